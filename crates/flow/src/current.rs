@@ -6,37 +6,40 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::events::Watch;
-use crate::execute::calls::Calls;
+use crate::execute::recorder::Calls;
 use crate::{EventKind, StepName, spans};
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
 }
 
-/// The current work.
+/// The step whose code is being polled.
 #[derive(Clone)]
-pub(crate) enum Current {
-    /// A step, and the id of its run if it has a journal. The journal itself isn't here, since it
-    /// may be dropped before this thread ends.
-    Step {
-        name: Arc<StepName>,
-        watch: Option<Watch>,
-        run: Option<Arc<str>>,
-    },
-    /// A step of a composite node.
-    Composite(Arc<Calls>),
+pub(crate) struct Current {
+    pub(crate) name: Arc<StepName>,
+    pub(crate) watch: Option<Watch>,
+    /// The id of the run, in `exec` of a run with a journal.
+    pub(crate) run: Option<Arc<str>>,
+    /// The calls of a composite step.
+    pub(crate) calls: Option<Arc<Calls>>,
 }
 
 impl Current {
-    /// Makes this the current work while `work` is polled. It is pinned by the caller, because the
+    /// Makes this the current step while `work` is polled. It is pinned by the caller, because the
     /// future of a node may be large, and each function that took it by value would contain and move
     /// another copy.
-    pub(crate) async fn during<T>(self, mut work: Pin<&mut impl Future<Output = T>>) -> T {
+    pub(crate) async fn during<F: Future + Unpin>(self, mut work: F) -> F::Output {
         poll_fn(|context| {
             let _entered = Entered(CURRENT.replace(Some(self.clone())));
-            work.as_mut().poll(context)
+            Pin::new(&mut work).poll(context)
         })
         .await
+    }
+
+    /// Makes this the current step while a synchronous phase runs.
+    pub(crate) fn during_phase<T>(self, work: impl FnOnce() -> T) -> T {
+        let _entered = Entered(CURRENT.replace(Some(self)));
+        work()
     }
 }
 
@@ -47,23 +50,6 @@ impl Drop for Entered {
     fn drop(&mut self) {
         CURRENT.set(self.0.take());
     }
-}
-
-/// Makes a step the current work while a synchronous phase runs. The phase has no
-/// idempotency key, because it is repeated in a replay.
-pub(crate) fn during_phase<T>(
-    name: &Arc<StepName>,
-    watch: Option<&Watch>,
-    work: impl FnOnce() -> T,
-) -> T {
-    let current = Current::Step {
-        name: Arc::clone(name),
-        watch: watch.cloned(),
-        run: None,
-    };
-
-    let _entered = Entered(CURRENT.replace(Some(current)));
-    work()
 }
 
 /// Returns whether the run of the current step is watched.
@@ -77,14 +63,10 @@ fn is_in_step() -> bool {
 }
 
 fn watched() -> Option<(Arc<StepName>, Watch)> {
-    CURRENT.with_borrow(|current| match current {
-        Some(Current::Step {
-            name,
-            watch: Some(watch),
-            ..
-        }) => Some((Arc::clone(name), watch.clone())),
-        Some(Current::Composite(calls)) => calls.watched(),
-        _ => None,
+    CURRENT.with_borrow(|current| {
+        let current = current.as_ref()?;
+        let watch = current.watch.clone()?;
+        Some((Arc::clone(&current.name), watch))
     })
 }
 
@@ -113,20 +95,13 @@ pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
 }
 
 /// Returns the calls of the composite step that is being polled.
-pub(crate) fn composite() -> Option<Arc<Calls>> {
-    CURRENT.with_borrow(|current| match current {
-        Some(Current::Composite(calls)) => Some(Arc::clone(calls)),
-        _ => None,
-    })
+pub(crate) fn calls() -> Option<Arc<Calls>> {
+    CURRENT.with_borrow(|current| current.as_ref()?.calls.clone())
 }
 
-/// Returns whether any step with a journal is being polled.
+/// Returns whether `exec` of a step with a journal is being polled.
 pub(crate) fn is_recorded() -> bool {
-    CURRENT.with_borrow(|current| match current {
-        Some(Current::Step { run, .. }) => run.is_some(),
-        Some(Current::Composite(_)) => true,
-        None => false,
-    })
+    CURRENT.with_borrow(|current| current.as_ref().is_some_and(|step| step.run.is_some()))
 }
 
 /// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside any phase of a node, for
@@ -221,8 +196,9 @@ pub fn note_growth(text: impl FnOnce() -> String) {
 /// # }
 /// ```
 pub fn idempotency_key() -> Option<String> {
-    CURRENT.with_borrow(|current| match current.as_ref()? {
-        Current::Step { name, run, .. } => run.as_ref().map(|run| name.key_in(run)),
-        Current::Composite(calls) => Some(calls.key()),
+    CURRENT.with_borrow(|current| {
+        let current = current.as_ref()?;
+        let run = current.run.as_ref()?;
+        Some(current.name.key_in(run))
     })
 }

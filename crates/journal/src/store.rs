@@ -380,11 +380,14 @@ impl Store {
         event: &str,
         answer: &impl Serialize,
     ) -> impl Future<Output = Result<(), StoreError>> + Send {
-        let answer = serde_json::to_vec(answer).map_err(|error| {
+        let answer = Json::of(answer).map_err(|error| {
             let event = Name(event);
             StoreError::new(
                 Kind::Value,
-                format_args!("the answer to `{event}` cannot be written as JSON: {error}"),
+                format_args!(
+                    "the answer to `{event}` cannot be written as JSON: {}",
+                    error.detail()
+                ),
             )
         });
 
@@ -681,7 +684,7 @@ impl Opener {
         Ok(recorded.collect())
     }
 
-    async fn deliver(self, event: String, answer: Vec<u8>) -> Result<(), StoreError> {
+    async fn deliver(self, event: String, answer: Json) -> Result<(), StoreError> {
         if self.offer(&event, &answer).await? {
             return Ok(());
         }
@@ -703,11 +706,10 @@ impl Opener {
     }
 
     /// Leaves an answer for whoever uses the run. Returns whether that is possible.
-    async fn offer(&self, event: &str, answer: &[u8]) -> Result<bool, StoreError> {
-        let answer = Json::from_record(&String::from_utf8_lossy(answer));
+    async fn offer(&self, event: &str, answer: &Json) -> Result<bool, StoreError> {
         let entry = Entry::Answer {
             event: event.to_owned(),
-            answer,
+            answer: answer.clone(),
         };
         let line = serde_json::to_string(&entry).unwrap_or_default();
         self.backend.offer(&self.run_id, event, &line).await

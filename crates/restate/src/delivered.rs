@@ -5,6 +5,7 @@
 //! run uses them in this order.
 
 use bytes::Bytes;
+use cogwork_flow::journal::Json;
 use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::TerminalError;
 use serde::{Deserialize, Serialize};
@@ -20,9 +21,9 @@ pub(crate) struct Delivered {
 }
 
 impl Delivered {
-    pub(crate) fn into_answer(self) -> Vec<u8> {
+    pub(crate) fn into_answer(self) -> Json {
         let text: Box<str> = self.answer.into();
-        text.into_string().into_bytes()
+        Json::from(text.into_string())
     }
 }
 

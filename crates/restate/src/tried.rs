@@ -1,8 +1,6 @@
-use std::num::NonZeroU32;
-
 use bytes::Bytes;
 use cogwork_flow::BoxError;
-use cogwork_flow::journal::{StepError, WorkError};
+use cogwork_flow::journal::{Json, StepError, WorkError};
 use restate_sdk::errors::HandlerError;
 use restate_sdk::serde::{Deserialize, Serialize};
 use serde::{Deserialize as SerdeDeserialize, Serialize as SerdeSerialize};
@@ -12,13 +10,13 @@ use serde::{Deserialize as SerdeDeserialize, Serialize as SerdeSerialize};
 /// An outcome is written as `{"done":…}`, with the JSON of the outcome. It isn't parsed here.
 #[derive(Debug, Clone)]
 pub(crate) enum Tried {
-    Done(Vec<u8>),
+    Done(Json),
     Failed(Failure),
 }
 
 #[derive(Debug, Clone, SerdeSerialize, SerdeDeserialize)]
 pub(crate) struct Failure {
-    pub(crate) attempts: NonZeroU32,
+    pub(crate) attempts: u32,
     pub(crate) error: String,
 }
 
@@ -38,23 +36,26 @@ pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(MAX_ERROR).collect()
 }
 
-impl From<Result<Vec<u8>, WorkError>> for Tried {
-    fn from(tried: Result<Vec<u8>, WorkError>) -> Self {
+impl From<Result<Json, WorkError>> for Tried {
+    fn from(tried: Result<Json, WorkError>) -> Self {
         match tried {
             Ok(outcome) => Self::Done(outcome),
             Err(error) => Self::Failed(Failure {
-                attempts: error.attempts(),
+                attempts: error.attempts,
                 error: shortened(&error.to_string()),
             }),
         }
     }
 }
 
-impl From<Tried> for Result<Vec<u8>, StepError> {
+impl From<Tried> for Result<Json, StepError> {
     fn from(tried: Tried) -> Self {
         match tried {
             Tried::Done(outcome) => Ok(outcome),
-            Tried::Failed(failure) => Err(StepError::failed(failure.attempts, failure.error)),
+            Tried::Failed(Failure { attempts, error }) => {
+                let error = error.into();
+                Err(WorkError { attempts, error }.into())
+            }
         }
     }
 }
@@ -64,13 +65,13 @@ impl Serialize for Tried {
 
     fn serialize(&self) -> Result<Bytes, serde_json::Error> {
         let outcome = match self {
-            Self::Done(outcome) => outcome,
+            Self::Done(outcome) => outcome.as_str(),
             Self::Failed(failed) => return serde_json::to_vec(&Failed { failed }).map(Bytes::from),
         };
 
         let mut bytes = Vec::with_capacity(BEFORE.len() + outcome.len() + AFTER.len());
         bytes.extend_from_slice(BEFORE);
-        bytes.extend_from_slice(outcome);
+        bytes.extend_from_slice(outcome.as_bytes());
         bytes.extend_from_slice(AFTER);
         Ok(Bytes::from(bytes))
     }
@@ -84,7 +85,8 @@ impl Deserialize for Tried {
             .strip_prefix(BEFORE)
             .and_then(|rest| rest.strip_suffix(AFTER));
         if let Some(outcome) = outcome {
-            return Ok(Self::Done(outcome.to_vec()));
+            let outcome = std::str::from_utf8(outcome).map_err(serde::de::Error::custom)?;
+            return Ok(Self::Done(Json::from_record(outcome)));
         }
 
         let Failed { failed } = serde_json::from_slice(bytes)?;

@@ -1,6 +1,6 @@
 use crate::error::{Kind, RunError};
 use crate::failed::Failed;
-use crate::journal::{StepError, StepProblem};
+use crate::journal::{StepError, WorkError};
 use crate::location::Location;
 use crate::{BoxError, Paused, Phase};
 
@@ -81,11 +81,19 @@ impl From<Failed> for Failure {
     }
 }
 
+impl From<WorkError> for Failure {
+    fn from(error: WorkError) -> Self {
+        let failed = Failed::new(Phase::Exec, error.error);
+        let attempts = error.attempts;
+        Failed { attempts, ..failed }.into()
+    }
+}
+
 impl From<StepError> for Failure {
     fn from(error: StepError) -> Self {
-        match error.0 {
-            StepProblem::Work(failed) => failed.into(),
-            StepProblem::Journal(error) => Self::Journal(error),
+        match error {
+            StepError::Work(error) => error.into(),
+            StepError::Journal(error) => Self::Journal(error),
         }
     }
 }

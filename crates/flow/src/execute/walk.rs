@@ -19,7 +19,7 @@ use crate::{Action, EventKind, Level};
 
 /// A walk through a flow, starting at its cursor.
 pub(crate) struct Walk<'a, 'f, S> {
-    pub(crate) context: &'a Context<'a>,
+    pub(crate) context: &'a Context,
     pub(crate) graph: &'a Graph<S>,
     pub(crate) cursor: &'a mut Cursor<'f>,
     /// The path to the flow, if it is inside a visit.

@@ -20,49 +20,19 @@ pub struct Json {
 }
 
 impl Json {
-    fn whole(text: String) -> Self {
-        Self {
-            part: 0..text.len(),
-            text: Arc::new(text),
-        }
-    }
-
-    /// Serialises a value.
+    /// Serialises a value, in one line.
     ///
     /// # Errors
     ///
     /// Returns an error if the value cannot be written as JSON.
     pub fn of(value: &impl Serialize) -> Result<Self, OutcomeProblem> {
-        encode(value, usize::MAX).and_then(Self::from_bytes)
-    }
-
-    /// Serialises a value that may contain a text of several lines, such as a `RawValue`. Returns
-    /// `None` if it cannot be written as JSON.
-    pub(crate) fn in_one_line(value: &impl Serialize) -> Option<Self> {
-        let text = serde_json::to_string(value).ok()?;
-        // Inside of texts, line breaks are escaped.
-        Some(Self::whole(text.replace(['\n', '\r'], " ")))
-    }
-
-    pub(super) fn from_bytes(bytes: Vec<u8>) -> Result<Self, OutcomeProblem> {
-        let refused = |error: &dyn fmt::Display| {
-            OutcomeProblem::new(OutcomeProblemKind::NotRecordable, error)
-        };
-        let text = String::from_utf8(bytes).map_err(|error| refused(&error))?;
-        if text.contains(['\n', '\r']) {
-            return Err(refused(&"it has more than one line"));
-        }
-
-        match serde_json::from_str::<&RawValue>(&text) {
-            Ok(_) => Ok(Self::whole(text)),
-            Err(error) => Err(refused(&error)),
-        }
+        encode(value, usize::MAX)
     }
 
     /// Creates a value from a text that was recorded as JSON. Whether it still is one is only
     /// checked when it is read or written, so that a record can be loaded without parsing all of it.
     pub fn from_record(text: &str) -> Self {
-        Self::whole(text.to_owned())
+        Self::from(text.to_owned())
     }
 
     /// Creates a value from a part of a text, as [`from_record`](Self::from_record) does, but without
@@ -82,10 +52,6 @@ impl Json {
         self.text.get(self.part.clone()).unwrap_or_default()
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        self.as_str().as_bytes().to_vec()
-    }
-
     /// Returns the digest of the value as a state. Returns `None` if it has more than about 120
     /// levels of nesting.
     pub fn digest(&self) -> Option<StateDigest> {
@@ -98,8 +64,25 @@ impl Json {
     ///
     /// Returns an error if the value isn't a `T`.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, OutcomeProblem> {
-        serde_json::from_str(self.as_str())
-            .map_err(|error| OutcomeProblem::new(OutcomeProblemKind::Unreadable, error))
+        self.read_or(OutcomeProblemKind::Unreadable)
+    }
+
+    /// Deserialises the value. `problem` is the kind of the error if that fails.
+    pub(crate) fn read_or<T: DeserializeOwned>(
+        &self,
+        problem: OutcomeProblemKind,
+    ) -> Result<T, OutcomeProblem> {
+        serde_json::from_str(self.as_str()).map_err(|error| OutcomeProblem::new(problem, error))
+    }
+}
+
+/// Takes a text for JSON, as [`from_record`](Json::from_record) does.
+impl From<String> for Json {
+    fn from(text: String) -> Self {
+        Self {
+            part: 0..text.len(),
+            text: Arc::new(text),
+        }
     }
 }
 

@@ -206,17 +206,6 @@ impl Index {
         }
     }
 
-    /// Returns the outcome of a step that was on record before this run.
-    pub(super) fn loaded(&self, step: &str) -> Option<Json> {
-        match self.steps.get(step)? {
-            Known {
-                what: What::Outcome(outcome),
-                line: 0,
-            } => Some(outcome.clone()),
-            _ => None,
-        }
-    }
-
     /// Returns whether a step waits for an event.
     pub(super) fn awaits(&self, event: &str) -> bool {
         self.waiting.values().any(|awaited| awaited == event)

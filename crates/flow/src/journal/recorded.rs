@@ -8,8 +8,8 @@ use cogwork_text::Name;
 use super::clock::Clock;
 use super::index::{Index, Known, What};
 use super::{
-    Awaited, Entry, EntryError, FirstState, Journal, Json, Log, Progress, Snapshot, StateDigest,
-    StepError, Waited, Work,
+    Awaited, Entry, EntryError, Journal, Json, Log, Progress, Snapshot, StateDigest, StepError,
+    Waited, Work,
 };
 use crate::{BoxError, StepName};
 
@@ -136,7 +136,11 @@ impl<L: Log> Recorded<L> {
             return Ok(None);
         };
 
-        self.log.written(line).await?;
+        // What was on record before this run is stored.
+        if line > 0 {
+            self.log.written(line).await?;
+        }
+
         Ok(Some(what))
     }
 
@@ -193,19 +197,17 @@ impl<L: Log> Recorded<L> {
         &self,
         step: String,
         awaited: Awaited<'_>,
-        answer: &Json,
+        answer: Json,
     ) -> Result<Waited, BoxError> {
         let event = awaited.event.to_owned();
-        let bytes = answer.to_bytes();
-
-        if let Err(refusal) = awaited.accept(&bytes) {
+        if let Err(refusal) = awaited.accept(&answer) {
             let error = refusal.to_string().chars().take(MAX_ERROR).collect();
             self.record(Entry::Refused { event, error }).await?;
             return Err(refusal);
         }
 
         self.record(Entry::Taken { step, event }).await?;
-        Ok(Waited::Answered(bytes))
+        Ok(Waited::Answered(answer))
     }
 
     /// Returns when a step continues: at `until`, but no later than `within` from now.
@@ -230,13 +232,13 @@ impl<L: Log> Recorded<L> {
 }
 
 #[async_trait]
-impl<L: Log> Journal for Recorded<L> {
+impl<L: Log + 'static> Journal for Recorded<L> {
     fn run_id(&self) -> &str {
         &self.run_id
     }
 
-    fn begin(&self, state: FirstState<'_>) -> Result<(), BoxError> {
-        let Some(given) = state.json().as_ref().and_then(Json::digest) else {
+    fn begin(&self, state: &Json) -> Result<(), BoxError> {
+        let Some(given) = state.digest() else {
             return Ok(());
         };
 
@@ -250,34 +252,27 @@ impl<L: Log> Journal for Recorded<L> {
         }
     }
 
-    async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        let name = step.to_string();
-        match self.known(&name).await.map_err(StepError::journal)? {
-            Some(What::Outcome(outcome)) => return Ok(outcome.to_bytes()),
-            Some(_) => return Err(StepError::journal(other_kind(&name))),
-            None => self.index().same_way(&name)?,
+    async fn call(&self, name: &StepName, work: Work<'_>) -> Result<Json, StepError> {
+        let step = name.to_string();
+        match self.known(&step).await.map_err(StepError::Journal)? {
+            Some(What::Outcome(outcome)) => return Ok(outcome),
+            Some(_) => return Err(StepError::journal(other_kind(&step))),
+            None => self.index().same_way(&step)?,
         }
 
-        let bytes = work.run().await?;
+        let outcome = work.await?;
 
-        // It was just serialised, so it is JSON on one line.
-        let outcome = std::str::from_utf8(&bytes).map_err(StepError::journal)?;
-        let entry = Entry::Outcome {
-            step: name,
-            outcome: Json::from_record(outcome),
-        };
-        self.record(entry).await.map_err(StepError::journal)?;
-
-        Ok(bytes)
+        let recorded = self.record(Entry::Outcome {
+            step,
+            outcome: outcome.clone(),
+        });
+        recorded.await.map_err(StepError::Journal)?;
+        Ok(outcome)
     }
 
-    fn loaded(&self, step: &StepName) -> Option<Json> {
-        self.index().loaded(&step.to_string())
-    }
-
-    async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
-        match self.known(&step.to_string()).await? {
-            Some(What::Outcome(outcome)) => Ok(Some(outcome.to_bytes())),
+    async fn find(&self, name: &StepName) -> Result<Option<Json>, BoxError> {
+        match self.known(&name.to_string()).await? {
+            Some(What::Outcome(outcome)) => Ok(Some(outcome)),
             _ => Ok(None),
         }
     }
@@ -303,7 +298,7 @@ impl<L: Log> Journal for Recorded<L> {
     async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
         let name = step.to_string();
         let until = match self.known(&name).await? {
-            Some(What::Answered { answer }) => return Ok(Waited::Answered(answer.to_bytes())),
+            Some(What::Answered { answer }) => return Ok(Waited::Answered(answer)),
             Some(What::TimedOut) => return Ok(Waited::TimedOut),
             Some(What::Waiting { until }) => match until.zip(awaited.within) {
                 Some((until, within)) => Some(self.no_later(&name, until, within).await?),
@@ -315,7 +310,7 @@ impl<L: Log> Journal for Recorded<L> {
 
         let answer = self.index().next_answer(awaited.event);
         if let Some(answer) = answer {
-            return self.use_answer(name, awaited, &answer).await;
+            return self.use_answer(name, awaited, answer).await;
         }
 
         if until.is_some_and(|until| self.clock.left(until).is_zero()) {
@@ -327,8 +322,7 @@ impl<L: Log> Journal for Recorded<L> {
         Ok(Waited::Pending { until })
     }
 
-    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
-        let answer = Json::from_bytes(answer)?;
+    async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
         self.record(Entry::Answer {
             event: event.to_owned(),
             answer,

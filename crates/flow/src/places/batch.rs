@@ -139,7 +139,10 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
                     let exec = self.node.exec(prep).await;
                     exec.map_err(|error| Failure::node(Phase::Exec, error))
                 }
-                Some(step) => exec(&self.node, prep, &step.of_item(index)).await,
+                Some(step) => {
+                    let item = step.named(step.name.of_item(index));
+                    exec(&self.node, prep, &item).await
+                }
             };
             Finished {
                 index,

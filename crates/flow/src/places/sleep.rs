@@ -12,8 +12,8 @@ impl<S: Send, F: Fn(&S) -> Duration + Send + Sync> Visit<S> for Sleep<F> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let duration = (self.0)(state);
-            let record = here.on_record("a sleep inside items or branches")?;
-            let slept = record.journal.sleep(record.step, duration).await;
+            let (step, journal) = here.on_record("a sleep inside items or branches")?;
+            let slept = journal.sleep(&step.name, duration).await;
             slept.map_err(Failure::Journal)?;
 
             Ok(Action::DEFAULT)

@@ -6,9 +6,9 @@ use serde::de::DeserializeOwned;
 
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
+use crate::execute::recorder::{accept, wait};
 use crate::execute::visit::{Visit, Visited};
-use crate::execute::waiting::{Arrived, accept, wait};
-use crate::journal::{Awaited, Json, OutcomeProblemKind, decode};
+use crate::journal::{Awaited, Json};
 use crate::wiring::Inside;
 use crate::{Action, BoxError, IntoAction, Phase};
 
@@ -61,12 +61,12 @@ pub struct Wait<S> {
     why: Box<dyn Fn(&S) -> String + Send + Sync>,
     within: Option<Duration>,
     schema: Option<Json>,
-    accept: fn(&[u8]) -> Result<(), BoxError>,
+    accept: fn(&Json) -> Result<(), BoxError>,
     use_answer: Box<UseAnswer<S>>,
     actions: Vec<Action>,
 }
 
-type UseAnswer<S> = dyn Fn(&mut S, &[u8]) -> Result<Action, BoxError> + Send + Sync;
+type UseAnswer<S> = dyn Fn(&mut S, &Json) -> Result<Action, BoxError> + Send + Sync;
 
 impl<S> Wait<S> {
     /// Creates a wait for the event with this name. `use_answer` stores the answer in the state and
@@ -86,7 +86,7 @@ impl<S> Wait<S> {
             schema: None,
             accept: accept::<T>,
             use_answer: Box::new(move |state, answer| {
-                use_answer(state, decode(answer, OutcomeProblemKind::Unreadable)?).into_result()
+                use_answer(state, answer.read()?).into_result()
             }),
             actions: vec![Action::DEFAULT],
         }
@@ -142,7 +142,7 @@ impl<S> Wait<S> {
     /// None.
     #[must_use]
     pub fn with_schema(mut self, schema: impl Serialize) -> Self {
-        self.schema = Json::in_one_line(&schema);
+        self.schema = Json::of(&schema).ok();
         self
     }
 
@@ -170,18 +170,17 @@ impl<S: Send> Visit<S> for Wait<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let why = (self.why)(state);
-            let record = here.on_record("a wait inside items or branches")?;
+            let (step, journal) = here.on_record("a wait inside items or branches")?;
             let awaited = Awaited {
                 event: &self.event,
                 why: &why,
                 within: self.within,
                 schema: self.schema.as_ref(),
-                accept: &self.accept,
+                accept: self.accept,
             };
 
-            let answer = match wait(record.journal, record.step, awaited).await? {
-                Arrived::Answer(answer) => answer,
-                Arrived::TimedOut => return Ok(Action::TIMED_OUT),
+            let Some(answer) = wait(journal, &step.name, awaited).await? else {
+                return Ok(Action::TIMED_OUT);
             };
 
             let used = (self.use_answer)(state, &answer);

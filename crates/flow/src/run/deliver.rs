@@ -5,10 +5,11 @@ use serde::Serialize;
 use super::Run;
 use crate::RunError;
 use crate::error::Kind;
-use crate::execute::journaled::MAX_OUTCOME;
-use crate::journal::{Journal, encode};
+use crate::execute::named_step::Attached;
+use crate::execute::recorder::MAX_OUTCOME;
+use crate::journal::encode;
 
-impl<'f, S> Run<'f, S> {
+impl<S> Run<'_, S> {
     /// Delivers the answer to an event that a [`Wait`](crate::Wait) of the run waits for, now or
     /// later.
     ///
@@ -31,9 +32,9 @@ impl<'f, S> Run<'f, S> {
             ));
         }
 
-        let is_known =
-            |journal: &&(dyn Journal + 'f)| events.contains(event) || journal.awaits(event);
-        let journal = self.keeper_of_answers().filter(is_known);
+        let attached = self.context.attached.as_deref();
+        let journal = attached.and_then(Attached::keeper);
+        let journal = journal.filter(|journal| events.contains(event) || journal.awaits(event));
         let Some(journal) = journal else {
             let event = event.to_owned();
             let known = events.iter().cloned().collect();
@@ -49,16 +50,5 @@ impl<'f, S> Run<'f, S> {
             .map_or(MAX_OUTCOME, |extra| extra.max_outcome);
         let answer = encode(answer, max_outcome).map_err(|problem| failed(problem.into()))?;
         journal.deliver(event, answer).await.map_err(failed)
-    }
-
-    /// Returns the journal that keeps answers until they are used; `None` if no node waits for
-    /// events.
-    fn keeper_of_answers(&self) -> Option<&(dyn Journal + 'f)> {
-        let attached = self.context.attached.as_deref()?;
-        match (&attached.journal, &attached.answers) {
-            (Some(journal), _) => Some(&**journal),
-            (None, Some(answers)) => Some(answers.as_ref()),
-            (None, None) => None,
-        }
     }
 }

@@ -59,7 +59,7 @@ use extra::Extra;
 pub struct Run<'f, S> {
     graph: &'f Graph<S>,
     cursor: Cursor<'f>,
-    context: Context<'f>,
+    context: Context,
     stop: Option<Box<Stop>>,
     /// Boxed, since few runs have any of it.
     extra: Option<Box<Extra<S>>>,
@@ -73,7 +73,7 @@ impl<'f, S> Run<'f, S> {
         let mut attached = None;
         if graph.wiring.waits {
             let answers = Some(Arc::new(MemoryJournal::new("")));
-            attached = Some(Box::new(Attached {
+            attached = Some(Arc::new(Attached {
                 answers,
                 ..Attached::default()
             }));

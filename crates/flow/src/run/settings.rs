@@ -13,11 +13,11 @@ use super::Run;
 use super::extra::{Extra, Folding};
 use crate::EventSink;
 use crate::execute::cursor::Cursor;
-use crate::execute::journaled::Journaled;
 use crate::execute::named_step::Attached;
-use crate::journal::{Journal, Json, Snapshot};
+use crate::execute::recorder::Recorder;
+use crate::journal::{IntoJournal, Json, Snapshot};
 
-impl<'f, S> Run<'f, S> {
+impl<S> Run<'_, S> {
     /// Sets the maximum number of steps, including those in subflows, items and branches. A run
     /// that reached the limit can be resumed with a higher one.
     ///
@@ -108,7 +108,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// No journal, at no cost.
     #[must_use]
-    pub fn with_journal(self, journal: impl Journal + 'f) -> Self
+    pub fn with_journal(self, journal: impl IntoJournal) -> Self
     where
         S: Serialize,
     {
@@ -124,7 +124,8 @@ impl<'f, S> Run<'f, S> {
     ///
     /// No journal, at no cost.
     #[must_use]
-    pub fn with_journal_any_state(mut self, journal: impl Journal + 'f) -> Self {
+    pub fn with_journal_any_state(mut self, journal: impl IntoJournal) -> Self {
+        let journal = journal.into_journal();
         if let Some(snapshot) = journal.snapshot()
             && let Err(problem) = self.begin_at(&snapshot)
         {
@@ -132,7 +133,7 @@ impl<'f, S> Run<'f, S> {
         }
 
         let max_outcome = self.extra().max_outcome;
-        self.attached().journal = Some(Journaled::new(Arc::new(journal), max_outcome));
+        self.attached().recorder = Some(Recorder::new(journal, max_outcome));
         self
     }
 
@@ -172,8 +173,8 @@ impl<'f, S> Run<'f, S> {
     #[must_use]
     pub fn with_max_outcome(mut self, bytes: usize) -> Self {
         self.extra().max_outcome = bytes;
-        if let Some(journal) = &mut self.attached().journal {
-            journal.max_outcome = bytes;
+        if let Some(recorder) = &mut self.attached().recorder {
+            recorder.max_outcome = bytes;
         }
 
         self
@@ -210,7 +211,7 @@ impl<'f, S> Run<'f, S> {
         self.extra.get_or_insert_default()
     }
 
-    pub(super) fn attached(&mut self) -> &mut Attached<'f> {
-        self.context.attached.get_or_insert_default()
+    pub(super) fn attached(&mut self) -> &mut Attached {
+        Arc::make_mut(self.context.attached.get_or_insert_default())
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 use cogwork_text::ErrorText;
 
 use crate::current::emit_from_current;
-use crate::execute::composite::attempt_failed;
+use crate::execute::recorder::attempt_failed;
 use crate::failed::Attempts;
 use crate::spans;
 use crate::{Action, Backoff, BoxError, EventKind, Node, Operation};

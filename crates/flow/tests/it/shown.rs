@@ -9,14 +9,13 @@
 mod hostile;
 
 use std::io;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
     Awaited, CallError, CannotWait, Entry, Journal, Json, MemoryJournal, OutcomeProblem, Recorded,
-    StepError, Waited, Work, wait_for,
+    StepError, Waited, Work, WorkError, wait_for,
 };
 use cogwork_flow::wrap::{Elapsed, RetryError, TimeoutError};
 use cogwork_flow::{
@@ -339,7 +338,10 @@ async fn show_work(text: &str) {
 
     let error = error_of(fails.begin().with_journal(journal)).await;
     assert_error_is_safe(&error);
-    assert_error_is_safe(&StepError::failed(NonZeroU32::MIN, text));
+    assert_error_is_safe(&StepError::Work(WorkError {
+        attempts: 1,
+        error: text.into(),
+    }));
     assert_error_is_safe(&StepError::journal(text));
 }
 
@@ -393,8 +395,8 @@ impl Journal for Telling {
         self.inner.run_id()
     }
 
-    async fn step(&self, _: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        let outcome = work.run().await;
+    async fn call(&self, _: &StepName, work: Work<'_>) -> Result<Json, StepError> {
+        let outcome = work.await;
 
         outcome.map_err(|error| {
             assert_error_is_safe(&error);
@@ -410,7 +412,7 @@ impl Journal for Telling {
         self.inner.wait(step, awaited).await
     }
 
-    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
+    async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
         self.inner.deliver(event, answer).await
     }
 }
@@ -424,7 +426,7 @@ impl Journal for Broken {
         &self.0
     }
 
-    async fn step(&self, _: &StepName, _: Work<'_>) -> Result<Vec<u8>, StepError> {
+    async fn call(&self, _: &StepName, _: Work<'_>) -> Result<Json, StepError> {
         Err(StepError::journal(self.0.as_str()))
     }
 
@@ -436,7 +438,7 @@ impl Journal for Broken {
         Err(self.0.as_str().into())
     }
 
-    async fn deliver(&self, _: &str, _: Vec<u8>) -> Result<(), BoxError> {
+    async fn deliver(&self, _: &str, _: Json) -> Result<(), BoxError> {
         Err(self.0.as_str().into())
     }
 }

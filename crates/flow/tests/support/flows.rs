@@ -459,6 +459,7 @@ struct Several {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Also {
     Nothing,
+    Chains,
     Waits,
     FailsTwice,
 }
@@ -507,6 +508,17 @@ impl Node<u64> for Several {
             sum += doubled?;
         }
 
+        if self.also == Also::Chains {
+            let chains = ["left", "middle", "right"].map(|label| async move {
+                let n = self.double(label, *n).await?;
+                let n = self.double(label, n).await?;
+                self.double(label, n).await
+            });
+            for end in join_all(chains).await {
+                sum += end?;
+            }
+        }
+
         if self.also == Also::Waits {
             let answer = wait_for::<u64>("question", "", None).await;
             sum += answer
@@ -535,6 +547,12 @@ fn several(world: &World, also: Also) -> Several {
 
 pub(crate) fn a_composite_step(world: &World) -> Flow<State> {
     single(first(several(world, Also::Nothing)))
+}
+
+/// Calls that follow one another in futures that run at once: a replay, in which nothing waits, has
+/// to make them in the same order.
+pub(crate) fn a_composite_step_with_chains(world: &World) -> Flow<State> {
+    single(first(several(world, Also::Chains)))
 }
 
 pub(crate) fn a_composite_batch(world: &World) -> Flow<State> {

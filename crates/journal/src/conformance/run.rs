@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_flow::journal::Journal;
+use cogwork_flow::journal::IntoJournal;
 use cogwork_flow::{Flow, Run};
 
 use super::{
@@ -19,7 +19,7 @@ use super::{
 /// Returns an error if the journal fails.
 pub async fn execute(
     flow: &Flow<State>,
-    journal: impl Journal,
+    journal: impl IntoJournal,
     state: State,
 ) -> Result<Stopped, Refusal> {
     finish(flow.begin().with_journal(journal), state).await

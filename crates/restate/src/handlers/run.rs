@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::{Run, RunError, Shape};
@@ -13,7 +14,7 @@ use tokio::time::Instant;
 use crate::inner::Inner;
 use crate::journal::RunJournal;
 use crate::stopped::{Stopped, code};
-use crate::timers::{Timers, now};
+use crate::timers::now;
 use crate::tried::{Handled, RawJson, shortened};
 
 /// The name of the state with the id of the invocation, which is needed to cancel it.
@@ -52,11 +53,12 @@ where
         let deadline = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
         began.at.saturating_add(deadline)
     });
-    let timers = Timers { context, until };
     let run = configured(inner, &key, until);
-    let journal = RunJournal::new(&key, timers, run.node().unwrap_or_default());
+    let start = run.node().unwrap_or_default();
+    let journal = Arc::new(RunJournal::new(&key, context, until, start));
 
-    let finished = run.with_journal(&journal).finish(&mut state).await;
+    let mut run = run.with_journal(Arc::clone(&journal));
+    let finished = run.finish(&mut state).await;
     let output = match finished {
         Ok(_) => output(&state, inner.settings.max_message),
         Err(error) => Err(ended_by(error)),
@@ -66,6 +68,8 @@ where
         let failed = shortened(&ErrorText(error.message()).to_string());
         journal.show(|progress| progress.failed = Some(failed));
     }
+
+    journal.close();
     Ok(output?)
 }
 
@@ -138,6 +142,7 @@ fn ended_by(error: RunError) -> TerminalError {
     let status = match error.downcast_ref() {
         Some(Stopped::ByEngine { code, .. }) => *code,
         Some(Stopped::Deadline) => code::DEADLINE,
+        Some(Stopped::HandlerEnded) => code::FAILED,
         None if error.is_deadline() => code::DEADLINE,
         None => code::FAILED,
     };
