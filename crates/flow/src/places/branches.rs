@@ -1,12 +1,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use futures_util::{StreamExt, stream};
-
 use crate::boxed::BoxFuture;
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
-use crate::execute::inside::{self, Finished, Part};
+use crate::execute::inside::{Part, all_of, finish};
 use crate::execute::visit::{Visit, Visited};
 use crate::wiring::{Inside, Wiring};
 use crate::{Action, BoxError, Flow, IntoAction, IntoResult, Phase};
@@ -171,7 +169,7 @@ where
 
         Box::pin(async move {
             let mut part = part.map_err(|error| Failure::node(Phase::Prep, error))?;
-            inside::finish(here, &self.flow.graph, Part::Branch(name), &mut part).await?;
+            finish(here, &self.flow.graph, Part::Branch(name), &mut part).await?;
             let join: Join<'a, S> = Box::new(move |state| (self.join)(state, part));
             Ok(join)
         })
@@ -181,29 +179,14 @@ where
 impl<S: Send> Visit<S> for Branches<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
-            let in_order = here.in_order();
-            let at_most = if in_order {
-                1
-            } else {
-                self.branches.len().max(1)
-            };
-
-            let runs = self
-                .branches
-                .iter()
-                .map(|(name, branch)| branch.run(name, state, here));
-            let runs = runs.enumerate();
-            let runs = runs.map(|(index, run)| async move {
-                Finished {
-                    index,
-                    result: run.await,
-                }
-            });
+            let branches = self.branches.iter();
+            let works = branches.map(|(name, branch)| branch.run(name, state, here));
 
             // Collected, so that nothing borrows the state any more.
-            let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(at_most);
+            let works: Vec<_> = works.collect();
+            let joins = all_of(here, works.len(), works).await?;
 
-            for join in inside::all_of(runs, in_order).await? {
+            for join in joins {
                 join(state).map_err(|error| Failure::node(Phase::Post, error))?;
             }
 
