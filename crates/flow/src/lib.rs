@@ -45,7 +45,7 @@
 //! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
 //! | watch a run | [`events`](events()), [`Run::with_events`], [`Run::stream`], [`Observer`] |
 //! | see a run in `tracing` | [spans](#spans) |
-//! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Visits`], [`Flow::graph`] |
+//! | draw a flow | [`Flow::mermaid`], [`Flow::graph`] |
 //!
 //! # Spans
 //!
@@ -135,9 +135,6 @@ pub use report::{ReportedValue, is_followed, is_watched, report, report_from, re
 
 pub mod journal;
 
-mod shape;
-pub use shape::Shape;
-
 mod event;
 mod event_json;
 pub use event::{Event, EventKind};
@@ -146,14 +143,11 @@ mod events;
 pub use events::{EventSink, Events, events};
 
 mod observer;
-pub use observer::{ObservedRun, Observer};
+pub use observer::Observer;
 
-mod drawing;
-pub use drawing::graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
-pub use drawing::mermaid::Mermaid;
-
-mod visits;
-pub use visits::Visits;
+mod graph;
+mod mermaid;
+pub use graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
 
 mod check;
 mod execute;

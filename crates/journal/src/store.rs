@@ -14,7 +14,7 @@ use crate::backend::{Backend, Expected, Taken};
 use crate::entries::indexes;
 use crate::error::Kind;
 use crate::file::Files;
-use crate::header::{FlowIs, Header};
+use crate::header::Header;
 use crate::record::{Line, Reader, Record, Wanted, check_order};
 use crate::write::Writer;
 use crate::{Fork, ForkPreview, RecordedEntry, RunJournal, RunQuery, RunSummary, StoreError};
@@ -204,7 +204,7 @@ impl Store {
         // Here and below, everything borrowed is read before the first `await`, so that neither
         // states nor inputs need be `Sync`.
         let opener = self.opener(run_id);
-        let header = Header::new(run_id, FlowIs::of(flow), input);
+        let header = Header::new(run_id, flow.graph(), input);
         async move { opener.open(Some(header?.into()), None).await }
     }
 
@@ -221,7 +221,7 @@ impl Store {
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let wanted = Wanted::Same(FlowIs::of(flow));
+        let wanted = Wanted::Same(flow.graph());
         self.opener(run_id).open(None, Some(wanted))
     }
 
@@ -247,8 +247,8 @@ impl Store {
         input: &impl Serialize,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         let opener = self.opener(run_id);
-        let header = Header::new(run_id, FlowIs::of(flow), input);
-        let flow = FlowIs::of(flow);
+        let header = Header::new(run_id, flow.graph(), input);
+        let flow = flow.graph();
         async move {
             let header = header?;
             let wanted = Wanted::SameInput(flow, header.input.clone());
@@ -269,8 +269,8 @@ impl Store {
         input: &impl Serialize,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         let opener = self.opener(run_id);
-        let header = Header::new(run_id, FlowIs::of(flow), input);
-        let wanted = Wanted::Same(FlowIs::of(flow));
+        let header = Header::new(run_id, flow.graph(), input);
+        let wanted = Wanted::Same(flow.graph());
         async move { opener.open(Some(header?.into()), Some(wanted)).await }
     }
 
@@ -288,7 +288,7 @@ impl Store {
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let wanted = Wanted::Changed(FlowIs::of(flow));
+        let wanted = Wanted::Changed(flow.graph());
         self.opener(run_id).open(None, Some(wanted))
     }
 

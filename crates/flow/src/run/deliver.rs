@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::Run;
-use crate::RunError;
 use crate::error::Kind;
 use crate::execute::named_step::Attached;
 use crate::execute::recorder::MAX_OUTCOME;
 use crate::journal::encode;
+use crate::{FlowGraph, RunError};
 
 impl<S> Run<'_, S> {
     /// Delivers the answer to an event that a [`Wait`](crate::Wait) of the run waits for, now or
@@ -22,7 +22,6 @@ impl<S> Run<'_, S> {
     /// answer cannot be recorded.
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
         let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
-        let events = self.graph.wiring.events();
 
         if self.cursor.ended().is_some() {
             let event = event.to_owned();
@@ -34,10 +33,12 @@ impl<S> Run<'_, S> {
 
         let attached = self.context.attached.as_deref();
         let journal = attached.and_then(Attached::keeper);
-        let journal = journal.filter(|journal| events.contains(event) || journal.awaits(event));
+        let wiring = &self.graph.wiring;
+        let journal = journal.filter(|journal| wiring.waits_for(event) || journal.awaits(event));
         let Some(journal) = journal else {
             let event = event.to_owned();
-            let known = events.iter().cloned().collect();
+            let graph = FlowGraph::of(wiring);
+            let known = graph.events().into_iter().map(str::to_owned).collect();
             return Err(RunError::new(
                 self.cursor.location(),
                 Kind::UnknownEvent { event, known },

@@ -11,7 +11,7 @@ use crate::events::Watch;
 use crate::execute::recorder::Recorder;
 use crate::journal::{Json, OutcomeProblem, Progress, Snapshot};
 use crate::spans::RunSpan;
-use crate::{Action, EventKind, RunError};
+use crate::{Action, EventKind, FlowGraph, RunError};
 
 impl<S> Run<'_, S> {
     /// Starts to send events, once, and checks that the journal belongs to this flow.
@@ -33,10 +33,10 @@ impl<S> Run<'_, S> {
         };
 
         let id = extra.id.clone();
-        let wiring = &self.graph.wiring;
+        let flow = FlowGraph::of(&self.graph.wiring);
         let attached = self.attached();
         let run = id.unwrap_or_else(|| default_id(attached.recorder.as_ref()));
-        attached.watch = Some(Watch::start(run, sink, wiring));
+        attached.watch = Some(Watch::start(run, &sink, &flow));
         Ok(())
     }
 

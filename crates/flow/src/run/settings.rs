@@ -76,12 +76,11 @@ impl<S> Run<'_, S> {
     #[must_use]
     pub fn with_events(mut self, sink: impl Into<EventSink>) -> Self {
         let sink = sink.into();
-        let extra = self.extra();
+        match &mut self.extra().sink {
+            Some(first) => first.add(sink),
+            none => *none = Some(sink),
+        }
 
-        extra.sink = Some(match extra.sink.take() {
-            Some(other) => other.and(sink),
-            None => sink,
-        });
         self
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_flow::{
-    Event, EventKind, EventSink, Flow, ObservedRun, Observer, events, from_fn, is_followed,
+    Event, EventKind, EventSink, Flow, FlowGraph, Observer, events, from_fn, is_followed,
     is_watched, note, note_growth, report, report_from, report_growth,
 };
 
@@ -14,9 +14,8 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    fn run_started(&self, run: &ObservedRun<'_>) {
-        let start = run.graph().start;
-        let line = format!("{} of {} at {start}", run.id(), run.flow());
+    fn run_started(&self, run: &str, flow: &FlowGraph) {
+        let line = format!("{run} of {} at {}", flow.name, flow.start);
         self.lines.lock().unwrap().push(line);
     }
 

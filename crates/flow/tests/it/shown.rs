@@ -20,7 +20,7 @@ use cogwork_flow::journal::{
 use cogwork_flow::wrap::{Elapsed, RetryError, TimeoutError};
 use cogwork_flow::{
     Action, BoxError, CancellationToken, Event, EventKind, Flow, Level, Node, Phase, ReportedValue,
-    Run, RunError, StepName, Visits, Wait, WiringProblem, events, from_fn, from_phases,
+    Run, RunError, StepName, Wait, WiringProblem, events, from_fn, from_phases,
 };
 use hostile::{
     assert_error_is_safe, assert_line_is_safe, assert_lines_are_safe, assert_safe,
@@ -317,10 +317,9 @@ async fn show_drawings(text: &str) {
 
     for flow in [&waits, &outer] {
         assert_lines_are_safe(&flow.mermaid());
-        assert_lines_are_safe(&Visits::of(flow).mermaid());
     }
 
-    assert_safe_line(&waits.shape().difference(&outer.shape()).unwrap());
+    assert_safe_line(&waits.graph().difference(&outer.graph()).unwrap());
 }
 
 /// Errors of the work of a step, and of the journal that has it done.

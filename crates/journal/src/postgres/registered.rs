@@ -4,17 +4,16 @@ use std::error::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_flow::{CancellationToken, Flow, RunError};
+use cogwork_flow::{CancellationToken, Flow, FlowGraph, RunError};
 use serde::de::DeserializeOwned;
 
 use super::lease::{LeaseWatch, Stopped};
-use crate::header::FlowIs;
 use crate::{RunJournal, StoreError};
 
 /// A flow whose state has any type.
 #[async_trait]
 pub(super) trait RunFlow: Send + Sync {
-    fn identity(&self) -> FlowIs;
+    fn graph(&self) -> FlowGraph;
 
     /// Executes a run. How it stopped is set before the journal is dropped.
     async fn run(
@@ -73,8 +72,8 @@ impl<S> RunFlow for Registered<S>
 where
     S: DeserializeOwned + Send + 'static,
 {
-    fn identity(&self) -> FlowIs {
-        FlowIs::of(&self.0)
+    fn graph(&self) -> FlowGraph {
+        self.0.graph()
     }
 
     async fn run(

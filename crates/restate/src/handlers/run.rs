@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{Run, RunError, Shape};
+use cogwork_flow::{FlowGraph, Run, RunError};
 use cogwork_text::{ErrorText, Name};
 use restate_sdk::context::RunFuture;
 use restate_sdk::endpoint::ContextInternal;
@@ -23,7 +23,7 @@ pub(crate) const INVOCATION: &str = "invocation";
 /// The first entry of each run.
 #[derive(Serialize, Deserialize)]
 struct Began {
-    shape: Shape,
+    graph: FlowGraph,
     /// In milliseconds since 1970.
     at: u64,
 }
@@ -46,7 +46,7 @@ where
     })?;
 
     let began = begin(inner, context).await?;
-    check_shape(&inner.shape, &began.shape, &key)?;
+    check_graph(&inner.graph, &began.graph, &key)?;
     context.set(INVOCATION, metadata.invocation_id);
 
     let until = inner.settings.deadline.map(|deadline| {
@@ -76,7 +76,7 @@ where
 async fn begin<S>(inner: &Inner<S>, context: &ContextInternal) -> Result<Began, TerminalError> {
     let began = || async {
         Ok::<_, HandlerError>(Json(Began {
-            shape: inner.shape.clone(),
+            graph: inner.graph.clone(),
             at: u64::try_from(now().as_millis()).unwrap_or(u64::MAX),
         }))
     };
@@ -86,7 +86,7 @@ async fn begin<S>(inner: &Inner<S>, context: &ContextInternal) -> Result<Began, 
 }
 
 /// Refuses a run of a different flow. Restate repeats the attempt, since the error isn't final.
-fn check_shape(served: &Shape, recorded: &Shape, key: &str) -> Result<(), HandlerError> {
+fn check_graph(served: &FlowGraph, recorded: &FlowGraph, key: &str) -> Result<(), HandlerError> {
     let Some(difference) = served.difference(recorded) else {
         return Ok(());
     };

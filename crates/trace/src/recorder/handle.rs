@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use cogwork_flow::{Event, EventKind, ObservedRun, Observer, StepName};
+use cogwork_flow::{Event, EventKind, FlowGraph, Observer, StepName};
 use cogwork_llm::{ChatRequest, Message, ToolDefinition};
 use cogwork_text::files::LockFile;
 use cogwork_typed::ask::ChatEvent;
@@ -107,7 +107,7 @@ impl Handle {
     }
 
     /// Writes the header, or that the run is resumed.
-    fn start(&self, state: &mut State, run: &ObservedRun<'_>) -> serde_json::Result<()> {
+    fn start(&self, state: &mut State, run: &str, flow: &FlowGraph) -> serde_json::Result<()> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let started = since.unwrap_or_default().as_secs_f64();
         let started = (started * 1e3).round() / 1e3;
@@ -118,8 +118,8 @@ impl Handle {
             return Ok(());
         }
 
-        let mut header = Header::new(run.id(), run.flow(), started);
-        header.graph = Some(run.graph());
+        let mut header = Header::new(run, &flow.name, started);
+        header.graph = Some(flow.clone());
         header.content = self.settings.content();
         header.forked_from.clone_from(&self.settings.forked_from);
 
@@ -346,22 +346,22 @@ impl Handle {
 }
 
 impl Observer for Handle {
-    fn run_started(&self, run: &ObservedRun<'_>) {
+    fn run_started(&self, run: &str, flow: &FlowGraph) {
         let mut state = self.lock();
 
-        let shown = texts::name(run.id(), &self.settings);
+        let shown = texts::name(run, &self.settings);
 
         match &state.run {
             Some(recorded) if **recorded != *shown => {
-                state.other = Some(run.id().to_owned());
+                state.other = Some(run.to_owned());
                 return;
             }
             Some(_) => {}
             None => state.run = Some(shown.into_owned()),
         }
 
-        state.current = Some(run.id().to_owned());
-        if self.start(&mut state, run).is_err() {
+        state.current = Some(run.to_owned());
+        if self.start(&mut state, run, flow).is_err() {
             state.lost += 1;
         }
     }
