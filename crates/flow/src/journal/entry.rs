@@ -176,14 +176,6 @@ pub enum Entry {
         /// The reason, in one line.
         error: String,
     },
-    /// A sleep or a wait ends earlier than recorded, because the clock was set back and it would
-    /// otherwise have taken longer than its duration.
-    Shortened {
-        /// The name of the step.
-        step: String,
-        /// The new end, in milliseconds since 1970.
-        until: u64,
-    },
     /// A wait timed out.
     TimedOut {
         /// The name of the step.

@@ -78,12 +78,6 @@ impl Index {
             Entry::Taken { step, event } => waits(step).and_then(|()| answered(event)),
             Entry::Refused { event, .. } => answered(event),
             Entry::TimedOut { step } => waits(step),
-            Entry::Shortened { step, until } => match self.until(step) {
-                Some(recorded) if recorded > *until => Ok(()),
-                _ => Err(format!(
-                    "the step `{step}` does not sleep or wait for longer than that"
-                )),
-            },
             _ => Ok(()),
         }
     }
@@ -113,15 +107,6 @@ impl Index {
     pub(super) fn take_start(&mut self) -> Option<Entry> {
         let state = self.new_state.take()?;
         Some(Entry::Began { state })
-    }
-
-    /// Returns when a step that sleeps, or waits with a timeout, continues.
-    fn until(&self, step: &str) -> Option<u64> {
-        match self.steps.get(step)?.what {
-            What::Sleep { until } => Some(until),
-            What::Waiting { until } => until,
-            What::Outcome(_) | What::Answered { .. } | What::TimedOut => None,
-        }
     }
 
     /// Adds an entry that [`check`](Self::check) accepts.
@@ -155,7 +140,6 @@ impl Index {
                 }
             }
             Entry::Refused { event, .. } => drop(self.take(&event)),
-            Entry::Shortened { step, until } => self.shorten(&step, until, line),
             Entry::TimedOut { step } => {
                 self.waiting.remove(&step);
                 self.know(step, What::TimedOut, line);
@@ -191,19 +175,6 @@ impl Index {
 
         self.last = self.last.max(outermost_number(&step));
         self.steps.insert(step, Known { what, line });
-    }
-
-    fn shorten(&mut self, step: &str, sooner: u64, line: u64) {
-        let Some(known) = self.steps.get_mut(step) else {
-            return;
-        };
-
-        known.line = line;
-        match &mut known.what {
-            What::Sleep { until } => *until = sooner,
-            What::Waiting { until } => *until = Some(sooner),
-            What::Outcome(_) | What::Answered { .. } | What::TimedOut => {}
-        }
     }
 
     /// Returns whether a step waits for an event.

@@ -209,26 +209,6 @@ impl<L: Log> Recorded<L> {
         self.record(Entry::Taken { step, event }).await?;
         Ok(Waited::Answered(answer))
     }
-
-    /// Returns when a step continues: at `until`, but no later than `within` from now.
-    ///
-    /// The time only changes if the clock was set back. The earlier time is recorded, because the
-    /// wait would otherwise start over with each restart.
-    async fn no_later(&self, step: &str, until: u64, within: Duration) -> Result<u64, BoxError> {
-        let latest = self.clock.after(within);
-        if until <= latest.saturating_add(RESOLUTION) {
-            return Ok(until);
-        }
-
-        let step = step.to_owned();
-        self.record(Entry::Shortened {
-            step,
-            until: latest,
-        })
-        .await?;
-
-        Ok(latest)
-    }
 }
 
 #[async_trait]
@@ -280,7 +260,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
         let name = step.to_string();
         let until = match self.known(&name).await? {
-            Some(What::Sleep { until }) => self.no_later(&name, until, duration).await?,
+            Some(What::Sleep { until }) => until,
             Some(_) => return Err(other_kind(&name).into()),
             None => {
                 self.index().same_way(&name)?;
@@ -291,6 +271,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
             }
         };
 
+        // Not longer if the clock was set back.
         tokio::time::sleep(self.clock.left(until).min(duration)).await;
         Ok(())
     }
@@ -300,10 +281,11 @@ impl<L: Log + 'static> Journal for Recorded<L> {
         let until = match self.known(&name).await? {
             Some(What::Answered { answer }) => return Ok(Waited::Answered(answer)),
             Some(What::TimedOut) => return Ok(Waited::TimedOut),
-            Some(What::Waiting { until }) => match until.zip(awaited.within) {
-                Some((until, within)) => Some(self.no_later(&name, until, within).await?),
+            // Not later if the clock was set back.
+            Some(What::Waiting { until }) => until.map(|until| match awaited.within {
+                Some(within) => until.min(self.clock.after(within)),
                 None => until,
-            },
+            }),
             Some(_) => return Err(other_kind(&name).into()),
             None => self.begin_to_wait(&name, awaited).await?,
         };
@@ -370,9 +352,6 @@ impl<L: Log + 'static> Journal for Recorded<L> {
         self.log.written(line).await
     }
 }
-
-/// The resolution of recorded times, in milliseconds.
-const RESOLUTION: u64 = 1;
 
 /// The maximum length of a recorded reason, in characters.
 const MAX_WHY: usize = 10_000;

@@ -416,11 +416,6 @@ impl Database {
                     [&key, &count(*line), &event, &until.map(millis)];
                 self.execute(transaction, insert, &values).await
             }
-            WaitChange::Shortened { line, until } => {
-                let update = "UPDATE @.waits SET until = $3 WHERE run = $1 AND line = $2";
-                let values: [&(dyn ToSql + Sync); 3] = [&key, &count(*line), &until.map(millis)];
-                self.execute(transaction, update, &values).await
-            }
             WaitChange::Ended { line } => {
                 let delete = "DELETE FROM @.waits WHERE run = $1 AND line = $2";
                 self.execute(transaction, delete, &[&key, &count(*line)])
