@@ -156,7 +156,7 @@ impl<S> FlowBuilder<S> {
         S: Send + 'static,
     {
         let inside = branches.inside();
-        self.add(name, branches.actions(), inside, branches)
+        self.add(name, vec![Action::DEFAULT], inside, branches)
     }
 
     /// Adds a node that works on each of many items, all in one visit; see [`Batch`].

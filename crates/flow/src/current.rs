@@ -109,7 +109,7 @@ pub(crate) fn is_recorded() -> bool {
 /// outside of a node, or if the run isn't watched.
 ///
 /// Notes aren't recorded. A replay calls `prep` and `post` again, but not `exec`, so it repeats the
-/// notes of the former only. To emit values of other types, use [`report`](crate::report()).
+/// notes of the former only. To emit values of other types, use [`report_from`](crate::report_from).
 ///
 /// ```
 /// use cogwork_flow::{EventKind, Flow, events, from_phases, note};

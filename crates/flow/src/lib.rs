@@ -131,7 +131,7 @@ mod current;
 pub use current::{idempotency_key, note, note_growth};
 
 mod report;
-pub use report::{ReportedValue, is_followed, is_watched, report, report_from, report_growth};
+pub use report::{ReportedValue, is_followed, is_watched, report_from, report_growth};
 
 pub mod journal;
 

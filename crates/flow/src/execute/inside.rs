@@ -4,7 +4,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use super::cursor::Cursor;
-use super::failure::{Failure, Inside};
+use super::failure::Failure;
 use super::graph::Graph;
 use super::here::Here;
 use super::walk::{Distance, Walk};
@@ -71,7 +71,7 @@ pub(crate) async fn finish<S>(
         Ok(_) => Ok(()),
         Err(error) => {
             let label = part.label();
-            Err(Failure::Inside(Box::new(Inside { label, error })))
+            Err(Failure::Inside { label, error })
         }
     }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::cursor::Cursor;
+use super::failure::Failure;
 use super::recorder::{Calls, Recorder};
+use crate::RunError;
 use crate::current::Current;
-use crate::error::{Kind, RunError};
 use crate::events::Watch;
 use crate::journal::{Journal, MemoryJournal, Progress};
 use crate::spans::{self, RunSpan, StepSpan};
@@ -206,7 +207,7 @@ impl NamedStep {
                 location.node.clone_from(&self.name.node);
             }
 
-            RunError::new(location, Kind::Journal(error))
+            RunError::new(location, Failure::Journal(error))
         })
     }
 

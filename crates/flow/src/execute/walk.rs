@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::graph::Graph;
 use super::here::Here;
 use super::yielding::{BETWEEN_YIELDS, yield_now};
-use crate::error::{Kind, RunError};
+use crate::RunError;
 use crate::spans::StepSpan;
 use crate::wiring::Place;
 use crate::{Action, EventKind, Level};
@@ -54,7 +54,8 @@ impl<S> Walk<'_, '_, S> {
             .await
         };
 
-        let walked = walked.unwrap_or_else(|panicked| Err(panicked.at(self.cursor.location())));
+        let walked =
+            walked.unwrap_or_else(|panicked| Err(RunError::new(self.cursor.location(), panicked)));
         walked.map_err(|error| self.name_step(error))
     }
 
@@ -80,7 +81,10 @@ impl<S> Walk<'_, '_, S> {
         loop {
             let Some(reserved) = context.budget.reserve(around.is_some()) else {
                 let limit = context.budget.max;
-                return Err(RunError::new(cursor.location(), Kind::StepLimit { limit }));
+                return Err(RunError::new(
+                    cursor.location(),
+                    Failure::StepLimit { limit },
+                ));
             };
 
             if reserved.number % BETWEEN_YIELDS == 0 {
@@ -107,7 +111,10 @@ impl<S> Walk<'_, '_, S> {
 
             let action = match visit.await {
                 Ok(action) => action,
-                Err(failure) => return Err(stopped(failure.at(cursor.location()), span)),
+                Err(failure) => {
+                    let error = RunError::new(cursor.location(), *failure);
+                    return Err(stopped(error, span));
+                }
             };
             let Some(target) = place.target(&action) else {
                 return Err(stopped(undeclared(cursor, place, action), span));
@@ -156,7 +163,7 @@ fn undeclared(cursor: &Cursor<'_>, place: &Place, action: Action) -> RunError {
     let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
     RunError::new(
         cursor.location(),
-        Kind::UndeclaredAction { action, declared },
+        Failure::UndeclaredAction { action, declared },
     )
 }
 

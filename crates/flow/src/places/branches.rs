@@ -7,12 +7,13 @@ use crate::execute::here::Here;
 use crate::execute::inside::{Part, all_of, finish};
 use crate::execute::visit::{Visit, Visited};
 use crate::wiring::{Inside, Wiring};
-use crate::{Action, BoxError, Flow, IntoAction, IntoResult, Phase};
+use crate::{Action, BoxError, Flow, IntoResult, Phase};
 
 /// Several flows that run concurrently over parts of the state, in one visit.
 ///
 /// For each branch, `split` creates its state and its flow runs over that state. When all branches
-/// are done, each `join` stores its part, in the order in which the branches were added. The state
+/// are done, each `join` stores its part, in the order in which the branches were added, and the
+/// run leaves on the default action. The state
 /// doesn't change in between, so a run that stops before that leaves it as it was. If a branch
 /// fails, the others are dropped at their current `await`. All branches run concurrently.
 ///
@@ -44,19 +45,13 @@ use crate::{Action, BoxError, Flow, IntoAction, IntoResult, Phase};
 /// ```
 pub struct Branches<S> {
     branches: Vec<(String, Box<dyn Branch<S>>)>,
-    post: Box<Post<S>>,
-    actions: Vec<Action>,
 }
-
-type Post<S> = dyn Fn(&mut S) -> Result<Action, BoxError> + Send + Sync;
 
 impl<S: 'static> Branches<S> {
     /// Creates an empty set of branches. Visiting it does nothing.
     pub fn new() -> Self {
         Self {
             branches: Vec::new(),
-            post: Box::new(|_| Ok(Action::DEFAULT)),
-            actions: vec![Action::DEFAULT],
         }
     }
 
@@ -73,43 +68,13 @@ impl<S: 'static> Branches<S> {
     where
         T: Send + 'static,
         R: IntoResult<T>,
-        J: IntoResult<()>, // To choose the action: `with_post`.
+        J: IntoResult<()>,
     {
         let split = move |state: &S| split(state).into_result();
         let join = move |state: &mut S, part| join(state, part).into_result();
         self.branches
             .push((name.into(), Box::new(OverPart { flow, split, join })));
         self
-    }
-
-    /// Sets a closure that chooses the action, after all branches have been joined. It may return
-    /// what the closure of [`from_fn`](crate::from_fn) may return.
-    ///
-    /// # Default
-    ///
-    /// [`Action::DEFAULT`].
-    #[must_use]
-    pub fn with_post<A: IntoAction>(
-        mut self,
-        post: impl Fn(&mut S) -> A + Send + Sync + 'static,
-    ) -> Self {
-        self.post = Box::new(move |state| post(state).into_result());
-        self
-    }
-
-    /// Sets the actions that the closure of [`with_post`](Branches::with_post) may return.
-    ///
-    /// # Default
-    ///
-    /// Only [`Action::DEFAULT`].
-    #[must_use]
-    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
-        self.actions = actions.into_iter().map(Into::into).collect();
-        self
-    }
-
-    pub(crate) fn actions(&self) -> Vec<Action> {
-        self.actions.clone()
     }
 
     pub(crate) fn inside(&self) -> Inside {
@@ -190,8 +155,7 @@ impl<S: Send> Visit<S> for Branches<S> {
                 join(state).map_err(|error| Failure::node(Phase::Post, error))?;
             }
 
-            let action = (self.post)(state);
-            Ok(action.map_err(|error| Failure::node(Phase::Post, error))?)
+            Ok(Action::DEFAULT)
         })
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Run;
-use crate::error::Kind;
+use crate::execute::failure::Failure;
 use crate::execute::named_step::Attached;
 use crate::execute::recorder::MAX_OUTCOME;
 use crate::journal::encode;
@@ -21,14 +21,11 @@ impl<S> Run<'_, S> {
     /// Returns an error if no node of the flow waits for this event, if the run has ended, or if the
     /// answer cannot be recorded.
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
-        let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
+        let failed = |error| self.error(Failure::Journal(error));
 
         if self.cursor.ended().is_some() {
             let event = event.to_owned();
-            return Err(RunError::new(
-                self.cursor.location(),
-                Kind::AlreadyEnded { event },
-            ));
+            return Err(self.error(Failure::AlreadyEnded { event }));
         }
 
         let attached = self.context.attached.as_deref();
@@ -39,10 +36,7 @@ impl<S> Run<'_, S> {
             let event = event.to_owned();
             let graph = FlowGraph::of(wiring);
             let known = graph.events().into_iter().map(str::to_owned).collect();
-            return Err(RunError::new(
-                self.cursor.location(),
-                Kind::UnknownEvent { event, known },
-            ));
+            return Err(self.error(Failure::UnknownEvent { event, known }));
         };
 
         let max_outcome = self

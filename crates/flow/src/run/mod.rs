@@ -12,10 +12,10 @@ use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 
-use crate::error::Kind;
 use crate::execute::budget::Budget;
 use crate::execute::context::Context;
 use crate::execute::cursor::Cursor;
+use crate::execute::failure::Failure;
 use crate::execute::graph::Graph;
 use crate::execute::named_step::Attached;
 use crate::execute::stop::{Stop, unless_stopped};
@@ -200,11 +200,12 @@ impl<'f, S> Run<'f, S> {
         walked.unwrap_or_else(|stopped| match self.cursor.ended() {
             // The flow had ended already; only the wait for the end to be recorded was interrupted.
             Some(action) => Ok(action.clone()),
-            None => Err(RunError::new(
-                self.cursor.location(),
-                Kind::Stopped(stopped),
-            )),
+            None => Err(self.error(Failure::Stopped(stopped))),
         })
+    }
+
+    fn error(&self, failure: Failure) -> RunError {
+        RunError::new(self.cursor.location(), failure)
     }
 
     fn end(&self, action: Action) -> Ended {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::Serialize;
 
 use super::Run;
-use crate::error::Kind;
 use crate::events::Watch;
+use crate::execute::failure::Failure;
 use crate::execute::recorder::Recorder;
 use crate::journal::{Json, OutcomeProblem, Progress, Snapshot};
 use crate::spans::RunSpan;
@@ -22,10 +22,7 @@ impl<S> Run<'_, S> {
 
         if let Some(problem) = &extra.misplaced {
             let problem = problem.clone().into();
-            return Err(RunError::new(
-                self.cursor.location(),
-                Kind::Journal(problem),
-            ));
+            return Err(self.error(Failure::Journal(problem)));
         }
 
         let Some(sink) = extra.sink.take() else {
@@ -56,10 +53,7 @@ impl<S> Run<'_, S> {
             && let Some(state) = write(state)
             && let Err(problem) = recorder.journal.begin(&state)
         {
-            return Err(RunError::new(
-                self.cursor.location(),
-                Kind::AnotherState(problem),
-            ));
+            return Err(self.error(Failure::AnotherState(problem)));
         }
 
         extra.first_state = None;
@@ -181,7 +175,7 @@ impl<S> Run<'_, S> {
             return Ok(());
         };
 
-        let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
+        let failed = |error| self.error(Failure::Journal(error));
         let state = state.map_err(|problem| {
             failed(
                 format!(

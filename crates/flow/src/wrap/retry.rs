@@ -1,5 +1,4 @@
 use std::fmt;
-use std::time::Duration;
 
 use cogwork_text::ErrorText;
 
@@ -30,7 +29,7 @@ use crate::{Action, Backoff, BoxError, EventKind, Node, Operation};
 pub struct Retry<N, E> {
     node: N,
     backoff: Backoff,
-    decide: Box<dyn Fn(&E) -> Again + Send + Sync>,
+    when: Box<dyn Fn(&E) -> bool + Send + Sync>,
 }
 
 impl<N, E> Retry<N, E> {
@@ -38,78 +37,16 @@ impl<N, E> Retry<N, E> {
         Self {
             node,
             backoff,
-            decide: Box::new(|_| Again::AsBackoffSays),
+            when: Box::new(|_| true),
         }
     }
 
     /// Retries only errors for which `when` returns `true`.
     #[must_use]
-    pub fn when(self, when: impl Fn(&E) -> bool + Send + Sync + 'static) -> Self {
-        self.asking(move |error| {
-            if when(error) {
-                Again::AsBackoffSays
-            } else {
-                Again::Never
-            }
-        })
-    }
-
-    /// Sets a closure that decides for each error whether and when to retry.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use cogwork_flow::wrap::Again;
-    /// use cogwork_flow::{Backoff, Node, from_phases};
-    ///
-    /// #[derive(Debug, thiserror::Error)]
-    /// enum Refusal {
-    ///     #[error("busy for {0:?}")]
-    ///     Busy(Duration),
-    ///     #[error("no such page")]
-    ///     Missing,
-    /// }
-    ///
-    /// let fetch = from_phases(
-    ///     |url: &mut String| url.clone(),
-    ///     |_url| async { Err::<(), _>(Refusal::Busy(Duration::from_secs(7))) },
-    ///     |_, _, ()| (),
-    /// );
-    /// let fetch = fetch.retry(Backoff::default()).asking(|error: &Refusal| match error {
-    ///     Refusal::Busy(wait) => Again::NotBefore(*wait),
-    ///     Refusal::Missing => Again::Never,
-    /// });
-    /// # let _ = fetch;
-    /// ```
-    #[must_use]
-    pub fn asking(mut self, ask: impl Fn(&E) -> Again + Send + Sync + 'static) -> Self {
-        self.decide = Box::new(ask);
+    pub fn when(mut self, when: impl Fn(&E) -> bool + Send + Sync + 'static) -> Self {
+        self.when = Box::new(when);
         self
     }
-
-    /// Returns the delay before the next attempt; `None` if `exec` should not be retried.
-    fn delay(&self, error: &E, mut delays: impl Iterator<Item = Duration>) -> Option<Duration> {
-        match (self.decide)(error) {
-            Again::Never => None,
-            Again::AsBackoffSays => delays.next(),
-            Again::NotBefore(wait) if wait > LONGEST => None,
-            Again::NotBefore(wait) => delays.next().map(|delay| delay.max(wait)),
-        }
-    }
-}
-
-/// The maximum delay that an error may ask for.
-const LONGEST: Duration = Duration::from_secs(60);
-
-/// Whether and when to retry after an error. The [`Backoff`] always limits the number of attempts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
-    /// Don't retry.
-    Never,
-    /// Retry after the delay of the backoff.
-    AsBackoffSays,
-    /// Retry after this delay, or after the delay of the backoff if that is longer. If it is more
-    /// than 60 s, don't retry.
-    NotBefore(Duration),
 }
 
 /// The error of a [`Retry`]: the error of the last attempt and the number of attempts.
@@ -187,7 +124,8 @@ async fn again<S, N: Node<S>>(
     let mut delays = retry.backoff.delays();
     let mut attempts = 1;
     loop {
-        let Some(delay) = retry.delay(&error, &mut delays) else {
+        let delay = delays.next().filter(|_| (retry.when)(&error));
+        let Some(delay) = delay else {
             return Err(RetryError { attempts, error });
         };
 

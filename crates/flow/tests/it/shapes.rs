@@ -48,7 +48,7 @@ fn differs(new: FlowBuilder<u32>) -> String {
 fn the_same_flow_is_the_same() {
     assert_eq!(looping().graph().difference(&looping().graph()), None);
     let text = serde_json::to_string(&looping().graph()).unwrap();
-    assert_snapshot!(text, @r#"["the start `more`","the node `look`","the edge from `look` on `again` to `more`","the edge from `look` on `enough` to the end","the node `more`","the edge from `more` on `default` to `look`"]"#);
+    assert_snapshot!(text, @r#"{"name":"loop","start":"more","nodes":[{"name":"more","kind":"node"},{"name":"look","kind":"node"}],"edges":[{"from":"more","action":"default","to":"look"},{"from":"look","action":"again","to":"more"},{"from":"look","action":"enough","to":null}]}"#);
     assert_eq!(
         serde_json::from_str::<FlowGraph>(&text).unwrap(),
         looping().graph()
@@ -186,8 +186,8 @@ fn forks(names: &[&str]) -> FlowGraph {
 
 #[test]
 fn a_branch_of_another_name() {
-    assert_snapshot!(forks(&["left", "wrong"]).difference(&forks(&["left", "right"])).unwrap(), @"gone: the branch `right` of `fork`; new: the branch `wrong` of `fork`");
-    assert_snapshot!(forks(&["left"]).difference(&forks(&["left", "right"])).unwrap(), @"gone: the branch `right` of `fork`, the start `n` in the flow 1 down, `one`, the node `n` in the flow 1 down, `one`, the edge from `n` on `default` to the end in the flow 1 down, `one`");
+    assert_snapshot!(forks(&["left", "wrong"]).difference(&forks(&["left", "right"])).unwrap(), @"gone: the branch `right` of `fork`, the start `n` in the flow 1 down, `right`, the node `n` in the flow 1 down, `right`, the edge from `n` on `default` to the end in the flow 1 down, `right`; new: the branch `wrong` of `fork`, the start `n` in the flow 1 down, `wrong`, the node `n` in the flow 1 down, `wrong`, the edge from `n` on `default` to the end in the flow 1 down, `wrong`");
+    assert_snapshot!(forks(&["left"]).difference(&forks(&["left", "right"])).unwrap(), @"gone: the branch `right` of `fork`, the start `n` in the flow 1 down, `right`, the node `n` in the flow 1 down, `right`, the edge from `n` on `default` to the end in the flow 1 down, `right`");
 }
 
 /// The same places, but not each inside the same.

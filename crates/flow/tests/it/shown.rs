@@ -257,7 +257,7 @@ async fn show_events(text: &str) {
         event = Some(next);
     }
 
-    assert_line_is_safe(&ReportedValue::new(text.to_owned()));
+    assert_line_is_safe(&ReportedValue::new("source", text.to_owned()));
 
     let mut event = event.unwrap();
     for kind in event_kinds(text, &event) {
@@ -285,7 +285,7 @@ fn event_kinds(text: &str, paused: &Event) -> Vec<EventKind> {
         },
         EventKind::Noted { text: owned() },
         EventKind::Reported {
-            report: ReportedValue::new(owned()),
+            report: ReportedValue::new("source", owned()),
         },
         EventKind::Moved {
             action: action(),

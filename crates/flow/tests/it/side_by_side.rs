@@ -500,8 +500,8 @@ fn items_and_branches_are_drawn_as_boxes() {
     "#);
 }
 
-/// A batch, an `Each` and branches over a list, each of which chooses its edge.
-fn chooses() -> [Flow<Vec<i32>>; 3] {
+/// A batch and an `Each` over a list, each of which chooses its edge.
+fn chooses() -> [Flow<Vec<i32>>; 2] {
     let same = || from_exec(async |n: i32| Ok::<_, BoxError>(n));
     let split = |all: &Vec<i32>| match all.as_slice() {
         [] => Err("there is nothing to split".into()),
@@ -517,15 +517,6 @@ fn chooses() -> [Flow<Vec<i32>>; 3] {
     let both = ["negative", "positive"];
     let batch = Batch::at_most(2, same(), split, join).with_actions(both);
     let each = Each::at_most(2, Flow::from_node("n", same()).unwrap(), split, join);
-    let branches = Branches::new()
-        .branch(
-            "all",
-            Flow::from_node("n", from_fn(|_: &mut Vec<i32>| ())).unwrap(),
-            split,
-            |_, _| (),
-        )
-        .with_post(move |all| choose(all.iter().sum()));
-
     let flow = || {
         Flow::builder("f")
             .start("p")
@@ -535,10 +526,6 @@ fn chooses() -> [Flow<Vec<i32>>; 3] {
     [
         flow().batch("p", batch).build().unwrap(),
         flow().each("p", each.with_actions(both)).build().unwrap(),
-        flow()
-            .branches("p", branches.with_actions(both))
-            .build()
-            .unwrap(),
     ]
 }
 

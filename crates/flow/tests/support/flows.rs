@@ -290,7 +290,7 @@ pub(crate) fn places_that_choose(world: &World) -> Flow<State> {
     let work = || Flow::from_node("work", node(world, double)).unwrap();
     let leaf = single(first(node(world, double)));
     let labels = ["small", "large"];
-    let places = [("batch", "each"), ("each", "fork"), ("fork", "end")];
+    let places = [("batch", "each"), ("each", "fork")];
 
     let builder = Flow::builder("leaf")
         .start("batch")
@@ -306,10 +306,9 @@ pub(crate) fn places_that_choose(world: &World) -> Flow<State> {
             "fork",
             Branches::new()
                 .branch("left", leaf.clone(), branch, left)
-                .branch("right", leaf, State::clone, |_, _| ())
-                .with_post(|all| label(all))
-                .with_actions(labels),
+                .branch("right", leaf, State::clone, |_, _| ()),
         )
+        .edge("fork", Action::DEFAULT, "end")
         .node("end", from_fn(|all: &mut State| all.push(1)))
         .end("end", Action::DEFAULT);
 

@@ -121,10 +121,10 @@ async fn a_full_record_says_so_and_stays_below_its_limit() {
 #[tokio::test]
 async fn what_waits_to_be_written_is_limited_and_what_is_lost_is_counted() {
     // Nothing longer than this is ever accepted.
-    let settings = RecorderSettings::default().with_max_waiting(400);
+    let settings = RecorderSettings::default().with_max_waiting(1_000);
     let record = recorded(settings, || {
-        note(|| "a".repeat(500));
-        note(|| "b".repeat(500));
+        note(|| "a".repeat(1_100));
+        note(|| "b".repeat(1_100));
     })
     .await;
 
