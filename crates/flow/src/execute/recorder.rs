@@ -15,15 +15,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::future::{pending, poll_fn, ready};
 use std::mem;
 use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use cogwork_text::Name;
 use futures_util::FutureExt;
-use futures_util::future::join;
+use futures_util::future::{Either, join, select};
 use serde::de::DeserializeOwned;
+use tokio::sync::oneshot;
 use tokio::task::unconstrained;
 
 use super::failure::Failure;
@@ -31,6 +32,7 @@ use super::named_step::NamedStep;
 use super::yielding::yield_now;
 use crate::boxed::BoxFuture;
 use crate::current;
+use crate::failed::Failed;
 use crate::journal::{Awaited, Journal, Json, StepError, Waited, Work, WorkError};
 use crate::step_name::CallName;
 use crate::{BoxError, Paused, Phase, StepName};
@@ -112,6 +114,8 @@ impl Recorder {
             let exec = step.exec(Some(&calls), exec());
             let stopped = match calls.attempt(exec).await {
                 Ok(outcome) => {
+                    calls.end_dropped().await?;
+
                     // Later replays need none of the calls of the step.
                     return Ok(self.call(&step.name, ready(Ok(outcome))).await?);
                 }
@@ -200,6 +204,8 @@ struct State {
     waits: BTreeMap<Option<Box<CallName>>, Paused>,
     /// Whether nothing happened since the last poll of `exec`.
     is_idle: bool,
+    /// A call in order whose future was dropped before its end.
+    dropped: Option<InJournal>,
     stopped: Option<Stopped>,
 }
 
@@ -214,6 +220,7 @@ impl Calls {
                 in_progress: 0,
                 waits: BTreeMap::new(),
                 is_idle: false,
+                dropped: None,
                 stopped: None,
             }),
             turns: tokio::sync::Mutex::default(),
@@ -294,6 +301,8 @@ impl Calls {
     /// Records that the attempt failed, and begins the next one. Returns `false` if the failure was
     /// on record.
     async fn record_failure(&self, error: &str) -> Result<bool, Failure> {
+        self.end_dropped().await?;
+
         let error = Json::of(&shortened(error));
         let error = error.map_err(|problem| Failure::Journal(problem.into()))?;
 
@@ -349,7 +358,13 @@ impl Calls {
         let _turn = self.turn().await;
 
         let work = call.current(None).during(work);
-        match self.recorder.call(&call.name, work).await {
+        let outcome = if self.recorder.journal.in_order() {
+            self.call_in_order(&call.name, work).await
+        } else {
+            self.recorder.call(&call.name, work).await
+        };
+
+        match outcome {
             Ok(outcome) => {
                 if !outcome.was_made {
                     call.replayed();
@@ -359,6 +374,58 @@ impl Calls {
             }
             Err(StepError::Work(error)) => self.stop(Stopped::Failed(error)).await,
             Err(StepError::Journal(error)) => self.stop_at(error).await,
+        }
+    }
+
+    /// Does the work of a call that ends in the journal even if this is dropped, as by a timeout around
+    /// `exec`: in a replay, a journal that knows calls by their position would make it again.
+    async fn call_in_order(
+        &self,
+        name: &Arc<StepName>,
+        work: impl Future<Output = Result<Json, WorkError>>,
+    ) -> Result<Outcome, StepError> {
+        let (begin, begun) = oneshot::channel();
+        let (end, ended) = oneshot::channel();
+        let recorder = self.recorder.clone();
+        let name = Arc::clone(name);
+
+        // The journal polls a stand-in for the work, which borrows from `exec`.
+        let recorded = Box::pin(async move {
+            let work = async {
+                let _ = begin.send(());
+                let dropped = || Failed::new(Phase::Exec, "the call was dropped").into();
+                ended.await.unwrap_or_else(|_| Err(dropped()))
+            };
+            recorder.call(&name, work).await
+        });
+        let worked = pin!(async {
+            if begun.await.is_ok() {
+                let _ = end.send(work.await);
+            }
+            pending::<()>().await;
+        });
+
+        let mut recorded = CallInOrder {
+            calls: self,
+            call: Some(recorded),
+        };
+        match select(&mut recorded, worked).await {
+            Either::Left((outcome, _)) => outcome,
+            Either::Right(((), _)) => pending().await,
+        }
+    }
+
+    /// Lets the journal end a call whose future was dropped.
+    async fn end_dropped(&self) -> Result<(), Failure> {
+        let dropped = self.state().dropped.take();
+        let Some(dropped) = dropped else {
+            return Ok(());
+        };
+
+        match dropped.await {
+            Err(StepError::Journal(error)) => Err(Failure::Journal(error)),
+            // Its outcome has no reader.
+            Ok(_) | Err(StepError::Work(_)) => Ok(()),
         }
     }
 
@@ -402,6 +469,10 @@ impl Calls {
         // once would be followed by the next one of its future.
         let queued = unconstrained(self.turns.lock());
         let (queued, ()) = join(queued, yield_now()).await;
+        if let Err(failure) = self.end_dropped().await {
+            self.stop(Stopped::Run(failure)).await
+        }
+
         Turn {
             _begun: begun,
             _queued: Some(queued),
@@ -431,6 +502,37 @@ pub(crate) fn shortened(error: &str) -> String {
 struct Turn<'a> {
     _begun: Begun<'a>,
     _queued: Option<tokio::sync::MutexGuard<'a, ()>>,
+}
+
+/// A call in the journal, without what it borrows from `exec`.
+type InJournal = BoxFuture<'static, Result<Outcome, StepError>>;
+
+/// A call in order, which is kept if this is dropped before its end.
+struct CallInOrder<'a> {
+    calls: &'a Calls,
+    call: Option<InJournal>,
+}
+
+impl Future for CallInOrder<'_> {
+    type Output = Result<Outcome, StepError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(call) = &mut self.call else {
+            return Poll::Pending;
+        };
+
+        let polled = call.as_mut().poll(context);
+        if polled.is_ready() {
+            self.call = None;
+        }
+        polled
+    }
+}
+
+impl Drop for CallInOrder<'_> {
+    fn drop(&mut self) {
+        self.calls.state().dropped = self.call.take();
+    }
 }
 
 /// A call that has begun, until this is dropped.

@@ -265,6 +265,7 @@ on_an_engine! {
     a_post_that_fails from (flows::a_post_that_fails, [13, 3]);
     a_panic from (flows::a_panic, [3, 13]);
     a_composite_step from (flows::a_composite_step, [3, 60]);
+    a_composite_step_that_times_out from (flows::a_composite_step_that_times_out, [3, 60]), needs_a_journal;
     a_composite_step_with_chains from (flows::a_composite_step_with_chains, [3, 60]);
     a_composite_batch from (flows::a_composite_batch, [3, 60, 7]);
     a_composite_step_that_waits from (flows::a_composite_step_that_waits, [3, 60]), needs_a_journal;

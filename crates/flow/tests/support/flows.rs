@@ -461,6 +461,7 @@ enum Also {
     Chains,
     Waits,
     FailsTwice,
+    TimesOut,
 }
 
 impl Several {
@@ -469,6 +470,18 @@ impl Several {
             self.world.call();
             yield_now().await;
             double(n, 0).await
+        });
+        outcome.await.map_err(|error| error.to_string())
+    }
+
+    /// Never ends in the first attempt.
+    async fn slow(&self) -> Result<(), String> {
+        let outcome = recorded("slow", || async {
+            self.world.call();
+            if idempotency_key().is_some_and(|key| key.contains(".1/")) {
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, String>(())
         });
         outcome.await.map_err(|error| error.to_string())
     }
@@ -527,6 +540,9 @@ impl Node<u64> for Several {
         if self.also == Also::FailsTwice {
             self.at_last().await?;
         }
+        if self.also == Also::TimesOut {
+            self.slow().await?;
+        }
 
         self.double("last", sum).await
     }
@@ -546,6 +562,12 @@ fn several(world: &World, also: Also) -> Several {
 
 pub(crate) fn a_composite_step(world: &World) -> Flow<State> {
     single(first(several(world, Also::Nothing)))
+}
+
+/// A timeout drops a call in the middle, and the next attempt makes it again.
+pub(crate) fn a_composite_step_that_times_out(world: &World) -> Flow<State> {
+    let node = several(world, Also::TimesOut);
+    single(first(node.timeout(SECOND).retry(three())))
 }
 
 /// Calls that follow one another in futures that run at once: a replay, in which nothing waits, has
