@@ -38,7 +38,7 @@
 //! | put a node or flow into a larger state | [`Node::focus`], [`FlowBuilder::subflow`] |
 //! | run a node or a flow over many items | [`FlowBuilder::batch`], [`FlowBuilder::each`] |
 //! | run several flows concurrently | [`FlowBuilder::branches`] |
-//! | wait for a person, or sleep | [`FlowBuilder::wait`], [`FlowBuilder::sleep`] |
+//! | wait for a person, or sleep | [`FlowBuilder::wait`], [`Run::proceed`], [`FlowBuilder::sleep`] |
 //! | retry, time out, fall back | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
 //! | run a flow, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
 //! | resume a run after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
@@ -113,7 +113,7 @@ mod build_error;
 pub use build_error::{BuildError, WiringProblem};
 
 mod run;
-pub use run::{Ended, Finished, Run, RunItem, RunStream, Stepped};
+pub use run::{Ended, Finished, Proceeded, Run, RunItem, RunStream, Stepped};
 
 mod error;
 pub use error::RunError;

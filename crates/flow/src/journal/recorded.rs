@@ -18,7 +18,7 @@ use crate::{BoxError, StepName};
 /// ```
 /// use std::sync::Arc;
 /// use cogwork_flow::journal::{Journal, MemoryJournal};
-/// use cogwork_flow::{Flow, Wait};
+/// use cogwork_flow::{Flow, Proceeded, Wait};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,8 +27,9 @@ use crate::{BoxError, StepName};
 ///
 /// let mut text = "Hello, ".to_owned();
 /// let mut run = flow.begin().with_journal(MemoryJournal::new("greeting 1"));
-/// let paused = run.finish(&mut text).await.unwrap_err().into_paused()?;
-/// assert_eq!(paused.to_string(), "paused at greet/ask#1 for the event `name`");
+/// if let Proceeded::Paused(paused) = run.proceed(&mut text).await? {
+///     assert_eq!(paused.to_string(), "paused at greet/ask#1 for the event `name`");
+/// }
 ///
 /// run.deliver("name", &"Ada").await?;
 /// run.finish(&mut text).await?;

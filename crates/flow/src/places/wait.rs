@@ -15,18 +15,16 @@ use crate::{Action, BoxError, IntoAction, Phase};
 /// A place where a run waits for an external event, such as a person's decision.
 ///
 /// When the run reaches the wait before the event has arrived, it pauses:
-/// [`Run::step`](crate::Run::step) and [`Run::finish`](crate::Run::finish) return an error whose
-/// [`into_paused`](crate::RunError::into_paused) is a [`Paused`](crate::Paused). No task or timer is left running.
-/// [`Run::deliver`](crate::Run::deliver) provides the answer, before or after the run reaches the
-/// wait, and the next call of `step` or `finish` resumes the run. Each answer is used once, oldest
-/// first. With a journal on disk, the program can exit in between.
+/// [`Run::proceed`](crate::Run::proceed) returns a [`Paused`](crate::Paused). No task or timer is left
+/// running. [`Run::deliver`](crate::Run::deliver) provides the answer, before or after the run reaches
+/// the wait, and the next call of `proceed` resumes the run. Each answer is used once, oldest first. With a journal on disk, the program can exit in between.
 ///
 /// Inside items and branches, a wait needs a journal: the other items and branches run until they
 /// end or pause, and only a journal keeps their outcomes until the run is resumed.
 ///
 /// ```
 /// use std::time::Duration;
-/// use cogwork_flow::{Action, Flow, Wait};
+/// use cogwork_flow::{Action, Flow, Proceeded, Wait};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -44,8 +42,7 @@ use crate::{Action, BoxError, IntoAction, Phase};
 ///
 /// let mut refund = Refund { amount: 900, granted: false };
 /// let mut run = flow.begin();
-/// if let Err(error) = run.finish(&mut refund).await {
-///     let paused = error.into_paused()?;
+/// if let Proceeded::Paused(paused) = run.proceed(&mut refund).await? {
 ///     assert_eq!(paused.event, "approval");
 ///     assert_eq!(paused.why, "a refund of 900 needs a person");
 ///     run.deliver(&paused.event, &true).await?;

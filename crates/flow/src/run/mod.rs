@@ -5,7 +5,7 @@ mod reporting;
 mod settings;
 mod stream;
 
-pub use ended::{Ended, Stepped};
+pub use ended::{Ended, Proceeded, Stepped};
 pub use stream::{Finished, RunItem, RunStream};
 
 use std::fmt;
@@ -30,9 +30,9 @@ use extra::Extra;
 /// itself takes exactly the same steps. The state is passed to each step and belongs to the caller
 /// between steps.
 ///
-/// A run that has to wait for an event pauses: both methods return an error that
-/// [`RunError::into_paused`] converts into the details. The run stays at the [`Wait`](crate::Wait),
-/// and the next call resumes it.
+/// A run that has to wait for an event pauses: [`proceed`](Run::proceed) returns what it waits for, and
+/// to the other two methods a pause is an error. The run stays at the [`Wait`](crate::Wait), and the
+/// next call resumes it.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Stepped, from_fn};
@@ -136,6 +136,18 @@ impl<'f, S> Run<'f, S> {
     pub async fn finish(&mut self, state: &mut S) -> Result<Ended, RunError> {
         let action = self.walk(state, Distance::ToTheEnd).await?;
         Ok(self.end(action))
+    }
+
+    /// Takes steps until the run ends or pauses, and returns which.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`step`](Run::step), except for a pause.
+    pub async fn proceed(&mut self, state: &mut S) -> Result<Proceeded, RunError> {
+        match self.finish(state).await {
+            Ok(ended) => Ok(Proceeded::Ended(ended)),
+            Err(error) => error.into_paused().map(Proceeded::Paused),
+        }
     }
 
     /// Walks, folds the record when it is due, and reports a stop. Returns the last action.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_flow::{CancellationToken, Flow, FlowGraph, RunError};
+use cogwork_flow::{CancellationToken, Flow, FlowGraph, Proceeded, RunError};
 use serde::de::DeserializeOwned;
 
 use super::lease::{LeaseWatch, Stopped};
@@ -26,11 +26,6 @@ pub(super) trait RunFlow: Send + Sync {
 
 impl Stopped {
     fn of(error: RunError, stop: &CancellationToken) -> Self {
-        let error = match error.into_paused() {
-            Ok(_) => return Self::Paused,
-            Err(error) => error,
-        };
-
         let text = error.to_string();
         let store = journal_error(&error);
         let is_passing = store.is_some_and(|error| error.is_unavailable() || error.is_gone());
@@ -94,8 +89,9 @@ where
         // The state is that of the record, whatever its digest is.
         let run = self.0.begin().with_journal_any_state(journal);
         let mut run = run.with_cancellation(stop.clone());
-        let stopped = match run.finish(&mut state).await {
-            Ok(_) => Stopped::Ended,
+        let stopped = match run.proceed(&mut state).await {
+            Ok(Proceeded::Ended(_)) => Stopped::Ended,
+            Ok(Proceeded::Paused(_)) => Stopped::Paused,
             Err(error) => Stopped::of(error, &stop),
         };
 
