@@ -52,14 +52,10 @@ impl Drop for Entered {
     }
 }
 
-/// Returns whether the run of the current step is watched.
-pub(crate) fn is_current_watched() -> bool {
+/// Returns whether the events of the current run are read, so that preparing a
+/// [`report_from`](crate::report_from) is worth its cost. Outside of a node, returns `false`.
+pub fn is_watched() -> bool {
     watched().is_some()
-}
-
-/// Returns whether a step is being executed.
-fn is_in_step() -> bool {
-    CURRENT.with_borrow(Option::is_some)
 }
 
 fn watched() -> Option<(Arc<StepName>, Watch)> {
@@ -70,13 +66,14 @@ fn watched() -> Option<(Arc<StepName>, Watch)> {
     })
 }
 
-/// Returns whether anyone follows texts of the current step while they grow.
-pub(crate) fn is_current_followed() -> bool {
+/// Returns whether anyone follows texts of the current run while they grow, so that preparing a
+/// [`report_growth`](crate::report_growth) is worth its cost. Outside of a node, returns `false`.
+pub fn is_followed() -> bool {
     watched().is_some_and(|(_, watch)| watch.follows_growth())
 }
 
 /// Emits a piece of a text if anyone follows texts of the current step while they grow.
-pub(crate) fn emit_growth_from_current(kind: impl FnOnce() -> EventKind) {
+pub(crate) fn emit_growth(kind: impl FnOnce() -> EventKind) {
     let followed = watched().filter(|(_, watch)| watch.follows_growth());
 
     if let Some((name, watch)) = followed {
@@ -85,7 +82,7 @@ pub(crate) fn emit_growth_from_current(kind: impl FnOnce() -> EventKind) {
 }
 
 /// Emits an event of the current step if the run is watched.
-pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
+pub(crate) fn emit(kind: impl FnOnce() -> EventKind) {
     let watched = watched();
 
     // Outside of the borrow, because the closure may run any code.
@@ -138,8 +135,24 @@ pub(crate) fn is_recorded() -> bool {
 /// # }
 /// ```
 pub fn note(text: impl FnOnce() -> String) {
-    let watched = watched();
-    let is_traced = is_in_step() && spans::are_notes_wanted();
+    emit_note(watched(), Watch::emit, text);
+}
+
+/// Emits a note with the next piece of a text that a later event contains as a whole, such as a
+/// streamed reply. [Recorders](crate::Observer) don't get it unless they follow texts while they
+/// grow. Otherwise, this is the same as [`note`].
+pub fn note_growth(text: impl FnOnce() -> String) {
+    let followed = watched().filter(|(_, watch)| watch.follows_growth());
+    emit_note(followed, Watch::emit_growth, text);
+}
+
+fn emit_note(
+    watched: Option<(Arc<StepName>, Watch)>,
+    emit: impl FnOnce(&Watch, Option<Arc<StepName>>, EventKind),
+    text: impl FnOnce() -> String,
+) {
+    let is_in_step = CURRENT.with_borrow(Option::is_some);
+    let is_traced = is_in_step && spans::are_notes_wanted();
     if watched.is_none() && !is_traced {
         return;
     }
@@ -148,25 +161,7 @@ pub fn note(text: impl FnOnce() -> String) {
     spans::noted(&text);
 
     if let Some((name, watch)) = watched {
-        watch.emit(Some(name), EventKind::Noted { text });
-    }
-}
-
-/// Emits a note with the next piece of a text that a later event contains as a whole, such as a
-/// streamed reply. [Recorders](crate::Observer) don't get it unless they follow texts while they
-/// grow. Otherwise, this is the same as [`note`].
-pub fn note_growth(text: impl FnOnce() -> String) {
-    let followed = watched().filter(|(_, watch)| watch.follows_growth());
-    let is_traced = is_in_step() && spans::are_notes_wanted();
-    if followed.is_none() && !is_traced {
-        return;
-    }
-
-    let text = text();
-    spans::noted(&text);
-
-    if let Some((name, watch)) = followed {
-        watch.emit_growth(Some(name), EventKind::Noted { text });
+        emit(&watch, Some(name), EventKind::Noted { text });
     }
 }
 

@@ -128,10 +128,10 @@ mod step_name;
 pub use step_name::{CallName, Level, StepName};
 
 mod current;
-pub use current::{idempotency_key, note, note_growth};
+pub use current::{idempotency_key, is_followed, is_watched, note, note_growth};
 
 mod report;
-pub use report::{ReportedValue, is_followed, is_watched, report_from, report_growth};
+pub use report::{ReportedValue, report_from, report_growth};
 
 pub mod journal;
 

@@ -8,9 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::EventKind;
-use crate::current::{
-    emit_from_current, emit_growth_from_current, is_current_followed, is_current_watched,
-};
+use crate::current::{emit, emit_growth};
 
 /// A value that a node reported while it was visited; see [`report_from`].
 ///
@@ -150,7 +148,7 @@ pub fn report_from<T: Serialize + Send + Sync + 'static>(
     source: &'static str,
     value: impl FnOnce() -> T,
 ) {
-    emit_from_current(|| EventKind::Reported {
+    emit(|| EventKind::Reported {
         report: ReportedValue::new(source, value()),
     });
 }
@@ -162,19 +160,7 @@ pub fn report_growth<T: Serialize + Send + Sync + 'static>(
     source: &'static str,
     value: impl FnOnce() -> T,
 ) {
-    emit_growth_from_current(|| EventKind::Reported {
+    emit_growth(|| EventKind::Reported {
         report: ReportedValue::new(source, value()),
     });
-}
-
-/// Returns whether anyone follows texts of the current run while they grow, so that preparing a
-/// [`report_growth`] is worth its cost. Outside of a node, returns `false`.
-pub fn is_followed() -> bool {
-    is_current_followed()
-}
-
-/// Returns whether the events of the current run are read, so that preparing a [`report_from`] is worth
-/// its cost. Outside of a node, returns `false`.
-pub fn is_watched() -> bool {
-    is_current_watched()
 }

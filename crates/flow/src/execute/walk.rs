@@ -75,11 +75,15 @@ impl<S> Walk<'_, '_, S> {
             return Ok(cursor.ended().cloned().unwrap_or(Action::DEFAULT));
         };
 
+        if around.is_none() {
+            context.budget.give_back();
+        }
+
         // Outside of the loop, so that a run without names has nothing to drop in each iteration.
         let mut step = None;
 
         loop {
-            let Some(reserved) = context.budget.reserve(around.is_some()) else {
+            let Some(number) = context.budget.take() else {
                 let limit = context.budget.max;
                 return Err(RunError::new(
                     cursor.location(),
@@ -87,7 +91,7 @@ impl<S> Walk<'_, '_, S> {
                 ));
             };
 
-            if reserved.number % BETWEEN_YIELDS == 0 {
+            if number % BETWEEN_YIELDS == 0 {
                 yield_now().await;
             }
 
@@ -124,7 +128,10 @@ impl<S> Walk<'_, '_, S> {
                 span.left(&action);
             }
 
-            reserved.take();
+            if around.is_none() {
+                context.budget.keep();
+            }
+
             cursor.follow(target, &action);
             if let Some(step) = &step {
                 Box::pin(step.moved(cursor, &action, context.budget.taken())).await?;

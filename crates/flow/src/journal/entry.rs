@@ -1,5 +1,4 @@
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use cogwork_text::Escaped;
@@ -12,12 +11,8 @@ use super::codec::{OutcomeProblem, OutcomeProblemKind, encode};
 use crate::CallName;
 
 /// A JSON text. Clones share it.
-#[derive(Clone)]
-pub struct Json {
-    /// A text that contains the value, and maybe others.
-    text: Arc<String>,
-    part: Range<usize>,
-}
+#[derive(Clone, PartialEq, Eq)]
+pub struct Json(Arc<str>);
 
 impl Json {
     /// Serialises a value, in one line.
@@ -32,24 +27,12 @@ impl Json {
     /// Creates a value from a text that was recorded as JSON. Whether it still is one is only
     /// checked when it is read or written, so that a record can be loaded without parsing all of it.
     pub fn from_record(text: &str) -> Self {
-        Self::from(text.to_owned())
-    }
-
-    /// Creates a value from a part of a text, as [`from_record`](Self::from_record) does, but without
-    /// copying it. The text stays in memory as long as any of these values. Returns `None` if the text
-    /// has no such part.
-    pub fn part_of_record(text: &Arc<String>, part: Range<usize>) -> Option<Self> {
-        text.get(part.clone())?;
-
-        Some(Self {
-            text: Arc::clone(text),
-            part,
-        })
+        Self(text.into())
     }
 
     /// Returns the text.
     pub fn as_str(&self) -> &str {
-        self.text.get(self.part.clone()).unwrap_or_default()
+        &self.0
     }
 
     /// Returns the digest of the value as a state. Returns `None` if it has more than about 120
@@ -79,21 +62,9 @@ impl Json {
 /// Takes a text for JSON, as [`from_record`](Json::from_record) does.
 impl From<String> for Json {
     fn from(text: String) -> Self {
-        Self {
-            part: 0..text.len(),
-            text: Arc::new(text),
-        }
+        Self(text.into())
     }
 }
-
-/// Compares the texts.
-impl PartialEq for Json {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for Json {}
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -24,8 +24,6 @@ pub(super) struct Index {
     pub(super) snapshot: Option<Snapshot>,
     /// The digest of the state with which the run began.
     first_state: Option<StateDigest>,
-    /// A digest that is recorded with the next entry.
-    new_state: Option<StateDigest>,
     /// The highest number of a recorded step outside of items and branches.
     pub(super) last: u64,
     pub(super) ended: bool,
@@ -83,7 +81,7 @@ impl Index {
     }
 
     /// Returns whether no step is recorded, nor the state with which the run began.
-    fn is_new(&self) -> bool {
+    pub(super) fn is_new(&self) -> bool {
         self.first_state.is_none() && self.snapshot.is_none() && self.steps.is_empty()
     }
 
@@ -93,20 +91,6 @@ impl Index {
             Some(snapshot) => snapshot.state.digest(),
             None => self.first_state,
         }
-    }
-
-    /// Begins the run with this state, which is recorded together with the next entry, unless the
-    /// record is one without a digest.
-    pub(super) fn begin(&mut self, state: StateDigest) {
-        if self.is_new() {
-            self.new_state = Some(state);
-        }
-    }
-
-    /// Returns the entry with the first state if it has to be recorded before any other.
-    pub(super) fn take_start(&mut self) -> Option<Entry> {
-        let state = self.new_state.take()?;
-        Some(Entry::Began { state })
     }
 
     /// Adds an entry that [`check`](Self::check) accepts.

@@ -117,7 +117,10 @@ impl<L: Log> Recorded<L> {
     /// Begins a run with a state that has this digest, without comparing it.
     /// [`begin`](Journal::begin) also compares it.
     pub fn begin_with(&self, state: StateDigest) {
-        self.index().begin(state);
+        let mut index = self.index();
+        if index.is_new() {
+            self.push_to(&mut index, Entry::Began { state });
+        }
     }
 
     /// Returns the log.
@@ -151,25 +154,20 @@ impl<L: Log> Recorded<L> {
         self.log.written(line).await
     }
 
-    /// Queues an entry, after that with the first state if that isn't recorded yet. Returns its
-    /// number.
+    /// Queues an entry. Returns its number.
     fn push(&self, entry: Entry) -> Result<u64, String> {
         let mut index = self.index();
 
         // Checked before it is pushed, since a record with an invalid entry could not be read
         // again.
         index.check(&entry)?;
+        Ok(self.push_to(&mut index, entry))
+    }
 
-        let line = match index.take_start() {
-            None => self.log.push(entry.clone()),
-            Some(start) => {
-                let line = self.log.push_all(vec![start.clone(), entry.clone()]);
-                index.add(start, line);
-                line
-            }
-        };
+    fn push_to(&self, index: &mut Index, entry: Entry) -> u64 {
+        let line = self.log.push(entry.clone());
         index.add(entry, line);
-        Ok(line)
+        line
     }
 
     /// Records that a step waits. Returns when it times out.

@@ -93,7 +93,7 @@ impl<'f, S> Run<'f, S> {
 
     /// Returns the number of nodes visited so far.
     pub fn steps(&self) -> u64 {
-        self.context.budget.taken()
+        self.context.budget.complete()
     }
 
     /// Returns the next node; `None` after the end.

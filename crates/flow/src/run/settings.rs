@@ -93,7 +93,7 @@ impl<S> Run<'_, S> {
     ///
     /// # The state
     ///
-    /// A digest of the first state is recorded with the first outcome. When the run is resumed, it
+    /// A digest of the first state is recorded before the first step. When the run is resumed, it
     /// has to begin with an equal state; otherwise, it would continue with the outcomes of a
     /// different one. States are equal if their JSON values are: the order of keys doesn't matter,
     /// but the order of items in a list does. See

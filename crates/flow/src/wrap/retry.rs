@@ -2,7 +2,7 @@ use std::fmt;
 
 use cogwork_text::ErrorText;
 
-use crate::current::emit_from_current;
+use crate::current::emit;
 use crate::execute::recorder::attempt_failed;
 use crate::failed::Attempts;
 use crate::spans;
@@ -131,7 +131,7 @@ async fn again<S, N: Node<S>>(
 
         let line: BoxError = error.into();
         spans::retrying(attempts, delay, &line);
-        emit_from_current(|| EventKind::Retrying {
+        emit(|| EventKind::Retrying {
             attempts,
             delay,
             error: line.to_string(),

@@ -132,7 +132,7 @@ fn what_is_wrong_is_said_with_file_and_line() {
 
     insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @r#"
     runs/a.jsonl, line 3: the line was changed: expected the checksum `…`, not `…`
-       3 | …+[…,{"outcome":{"step":"work/gather#1","outcome":9}}]
+       3 | … […,{"outcome":{"step":"work/gather#1","outcome":9}}]
     "#);
     insta::assert_snapshot!(whole.refused(b"00000000 {\"name\":\"\x1b[31mx\"}\nother\n"), @r#"
     runs/a.jsonl, line 1: this isn't the journal of a run; expected a line such as `0a1b2c3d {"cogwork_journal":1,`
