@@ -1,7 +1,6 @@
 //! The failure of a node, without its location.
 
-use cogwork_text::ErrorText;
-
+use crate::wrap::RetryError;
 use crate::{BoxError, Phase};
 
 /// The failure of a node.
@@ -15,14 +14,6 @@ pub(crate) struct Failed {
     pub(crate) source: BoxError,
 }
 
-/// Keeps the number of attempts when the type of the error is erased.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", ErrorText(source))]
-pub(crate) struct Attempts {
-    pub(crate) attempts: u32,
-    pub(crate) source: BoxError,
-}
-
 impl Failed {
     pub(crate) fn new(phase: Phase, error: impl Into<BoxError>) -> Self {
         let mut source = error.into();
@@ -31,10 +22,10 @@ impl Failed {
         // Nested retries each add a layer. The outermost count is kept: inner counts may differ
         // between the outer attempts, and only the last would be known.
         loop {
-            match source.downcast::<Attempts>() {
+            match source.downcast::<RetryError>() {
                 Ok(counted) => {
                     attempts.get_or_insert(counted.attempts);
-                    source = counted.source;
+                    source = counted.error;
                 }
                 Err(source) => {
                     let attempts = attempts.unwrap_or(1);

@@ -15,4 +15,4 @@ mod timeout;
 pub use fallback::Fallback;
 pub use focus::Focus;
 pub use retry::{Retry, RetryError};
-pub use timeout::{Elapsed, Timeout, TimeoutError};
+pub use timeout::{Elapsed, Timeout};

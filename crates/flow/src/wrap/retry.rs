@@ -4,7 +4,6 @@ use cogwork_text::ErrorText;
 
 use crate::current::emit;
 use crate::execute::recorder::attempt_failed;
-use crate::failed::Attempts;
 use crate::spans;
 use crate::{Action, Backoff, BoxError, EventKind, Node, Operation};
 
@@ -49,36 +48,22 @@ impl<N, E> Retry<N, E> {
     }
 }
 
-/// The error of a [`Retry`]: the error of the last attempt and the number of attempts.
-#[derive(Debug)]
-pub struct RetryError<E> {
+/// The error of a [`Retry`]: the error of the last attempt, and the number of attempts. The run reports
+/// both, so only a [fallback](Node::fallback) around the retries sees this.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", ErrorText(error))]
+pub struct RetryError {
     /// The number of attempts, including the first.
     pub attempts: u32,
     /// The error of the last attempt.
-    pub error: E,
-}
-
-impl<E: fmt::Display> fmt::Display for RetryError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.attempts == 1 { "" } else { "s" };
-        write!(f, "failed after {} attempt{plural}: ", self.attempts)?;
-        ErrorText(&self.error).fmt(f)
-    }
-}
-
-impl<E: Into<BoxError>> From<RetryError<E>> for BoxError {
-    fn from(RetryError { attempts, error }: RetryError<E>) -> Self {
-        Box::new(Attempts {
-            attempts,
-            source: error.into(),
-        })
-    }
+    #[source]
+    pub error: BoxError,
 }
 
 impl<S, N: Node<S>> Node<S> for Retry<N, N::Error> {
     type Prep = N::Prep;
     type Exec = N::Exec;
-    type Error = RetryError<N::Error>;
+    type Error = BoxError;
 
     fn actions(&self) -> Vec<Action> {
         self.node.actions()
@@ -92,11 +77,11 @@ impl<S, N: Node<S>> Node<S> for Retry<N, N::Error> {
         self.node.operation()
     }
 
-    fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error> {
-        self.node.prep(state).map_err(once)
+    fn prep(&self, state: &mut S) -> Result<Self::Prep, BoxError> {
+        self.node.prep(state).map_err(Into::into)
     }
 
-    async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, Self::Error> {
+    async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, BoxError> {
         match self.node.exec(prep).await {
             Ok(exec) => Ok(exec),
             // Boxed, because only a failed attempt needs it: otherwise the loop and its timer would
@@ -105,13 +90,8 @@ impl<S, N: Node<S>> Node<S> for Retry<N, N::Error> {
         }
     }
 
-    fn post(
-        &self,
-        state: &mut S,
-        prep: Self::Prep,
-        exec: Self::Exec,
-    ) -> Result<Action, Self::Error> {
-        self.node.post(state, prep, exec).map_err(once)
+    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, BoxError> {
+        self.node.post(state, prep, exec).map_err(Into::into)
     }
 }
 
@@ -120,13 +100,14 @@ async fn again<S, N: Node<S>>(
     retry: &Retry<N, N::Error>,
     prep: &N::Prep,
     mut error: N::Error,
-) -> Result<N::Exec, RetryError<N::Error>> {
+) -> Result<N::Exec, BoxError> {
     let mut delays = retry.backoff.delays();
     let mut attempts = 1;
     loop {
         let delay = delays.next().filter(|_| (retry.when)(&error));
         let Some(delay) = delay else {
-            return Err(RetryError { attempts, error });
+            let error = error.into();
+            return Err(RetryError { attempts, error }.into());
         };
 
         let line: BoxError = error.into();
@@ -145,11 +126,6 @@ async fn again<S, N: Node<S>>(
             Err(failed) => error = failed,
         }
     }
-}
-
-/// Phases that aren't retried fail at the first attempt.
-fn once<E>(error: E) -> RetryError<E> {
-    RetryError { attempts: 1, error }
 }
 
 impl<N: fmt::Debug, E> fmt::Debug for Retry<N, E> {

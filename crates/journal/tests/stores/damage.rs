@@ -155,7 +155,7 @@ fn what_is_wrong_is_said_with_file_and_line() {
     insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 4: the step `work/gather#1` is already recorded");
     let unknown = [lines[0], &sealed(r#"[1,{"dance":{"step":"x"}}]"#)].concat();
     insta::assert_snapshot!(mask(&whole.refused(&unknown)), @r#"
-    runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
+    runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
        2 | {"dance":{"step":"x"}}
     "#);
 
