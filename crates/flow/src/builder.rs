@@ -254,7 +254,7 @@ impl<S> FlowBuilder<S> {
     }
 
     /// Ends the flow after `from` returns `action`, like [`end`](Self::end), but omits this end
-    /// from drawings. A drawing of [visits](crate::Visits) shows it once a run has taken it.
+    /// from drawings. The page of a run shows it once the run has taken it.
     ///
     /// Use it for an end that every node has, such as the one after a budget is spent: its edges
     /// would otherwise hide the rest of the drawing.

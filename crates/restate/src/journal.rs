@@ -162,9 +162,8 @@ impl RunJournal {
 
 fn read(bytes: &[u8], awaited: Awaited<'_>) -> Result<Recorded, BoxError> {
     let delivered: Delivered = serde_json::from_slice(bytes)?;
-    let answer = delivered.into_answer();
-    awaited.accept(&answer)?;
-    Ok(answer)
+    awaited.accept(&delivered.answer)?;
+    Ok(delivered.answer)
 }
 
 #[async_trait]
@@ -178,7 +177,7 @@ impl Journal for RunJournal {
     }
 
     async fn call(&self, name: &StepName, work: Work<'_>) -> Result<Recorded, StepError> {
-        let work = || async { Ok::<_, HandlerError>(Tried::from(work.await)) };
+        let work = || async { Ok::<_, HandlerError>(Json(Tried::from(work.await))) };
 
         // The retries are those of the flow, and part of the work.
         let once = RunRetryPolicy::new().max_attempts(1);
@@ -186,7 +185,7 @@ impl Journal for RunJournal {
         let run = context.run(work).name(name.to_string()).retry_policy(once);
 
         let tried = run.await.map_err(Stopped::from);
-        tried.map_err(StepError::journal)?.into()
+        tried.map_err(StepError::journal)?.into_inner().into()
     }
 
     async fn sleep(&self, _step: &StepName, duration: Duration) -> Result<(), BoxError> {

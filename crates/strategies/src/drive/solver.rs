@@ -203,8 +203,8 @@ impl Solver {
     /// the action [`SOLVED`](Self::SOLVED) or [`STOPPED`](Self::STOPPED). [`begin`](Self::begin)
     /// returns its initial state.
     ///
-    /// A run can stop in every stage. Drawings of the flow omit these edges, and a drawing of
-    /// [visits](cogwork_flow::Visits) shows only the one that the run took.
+    /// A run can stop in every stage. Drawings of the flow omit these edges, and the page of a run
+    /// shows only the one that it took.
     ///
     /// # Errors
     ///
