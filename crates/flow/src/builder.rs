@@ -123,7 +123,7 @@ impl<S> FlowBuilder<S> {
     }
 
     /// Adds a flow over a part of the state. The action on which it ends determines the edge to
-    /// follow. To pass it the whole state, use `|state| state`. Up to 24 flows can be nested.
+    /// follow. To pass it the whole state, use `|state| state`. Up to 30 flows can be nested.
     pub fn subflow<T: 'static>(
         self,
         name: impl Into<String>,

@@ -115,7 +115,7 @@ pub(crate) fn targets(exits: &[Exit]) -> impl Iterator<Item = usize> {
 impl Wiring {
     /// The maximum depth of nested flows. Drawing, polling and dropping a flow uses stack for each
     /// level, and readers of JSON limit the depth of its graph, in which each has four levels.
-    pub(crate) const MAX_DEPTH: usize = 24;
+    pub(crate) const MAX_DEPTH: usize = 30;
 
     pub(crate) fn new(name: String, start: usize, places: Vec<Place>) -> Self {
         let depths = places.iter().map(|place| place.inside.depth());

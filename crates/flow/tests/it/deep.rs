@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 
 use cogwork_flow::{Action, BoxError, Flow, from_fn, from_phases};
 
-const DEPTH: usize = 24;
+const DEPTH: usize = 30;
 const STACK: usize = 2 << 20;
 
 /// What the innermost node does.

@@ -303,7 +303,7 @@ fn the_graph_is_data_with_every_kind_of_place() {
 #[test]
 fn the_graph_of_the_deepest_flow_can_be_read() {
     let mut flow = one("0");
-    for depth in 1..=24 {
+    for depth in 1..=30 {
         let name = depth.to_string();
         flow = Flow::builder(name)
             .start("in")

@@ -255,7 +255,7 @@ fn deep_flows_have_a_shape() {
             .build()
             .unwrap();
 
-        for level in 1..=24 {
+        for level in 1..=30 {
             let inner =
                 Flow::builder(level.to_string())
                     .start("s")

@@ -453,15 +453,15 @@ fn nested(levels: usize) -> Result<Flow<u32>, cogwork_flow::BuildError> {
 
 #[test]
 fn nesting_that_would_exhaust_the_stack_is_refused() {
-    let error = nested(25).unwrap_err();
-    insta::assert_snapshot!(error, @"flow `25` has 1 problem: node `s` contains 25 flows inside one another; at most 24 may be");
+    let error = nested(31).unwrap_err();
+    insta::assert_snapshot!(error, @"flow `31` has 1 problem: node `s` contains 31 flows inside one another; at most 30 may be");
 
     let deepest = std::thread::Builder::new().stack_size(2 << 20).spawn(|| {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
         let mut n = 0;
-        runtime.block_on(nested(24).unwrap().run(&mut n)).unwrap();
+        runtime.block_on(nested(30).unwrap().run(&mut n)).unwrap();
 
         n
     });
