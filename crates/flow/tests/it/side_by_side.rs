@@ -164,7 +164,7 @@ async fn each_item_has_its_own_attempts() {
         |n, _, done| *n = done,
     )
     .retry(Backoff::of::<3>())
-    .fallback(async |n, error| if n == 3 { Ok(99) } else { Err(error.into()) });
+    .fallback(async |n, error| if n == 3 { Ok(99) } else { Err(error) });
 
     let item = Flow::builder("item")
         .start("work")
