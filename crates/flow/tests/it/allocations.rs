@@ -84,3 +84,16 @@ fn a_report_allocates_nothing_in_a_run_that_is_not_watched() {
     let added = allocated(&reporting, sink()).bytes_total - allocated(&silent, sink()).bytes_total;
     assert!(added >= 5_000, "{added} bytes");
 }
+
+/// Thousands of runs wait at once. The future of a task contains both.
+#[test]
+fn a_run_and_the_future_that_finishes_it_stay_small() {
+    let flow = Flow::from_node("node", from_fn(|(): &mut ()| ())).unwrap();
+    let mut state = ();
+    let mut run = flow.begin();
+    let of_run = size_of_val(&run);
+    let of_finish = size_of_val(&run.finish(&mut state));
+
+    assert!(of_run <= 144, "{of_run} bytes");
+    assert!(of_finish <= 472, "{of_finish} bytes");
+}
