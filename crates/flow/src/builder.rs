@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::check::{Check, Declared, Edge};
 use crate::execute::graph::Graph;
+use crate::execute::graph::Visit;
 use crate::execute::node::NodeVisit;
-use crate::execute::visit::Visit;
-use crate::places::sleep::Sleep;
 use crate::places::subflow::Subflow;
+use crate::places::wait::Sleep;
 use crate::wiring::{Inside, Place, Wiring};
 use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Wait};
 

@@ -151,9 +151,6 @@ pub use graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
 
 mod check;
 mod execute;
-mod failed;
-mod location;
-mod reached;
 mod spans;
 mod wiring;
 

@@ -1,10 +1,10 @@
 //! The checked graph of a flow, without its nodes: names, edges and the graphs of its subflows.
 
 use std::collections::HashSet;
+use std::mem;
 use std::sync::Arc;
 
 use crate::Action;
-use crate::reached::reached;
 
 #[derive(Debug)]
 pub(crate) struct Wiring {
@@ -196,4 +196,23 @@ impl Place {
         let is = |exit: &&Exit| exit.action.as_str() == label;
         self.exits.iter().find(is).map(|exit| exit.target)
     }
+}
+
+/// Returns for each index whether it can be reached from one of `from`. `next` contains the
+/// indices that follow each index.
+pub(crate) fn reached(from: impl IntoIterator<Item = usize>, next: &[Vec<usize>]) -> Vec<bool> {
+    let mut reached = vec![false; next.len()];
+    let mut open: Vec<usize> = from.into_iter().collect();
+
+    while let Some(index) = open.pop() {
+        let Some(was_reached) = reached.get_mut(index) else {
+            continue;
+        };
+
+        if !mem::replace(was_reached, true) {
+            open.extend(next.get(index).into_iter().flatten());
+        }
+    }
+
+    reached
 }

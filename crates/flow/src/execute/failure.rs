@@ -2,8 +2,8 @@ use std::fmt;
 
 use cogwork_text::{ErrorText, Name, NameList, OneLine};
 
-use crate::failed::Failed;
 use crate::journal::{StepError, WorkError};
+use crate::wrap::RetryError;
 use crate::{Action, BoxError, Paused, Phase, RunError};
 
 /// Why a run or a visit stopped, without the location.
@@ -174,6 +174,52 @@ impl fmt::Display for Failure {
                 f.write_str("the run reached its deadline at this node")
             }
             Self::Stopped(Stopped::Cancelled) => f.write_str("the run was cancelled at this node"),
+        }
+    }
+}
+
+/// The failure of a node.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) phase: Phase,
+    /// The number of attempts at the phase.
+    pub(crate) attempts: u32,
+    /// The index of the item of a batch.
+    pub(crate) item: Option<usize>,
+    pub(crate) source: BoxError,
+}
+
+impl Failed {
+    pub(crate) fn new(phase: Phase, error: impl Into<BoxError>) -> Self {
+        let mut source = error.into();
+        let mut attempts = None;
+
+        // Nested retries each add a layer. The outermost count is kept: inner counts may differ
+        // between the outer attempts, and only the last would be known.
+        loop {
+            match source.downcast::<RetryError>() {
+                Ok(counted) => {
+                    attempts.get_or_insert(counted.attempts);
+                    source = counted.error;
+                }
+                Err(source) => {
+                    let attempts = attempts.unwrap_or(1);
+                    return Self {
+                        phase,
+                        attempts,
+                        item: None,
+                        source,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Returns the same failure for one item of a batch.
+    pub(crate) fn of_item(self, index: usize) -> Self {
+        Self {
+            item: Some(index),
+            ..self
         }
     }
 }

@@ -1,7 +1,16 @@
-use super::context::Context;
+use std::sync::Arc;
+
+use super::budget::Budget;
 use super::failure::Failure;
-use super::named_step::NamedStep;
+use super::named_step::{Attached, NamedStep};
 use crate::journal::Journal;
+
+/// The part of a run that every visit gets.
+pub(crate) struct Context {
+    pub(crate) budget: Budget,
+    /// `None` in most runs.
+    pub(crate) attached: Option<Arc<Attached>>,
+}
 
 /// The part of a run that a visit can see.
 #[derive(Clone, Copy)]

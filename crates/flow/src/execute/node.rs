@@ -3,12 +3,11 @@
 use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
 
-use super::failure::Failure;
+use super::failure::{Failed, Failure};
+use super::graph::{Visit, Visited};
 use super::here::Here;
 use super::named_step::NamedStep;
 use super::recorder::Exec;
-use super::visit::{Visit, Visited};
-use crate::failed::Failed;
 use crate::journal::recordable;
 use crate::{Action, Node, Operation, Phase};
 

@@ -27,12 +27,11 @@ use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use tokio::task::unconstrained;
 
-use super::failure::Failure;
+use super::failure::{Failed, Failure};
 use super::named_step::NamedStep;
 use super::yielding::yield_now;
 use crate::boxed::BoxFuture;
 use crate::current;
-use crate::failed::Failed;
 use crate::journal::{Awaited, Journal, Json, StepError, Waited, Work, WorkError};
 use crate::step_name::CallName;
 use crate::{BoxError, Paused, Phase, StepName};

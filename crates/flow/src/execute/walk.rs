@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-use super::context::Context;
 use super::cursor::Cursor;
 use super::failure::Failure;
 use super::graph::Graph;
+use super::here::Context;
 use super::here::Here;
 use super::yielding::{BETWEEN_YIELDS, yield_now};
 use crate::RunError;

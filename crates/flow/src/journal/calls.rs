@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::execute::failure::Failed;
 use crate::execute::recorder::{Exec, accept, shortened};
-use crate::failed::Failed;
 use crate::journal::{Awaited, CallError, CannotWait, recordable};
 use crate::{Phase, current};
 

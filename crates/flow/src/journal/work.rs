@@ -7,7 +7,7 @@ use cogwork_text::ErrorText;
 
 use super::Json;
 use crate::BoxError;
-use crate::failed::Failed;
+use crate::execute::failure::Failed;
 
 /// The work of a call, for [`Journal::call`](super::Journal::call): a future, to be awaited if no
 /// outcome is recorded. It includes the retries around the node.

@@ -3,10 +3,10 @@ use std::num::NonZeroUsize;
 
 use super::around::Around;
 use crate::execute::failure::Failure;
+use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
 use crate::execute::inside::all_of;
 use crate::execute::node::exec;
-use crate::execute::visit::{Visit, Visited};
 use crate::wiring::Inside;
 use crate::{Action, IntoAction, IntoResult, Node, Phase};
 

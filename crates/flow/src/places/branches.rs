@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use crate::boxed::BoxFuture;
 use crate::execute::failure::Failure;
+use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
 use crate::execute::inside::{Part, all_of, finish};
-use crate::execute::visit::{Visit, Visited};
 use crate::wiring::{Inside, Wiring};
 use crate::{Action, BoxError, Flow, IntoResult, Phase};
 

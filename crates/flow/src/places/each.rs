@@ -3,9 +3,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::around::Around;
+use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
 use crate::execute::inside::{Part, all_of, finish};
-use crate::execute::visit::{Visit, Visited};
 use crate::wiring::Inside;
 use crate::{Action, Flow, IntoAction, IntoResult};
 

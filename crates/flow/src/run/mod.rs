@@ -13,10 +13,10 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use crate::execute::budget::Budget;
-use crate::execute::context::Context;
 use crate::execute::cursor::Cursor;
 use crate::execute::failure::Failure;
 use crate::execute::graph::Graph;
+use crate::execute::here::Context;
 use crate::execute::named_step::Attached;
 use crate::execute::stop::{Stop, unless_stopped};
 use crate::execute::walk::{Distance, Walk};
