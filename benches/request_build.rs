@@ -9,7 +9,7 @@ use cogwork_benches::{
     BoxError, Canned, criterion, nested_plan, print, ratio, reply, runtime, thinker, timed,
 };
 use cogwork_cot::{
-    Brief, ChainOfThought, CotError, Node, Prompts, Reasoning, ScriptedClient, Turn,
+    ChainOfThought, CotError, Node, Prompts, Reasoning, ScriptedClient, Turn, TurnOutcome,
 };
 use criterion::{BatchSize, BenchmarkId, Throughput};
 
@@ -21,45 +21,45 @@ struct Scene {
     node: ChainOfThought,
     /// The same node with the same texts, but not the same copy of them: it formats every thought anew.
     stranger: ChainOfThought,
-    turn: Option<Turn>,
+    outcome: Option<TurnOutcome>,
 }
 
 impl Scene {
     fn new() -> Result<Self, BoxError> {
         let node = thinker(Canned::new(reply(nested_plan(PLAN_STEPS)).to_string()));
-        let brief = node.prep(&mut Reasoning::new(PROBLEM))?;
-        let turn = runtime()?.block_on(node.exec(&brief))?;
+        let turn = node.prep(&mut Reasoning::new(PROBLEM))?;
+        let outcome = runtime()?.block_on(node.exec(&turn))?;
 
         Ok(Self {
             stranger: node.clone().with_prompts(Prompts::default()),
             node,
-            turn,
+            outcome,
         })
     }
 
-    fn turns(&self, count: usize) -> Vec<Option<Turn>> {
-        vec![self.turn.clone(); count]
+    fn outcomes(&self, count: usize) -> Vec<Option<TurnOutcome>> {
+        vec![self.outcome.clone(); count]
     }
 
-    /// A run through these turns, and its requests, one a turn.
+    /// A run with these outcomes, and its requests, one a turn.
     fn run(
         &self,
-        turns: Vec<Option<Turn>>,
-    ) -> impl Iterator<Item = Result<Option<Brief>, CotError>> {
+        outcomes: Vec<Option<TurnOutcome>>,
+    ) -> impl Iterator<Item = Result<Option<Turn>, CotError>> {
         let mut state = Reasoning::new(PROBLEM);
-        turns.into_iter().map(move |turn| {
-            let brief = self.node.prep(&mut state)?;
-            self.node.post(&mut state, None, turn)?;
-            Ok(brief)
+        outcomes.into_iter().map(move |outcome| {
+            let turn = self.node.prep(&mut state)?;
+            self.node.post(&mut state, turn.clone(), outcome)?;
+            Ok(turn)
         })
     }
 
     /// A state of so many thoughts, all but the last of which a request has carried.
     fn state(&self, thoughts: usize) -> Result<Reasoning, CotError> {
         let mut state = Reasoning::new(PROBLEM);
-        for turn in self.turns(thoughts) {
-            self.node.prep(&mut state)?;
-            self.node.post(&mut state, None, turn)?;
+        for outcome in self.outcomes(thoughts) {
+            let turn = self.node.prep(&mut state)?;
+            self.node.post(&mut state, turn, outcome)?;
         }
 
         Ok(state)
@@ -69,10 +69,11 @@ impl Scene {
     fn next(&self, state: &Reasoning, count: u64) -> Duration {
         let mut state = state.clone();
         let mut request = || {
-            let time = timed(|| self.node.prep(&mut state));
+            let mut turn = None;
+            let time = timed(|| turn = self.node.prep(&mut state).ok().flatten());
 
             // Cannot fail: `state` has done the same.
-            let _ = self.node.post(&mut state, None, self.turn.clone());
+            let _ = self.node.post(&mut state, turn, self.outcome.clone());
             time
         };
 
@@ -88,13 +89,13 @@ impl Scene {
     }
 
     /// Makes all requests of a run and lets go of each.
-    fn pass(&self, turns: Vec<Option<Turn>>) -> usize {
-        self.run(turns).filter(Result::is_ok).count()
+    fn pass(&self, outcomes: Vec<Option<TurnOutcome>>) -> usize {
+        self.run(outcomes).filter(Result::is_ok).count()
     }
 
     /// Makes all requests of a run and keeps them.
-    fn keep(&self, turns: Vec<Option<Turn>>) -> Vec<Result<Option<Brief>, CotError>> {
-        self.run(turns).collect()
+    fn keep(&self, outcomes: Vec<Option<TurnOutcome>>) -> Vec<Result<Option<Turn>, CotError>> {
+        self.run(outcomes).collect()
     }
 }
 
@@ -158,7 +159,7 @@ fn main() -> Result<(), BoxError> {
         group.throughput(Throughput::Elements(thoughts as u64));
         group.bench_function(BenchmarkId::new("passed on", thoughts), |b| {
             b.iter_batched(
-                || scene.turns(thoughts),
+                || scene.outcomes(thoughts),
                 |turns| scene.pass(turns),
                 BatchSize::PerIteration,
             )
@@ -166,7 +167,7 @@ fn main() -> Result<(), BoxError> {
 
         group.bench_function(BenchmarkId::new("all kept", thoughts), |b| {
             b.iter_batched(
-                || scene.turns(thoughts),
+                || scene.outcomes(thoughts),
                 |turns| scene.keep(turns),
                 BatchSize::PerIteration,
             )
@@ -192,14 +193,14 @@ fn main() -> Result<(), BoxError> {
     // Ten short runs beside a long one, so that both take about as long.
     let passed_on = |runs: usize, thoughts: usize| -> Duration {
         (0..runs)
-            .map(|_| scene.turns(thoughts))
+            .map(|_| scene.outcomes(thoughts))
             .map(|turns| timed(|| scene.pass(turns)))
             .sum()
     };
 
     let kept = |runs: usize, thoughts: usize| -> Duration {
         (0..runs)
-            .map(|_| scene.turns(thoughts))
+            .map(|_| scene.outcomes(thoughts))
             .map(|turns| timed(|| scene.keep(turns)))
             .sum()
     };

@@ -28,7 +28,7 @@
 //!     {
 //!       "kind": "quotes",
 //!       "line": 7,
-//!       "what": "kept a `#` in a text"
+//!       "what": "put a text in quotes"
 //!     },
 //!     {
 //!       "kind": "form",
@@ -53,7 +53,7 @@
 //!     {
 //!       "kind": "quotes",
 //!       "line": 14,
-//!       "what": "kept a `#` in a text"
+//!       "what": "put a text in quotes"
 //!     },
 //!     {
 //!       "kind": "indentation",
@@ -89,7 +89,7 @@ use cogwork::cot::{Reading, ReplyProblem, ReplyReader};
 const MAX: usize = 256 * 1024;
 
 fn main() -> ExitCode {
-    let reader = ReplyReader::default().with_max_bytes(MAX);
+    let reader = ReplyReader::default();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let reader = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => reader,

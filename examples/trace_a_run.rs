@@ -1,4 +1,4 @@
-//! Records a run of the chain of thought, and makes a page of the record: one HTML file with every
+//! Records what happens in a run of the chain of thought, and makes a page of it: one HTML file with every
 //! thought, plan, request and reply, which opens from disk.
 //!
 //! `cargo run --example trace_a_run -- run.html` writes the page to `run.html`, and otherwise it is
@@ -7,7 +7,7 @@
 //! ```text
 //! 9 thoughts: The distance is 210 km: 60 * 2.5 + 90 * (40 / 60) = 210.
 //!
-//! The page has no references to other files, and everything of the record is in it.
+//! The page has no references to other files, and everything that happened is in it.
 //! ```
 
 use std::env;
@@ -15,7 +15,7 @@ use std::error::Error;
 use std::fs;
 
 use cogwork::cot::{ChainOfThought, Reasoning};
-use cogwork::trace::{Page, RecordReader, RecorderSettings, RunRecorder};
+use cogwork::trace::{Page, RecorderSettings, RunRecorder};
 use cogwork_quickstart::RuleBasedClient;
 
 const PROBLEM: &str =
@@ -23,10 +23,7 @@ const PROBLEM: &str =
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let folder = tempfile::tempdir()?;
-    let record = folder.path().join("quickstart.trace");
-
-    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
+    let recorder = RunRecorder::in_memory(RecorderSettings::default());
 
     let flow = ChainOfThought::new(RuleBasedClient::new()).into_flow();
     let mut reasoning = Reasoning::new(PROBLEM);
@@ -35,7 +32,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with_events(&recorder)
         .finish(&mut reasoning)
         .await?;
-    recorder.flush()?;
 
     let thoughts = reasoning.thoughts().len();
     println!(
@@ -43,14 +39,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
         reasoning.solution().unwrap_or("no answer")
     );
 
-    let page = Page::read(RecordReader::open(&record)?)?;
+    let page = Page::from_events(recorder.events())?;
     let mut html = Vec::new();
     page.write(&mut html)?;
 
     let is_whole = page.notes().is_empty();
     println!(
-        "The page has no references to other files, and {} of the record is in it.",
-        if is_whole { "everything" } else { "a part" }
+        "The page has no references to other files, and {} that happened is in it.",
+        if is_whole {
+            "everything"
+        } else {
+            "a part of all"
+        }
     );
 
     if let Some(path) = env::args_os().nth(1) {

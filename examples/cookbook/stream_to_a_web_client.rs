@@ -12,7 +12,6 @@
 //!   started
 //!   thinking
 //!   thought
-//!   usage
 //!   ended
 //! ```
 //!

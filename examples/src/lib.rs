@@ -45,50 +45,30 @@ pub fn run(examples: &[Example]) -> ExitCode {
 mod guides {
     #[doc = include_str!("../../README.md")]
     struct Readme;
-    #[doc = include_str!("../../docs/guide/ten-minutes.md")]
-    struct TenMinutes;
     #[doc = include_str!("../../docs/guide/first-flow.md")]
     struct FirstFlow;
-    #[doc = include_str!("../../docs/guide/a-run-that-survives.md")]
-    struct ARunThatSurvives;
-    #[doc = include_str!("../../docs/guide/your-own-backend.md")]
-    struct YourOwnBackend;
+    #[doc = include_str!("../../docs/guide/the-loop.md")]
+    struct TheLoop;
+    #[doc = include_str!("../../docs/guide/a-custom-backend.md")]
+    struct ACustomBackend;
     #[doc = include_str!("../../docs/guide/models.md")]
     struct Models;
-    #[doc = include_str!("../../docs/guide/around-a-client.md")]
-    struct AroundAClient;
-    #[doc = include_str!("../../docs/guide/trace-page.md")]
-    struct TracePage;
-    #[doc = include_str!("../../docs/guide/embedding-the-loop.md")]
-    struct EmbeddingTheLoop;
+    #[doc = include_str!("../../docs/guide/typed-answers.md")]
+    struct TypedAnswers;
     #[cfg(feature = "mcp")]
-    #[doc = include_str!("../../docs/guide/tools-from-servers.md")]
-    struct ToolsFromServers;
-    #[doc = include_str!("../../docs/guide/studio.md")]
-    struct Studio;
+    #[doc = include_str!("../../docs/guide/agents-with-tools.md")]
+    struct AgentsWithTools;
+    #[doc = include_str!("../../docs/guide/strategies.md")]
+    struct Strategies;
+    #[doc = include_str!("../../docs/guide/flows-from-files.md")]
+    struct FlowsFromFiles;
+    #[doc = include_str!("../../docs/guide/a-run-that-survives.md")]
+    struct ARunThatSurvives;
+    #[doc = include_str!("../../docs/guide/seeing-and-serving-runs.md")]
+    struct SeeingAndServingRuns;
     #[cfg(feature = "mcp")]
     #[doc = include_str!("../../docs/guide/assistants.md")]
     struct Assistants;
-    #[doc = include_str!("../../docs/guide/tools-in-the-loop.md")]
-    struct ToolsInTheLoop;
-    #[doc = include_str!("../../docs/guide/prompts.md")]
-    struct Prompts;
-    #[doc = include_str!("../../docs/guide/when-it-goes-wrong.md")]
-    struct WhenItGoesWrong;
-    #[doc = include_str!("../../docs/guide/durable-engine.md")]
-    struct DurableEngine;
     #[doc = include_str!("../../docs/guide/scale.md")]
     struct Scale;
-    #[doc = include_str!("../../docs/guide/strategies.md")]
-    struct Strategies;
-    #[doc = include_str!("../../docs/guide/thinking.md")]
-    struct Thinking;
-    #[doc = include_str!("../../docs/guide/recall.md")]
-    struct Recall;
-    #[doc = include_str!("../../docs/guide/typed-answers.md")]
-    struct TypedAnswers;
-    #[doc = include_str!("../../docs/guide/flows-from-files.md")]
-    struct FlowsFromFiles;
-    #[doc = include_str!("../../docs/guide/record-of-a-run.md")]
-    struct RecordOfARun;
 }

@@ -14,6 +14,7 @@ mod custom_backend;
 mod fork_a_run;
 mod game_of_24;
 mod hello_flow;
+mod least_to_most;
 mod own_thinking_mode;
 mod pause_for_a_person;
 mod plan_tour;
@@ -32,7 +33,7 @@ use std::process::ExitCode;
 
 use cogwork_examples::{Example, run};
 
-const EXAMPLES: [Example; 20] = [
+const EXAMPLES: [Example; 21] = [
     (
         "hello_flow",
         "a first flow: three nodes, a loop, and its picture",
@@ -122,6 +123,11 @@ const EXAMPLES: [Example; 20] = [
         "react_calculator",
         "ReAct with the tools of a calculator",
         react_calculator::main,
+    ),
+    (
+        "least_to_most",
+        "a strategy of your own: smaller questions, the easiest first",
+        least_to_most::main,
     ),
     (
         "vote_over_paths",

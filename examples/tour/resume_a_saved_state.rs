@@ -1,7 +1,7 @@
 //! Saves a run that reached its limit, reads it back, and resumes it with a higher limit.
 //!
 //! ```text
-//! ended: Some(Limit(Thoughts(3)))
+//! ended by: Some(Thoughts(3))
 //! complete: false
 //! saved: 3 thoughts, plan: 3 of 6 steps done
 //! went on to thought 8
@@ -10,7 +10,7 @@
 
 use std::error::Error;
 
-use cogwork::cot::{ChainOfThought, Limits, Reasoning, RunOptions};
+use cogwork::cot::{ChainOfThought, CutShort, Limits, Reasoning};
 use cogwork_quickstart::RuleBasedClient;
 
 #[tokio::main(flavor = "current_thread")]
@@ -19,11 +19,11 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
 
     // Three thoughts are not enough. The answer is the best one so far.
     let limits = Limits::default().with_thoughts(3);
-    let options = RunOptions::default().with_limits(limits);
-    let mut reasoning = Reasoning::new("What is (3 + 4) * 5 - 6?").with_options(options);
+    let mut reasoning = Reasoning::new("What is (3 + 4) * 5 - 6?").with_limits(limits);
     flow.run(&mut reasoning).await?;
 
-    println!("ended: {:?}", reasoning.end_reason());
+    let limit = reasoning.cut_short().map(CutShort::limit);
+    println!("ended by: {limit:?}");
     println!("complete: {}", reasoning.is_complete());
 
     // The state contains all thoughts so far, and is saved as text.

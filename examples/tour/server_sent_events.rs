@@ -19,7 +19,7 @@
 //! plan: {"change":"status_changed","description":"Conclusion","from":"Pending","path":"2","to":"Done"}
 //! plan: {"change":"result_changed","description":"Conclusion","from":null,"path":"2","to":"42"}
 //! usage: 2 calls so far
-//! {"answer":"42","reason":"answered","solution":"Evaluation of thought 1: right. 6 * 7 = 42.","type":"ended"}
+//! "answered": "42"
 //! ```
 
 use std::error::Error;
@@ -89,16 +89,16 @@ fn print(event: &Value) {
 
     match event["type"].as_str().unwrap_or_default() {
         "thinking" => println!("thinking {number}: {}", event["text"]),
-        "thought" => println!("thought {number}: {}", event["text"]),
-        "plan_changed" => {
+        "thought" => {
+            println!("thought {number}: {}", event["text"]);
             for change in event["changes"].as_array().into_iter().flatten() {
                 println!("plan: {change}");
             }
-        }
-        "usage" => {
+
             let calls = event.pointer("/total/calls").and_then(Value::as_u64);
             println!("usage: {} calls so far", calls.unwrap_or_default());
         }
+        "ended" => println!("{}: {}", event["reason"], event["answer"]),
         _ => println!("{event}"),
     }
 }

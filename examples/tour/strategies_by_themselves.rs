@@ -63,7 +63,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
 fn show(solved: &Solved) {
     println!(
         "{}: {}",
-        solved.trace().strategy(),
+        solved.trace().session().strategy().name(),
         solved.trace().problem()
     );
 
@@ -122,8 +122,8 @@ async fn tree_of_thoughts() -> Result<Solved, Box<dyn Error>> {
     // One step is made at a time, always on the branch with the highest score. An approach that has
     // not been tried yet counts with its estimated score. After the first step of A, the branch
     // with the highest score is therefore B.
-    let driver = TreeOfThoughts::new()
+    let method = TreeOfThoughts::new()
         .with_search(Search::BestFirst)
         .with_proposals(1);
-    Ok(Solver::new(model, driver).solve("What is 17 * 38?").await?)
+    Ok(Solver::new(model, method).solve("What is 17 * 38?").await?)
 }

@@ -37,12 +37,12 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     // Case, punctuation and number formats are ignored by default. This adds other ways to write
     // the same answer.
     let in_grams = |answer: &str| SelfConsistency::normalised(answer).replace("grams", "g");
-    let driver = SelfConsistency::new()
+    let method = SelfConsistency::new()
         .with_paths(7)
         .with_normalisation(in_grams);
 
     // Only one call is made at a time, to show that calls that can't change the result are skipped.
-    let solver = Solver::new(ByHand, driver).with_calls_at_once(1);
+    let solver = Solver::new(ByHand, method).with_calls_at_once(1);
     for (problem, seed) in [("What is 47 * 86 g?", 1), ("What is 68 * 93 g?", 4)] {
         let solved = solver
             .clone()

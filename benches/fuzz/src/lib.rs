@@ -12,9 +12,8 @@ use cogwork_agents::Loader;
 use cogwork_cot::{Reading, RepairKind, ReplyReader};
 use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
-use cogwork_strategies::{Limits, Rung, Session, Solver, Strategies, StrategyName};
+use cogwork_strategies::{Format, Limits, Session, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
-use cogwork_trace::RecordReader;
 
 pub mod readers;
 mod typed;
@@ -64,9 +63,7 @@ pub fn reply(data: &[u8]) {
     }
 
     let written = read.reply.to_string();
-    let again = ReplyReader::default()
-        .with_max_bytes(usize::MAX)
-        .read(&written);
+    let again = ReplyReader::default().read(&written);
     let again = again.map(|again| (again.reply, again.repairs.len()));
     assert_eq!(again, Ok((read.reply, 0)), "what was made out reads back");
 }
@@ -191,22 +188,7 @@ pub fn session_snapshot(data: &[u8]) {
     );
 }
 
-/// The record of a run: it is read with and without its header being there, and what is accepted is
-/// written as it was read.
-///
-/// # Panics
-///
-/// Where that does not hold.
-pub fn record(data: &[u8]) {
-    const HEADER: &[u8] = b"{\"cogwork_record\":1,\"run\":\"r\",\"flow\":\"f\",\"started\":0.5}\n";
-
-    let _ = RecordReader::new(data).map(Iterator::count);
-
-    let text = [HEADER, data].concat();
-    let _ = RecordReader::new(text.as_slice()).map(Iterator::count);
-}
-
-/// Every strategy on every rung, with a model that repeats these texts, which are separated by NUL
+/// Every strategy in every format, with a model that repeats these texts, which are separated by NUL
 /// characters. The run must end within its budget.
 ///
 /// # Panics
@@ -219,7 +201,7 @@ pub fn stage_replies(data: &[u8]) {
 
     let first = usize::from(*first);
     let name = StrategyName::ALL[first % StrategyName::ALL.len()];
-    let rung = Rung::ALL[first / StrategyName::ALL.len() % Rung::ALL.len()];
+    let format = Format::ALL[first / StrategyName::ALL.len() % Format::ALL.len()];
     let client = ScriptedClient::new(replies.iter().copied().cycle().take(64));
     let echo = function(
         "echo",
@@ -231,7 +213,7 @@ pub fn stage_replies(data: &[u8]) {
     let budget = Limits::default().with_calls(32).with_thoughts(200);
     let solver = Solver::new(client, name)
         .with_tools(tools)
-        .with_format(rung)
+        .with_format(format)
         .with_limits(budget);
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_time()

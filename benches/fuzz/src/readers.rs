@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 
 use cogwork_agents::Loader;
 use cogwork_cot::{Prompts, Reasoning, ReplyReader};
-use cogwork_llm::Messages;
-use cogwork_strategies::{Ask, Parameter, ParameterType, Rung, Session, Strategies};
+use cogwork_strategies::{Ask, Format, Parameter, ParameterType, Session, Strategies};
 use cogwork_thinking::FileMemory;
 
 use crate::typed;
@@ -33,13 +32,17 @@ pub const READERS: [Reader; 11] = [
             "",
             "```yaml\ncurrent_thinking: a\nplanning:\n- description: b\n",
         ],
-        read: |text| drop(ReplyReader::default().with_max_bytes(usize::MAX).read(text)),
+        read: |text| drop(ReplyReader::default().read(text)),
     },
     Reader {
         name: "stage replies",
         dictionary: include_str!("../dictionaries/table.dict"),
         beginnings: &["", "thought: a\nplan: "],
-        read: |text| stage_asks().iter().for_each(|ask| drop(ask.read(text))),
+        read: |text| {
+            stage_asks()
+                .iter()
+                .for_each(|ask| drop(ask.read_on(Format::Text, text)))
+        },
     },
     Reader {
         name: "stage replies in JSON",
@@ -48,7 +51,7 @@ pub const READERS: [Reader; 11] = [
         // Objects that are nested too deeply are tried up to eight times.
         read: |text| {
             for ask in stage_asks() {
-                drop(ask.read_on(Rung::Schema, text));
+                drop(ask.read_on(Format::Schema, text));
             }
         },
     },
@@ -156,7 +159,7 @@ fn stage_asks() -> Vec<Ask> {
         },
     ];
 
-    let ask = || Ask::new(Messages::new(), "Go on.");
+    let ask = || Ask::new("Go on.");
     let field = |kind| Parameter::new(kind, "A field.");
     let of_kinds = kinds.into_iter().map(|kind| {
         ask()

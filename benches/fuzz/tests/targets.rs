@@ -28,7 +28,6 @@ const REPLY: &str = include_str!("../dictionaries/reply.dict");
 const TABLE: &str = include_str!("../dictionaries/table.dict");
 const TYPED: &str = include_str!("../dictionaries/typed.dict");
 const FLOW: &str = include_str!("../dictionaries/flow.dict");
-const RECORD: &str = include_str!("../dictionaries/record.dict");
 
 proptest! {
     #[test]
@@ -52,11 +51,6 @@ proptest! {
     fn tables_and_sessions(data in pieces(TABLE)) {
         cogwork_fuzz::strategy_table(&data);
         cogwork_fuzz::session_snapshot(&data);
-    }
-
-    #[test]
-    fn records(data in pieces(RECORD)) {
-        cogwork_fuzz::record(&data);
     }
 
     #[test]

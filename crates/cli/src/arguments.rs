@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use serde_json::Value;
 
-/// The exit codes, as shown by `--help` and in the guide.
+/// The exit codes, as shown by `--help`.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0  success
   1  a file has problems, which are listed on standard error
   2  the command line is wrong
   3  the run failed
-  4  the input or the journal could not be read, or the output, journal or record not written
+  4  the input or the journal could not be read, or the output, journal or page not written
   5  the run waits for an answer, and there is no terminal to ask
   130  the run was interrupted (Ctrl-C)";
 
@@ -47,16 +47,16 @@ pub(crate) enum Command {
     Run(Run),
     /// Starts a new run from a step of a recorded one.
     ///
-    /// The steps before the one given by --at are taken from the record without making a call, with the outcomes that
-    /// they had. The new run is recorded in the same folder, together with the run and the step that it comes from. The
+    /// The steps before the one given by --at are taken from its journal without making a call, with the outcomes that
+    /// they had. The journal of the new run is in the same place, and names the run and the step that it comes from. The
     /// other run isn't changed. `cogwork runs --journal DIR RUN` lists the steps of a run.
     #[command(after_help = EXIT_CODES)]
     Fork(Fork),
     /// Lists recorded runs, or what is recorded of one of them, with times in UTC.
     Runs(Runs),
-    /// Makes a page of a recorded run.
+    /// Makes a page of a run.
     ///
-    /// The page is one HTML file, which a browser opens without a network. Texts of a large record are shortened, and
+    /// The page is one HTML file, which a browser opens without a network. Texts of a long run are shortened, and
     /// the page shows what was left out.
     Trace(Trace),
     /// Serves a page over recorded runs on this machine.
@@ -167,10 +167,11 @@ pub(crate) struct Run {
         conflicts_with = "resume"
     )]
     pub(crate) input: Option<String>,
-    /// Record the run in a file in this folder, so that it can be resumed after a crash, an error or a wait. The id
-    /// of the run is printed on standard error.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) journal: Option<PathBuf>,
+    /// Keep a journal of the run here, so that it can be resumed after a crash, an error or a wait, and shown: a folder,
+    /// a SQLite database (a file that ends with .db, .sqlite or .sqlite3), or the address of a PostgreSQL database
+    /// (postgres://…). The id of the run is printed on standard error.
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) journal: Option<String>,
     /// Resume the run with this id. No recorded call is made again.
     #[arg(long, value_name = "RUN", requires = "journal")]
     pub(crate) resume: Option<String>,
@@ -184,17 +185,17 @@ pub(crate) struct RunOptions {
     /// Answer an event that the run waits for, now or later: JSON, or else a text. Can be repeated.
     #[arg(long = "answer", value_name = "EVENT=VALUE", value_parser = answer)]
     pub(crate) answers: Vec<Named>,
-    /// Record what happens in the run in this file, for people and tools: requests and raw replies of models, plans,
-    /// tokens and times, as lines of JSON. Values from the environment are hidden, long texts are cut, and at most 64
-    /// MiB are written. With --journal, the default is the file RUN.trace in its folder.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
-    /// Leave all texts out of the record: only steps, times, tokens and names are written.
+    /// Make a page of the run: one HTML file, which shows requests and replies of models, plans, tokens and times. An
+    /// existing file is replaced.
+    #[arg(long, value_name = "HTML")]
+    pub(crate) page: Option<PathBuf>,
+    /// Leave the texts of what happens out of the journal and the page: only steps, times, tokens and names are
+    /// written. The journal still has the outcomes of all steps, without which the run could not be resumed.
     #[arg(long)]
     pub(crate) no_content: bool,
-    /// Write no such record next to the journal.
-    #[arg(long, conflicts_with = "record")]
-    pub(crate) no_record: bool,
+    /// Write only what is needed to resume the run in the journal. A page of it shows no requests, replies or plans.
+    #[arg(long, conflicts_with = "page")]
+    pub(crate) no_events: bool,
     /// Show the replies of models on standard error as they are written, if the server streams them.
     #[arg(long, conflicts_with = "quiet")]
     pub(crate) stream: bool,
@@ -221,9 +222,9 @@ pub(crate) struct Fork {
     /// The id of the run.
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
-    /// The folder in which the run is recorded.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) journal: PathBuf,
+    /// Where the journal of the run is: a folder, a SQLite database, or the address of a PostgreSQL database.
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) journal: String,
     /// The first step that is executed anew: a number, such as 7; a visit to a node, such as think:3 for the third
     /// thought of the node `think`; or `end`, to continue from where the record ends.
     #[arg(long, value_name = "STEP", value_parser = fork_at)]
@@ -307,9 +308,9 @@ fn fork_at(argument: &str) -> Result<ForkAt, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct Runs {
-    /// The folder in which the runs are recorded.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) journal: PathBuf,
+    /// Where the journals of the runs are: a folder, a SQLite database, or the address of a PostgreSQL database.
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) journal: String,
     /// List what is recorded of the run with this id. Outcomes and answers are not shown.
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
@@ -317,12 +318,12 @@ pub(crate) struct Runs {
 
 #[derive(Debug, Args)]
 pub(crate) struct Trace {
-    /// The file with the record or, with --journal, the id of the run.
-    #[arg(value_name = "FILE or RUN")]
-    pub(crate) record: PathBuf,
-    /// The folder in which runs are recorded. The record of a run is the file RUN.trace in it.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) journal: Option<PathBuf>,
+    /// The id of the run.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Where the journal of the run is: a folder, a SQLite database, or the address of a PostgreSQL database.
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) journal: String,
     /// The page. An existing file is replaced.
     #[arg(long, short, value_name = "HTML")]
     pub(crate) output: PathBuf,
@@ -356,16 +357,12 @@ fn address(argument: &str) -> Result<SocketAddr, String> {
 #[cfg(feature = "studio")]
 #[derive(Debug, Args)]
 pub(crate) struct Studio {
-    /// Where the runs are: a folder, a SQLite database, or the address of a PostgreSQL database (postgres://…).
-    #[arg(value_name = "DIR|DATABASE|URL")]
-    pub(crate) store: String,
+    /// Where the journals of the runs are: a folder, a SQLite database, or the address of a PostgreSQL database.
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) journal: String,
     /// A flow from a file that the page can start, and whose runs it resumes after an answer. Can be repeated.
     #[arg(long = "flow", value_name = "FILE")]
     pub(crate) flows: Vec<PathBuf>,
-    /// The folder with the records of the runs. The default is the folder of the runs or, for the database `runs.db`, the
-    /// folder `runs.db-records`.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) records: Option<PathBuf>,
     /// The port. By default, the system chooses a free one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,

@@ -18,8 +18,8 @@ pub(crate) fn runs(arguments: &Runs) -> Outcome {
         Err(error) => return failed(&error),
     };
 
-    let store = Store::files(&arguments.journal);
     let listed = runtime.block_on(async {
+        let store = Store::at(&arguments.journal)?;
         match &arguments.run {
             Some(run_id) => list_entries(&store, run_id).await,
             None => list_runs(&store).await,

@@ -1,20 +1,29 @@
 //! The command `trace`: makes a page of a recorded run.
 
-use std::path::{Path, PathBuf};
+use std::io::{self, Read as _};
+use std::path::Path;
 
+use cogwork_journal::Store;
 use cogwork_text::Escaped;
 use cogwork_text::files::Folder;
-use cogwork_trace::{Page, RecordErrorKind, RecordReader, record_path};
+use cogwork_trace::{Page, PageError};
 
 use crate::arguments::Trace;
-use crate::output::{Outcome, tell};
+use crate::output::{Outcome, runtime, tell};
 
 const MIB: usize = 1024 * 1024;
 
-pub(crate) fn trace(arguments: &Trace) -> Outcome {
-    let max_bytes = usize::from(arguments.max_size) * MIB;
+/// How a page begins.
+const START: &[u8; 15] = b"<!DOCTYPE html>";
 
-    match read(&path_of(arguments), max_bytes).and_then(|page| write(&page, &arguments.output)) {
+pub(crate) fn trace(arguments: &Trace) -> Outcome {
+    let page = runtime().map_err(|error| error.to_string());
+    let page = page.and_then(|runtime| {
+        let read = runtime.block_on(read(arguments));
+        read.map_err(|error| error.to_string())
+    });
+
+    match page.and_then(|page| write(&page, &arguments.output)) {
         Ok(()) => Outcome::Success,
         Err(error) => {
             tell(format_args!("cogwork: {error}"));
@@ -23,39 +32,32 @@ pub(crate) fn trace(arguments: &Trace) -> Outcome {
     }
 }
 
-/// Returns the path of the record, which may be given as the id of a run in a folder.
-fn path_of(arguments: &Trace) -> PathBuf {
-    match &arguments.journal {
-        Some(folder) => record_path(folder, &arguments.record.to_string_lossy()),
-        None => arguments.record.clone(),
-    }
+async fn read(arguments: &Trace) -> Result<Page, PageError> {
+    let store = Store::at(&arguments.journal)?;
+    let max_bytes = usize::from(arguments.max_size) * MIB;
+    Page::of_run_with(&store, &arguments.run, max_bytes).await
 }
 
-fn read(path: &Path, max_bytes: usize) -> Result<Page, String> {
-    let reader = RecordReader::open(path);
-    let page = reader.and_then(|reader| Page::read_with(reader, max_bytes));
+/// Returns whether there is a file that isn't a page, such as a journal, which would be lost.
+fn is_something_else(path: &Path) -> bool {
+    let mut start = [0; START.len()];
+    let Ok(mut file) = std::fs::File::open(path) else {
+        return false;
+    };
 
-    page.map_err(|error| {
-        let path = Escaped::new(path.display());
-        format!("{path}: {error}")
-    })
-}
-
-/// Returns whether a file is the record of a run, which a page would replace for good.
-fn is_record(path: &Path) -> bool {
-    match RecordReader::open(path) {
-        Ok(_) => true,
-        Err(error) => matches!(error.kind(), RecordErrorKind::Newer { .. }),
+    match file.read_exact(&mut start) {
+        Ok(()) => start != *START,
+        Err(error) => error.kind() == io::ErrorKind::UnexpectedEof,
     }
 }
 
 /// Replaces the file, and prints what the page doesn't show.
-fn write(page: &Page, path: &Path) -> Result<(), String> {
+pub(crate) fn write(page: &Page, path: &Path) -> Result<(), String> {
     let shown = Escaped::new(path.display());
     let failed = |error: &dyn std::fmt::Display| format!("{shown}: could not be written: {error}");
 
-    if is_record(path) {
-        let reason = "this is the record of a run; choose another file for the page";
+    if is_something_else(path) {
+        let reason = "there is a file that isn't a page; choose another name";
         return Err(failed(&reason));
     }
 

@@ -1,13 +1,13 @@
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::{Action, Flow};
-use cogwork_llm::{ChatRequest, LlmClient};
+use cogwork_llm::{Capability, ChatRequest, LlmClient};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Ladder, Limits};
+use cogwork_typed::ask::{Limits, RefusedFormats};
 
-use crate::tooling::Tooling;
 use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter};
 
 /// A node that reasons step by step: in each turn, the model judges its last thought, does the next
@@ -20,7 +20,7 @@ use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter};
 ///
 /// Cloning the node is cheap, and many runs can share it. A clone with other
 /// [limits](Self::with_limits) or another [request](Self::with_request) still shares what the node
-/// has learnt about the server. [`RunOptions`](crate::RunOptions) change the settings of one run.
+/// has learnt about the server. [`Reasoning::with_limits`] sets the limits of one run.
 ///
 /// If the state already has an answer, the node does nothing and leaves by `END`, so resuming a
 /// finished run has no effect.
@@ -63,11 +63,14 @@ pub struct ChainOfThought {
     pub(crate) reading: Reading,
     pub(crate) history: History,
     pub(crate) early_end: EarlyEnd,
-    pub(crate) streaming: bool,
-    pub(crate) format: Format,
-    pub(crate) tooling: Tooling,
+    pub(crate) format: Option<Format>,
+    pub(crate) tools: Arc<Tools>,
+    /// The maximum number of replies of a turn whose calls are made.
+    pub(crate) tool_rounds: u32,
+    /// The names of the tools whose calls wait for a person.
+    pub(crate) approval: Arc<BTreeSet<String>>,
     /// The forms that the server has refused, shared by all clones of the node.
-    pub(crate) ladder: Ladder,
+    pub(crate) refused: RefusedFormats,
 }
 
 impl ChainOfThought {
@@ -89,27 +92,12 @@ impl ChainOfThought {
             reading: Reading::default(),
             history: History::default(),
             early_end: EarlyEnd::default(),
-            streaming: true,
-            format: Format::default(),
-            tooling: Tooling::default(),
-            ladder: Ladder::default(),
+            format: None,
+            tools: Arc::default(),
+            tool_rounds: 8,
+            approval: Arc::default(),
+            refused: RefusedFormats::default(),
         }
-    }
-
-    /// Sets the client. The forms that the previous client's server has refused are forgotten.
-    #[must_use]
-    pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
-        self.client = Arc::new(client);
-        self.ladder = Ladder::default();
-        self
-    }
-
-    /// Sets a client for the same server and model as before, for example with another key. The
-    /// forms that the server has refused are still remembered and shared by all clones.
-    #[must_use]
-    pub fn with_client_of_same_server(mut self, client: impl LlmClient + 'static) -> Self {
-        self.client = Arc::new(client);
-        self
     }
 
     /// Sets the prompts. The default is [`Prompts::english`].
@@ -129,12 +117,12 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets how strictly the server is asked to constrain the form of a reply: a
-    /// [`Rung`](crate::Rung) to start on, or [`Format::Auto`]. The default is `Auto`: JSON Schema
-    /// if the client [supports it](LlmClient::capabilities), otherwise JSON mode, otherwise YAML.
+    /// Sets how strictly the server is asked to constrain the form of a reply at first. By default,
+    /// this is JSON Schema if the client [supports it](LlmClient::capabilities), otherwise JSON mode,
+    /// otherwise YAML.
     ///
     /// If the server refuses a request because of the form (a bad request, or a failure whose
-    /// message mentions the form), the next rung is tried immediately. This does not count as
+    /// message mentions the form), the next format is tried immediately. This does not count as
     /// [asking again](Self::with_asks_again). The refusal is remembered by the node and its
     /// clones, [reported](crate::ReasoningEvent::FormatRefused), and listed in the
     /// [`Trace`](crate::Trace) of the thought. If the server refuses YAML as well,
@@ -145,9 +133,9 @@ impl ChainOfThought {
     /// ([`Prompts::json`]), and a [request](Self::with_request) with its own format, always use
     /// YAML.
     #[must_use]
-    pub fn with_format(mut self, format: impl Into<Format>) -> Self {
+    pub fn with_format(mut self, format: impl Into<Option<Format>>) -> Self {
         self.format = format.into();
-        self.ladder = Ladder::default();
+        self.refused = RefusedFormats::default();
         self
     }
 
@@ -159,7 +147,7 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets the limits of a run. See [`Limits`] for the defaults.
+    /// Sets the limits of each run. See [`Limits`] for the defaults.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits.or(default_limits());
@@ -196,16 +184,6 @@ impl ChainOfThought {
         self
     }
 
-    /// Sets whether replies are streamed if the client supports it. The reporter receives the
-    /// [pieces](crate::ReasoningEvent::ReplyPiece) of the reply, which are also notes of the step,
-    /// and the growing [text](crate::ReasoningEvent::Thinking) of the thought. Streaming does not
-    /// change how the complete reply is read. The default is `true`.
-    #[must_use]
-    pub fn with_streaming(mut self, streaming: bool) -> Self {
-        self.streaming = streaming;
-        self
-    }
-
     /// Sets the tools that the model may call within a turn, before it gives its reply. By default,
     /// there are none.
     ///
@@ -227,8 +205,8 @@ impl ChainOfThought {
     ///
     /// Many servers can't combine native tools with a response format: some refuse such a request,
     /// and others never call a tool. A request in which the model may call native tools therefore
-    /// has no response format, and the form of the reply is only described. The format of the
-    /// [rung](Self::with_format) is part of the requests in which tools are not allowed: when the
+    /// has no response format, and the form of the reply is only described. The
+    /// [format](Self::with_format) is part of the requests in which tools are not allowed: when the
     /// rounds are used up, and when the model is asked again because a reply could not be read. If
     /// the model calls tools in its replies, the schema allows either calls or a plan.
     ///
@@ -238,7 +216,7 @@ impl ChainOfThought {
     /// [`idempotency_key`](cogwork_flow::idempotency_key).
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
-        self.tooling.tools = Arc::new(tools);
+        self.tools = Arc::new(tools);
         self
     }
 
@@ -248,7 +226,7 @@ impl ChainOfThought {
     /// calls nevertheless, it is [asked again](Self::with_asks_again).
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
-        self.tooling.rounds = rounds;
+        self.tool_rounds = rounds;
         self
     }
 
@@ -266,8 +244,19 @@ impl ChainOfThought {
     #[must_use]
     pub fn with_approval<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
         let names = tools.into_iter().map(Into::into);
-        self.tooling.approval = Arc::new(names.collect());
+        self.approval = Arc::new(names.collect());
         self
+    }
+
+    /// Returns how the model calls the tools.
+    pub(crate) fn calling(&self) -> Calling {
+        if self.tools.is_empty() {
+            Calling::Never
+        } else if self.client.capabilities().has(Capability::Tools) {
+            Calling::Natively
+        } else {
+            Calling::InReplies
+        }
     }
 
     /// Returns a flow that consists of this node, named `think`, with a loop on
@@ -287,6 +276,17 @@ impl ChainOfThought {
     }
 }
 
+/// How a model calls tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Calling {
+    /// There are no tools.
+    Never,
+    /// The server supports tools.
+    Natively,
+    /// The prompts describe the tools, and the model writes calls into its reply.
+    InReplies,
+}
+
 /// The limits that are not set.
 fn default_limits() -> Limits {
     Limits::default()
@@ -304,7 +304,7 @@ impl fmt::Debug for ChainOfThought {
             .field("history", &self.history)
             .field("early_end", &self.early_end)
             .field("format", &self.format)
-            .field("tools", &self.tooling.tools)
+            .field("tools", &self.tools)
             .finish_non_exhaustive()
     }
 }

@@ -2,16 +2,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Limit, Trace};
 
-/// Why a reasoning ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ReasoningEnd {
-    /// The model ended the reasoning with an answer.
-    Answered,
-    /// A limit was reached. The answer is the best one so far.
-    Limit(Limit),
-}
-
 /// How a limit ended a reasoning.
 ///
 /// Either the model was asked to conclude, and the last thought is its conclusion. Or there was no

@@ -6,7 +6,7 @@ use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, ReplyExcerpt};
 use cogwork_tools::ToolError;
 
-use crate::{FormRefusal, Limit, PromptError, ReplyProblem, Spent, ToolCallRecord, Trace, Try};
+use crate::{Limit, ReplyProblem, TextError, Trace};
 
 /// An error of a turn.
 ///
@@ -25,7 +25,7 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) enum Kind {
     EmptyProblem,
-    Prompts(PromptError),
+    Prompts(TextError),
     Limit(Limit),
     /// A tool that needs approval doesn't exist.
     UnknownTool(ToolError),
@@ -85,26 +85,12 @@ impl CotError {
         }
     }
 
-    /// Returns every reply of the turn with its raw text, in order.
-    pub fn tries(&self) -> &[Try] {
-        &self.0.trace.tries
-    }
-
-    /// Returns every tool call of the turn, in order. A call that was running when the turn ended
-    /// is listed as failed.
-    pub fn tool_calls(&self) -> &[ToolCallRecord] {
-        &self.0.trace.tool_calls
-    }
-
-    /// Returns the forms that the server refused in this turn, in order, with its errors.
-    pub fn refusals(&self) -> &[FormRefusal] {
-        &self.0.trace.refusals
-    }
-
-    /// Returns the cost of the turn. [`Reasoning::charge`](crate::Reasoning::charge) adds it to a
-    /// state.
-    pub fn spent(&self) -> Spent {
-        self.0.trace.spent
+    /// Returns every reply of the turn with its raw text, every tool call, the forms that the server
+    /// refused, and the cost. A call that was running when the turn ended is listed as failed.
+    ///
+    /// [`Reasoning::charge`](crate::Reasoning::charge) adds the cost to a state.
+    pub fn trace(&self) -> &Trace {
+        &self.0.trace
     }
 }
 

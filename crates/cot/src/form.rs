@@ -1,6 +1,6 @@
 use std::fmt;
 
-use cogwork_typed::ask::Rung;
+use cogwork_typed::ask::Format;
 
 /// The language in which a reply is requested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,9 +10,9 @@ pub(crate) enum Form {
     Json,
 }
 
-impl From<Rung> for Form {
-    fn from(rung: Rung) -> Self {
-        if rung.is_json() {
+impl From<Format> for Form {
+    fn from(format: Format) -> Self {
+        if format.is_json() {
             Self::Json
         } else {
             Self::Yaml

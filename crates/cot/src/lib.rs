@@ -33,9 +33,8 @@
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
 //! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`TextError`] |
-//! | have the server hold replies to their form | [`Format`], [`Rung`], [`Reply::json_schema`], [`FormRefusal`] |
-//! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`ReasoningEnd`], [`CutShort`], [`CotError`] |
-//! | change the settings of one run | [`RunOptions`] |
+//! | have the server hold replies to their form | [`Format`], [`FormatRefusal`] |
+//! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`CutShort`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolCallRecord`], [`ToolApproval`] |
 //! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningStream`], [`ReasoningEvent`] |
@@ -47,13 +46,10 @@ mod chain_of_thought;
 pub use chain_of_thought::ChainOfThought;
 
 mod turn;
-pub use turn::Turn;
+pub use turn::{Turn, TurnOutcome};
 
-mod brief;
-pub use brief::Brief;
-
-mod judge;
 mod open_steps;
+mod replies;
 
 mod reasoning;
 pub use reasoning::Reasoning;
@@ -64,11 +60,7 @@ mod tool_call_record;
 pub use tool_call_record::ToolCallRecord;
 
 mod ending;
-mod tooling;
-pub use ending::{CutShort, ReasoningEnd};
-
-mod run_options;
-pub use run_options::RunOptions;
+pub use ending::CutShort;
 
 mod thought;
 pub use thought::{Thought, Trace};
@@ -84,13 +76,13 @@ mod record;
 mod form;
 
 mod settings;
-pub use settings::{EarlyEnd, History};
+pub use settings::{EarlyEnd, History, Reading};
 
 mod prompt;
-pub use prompt::{Example, FormPrompts, PromptError, Prompts, ToolPrompts};
+pub use prompt::{Example, FormPrompts, Prompts, ToolPrompts};
 
 mod reply;
-pub use reply::{Partial, Read, Reading, Reply, ReplyProblem, ReplyProblemKind, ReplyReader};
+pub use reply::{Partial, Read, Reply, ReplyProblem, ReplyProblemKind, ReplyReader};
 
 mod reporter;
 #[cfg(feature = "console")]
@@ -105,7 +97,7 @@ pub use text_error::TextError;
 
 pub use cogwork_typed::Growth;
 pub use cogwork_typed::ask::{
-    FormRefusal, Format, Limit, Limits, Repair, RepairKind, Rung, Spent, Try,
+    Format, FormatRefusal, Limit, Limits, Repair, RepairKind, Spent, Try,
 };
 
 // What users of the node need from other crates.

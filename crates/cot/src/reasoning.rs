@@ -1,11 +1,11 @@
 use cogwork_plan::Plan;
-use cogwork_typed::ask::Spent;
+use cogwork_typed::ask::{Limits, Spent};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::prompt::Transcript;
 use crate::record::ReasoningRecord;
-use crate::{CotError, CutShort, ReasoningEnd, RunOptions, TextError, Thought};
+use crate::{CotError, CutShort, TextError, Thought};
 
 /// A problem, the thoughts on it so far, and the answer once there is one: the state of the
 /// chain-of-thought node.
@@ -39,7 +39,8 @@ pub struct Reasoning {
     pub(crate) record: ReasoningRecord,
     /// The messages of the thoughts so far, cached for the requests.
     pub(crate) transcript: Transcript,
-    pub(crate) options: RunOptions,
+    /// The limits of the runs, in place of those of the node.
+    pub(crate) limits: Limits,
 }
 
 impl Reasoning {
@@ -85,25 +86,42 @@ impl Reasoning {
         self.record.current_thought_number
     }
 
-    /// Sets the settings of the run, which replace those of the node. By default, the node's
-    /// settings apply.
+    /// Sets limits, which replace those of the node. The others are those of the node.
+    ///
+    /// A service builds one flow when it starts, and sets the limits of each request on its state.
+    /// They aren't serialised: if a saved state is resumed, set them again.
+    ///
+    /// ```
+    /// use cogwork_cot::{ChainOfThought, Limits, Reasoning, ScriptedClient};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let client = ScriptedClient::new(["\
+    /// # ```yaml
+    /// # current_thinking: 2 + 2 = 4.
+    /// # planning:
+    /// #   - {description: Conclusion, status: Done, result: 4}
+    /// # next_thought_needed: false
+    /// # ```"]);
+    /// let flow = ChainOfThought::new(client).into_flow();
+    ///
+    /// let limits = Limits::default().with_tokens(20_000);
+    /// let mut reasoning = Reasoning::new("What is 2 + 2?").with_limits(limits);
+    /// flow.run(&mut reasoning).await?;
+    /// # assert_eq!(reasoning.answer(), Some("4"));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
-    pub fn with_options(mut self, options: RunOptions) -> Self {
-        self.options = options;
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
-    }
-
-    /// Returns why the reasoning ended, or `None` if it hasn't ended.
-    pub fn end_reason(&self) -> Option<ReasoningEnd> {
-        self.solution()?;
-        let limit = self.cut_short().map(CutShort::limit);
-        Some(limit.map_or(ReasoningEnd::Answered, ReasoningEnd::Limit))
     }
 
     /// Returns whether the model ended the reasoning with an answer. It is `false` if there is no
     /// answer, or if the answer is the best one so far because a limit was reached.
     pub fn is_complete(&self) -> bool {
-        self.end_reason() == Some(ReasoningEnd::Answered)
+        self.solution().is_some() && self.cut_short().is_none()
     }
 
     /// Returns how a limit ended the reasoning, if one did.
@@ -148,11 +166,6 @@ impl Reasoning {
         self.record.plan()
     }
 
-    /// Returns the plan of the last but one thought.
-    pub fn previous_plan(&self) -> Option<&Plan> {
-        self.thoughts().iter().nth_back(1).map(Thought::planning)
-    }
-
     /// Returns the total cost of all thoughts.
     pub fn spent(&self) -> Spent {
         self.record.spent
@@ -164,7 +177,7 @@ impl Reasoning {
     /// With a `retry` of the flow, the error has the cost of all attempts. If an attempt succeeds,
     /// the cost of those before it is part of its thought.
     pub fn charge(&mut self, error: &CotError) {
-        self.record.spent += error.spent();
+        self.record.spent += error.trace().spent;
     }
 }
 
@@ -173,13 +186,13 @@ impl From<ReasoningRecord> for Reasoning {
         Self {
             record,
             transcript: Transcript::default(),
-            options: RunOptions::default(),
+            limits: Limits::default(),
         }
     }
 }
 
 impl PartialEq for Reasoning {
-    /// Compares the records, without the cache and the options.
+    /// Compares the records, without the cache and the limits.
     fn eq(&self, other: &Self) -> bool {
         self.record == other.record
     }

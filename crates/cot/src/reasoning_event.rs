@@ -1,10 +1,11 @@
 use std::time::Duration;
 
+use cogwork_flow::RunError;
 use cogwork_plan::{Change, Plan};
-use cogwork_typed::ask::{Rung, Spent};
+use cogwork_typed::ask::{Format, Repair, Spent};
 use serde::{Serialize, Serializer};
 
-use crate::{ChainOfThought, Limit, Reasoning};
+use crate::{CotError, CutShort, Limit, Reasoning, Thought};
 
 /// The source of these events, in the events of a run.
 pub(crate) const SOURCE: &str = "reasoning";
@@ -14,8 +15,8 @@ pub(crate) const SOURCE: &str = "reasoning";
 /// A [`ReasoningStream`](crate::ReasoningStream) returns these events, and a
 /// [`Reporter`](crate::Reporter) receives them. Inside a larger flow, they are the
 /// [reports](cogwork_flow::EventKind::Reported) with the source `reasoning` in the events of the run;
-/// only `retrying`, `lost` and `ended` are events of the run itself there, which a reporter doesn't
-/// receive. Only a reporter receives `working`, `reply_piece` and `stopped`.
+/// only `retrying`, `lost` and `ended` are events of the run itself there. A reporter doesn't receive
+/// `retrying` and `lost`, and only a reporter receives `working`, `reply_piece` and `stopped`.
 ///
 /// An event is serialised as one object with a `type`:
 ///
@@ -25,10 +26,9 @@ pub(crate) const SOURCE: &str = "reasoning";
 /// {"type": "thinking", "thought": 1, "text": "iply.", "is_start": false}
 /// {"type": "tool_call", "thought": 1, "name": "calculate", "input": "{\"expression\": \"6 * 7\"}"}
 /// {"type": "tool_result", "thought": 1, "name": "calculate", "output": "42", "failed": false}
-/// {"type": "thought", "thought": 1, "text": "I multiply.", "plan": [{"description": "Multiply", "status": "Done", "result": "42"}], "next_thought_needed": true}
-/// {"type": "plan_changed", "thought": 2, "changes": [{"path": "1", "description": "Multiply", "change": "status_changed", "from": "Pending", "to": "Done"}]}
-/// {"type": "usage", "thought": 1, "spent": {…}, "total": {…}}
-/// {"type": "ended", "reason": "answered", "answer": "42", "solution": "6 * 7 = 42."}
+/// {"type": "thought", "thought": 1, "text": "I multiply.", "plan": [{"description": "Multiply", "status": "Done", "result": "42"}], "next_thought_needed": true, "spent": {…}, "total": {…}}
+/// {"type": "thought", "thought": 2, "text": "6 * 7 = 42.", …, "changes": [{"path": "2", "description": "Conclusion", "change": "status_changed", "from": "Pending", "to": "Done"}], …}
+/// {"type": "ended", "reason": "answered", "answer": "42", "solution": "6 * 7 = 42.", "concluded": true, "thoughts": 2, "total": {…}}
 /// ```
 ///
 /// Later versions may add types and fields; readers should ignore those that they don't know. The
@@ -85,9 +85,9 @@ pub enum ReasoningEvent {
         /// The number of the thought.
         thought: u32,
         /// The form that was refused.
-        refused: Rung,
+        refused: Format,
         /// The form that is requested next.
-        next: Rung,
+        next: Format,
         /// The error, in one line.
         error: String,
     },
@@ -129,20 +129,20 @@ pub enum ReasoningEvent {
         text: String,
         /// The plan after it.
         plan: Plan,
+        /// The steps that were added, removed or changed since the thought before.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        changes: Vec<Change>,
         /// Whether another thought is needed.
         next_thought_needed: bool,
-    },
-    /// The plan of a thought differs from the one before. Follows the thought.
-    PlanChanged {
-        /// The number of the thought.
-        thought: u32,
-        /// The steps that were added, removed or changed.
-        changes: Vec<Change>,
-    },
-    /// What a thought cost. Follows the thought.
-    Usage {
-        /// The number of the thought.
-        thought: u32,
+        /// The repairs of the reply.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        repairs: Vec<Repair>,
+        /// Whether the reply ended in the middle of a step, which was removed.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        truncated: bool,
+        /// Whether the thought ends the reasoning while steps of its plan are not done.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        ended_early: bool,
         /// The cost of the thought, including replies that could not be used.
         spent: Spent,
         /// The cost of all thoughts so far.
@@ -163,7 +163,7 @@ pub enum ReasoningEvent {
         /// The number of lost events.
         count: u64,
     },
-    /// The run ended. This is the last event.
+    /// The reasoning ended. This is the last event.
     Ended {
         /// Why it ended.
         reason: StreamEnd,
@@ -173,6 +173,15 @@ pub enum ReasoningEvent {
         /// The text of the last thought.
         #[serde(skip_serializing_if = "Option::is_none")]
         solution: Option<String>,
+        /// Whether the last step of the plan has a result.
+        concluded: bool,
+        /// How a limit ended the reasoning, if one did.
+        #[serde(skip)]
+        cut_short: Option<CutShort>,
+        /// The number of thoughts.
+        thoughts: usize,
+        /// What they cost.
+        total: Spent,
         /// The error, in one line, if there is no answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
@@ -195,33 +204,59 @@ pub enum StreamEnd {
     Failed,
 }
 
-impl ChainOfThought {
-    /// Emits the events of the last thought: the thought, the changes of the plan, and the cost.
-    pub(crate) fn emit_thought(&self, reasoning: &Reasoning) {
-        let Some(last) = reasoning.thoughts().last().filter(|_| self.is_watched()) else {
-            return;
-        };
-        let thought = last.thought_number();
+impl ReasoningEvent {
+    /// Returns the event of a thought that is added to those before it.
+    pub(crate) fn thought(thought: &Thought, before: &Reasoning) -> Self {
+        let plan = thought.planning();
+        let changes = before.plan().map(|before| plan.changes_since(before));
+        let trace = thought.trace();
+        let mut total = before.spent();
+        total += trace.spent;
 
-        self.emit(|| ReasoningEvent::Thought {
-            thought,
-            text: last.current_thinking().to_owned(),
-            plan: last.planning().clone(),
-            next_thought_needed: last.next_thought_needed(),
-        });
-
-        let changes = reasoning
-            .previous_plan()
-            .map(|previous| last.planning().changes_since(previous));
-        if let Some(changes) = changes.filter(|changes| !changes.is_empty()) {
-            self.emit(|| ReasoningEvent::PlanChanged { thought, changes });
+        Self::Thought {
+            thought: thought.thought_number(),
+            text: thought.current_thinking().to_owned(),
+            plan: plan.clone(),
+            changes: changes.unwrap_or_default(),
+            next_thought_needed: thought.next_thought_needed(),
+            repairs: trace.repairs.clone(),
+            truncated: trace.truncated,
+            ended_early: trace.ended_early,
+            spent: trace.spent,
+            total,
         }
+    }
 
-        self.emit(|| ReasoningEvent::Usage {
-            thought,
-            spent: last.trace().spent,
+    /// Returns the event of the end of a run.
+    pub(crate) fn ended(reasoning: &Reasoning, error: Option<&RunError>) -> Self {
+        let conclusion = reasoning.conclusion().unwrap_or_default();
+
+        Self::Ended {
+            reason: match error {
+                Some(error) => reason(error),
+                None if reasoning.is_complete() => StreamEnd::Answered,
+                None => StreamEnd::Limit,
+            },
+            answer: reasoning.answer().map(str::to_owned),
+            solution: reasoning.solution().map(str::to_owned),
+            concluded: !conclusion.trim().is_empty(),
+            cut_short: reasoning.cut_short().cloned(),
+            thoughts: reasoning.thoughts().len(),
             total: reasoning.spent(),
-        });
+            error: error.map(RunError::to_string),
+        }
+    }
+}
+
+fn reason(error: &RunError) -> StreamEnd {
+    let limit = error.downcast_ref().and_then(CotError::limit);
+
+    if error.is_cancelled() {
+        StreamEnd::Cancelled
+    } else if limit.is_some() || error.is_deadline() || error.is_step_limit() {
+        StreamEnd::Limit
+    } else {
+        StreamEnd::Failed
     }
 }
 

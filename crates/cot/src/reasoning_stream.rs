@@ -3,10 +3,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use cogwork_flow::{Event, EventKind, Finished, Flow, Run, RunError, RunItem, RunStream};
+use cogwork_flow::{Event, EventKind, Finished, Flow, Run, RunItem, RunStream};
 use futures_util::{Stream, StreamExt};
 
-use crate::{ChainOfThought, CotError, Reasoning, ReasoningEvent, StreamEnd};
+use crate::{ChainOfThought, Reasoning, ReasoningEvent};
 
 /// A reasoning together with its events.
 ///
@@ -94,7 +94,8 @@ impl Stream for ReasoningStream {
                 None => return Poll::Ready(None),
                 Some(RunItem::Event(event)) => reasoning_event(event),
                 Some(RunItem::Finished(finished)) => {
-                    let ended = ended(&finished);
+                    let error = finished.result.as_ref().err();
+                    let ended = ReasoningEvent::ended(&finished.state, error);
                     self.finished = Some(Box::new(finished));
                     Some(ended)
                 }
@@ -122,34 +123,6 @@ fn reasoning_event(event: Event) -> Option<ReasoningEvent> {
         }),
         EventKind::Lost { count } => Some(ReasoningEvent::Lost { count }),
         _ => None,
-    }
-}
-
-fn ended(finished: &Finished<Reasoning>) -> ReasoningEvent {
-    let reasoning = &finished.state;
-    let error = finished.result.as_ref().err();
-
-    ReasoningEvent::Ended {
-        reason: match error {
-            Some(error) => reason(error),
-            None if reasoning.is_complete() => StreamEnd::Answered,
-            None => StreamEnd::Limit,
-        },
-        answer: reasoning.answer().map(str::to_owned),
-        solution: reasoning.solution().map(str::to_owned),
-        error: error.map(RunError::to_string),
-    }
-}
-
-fn reason(error: &RunError) -> StreamEnd {
-    let limit = error.downcast_ref().and_then(CotError::limit);
-
-    if error.is_cancelled() {
-        StreamEnd::Cancelled
-    } else if limit.is_some() || error.is_deadline() || error.is_step_limit() {
-        StreamEnd::Limit
-    } else {
-        StreamEnd::Failed
     }
 }
 

@@ -5,6 +5,7 @@ use cogwork_text::yaml::YamlGuard;
 use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 
+use crate::text_error::{check_length, read_yaml};
 use crate::{CutShort, TextError, Thought};
 
 /// The maximum number of bytes of JSON.
@@ -54,16 +55,8 @@ impl ReasoningRecord {
 
     /// Reads a record saved as YAML.
     pub(crate) fn from_yaml(text: &str) -> Result<Self, TextError> {
-        check_length(text, YAML_BYTES)?;
-
-        YamlGuard::new(YAML_NESTING)
-            .check(text)
-            .map_err(|refusal| {
-                let line = refusal.line(text);
-                TextError::new(format!("line {line}: {}", refusal.reason))
-            })?;
-
-        let record: Self = serde_yaml::from_str(text).map_err(TextError::quoting)?;
+        let guard = YamlGuard::new(YAML_NESTING);
+        let record: Self = read_yaml(text, YAML_BYTES, guard)?;
         record.checked().map_err(TextError::new)
     }
 
@@ -98,28 +91,23 @@ impl ReasoningRecord {
         let is_open = last.is_none_or(Thought::next_thought_needed);
         let has_end = !is_open || self.cut_short.is_some();
         let solution = last.filter(|_| has_end).map(Thought::current_thinking);
-        ensure(
-            solution.is_some() || self.solution.is_none(),
-            "there is a `solution`, but no thought ends the reasoning; expected null",
-        )?;
-        ensure(
-            self.solution.as_deref() == solution,
-            format_args!("`solution` is wrong; expected the `current_thinking` of thought {made}"),
-        )?;
-
-        let Some(cut_short) = &self.cut_short else {
-            return Ok(());
+        let expected = match solution {
+            Some(_) => format!("the `current_thinking` of thought {made}"),
+            None => "null, because no thought ends the reasoning".to_owned(),
         };
         ensure(
-            last.is_some(),
-            "there is a `cut_short`, but no thought; expected null",
+            self.solution.as_deref() == solution,
+            format_args!("`solution` is wrong; expected {expected}"),
         )?;
+
+        let fits = self.cut_short.as_ref().is_none_or(|end| {
+            let is_like_thought = is_open != end.is_concluded();
+            last.is_some() && is_like_thought && (is_open || end.trace().is_empty())
+        });
         ensure(
-            is_open != cut_short.is_concluded() && (is_open || cut_short.trace().is_empty()),
-            format_args!(
-                "`cut_short` does not fit thought {made}; expected a `problem` if another thought \
-                 is needed, and neither `problem` nor `trace` otherwise"
-            ),
+            fits,
+            "`cut_short` does not fit the last thought; expected null without a thought, a `problem` \
+             if another thought is needed, and neither `problem` nor `trace` otherwise",
         )
     }
 
@@ -171,14 +159,6 @@ impl ReasoningRecord {
 
         true
     }
-}
-
-fn check_length(text: &str, max_bytes: usize) -> Result<(), TextError> {
-    let bytes = text.len();
-    let problem =
-        format_args!("the saved state is {bytes} bytes long; at most {max_bytes} are read");
-
-    ensure(bytes <= max_bytes, problem).map_err(TextError::new)
 }
 
 /// Checks that a turn could have added a thought to those before it.

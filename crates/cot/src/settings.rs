@@ -1,6 +1,10 @@
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 /// Which earlier thoughts a request contains. It always contains the last plan, and no earlier
 /// plans.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum History {
     /// All of them. Each request appends to the previous one, so the server can cache everything
@@ -15,7 +19,8 @@ pub enum History {
 }
 
 /// What happens when a reply ends the reasoning while steps of its plan are not done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EarlyEnd {
     /// Ask about it once in the turn. If the model confirms the end, or if asking fails (unusable
@@ -26,4 +31,16 @@ pub enum EarlyEnd {
     Accept,
     /// Treat the reply as unusable.
     Refuse,
+}
+
+/// How malformed replies are treated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reading {
+    /// They are repaired if their meaning is unambiguous, and each repair is reported.
+    #[default]
+    Repairing,
+    /// They are refused.
+    Strict,
 }

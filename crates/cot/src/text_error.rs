@@ -1,6 +1,9 @@
-use cogwork_text::{OneLine, replace_unsafe};
 use std::error::Error;
 use std::fmt;
+
+use cogwork_text::yaml::YamlGuard;
+use cogwork_text::{OneLine, replace_unsafe};
+use serde::de::DeserializeOwned;
 
 /// A problem with a text, and its place.
 ///
@@ -10,13 +13,8 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextError {
     message: String,
-    place: Option<Place>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
-    line: usize,
-    excerpt: String,
+    /// The line, and an excerpt that ends with it.
+    place: Option<(usize, String)>,
 }
 
 /// The number of lines that are shown before the one with the problem.
@@ -52,10 +50,7 @@ impl TextError {
 
     /// Adds a line, from 1, with the lines before it.
     pub(crate) fn at_line(mut self, text: &str, line: usize) -> Self {
-        self.place = Some(Place {
-            line,
-            excerpt: excerpt(text, line).trim_end().to_owned(),
-        });
+        self.place = Some((line, excerpt(text, line).trim_end().to_owned()));
         self
     }
 
@@ -66,7 +61,7 @@ impl TextError {
 
     /// Returns the line in the text, from 1.
     pub fn line(&self) -> Option<usize> {
-        self.place.as_ref().map(|place| place.line)
+        self.place.as_ref().map(|(line, _)| *line)
     }
 }
 
@@ -91,10 +86,36 @@ fn shown(character: char) -> char {
     }
 }
 
+/// Reads YAML of at most `max_bytes` that a guard accepts.
+pub(crate) fn read_yaml<T: DeserializeOwned>(
+    text: &str,
+    max_bytes: usize,
+    guard: YamlGuard,
+) -> Result<T, TextError> {
+    check_length(text, max_bytes)?;
+
+    guard.check(text).map_err(|refusal| {
+        let line = refusal.line(text);
+        TextError::new(format_args!("line {line}: {}", refusal.reason))
+    })?;
+
+    serde_yaml::from_str(text).map_err(TextError::quoting)
+}
+
+/// Refuses a text that is too long.
+pub(crate) fn check_length(text: &str, max_bytes: usize) -> Result<(), TextError> {
+    match text.len() {
+        bytes if bytes > max_bytes => Err(TextError::new(format_args!(
+            "the text has {bytes} bytes; expected at most {max_bytes}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { message, place } = self;
-        let Some(Place { line, excerpt }) = place else {
+        let Some((line, excerpt)) = place else {
             return f.write_str(message);
         };
 

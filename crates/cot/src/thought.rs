@@ -1,5 +1,5 @@
 use cogwork_plan::Plan;
-use cogwork_typed::ask::{FormRefusal, Record, Rung, Spent, Try};
+use cogwork_typed::ask::{Format, FormatRefusal, Spent, Try};
 use serde::{Deserialize, Serialize};
 
 use crate::{Repair, Reply, ToolCallRecord};
@@ -91,38 +91,14 @@ pub struct Trace {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// The form in which the last reply was requested.
-    #[serde(skip_serializing_if = "Rung::is_default")]
-    pub rung: Rung,
+    #[serde(skip_serializing_if = "Format::is_default")]
+    pub format: Format,
     /// The forms that the server refused in this turn, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub refusals: Vec<FormRefusal>,
+    pub refusals: Vec<FormatRefusal>,
 }
 
 impl Trace {
-    /// Adds the replies of an earlier asking of the same turn.
-    pub(crate) fn after(mut self, earlier: Record) -> Self {
-        let mut tries = earlier.tries;
-        tries.append(&mut self.tries);
-        self.tries = tries;
-
-        let mut refusals = earlier.refusals;
-        refusals.append(&mut self.refusals);
-        self.refusals = refusals;
-
-        self
-    }
-
-    pub(crate) fn new(record: Record, tool_calls: Vec<ToolCallRecord>, spent: Spent) -> Self {
-        Self {
-            tries: record.tries,
-            tool_calls,
-            rung: record.rung,
-            refusals: record.refusals,
-            spent,
-            ..Self::default()
-        }
-    }
-
     /// Returns the tokens of a reply of the turn, as the server counted them, or as estimated.
     pub(crate) fn written_tokens(&self) -> u64 {
         let reported = self.spent.usage.completion_tokens / self.calls();

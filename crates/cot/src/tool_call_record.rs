@@ -33,13 +33,8 @@ impl ToolCallRecord {
     }
 
     /// Adds the result.
-    pub(crate) fn returned(self, result: Result<String, String>) -> Self {
-        let failed = result.is_err();
-        let output = result.unwrap_or_else(|problem| problem);
-        Self {
-            output,
-            failed,
-            ..self
-        }
+    pub(crate) fn end(&mut self, result: Result<String, String>) {
+        self.failed = result.is_err();
+        self.output = result.unwrap_or_else(|problem| problem);
     }
 }

@@ -1,34 +1,30 @@
-//! Makes the tool calls of a reply.
+//! The tool calls of a reply: finds them, makes them, and continues the conversation with their
+//! results.
 
 use std::convert::Infallible;
 use std::time::Duration;
 
 use cogwork_flow::journal::{CallError, CannotWait, recorded, scoped_event, wait_for};
 use cogwork_flow::note;
-use cogwork_llm::{FinishReason, ToolCall};
+use cogwork_llm::{ChatResponse, Message, ResponseLimits, ToolCall};
 use cogwork_text::{Escaped, Name};
 use cogwork_tools::{ToolApproval, ToolError};
+use cogwork_typed::ask::excerpt;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use crate::{ChainOfThought, ReasoningEvent, ToolCallRecord};
+use crate::chain_of_thought::Calling;
+use crate::form::Form;
+use crate::replies::Replies;
+use crate::reply::{MAX_BYTES, read_calls};
+use crate::turn::Turn;
+use crate::{ReasoningEvent, ReplyProblem, ReplyProblemKind, ToolCallRecord};
 
 /// The maximum number of characters of an input that a person is asked about.
 const SHOWN_INPUT: usize = 4_000;
-
-/// The tool calls of a reply.
-pub(crate) struct ToolCalls<'a> {
-    pub(crate) node: &'a ChainOfThought,
-    pub(crate) thought_number: u32,
-    /// The number of the reply in the turn, from 1.
-    pub(crate) try_number: u32,
-    /// The reason why the model stopped writing the reply.
-    pub(crate) reason: &'a FinishReason,
-    pub(crate) calls: &'a [ToolCall],
-}
 
 /// The result of a call, in its recorded form.
 #[derive(Serialize, Deserialize)]
@@ -37,90 +33,183 @@ struct Outcome {
     seconds: f64,
 }
 
-/// The result of a call that was made or refused.
-struct Called {
-    result: Result<String, String>,
-    /// How long the call took, if its recorded outcome was used.
-    replayed: Duration,
-}
+/// The result of a call that was made or refused, and how long it took if its recorded outcome was
+/// used.
+type Called = (Result<String, String>, Duration);
 
-impl Called {
-    fn refused(problem: String) -> Self {
-        Self {
-            result: Err(problem),
-            replayed: Duration::ZERO,
-        }
-    }
-}
-
-impl ToolCalls<'_> {
-    /// Returns how many of the calls can be made. The others are answered with an error.
-    pub(crate) fn admitted(&self) -> usize {
-        let calls = self.calls.iter().enumerate();
-        calls
-            .filter(|(index, call)| self.input(*index, call).is_ok())
-            .count()
-    }
-
-    /// Returns the input of a call as JSON, or an error if the call cannot be made.
-    fn input(&self, index: usize, call: &ToolCall) -> Result<String, ToolError> {
-        let tools = &self.node.tooling.tools;
-        tools.admit(index, self.reason)?;
-
-        // The parsed input, because the text may contain a key twice.
-        tools
-            .input_of(call)
-            .map(|input| Value::Object(input).to_string())
-    }
-
-    /// Makes the calls concurrently, and returns how long the recorded ones took. `uses` are the
-    /// records of the calls, in order, to which the results are added as soon as they are there,
-    /// because a turn may end before all calls have returned.
-    pub(crate) async fn make(&self, uses: &mut [ToolCallRecord]) -> Result<Duration, CannotWait> {
-        let indexed = self.calls.iter().enumerate();
-        let mut running: FuturesUnordered<_> = indexed
-            .map(|(index, call)| async move { (index, self.called(index, call).await) })
-            .collect();
-        let mut replayed = Duration::ZERO;
-
-        while let Some((index, called)) = running.next().await {
-            let called = called?;
-            replayed = replayed.max(called.replayed);
-
-            if let Some(begun) = uses.get_mut(index) {
-                *begun = begun.clone().returned(called.result);
-                self.report(begun);
+impl Replies<'_> {
+    /// Returns the tool calls of a reply.
+    pub(crate) fn wanted_calls(
+        &self,
+        response: &ChatResponse,
+    ) -> Result<Vec<ToolCall>, ReplyProblem> {
+        let text = response.text();
+        let calls = match self.turn.node.calling() {
+            Calling::Natively => response.tool_calls().to_vec(),
+            // The reader of plans returns the error of a longer reply.
+            Calling::InReplies if text.len() <= MAX_BYTES => {
+                read_calls(text, &format!("call_{}_", self.tries))?
             }
-        }
-
-        Ok(replayed)
-    }
-
-    async fn called(&self, index: usize, call: &ToolCall) -> Result<Called, CannotWait> {
-        let input = match self.input(index, call) {
-            Ok(input) => input,
-            Err(error) => return Ok(Called::refused(error.to_string())),
+            Calling::InReplies | Calling::Never => return Ok(Vec::new()),
         };
 
-        let place = format!("{}.{}", self.try_number, index + 1);
-        if self.node.tooling.approval.contains(call.name())
-            && let Some(refusal) = self.refusal(call.name(), &input, &place).await?
-        {
-            return Ok(Called::refused(refusal));
+        let limited = ChatResponse::default().with_tool_calls(calls.iter().cloned());
+        ResponseLimits::default()
+            .check(&limited)
+            .map_err(|error| ReplyProblem::new(ReplyProblemKind::ToolCalls, error))?;
+        Ok(calls)
+    }
+
+    /// Makes the calls of a reply concurrently, and returns the messages with which the
+    /// conversation continues.
+    pub(crate) async fn call_tools(
+        &mut self,
+        response: &ChatResponse,
+        calls: &[ToolCall],
+        form: Form,
+    ) -> Vec<Message> {
+        self.rounds_left -= 1;
+
+        let turn = self.turn;
+        let first = self.trace.tool_calls.len();
+        let mut running = FuturesUnordered::new();
+
+        for (index, call) in calls.iter().enumerate() {
+            let begun = ToolCallRecord::begun(self.tries, call);
+            self.trace.tool_calls.push(begun);
+
+            let tools = &turn.node.tools;
+            let admitted = tools.admit(index, response.finish_reason());
+            let input = admitted.and_then(|()| tools.input_of(call));
+            if input.is_ok() {
+                turn.meter.count_tool_call();
+            }
+
+            let place = format!("{}.{}", self.tries, index + 1);
+            running.push(async move { (index, turn.call_tool(call, input, &place).await) });
         }
 
-        Ok(self.make_call(call, &place).await)
+        // Each result is added as soon as it is there, because a turn may end before all calls have
+        // returned.
+        let mut longest_replayed = Duration::ZERO;
+        while let Some((index, called)) = running.next().await {
+            let (result, replayed) = match called {
+                Ok(called) => called,
+                Err(error) => {
+                    self.cannot_wait = Some(error);
+                    break;
+                }
+            };
+
+            longest_replayed = longest_replayed.max(replayed);
+            if let Some(call) = self.trace.tool_calls.get_mut(first + index) {
+                call.end(result);
+                turn.report_result(call);
+            }
+        }
+        turn.meter.add_time(longest_replayed);
+
+        self.want_thought();
+        self.results(response, calls, first, form)
+    }
+
+    /// Returns the reply and the results of its calls as messages.
+    fn results(
+        &self,
+        response: &ChatResponse,
+        calls: &[ToolCall],
+        first: usize,
+        form: Form,
+    ) -> Vec<Message> {
+        let made = self.trace.tool_calls.get(first..).unwrap_or_default();
+        let node = &self.turn.node;
+
+        if node.calling() == Calling::InReplies {
+            let is_last = !self.may_call();
+            let results = node.prompts.tool_results(made, is_last, form);
+            return vec![Message::assistant(excerpt(response.text())), results];
+        }
+
+        let results = calls.iter().zip(made).map(|(call, made)| {
+            if made.failed {
+                Message::tool_failure(call, made.output.as_str())
+            } else {
+                Message::tool_result(call, made.output.as_str())
+            }
+        });
+
+        std::iter::once(said(response, calls))
+            .chain(results)
+            .collect()
+    }
+}
+
+/// Returns a reply with calls as a message: as the model wrote it if it is short, otherwise with an
+/// excerpt of its text.
+fn said(response: &ChatResponse, calls: &[ToolCall]) -> Message {
+    let reply = response.clone().separate_thinking();
+    let text = match reply.text().trim() {
+        "" => String::new(),
+        _ => excerpt(reply.text()),
+    };
+
+    if text == reply.text() {
+        reply.message()
+    } else {
+        Message::assistant(text).with_tool_calls(calls.iter().cloned())
+    }
+}
+
+impl Turn {
+    /// Makes a call, or returns its recorded outcome. `place` is the number of the reply in the
+    /// turn, and that of the call in the reply.
+    async fn call_tool(
+        &self,
+        call: &ToolCall,
+        input: Result<Map<String, Value>, ToolError>,
+        place: &str,
+    ) -> Result<Called, CannotWait> {
+        let refused = |problem: String| Ok((Err(problem), Duration::ZERO));
+        let input = match input {
+            Ok(input) => input,
+            Err(error) => return refused(error.to_string()),
+        };
+
+        if self.node.approval.contains(call.name())
+            && let Some(refusal) = self.refusal(call.name(), input, place).await?
+        {
+            return refused(refusal);
+        }
+
+        let mut was_made = false;
+        let label = format!("tool {place}");
+        let outcome = recorded(&label, || {
+            was_made = true;
+            self.make_call(call)
+        });
+
+        match outcome.await {
+            Ok(Outcome { result, .. }) if was_made => Ok((result, Duration::ZERO)),
+            Ok(Outcome { result, seconds }) => {
+                let took = Duration::try_from_secs_f64(seconds);
+                Ok((result, took.unwrap_or_default()))
+            }
+            Err(CallError::Failed(never)) => match never {},
+            Err(CallError::Recorded(problem)) => refused(problem),
+        }
     }
 
     /// Waits for a person's decision about a call. Returns the reason if it is refused.
     async fn refusal(
         &self,
         tool: &str,
-        input: &str,
+        input: Map<String, Value>,
         place: &str,
     ) -> Result<Option<String>, CannotWait> {
         let event = scoped_event(&format!("approve {tool} {place}"));
-        let input = Escaped::new(input).with_max_chars(SHOWN_INPUT);
+        // The parsed input, because the text may contain a key twice.
+        let input = Value::Object(input).to_string();
+        let input = Escaped::new(&input).with_max_chars(SHOWN_INPUT);
         let number = self.thought_number;
         let question = format!("thought {number} wants to call the tool `{tool}` with {input}");
 
@@ -129,29 +218,7 @@ impl ToolCalls<'_> {
         Ok(answer.refusal())
     }
 
-    /// Makes a call, or returns its recorded outcome.
-    async fn make_call(&self, call: &ToolCall, place: &str) -> Called {
-        let mut was_made = false;
-        let label = format!("tool {place}");
-        let outcome = recorded(&label, || {
-            was_made = true;
-            self.outcome(call)
-        });
-
-        let outcome = match outcome.await {
-            Ok(outcome) => outcome,
-            Err(CallError::Failed(never)) => match never {},
-            Err(CallError::Recorded(problem)) => return Called::refused(problem),
-        };
-
-        let took = Duration::try_from_secs_f64(outcome.seconds).unwrap_or_default();
-        Called {
-            result: outcome.result,
-            replayed: if was_made { Duration::ZERO } else { took },
-        }
-    }
-
-    async fn outcome(&self, call: &ToolCall) -> Result<Outcome, Infallible> {
+    async fn make_call(&self, call: &ToolCall) -> Result<Outcome, Infallible> {
         note(|| format!("calling the tool `{}`", Name(call.name())));
         self.node.emit(|| ReasoningEvent::ToolCall {
             thought: self.thought_number,
@@ -160,24 +227,24 @@ impl ToolCalls<'_> {
         });
 
         let started = Instant::now();
-        let result = self.node.tooling.tools.call(call).await;
+        let result = self.node.tools.call(call).await;
         Ok(Outcome {
             result: result.map_err(|error| error.to_string()),
             seconds: started.elapsed().as_secs_f64(),
         })
     }
 
-    fn report(&self, used: &ToolCallRecord) {
-        let outcome = if used.failed { "failed" } else { "returned" };
-        let bytes = used.output.len();
-        note(|| format!("the tool `{}` {outcome} ({bytes} bytes)", Name(&used.name)));
+    fn report_result(&self, call: &ToolCallRecord) {
+        let outcome = if call.failed { "failed" } else { "returned" };
+        let bytes = call.output.len();
+        note(|| format!("the tool `{}` {outcome} ({bytes} bytes)", Name(&call.name)));
 
         self.node.emit(|| ReasoningEvent::ToolResult {
             thought: self.thought_number,
-            name: used.name.clone(),
-            input: used.input.clone(),
-            output: used.output.clone(),
-            failed: used.failed,
+            name: call.name.clone(),
+            input: call.input.clone(),
+            output: call.output.clone(),
+            failed: call.failed,
         });
     }
 }

@@ -1,39 +1,78 @@
-//! One turn of the loop: `prep` builds the request, `exec` asks the model until a reply can be
+//! One turn of the loop: `prep` builds the question, `exec` asks the model until a reply can be
 //! used, and `post` adds the thought to the state.
 
+use std::collections::BTreeMap;
+
 use cogwork_flow::{Action, Node, Operation};
-use cogwork_llm::{ChatRequest, Messages};
-use cogwork_typed::ask::{Asking, Meter, Record, Reserve, Rung, Unanswered};
+use cogwork_llm::{ChatRequest, Messages, ToolChoice};
+use cogwork_plan::{Plan, Status};
+use cogwork_typed::ask::{Asking, Format, Meter, Reserve, Unanswered};
 use serde::{Deserialize, Serialize};
 
-use crate::brief::Task;
+use crate::chain_of_thought::Calling;
 use crate::error::Kind;
 use crate::form::Form;
-use crate::judge::{Judge, Stop};
-use crate::open_steps::OpenSteps;
-use crate::tooling::Calling;
+use crate::open_steps::open_steps;
+use crate::replies::{Replies, Stop};
+use crate::reply::fits;
 use crate::{
-    Brief, ChainOfThought, CotError, CutShort, Limit, Partial, Read, Reasoning, ReasoningEvent,
-    Reply, Spent, Thought, Trace,
+    ChainOfThought, CotError, CutShort, Limit, Read, Reasoning, ReasoningEvent, Thought, Trace,
 };
+
+/// The input of `exec` for one turn: what was read from the state.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// The node with the settings of the run.
+    pub(crate) node: ChainOfThought,
+    pub(crate) thought_number: u32,
+    task: Task,
+    /// The conversation for each form in which the reply may be requested.
+    conversations: BTreeMap<Form, Messages>,
+    /// The forms in which the reply may be requested, tightest first. They do not depend on what
+    /// the server has refused so far, because a replay must prepare the same turn again.
+    formats: Vec<Format>,
+    /// The last plan.
+    pub(crate) plan: Option<Plan>,
+    /// The cost of all attempts at this turn.
+    pub(crate) meter: Meter,
+    /// What is kept for the last turn, if the model is asked to conclude.
+    reserve: Option<Reserve>,
+}
+
+/// What is done in a turn.
+#[derive(Debug, Clone, Copy)]
+enum Task {
+    /// The model makes the next thought.
+    Think,
+    /// The model is asked to conclude, because nothing of this limit will be left afterwards.
+    Conclude(Limit),
+    /// The limit allows no further call.
+    Stop(Limit),
+}
+
+/// What the next reply should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// The next thought, or tool calls before it.
+    ThoughtOrCalls,
+    /// The next thought, without tool calls.
+    Thought,
+    /// The conclusion.
+    Conclusion,
+}
 
 /// The output of `exec`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Turn {
+pub struct TurnOutcome {
     /// `None` if a limit ended the reasoning without a conclusion.
-    reply: Option<Reply>,
-    trace: Trace,
-    /// The limit that ended the reasoning.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    limit: Option<Limit>,
-    /// Why there is no reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
+    thought: Option<Thought>,
+    /// How a limit ended the reasoning, if one did.
+    cut_short: Option<CutShort>,
 }
 
 impl Node<Reasoning> for ChainOfThought {
-    type Prep = Option<Brief>;
-    type Exec = Option<Turn>;
+    type Prep = Option<Turn>;
+    type Exec = Option<TurnOutcome>;
     type Error = CotError;
 
     fn actions(&self) -> Vec<Action> {
@@ -41,19 +80,22 @@ impl Node<Reasoning> for ChainOfThought {
     }
 
     fn is_composite(&self) -> bool {
-        self.tooling.has_tools()
+        !self.tools.is_empty()
     }
 
     fn operation(&self) -> Operation {
         Operation::Plan
     }
 
-    fn prep(&self, state: &mut Reasoning) -> Result<Option<Brief>, CotError> {
+    fn prep(&self, state: &mut Reasoning) -> Result<Option<Turn>, CotError> {
         if state.solution().is_some() {
             return Ok(None);
         }
 
-        let node = state.options.node(self);
+        let node = Self {
+            limits: state.limits.or(self.limits),
+            ..self.clone()
+        };
         let thought_number = state.record.begin_thought();
         if thought_number == 1 {
             node.emit(|| ReasoningEvent::Started {
@@ -61,264 +103,247 @@ impl Node<Reasoning> for ChainOfThought {
             });
         }
 
-        let brief = node.check(state).map(|task| node.brief(state, task));
-        let brief = brief.map_err(|kind| CotError::new(thought_number, kind))?;
-        Ok(Some(brief))
+        let turn = Turn::new(node, state);
+        turn.map(Some)
+            .map_err(|kind| CotError::new(thought_number, kind))
     }
 
-    async fn exec(&self, brief: &Option<Brief>) -> Result<Option<Turn>, CotError> {
-        let Some(brief) = brief else { return Ok(None) };
+    async fn exec(&self, turn: &Option<Turn>) -> Result<Option<TurnOutcome>, CotError> {
+        let Some(turn) = turn else { return Ok(None) };
 
-        brief.turn().await.map(Some)
+        // Ends with the attempt, even if a timeout drops it.
+        let _running = turn.meter.run();
+        turn.meter.keep(turn.reserve);
+
+        let mut replies = Replies::new(turn);
+        let limit = match turn.task {
+            Task::Conclude(limit) | Task::Stop(limit) => limit,
+            Task::Think => match turn.ask(&mut replies).await {
+                Ok(read) => return Ok(Some(turn.outcome(read, replies, None))),
+                Err(Kind::Limit(limit)) if turn.node.limits.concludes() => limit,
+                Err(kind) => return Err(turn.error(kind, replies)),
+            },
+        };
+
+        turn.conclude(replies, limit).await.map(Some)
     }
 
     fn post(
         &self,
         state: &mut Reasoning,
-        brief: Option<Brief>,
         turn: Option<Turn>,
+        outcome: Option<TurnOutcome>,
     ) -> Result<Action, CotError> {
-        let (Some(brief), Some(turn)) = (brief, turn) else {
+        let (Some(turn), Some(outcome)) = (turn, outcome) else {
             return Ok(Self::END);
         };
 
-        let has_thought = turn.reply.is_some();
-        turn.add_to(state);
-
-        if has_thought {
-            brief.node.emit_thought(state);
+        if let Some(thought) = outcome.thought {
+            turn.node.emit(|| ReasoningEvent::thought(&thought, state));
+            state.record.push(thought);
         }
-        if let Some(reporter) = &brief.node.reporter {
-            reporter.turn_ended(state);
+        if let Some(cut_short) = outcome.cut_short {
+            state.record.end_at_limit(cut_short);
         }
 
-        match state.solution() {
-            Some(_) => Ok(Self::END),
-            None => Ok(Self::CONTINUE),
+        if state.solution().is_none() {
+            return Ok(Self::CONTINUE);
         }
+        turn.node.tell(&ReasoningEvent::ended(state, None));
+        Ok(Self::END)
     }
 }
 
 impl Turn {
-    /// Adds the thought to the state, or ends the reasoning without one.
-    fn add_to(self, state: &mut Reasoning) {
-        match (self.reply, self.limit) {
-            (Some(reply), limit) => {
-                let number = state.current_thought_number();
-                state.record.push(Thought::new(number, reply, self.trace));
+    fn new(node: ChainOfThought, state: &mut Reasoning) -> Result<Self, Kind> {
+        node.check(state)?;
 
-                if let Some(limit) = limit {
-                    state.record.end_at_limit(CutShort::concluded(limit));
-                }
-            }
-            (None, Some(limit)) => {
-                let problem = self.problem.unwrap_or_default();
-                let end = CutShort::unfinished(limit, problem, self.trace);
-                state.record.end_at_limit(end);
-            }
-            (None, None) => {}
-        }
-    }
-}
+        let reserve = node.reserve(state);
+        let task = node.task(state, reserve)?;
 
-impl Brief {
-    /// Takes the turn: makes the next thought, or asks the model to conclude.
-    async fn turn(&self) -> Result<Turn, CotError> {
-        // Ends with the attempt, even if a timeout drops it.
-        let _running = self.meter.run();
-        self.meter.keep(self.reserve);
+        let meter = Meter::new(node.limits, state.spent());
+        meter.keep(reserve);
+        let last = state.thoughts().last();
+        meter.expect_prompt(last.map_or(0, |last| last.trace().read_tokens()));
 
-        let mut judge = Judge::new(self);
-        let mut record = Record::default();
-
-        let limit = match self.task {
-            Task::Conclude(limit) | Task::Stop(limit) => limit,
-            Task::Think => {
-                let (asked, thinking) = self.ask(&mut judge).await;
-                record = thinking;
-
-                // If there already is a conclusion, it is used, even if the question about it
-                // failed.
-                match asked.or_else(|kind| judge.take_early_end().ok_or(kind)) {
-                    Ok(read) => return Ok(turn(read, judge.trace(record))),
-                    Err(Kind::Limit(limit)) if self.node.limits.concludes() => limit,
-                    Err(kind) => return Err(self.error(kind, judge.trace(record))),
-                }
-            }
+        let formats = node.formats();
+        let forms = formats.iter().map(|format| Form::from(*format));
+        let mut turn = Self {
+            thought_number: state.current_thought_number(),
+            task,
+            conversations: forms
+                .map(|form| (form, node.conversation(state, form)))
+                .collect(),
+            formats: Vec::new(),
+            plan: state.plan().cloned(),
+            meter,
+            reserve,
+            node,
         };
 
-        self.conclude(judge, record, limit).await
+        turn.formats = formats
+            .into_iter()
+            .filter(|format| turn.fits(*format))
+            .collect();
+        Ok(turn)
     }
 
-    /// Asks the model to conclude because of a limit. `earlier` is the record of the turn so far.
+    /// Returns whether a reply in this format can repeat the whole plan within the tokens of the
+    /// first call.
+    fn fits(&self, format: Format) -> bool {
+        let request = self.request(format, Goal::ThoughtOrCalls);
+        // If the call cannot be made, the model is asked to conclude instead.
+        let request = self.meter.fit(request, 1);
+        let request = request.unwrap_or_else(|_| self.node.request.clone());
+
+        self.plan
+            .as_ref()
+            .is_none_or(|plan| fits(plan, format, &request))
+    }
+
+    /// Returns the request for a reply in this format, but doesn't ask the server for it.
+    pub(crate) fn request(&self, format: Format, goal: Goal) -> ChatRequest {
+        let form = Form::from(format);
+        let mut conversation = self.conversations.get(&form).cloned().unwrap_or_default();
+        if goal == Goal::Conclusion {
+            self.node.prompts.conclude(&mut conversation, form);
+        }
+
+        let request = self.node.request.clone().with_messages(conversation);
+        if self.node.calling() != Calling::Natively {
+            return request;
+        }
+
+        let request = request.with_tools(self.node.tools.definitions());
+        match goal {
+            Goal::ThoughtOrCalls => request,
+            Goal::Thought | Goal::Conclusion => request.with_tool_choice(ToolChoice::None),
+        }
+    }
+
+    /// Asks the model until a reply can be used.
+    async fn ask(&self, replies: &mut Replies<'_>) -> Result<Read, Kind> {
+        let node = &self.node;
+
+        // This and the replies outlive the future, which may time out, so no reply is lost.
+        let mut asking = Asking::new(&*node.client, &node.refused, self.formats.clone())
+            .with_meter(&self.meter)
+            .with_asks_again(node.asks_again);
+
+        let working = node.working(self.thought_number);
+        let asked = self.meter.limit(asking.run(replies)).await;
+        drop(working);
+
+        replies.add(asking.into_log());
+        let kind = match asked {
+            Ok(Ok(read)) => return Ok(read),
+            Ok(Err(Unanswered::Client(error))) => Kind::Client(error),
+            Ok(Err(Unanswered::Unusable(problem))) => Kind::Reply(problem),
+            Ok(Err(Unanswered::Stopped(Stop::CannotWait(error)))) => Kind::CannotWait(error),
+            Ok(Err(Unanswered::Stopped(Stop::Limit(limit)))) | Err(limit) => Kind::Limit(limit),
+        };
+
+        replies.take_fallback().ok_or(kind)
+    }
+
+    /// Asks the model to conclude because of a limit.
     async fn conclude(
         &self,
-        mut judge: Judge<'_>,
-        earlier: Record,
+        mut replies: Replies<'_>,
         limit: Limit,
-    ) -> Result<Turn, CotError> {
-        let node = &self.node;
-        judge.conclude();
-
-        let (asked, record) = match self.task {
-            Task::Stop(_) => (Err(Kind::Limit(limit)), Record::default()),
-            _ => {
+    ) -> Result<TurnOutcome, CotError> {
+        let asked = match self.task {
+            Task::Stop(_) => Err(Kind::Limit(limit)),
+            Task::Think | Task::Conclude(_) => {
                 let thought = self.thought_number;
-                node.emit(|| ReasoningEvent::Concluding { thought, limit });
-                self.ask(&mut judge).await
+                self.node
+                    .emit(|| ReasoningEvent::Concluding { thought, limit });
+
+                replies.conclude();
+                self.meter.keep(None);
+                self.ask(&mut replies).await
             }
         };
 
-        let trace = judge.trace(record).after(earlier);
-        match asked {
-            Ok(read) => {
-                let is_complete = self.has_only_conclusion_left()
-                    && judge.is_final()
-                    && OpenSteps::left_by(&read.reply).is_none();
+        let mut read = match asked {
+            Ok(read) => read,
+            Err(kind) => return self.unfinished(kind, replies, limit),
+        };
 
-                let mut turn = turn(read, trace);
-                turn.limit = (!is_complete).then_some(limit);
-                Ok(turn)
-            }
-            Err(kind) => self.unfinished(kind, trace, limit, judge.take_part()),
-        }
+        // It is accepted whatever it says about further thoughts, since none can follow.
+        let is_final = !std::mem::take(&mut read.reply.next_thought_needed);
+        let is_complete =
+            is_final && self.has_only_conclusion_left() && open_steps(&read.reply).is_empty();
+
+        Ok(self.outcome(read, replies, (!is_complete).then_some(limit)))
     }
 
-    /// Ends the reasoning without a whole conclusion: with the readable part of one, or with the
-    /// last thought. If there is neither, this is an error.
+    /// Returns whether every step of the plan but the conclusion is done.
+    fn has_only_conclusion_left(&self) -> bool {
+        let steps = self.plan.as_ref().map_or(&[][..], Plan::steps);
+        let Some((conclusion, others)) = steps.split_last() else {
+            return false;
+        };
+
+        conclusion.sub_steps.is_empty() && others.iter().all(|step| step.status == Status::Done)
+    }
+
+    /// Ends the reasoning with the last thought. If there is none, this is an error.
     fn unfinished(
         &self,
         kind: Kind,
-        mut trace: Trace,
+        replies: Replies<'_>,
         limit: Limit,
-        part: Option<Partial>,
-    ) -> Result<Turn, CotError> {
-        if let Some(reply) = part.and_then(|part| self.readable_part(part)) {
-            trace.truncated = true;
-            trace.ended_early = true;
-            return Ok(Turn {
-                reply: Some(reply),
-                trace,
-                limit: Some(limit),
-                problem: None,
-            });
-        }
-
+    ) -> Result<TurnOutcome, CotError> {
+        // A limit that interrupts the conclusion is the one that it was asked for.
         let kind = match kind {
             Kind::Limit(_) => Kind::Limit(limit),
             kind => kind,
         };
-        let error = CotError::new(self.thought_number, kind).with_trace(trace);
-
+        let error = self.error(kind, replies);
         if self.plan.is_none() {
             return Err(error);
         }
 
-        Ok(Turn {
-            reply: None,
-            problem: Some(error.to_string()),
-            trace: error.into_trace(),
-            limit: Some(limit),
+        let problem = error.to_string();
+        Ok(TurnOutcome {
+            thought: None,
+            cut_short: Some(CutShort::unfinished(limit, problem, error.into_trace())),
         })
     }
 
-    /// Returns the readable part of a conclusion that was cut off, with the last plan if the part
-    /// has none.
-    fn readable_part(&self, part: Partial) -> Option<Reply> {
-        let thinking = part.current_thinking;
-        let current_thinking = thinking.filter(|thinking| !thinking.trim().is_empty())?;
-
-        let plan = Some(part.planning).filter(|plan| !plan.is_empty());
-        let planning = plan.or_else(|| self.plan.clone())?;
-
-        Some(Reply {
-            current_thinking,
-            planning,
-            next_thought_needed: false,
-        })
+    fn error(&self, kind: Kind, replies: Replies<'_>) -> CotError {
+        CotError::new(self.thought_number, kind).with_trace(replies.into_trace())
     }
 
-    /// Asks the model until a reply can be used.
-    async fn ask(&self, judge: &mut Judge<'_>) -> (Result<Read, Kind>, Record) {
-        let node = &self.node;
-
-        // This and the judge outlive the future, which may time out, so no reply is lost.
-        let mut asking = Asking::new(&*node.client, &node.ladder, self.rungs.clone())
-            .with_meter(&self.meter)
-            .with_asks_again(node.asks_again)
-            .with_streaming(node.streaming);
-
-        let working = node.working(self.thought_number);
-        let asked = self.meter.limit(asking.run(judge)).await;
-        drop(working);
-
-        let read = match asked {
-            Ok(asked) => asked.map_err(kind),
-            Err(limit) => Err(Kind::Limit(limit)),
+    /// Returns the outcome of a turn with a thought. `limit` is the one that ends the reasoning.
+    fn outcome(&self, read: Read, replies: Replies<'_>, limit: Option<Limit>) -> TurnOutcome {
+        let is_final = !read.reply.next_thought_needed;
+        let trace = Trace {
+            ended_early: is_final && (read.truncated || !open_steps(&read.reply).is_empty()),
+            repairs: read.repairs,
+            truncated: read.truncated,
+            ..replies.into_trace()
         };
 
-        (read, asking.into_record())
-    }
-
-    fn error(&self, kind: Kind, trace: Trace) -> CotError {
-        CotError::new(self.thought_number, kind).with_trace(trace)
+        TurnOutcome {
+            thought: Some(Thought::new(self.thought_number, read.reply, trace)),
+            cut_short: limit.map(CutShort::concluded),
+        }
     }
 }
 
 impl ChainOfThought {
-    /// Returns what to do in the turn.
-    fn check(&self, state: &Reasoning) -> Result<Task, Kind> {
-        if let Err(error) = self.prompts.check() {
-            return Err(Kind::Prompts(error));
-        }
-
+    fn check(&self, state: &Reasoning) -> Result<(), Kind> {
+        self.prompts.check().map_err(Kind::Prompts)?;
         if state.problem().trim().is_empty() {
             return Err(Kind::EmptyProblem);
         }
 
-        if let Err(error) = self.tooling.check() {
-            return Err(Kind::UnknownTool(error));
-        }
-
-        if let Err(error) = self.tooling.tools.ready() {
-            return Err(Kind::NotReady(error));
-        }
-
-        match self.task(state) {
-            Task::Stop(limit) if !self.limits.concludes() || state.thoughts().is_empty() => {
-                Err(Kind::Limit(limit))
-            }
-            task => Ok(task),
-        }
-    }
-
-    fn task(&self, state: &Reasoning) -> Task {
-        let spent = state.spent();
-        let made = state.thoughts().len();
-        if let Some(limit) = self.reached(&spent, made) {
-            return Task::Stop(limit);
-        }
-
-        let Some(reserve) = self.reserve(state) else {
-            return Task::Think;
-        };
-
-        // A turn takes about as long as what is kept for the last one.
-        let mut after = spent;
-        after.count_call();
-        after.time = after.time.saturating_add(reserve.time.saturating_mul(2));
-
-        match self.reached(&after, made + 1) {
-            Some(limit) => Task::Conclude(limit),
-            None => Task::Think,
-        }
-    }
-
-    fn reached(&self, spent: &Spent, thoughts: usize) -> Option<Limit> {
-        let limits = &self.limits;
-        limits
-            .reached(spent, thoughts)
-            .or_else(|| limits.reached_by_calls(spent))
+        // With a misspelt name, the calls of the tool that was meant would not wait.
+        let known = self.tools.only(self.approval.iter());
+        known.map_err(Kind::UnknownTool)?;
+        self.tools.ready().map_err(Kind::NotReady)
     }
 
     /// Returns what is kept for the last turn, if the model is asked to conclude.
@@ -330,102 +355,55 @@ impl ChainOfThought {
         limits.concludes().then(|| limits.reserve(newest))
     }
 
-    fn brief(self, state: &mut Reasoning, task: Task) -> Brief {
-        let reserve = self.reserve(state);
-        let meter = Meter::new(self.limits, state.spent());
-        meter.keep(reserve);
-        let last = state.thoughts().last();
-        meter.expect_prompt(last.map_or(0, |last| last.trace().read_tokens()));
+    fn task(&self, state: &Reasoning, reserve: Option<Reserve>) -> Result<Task, Kind> {
+        let limits = &self.limits;
+        let mut spent = state.spent();
+        let made = state.thoughts().len();
 
-        let rungs = self.rungs();
-        let calling = self.tooling.calling(&*self.client);
-        let forms = rungs.iter().map(|rung| Form::from(*rung));
-        let conversations = forms
-            .map(|form| (form, self.conversation(state, form, calling)))
-            .collect();
+        let reached = limits.reached(&spent, made);
+        if let Some(limit) = reached.or_else(|| limits.reached_by_calls(&spent)) {
+            return match reserve {
+                Some(_) if made > 0 => Ok(Task::Stop(limit)),
+                _ => Err(Kind::Limit(limit)),
+            };
+        }
 
-        let mut brief = Brief {
-            thought_number: state.current_thought_number(),
-            task,
-            conversations,
-            rungs,
-            calling,
-            tools_in_reply: self.tools_in_reply(calling),
-            plan: state.plan().cloned(),
-            meter,
-            reserve,
-            node: self,
+        let Some(reserve) = reserve else {
+            return Ok(Task::Think);
         };
 
-        brief.rungs = brief.fitting_rungs();
-        brief
+        // A turn takes about as long as what is kept for the last one.
+        spent.calls = spent.calls.saturating_add(1);
+        spent.time = spent.time.saturating_add(reserve.time.saturating_mul(2));
+
+        let reached = limits.reached(&spent, made + 1);
+        let reached = reached.or_else(|| limits.reached_by_calls(&spent));
+        Ok(reached.map_or(Task::Think, Task::Conclude))
     }
 
-    /// Returns the forms in which the reply may be requested, tightest first. They do not depend on
-    /// what the server has refused so far, because a replay must prepare the same turn again.
-    fn rungs(&self) -> Vec<Rung> {
+    /// Returns the forms in which a reply may be requested, tightest first.
+    fn formats(&self) -> Vec<Format> {
         let has_own_format = self.request.format().is_some();
         let has_json_prompts = self.prompts.json.is_some();
 
         if has_own_format || !has_json_prompts {
-            return vec![Rung::Text];
+            return vec![Format::Text];
         }
 
-        self.format.rungs(self.client.capabilities())
+        Format::from_first(self.format, self.client.capabilities())
     }
 
-    /// Returns the names of the tools that the model may call in its reply.
-    fn tools_in_reply(&self, calling: Calling) -> Vec<String> {
-        match calling {
-            Calling::InReplies => self.tooling.tools.names().map(str::to_owned).collect(),
-            Calling::Never | Calling::Natively => Vec::new(),
-        }
-    }
-
-    /// Returns the options of every request.
-    pub(crate) fn request_options(&self, calling: Calling) -> ChatRequest {
-        let request = self.request.clone();
-        match calling {
-            Calling::Natively => request.with_tools(self.tooling.tools.definitions()),
-            Calling::Never | Calling::InReplies => request,
-        }
-    }
-
-    fn conversation(&self, state: &mut Reasoning, form: Form, calling: Calling) -> Messages {
-        let instructions = match calling {
+    fn conversation(&self, state: &mut Reasoning, form: Form) -> Messages {
+        let prompts = &self.prompts;
+        let instructions = match self.calling() {
             Calling::Never => String::new(),
-            Calling::Natively => self.prompts.native_tools(form),
-            Calling::InReplies => {
-                let definitions = self.tooling.tools.definitions();
-                self.prompts.tools_in_reply(form, definitions)
-            }
+            Calling::Natively => prompts.fill(&prompts.tools.native, form, &[]),
+            Calling::InReplies => prompts.tools_in_reply(form, self.tools.definitions()),
         };
 
         let Reasoning {
             record, transcript, ..
         } = state;
-        transcript.conversation(&self.prompts, record, self.history, form, &instructions)
-    }
-}
-
-fn turn(read: Read, mut trace: Trace) -> Turn {
-    trace.ended_early = OpenSteps::left_by(&read.reply).is_some();
-    trace.repairs = read.repairs;
-    trace.truncated = read.truncated;
-
-    Turn {
-        reply: Some(read.reply),
-        trace,
-        limit: None,
-        problem: None,
-    }
-}
-
-fn kind(unanswered: Unanswered<crate::ReplyProblem, Stop>) -> Kind {
-    match unanswered {
-        Unanswered::Client(error) => Kind::Client(error),
-        Unanswered::Unusable(problem) => Kind::Reply(problem),
-        Unanswered::Stopped(Stop::Limit(limit)) => Kind::Limit(limit),
-        Unanswered::Stopped(Stop::CannotWait(error)) => Kind::CannotWait(error),
+        transcript.conversation(prompts, record, self.history, form, &instructions)
     }
 }

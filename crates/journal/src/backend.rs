@@ -11,7 +11,7 @@ use crate::error::Kind;
 use crate::header::Header;
 use crate::query::RunQuery;
 use crate::waits::WaitChange;
-use crate::{RunSummary, StoreError};
+use crate::{EventLine, RunSummary, StoreError};
 
 /// A place for the lines of runs. It knows what lines are, and nothing of flows.
 #[async_trait]
@@ -37,6 +37,14 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync + 'static {
         run_id: &str,
         numbers: Range<u64>,
     ) -> Result<Option<Vec<TextLine>>, StoreError>;
+
+    /// Reads some events of a run, from this position on; none at their end. Returns `None` if the run
+    /// doesn't exist.
+    async fn read_events(
+        &self,
+        run_id: &str,
+        from: u64,
+    ) -> Result<Option<Vec<EventLine>>, StoreError>;
 
     /// Returns the runs that match a query, in its order.
     async fn list(&self, query: RunQuery) -> Result<Vec<RunSummary>, StoreError>;
@@ -68,6 +76,9 @@ pub(crate) trait Held: Send + 'static {
     /// Writes a change durably, all of it or nothing. Isn't called again after an error.
     async fn write(&mut self, edit: Edit) -> Result<(), StoreError>;
 
+    /// Adds events, which need not be durable.
+    async fn write_events(&mut self, events: Vec<String>) -> Result<(), StoreError>;
+
     /// Notes why the run cannot be opened.
     fn refused(&mut self, _error: &StoreError) {}
 }
@@ -90,6 +101,9 @@ pub(crate) struct TextLine {
     /// Milliseconds since 1970; `None` for the header, and for a line that isn't written yet.
     pub(crate) at: Option<u64>,
 }
+
+/// How many bytes of events are read at once, unless a single one is longer.
+pub(crate) const EVENTS_PART: usize = 256 * 1024;
 
 /// A change of a run.
 #[cfg_attr(

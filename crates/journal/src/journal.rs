@@ -15,7 +15,7 @@ use crate::error::Kind;
 use crate::header::Header;
 use crate::record::Record;
 use crate::write::{Behind, Writer};
-use crate::{ForkOrigin, StoreError};
+use crate::{ForkOrigin, RunEvents, StoreError};
 
 /// The journal of a run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
 ///
@@ -77,6 +77,11 @@ impl RunJournal {
     /// Returns the run that this one was forked from; `None` if it wasn't forked.
     pub fn fork_origin(&self) -> Option<&ForkOrigin> {
         self.header.fork.as_ref()
+    }
+
+    /// Returns where events of the run are added, for people to read.
+    pub fn events(&self) -> RunEvents {
+        self.recorded.log().events(&self.header.run_id)
     }
 
     /// Returns the state with which to resume the run: the state of the last snapshot, or the input

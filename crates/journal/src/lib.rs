@@ -51,6 +51,7 @@
 //! | answer a run that waits | [`Store::deliver`] |
 //! | list or query runs | [`Store::runs`], [`Store::query`], [`RunQuery`], [`RunSummary`], [`RunStatus`] |
 //! | read the record of a run | [`Store::entries`], [`RecordedEntry`] |
+//! | keep and read what happened in a run, for people | [`RunJournal::events`], [`Store::events`] |
 //! | keep runs in a folder, or many in one database | [`Store::files`], `Store::sqlite`, with the feature `sqlite` |
 //! | open a store whose kind is chosen at run time | [`Store::at`] |
 //! | share runs between machines, and execute them in workers | `PostgresStore`, `Worker`, with the feature `postgres` |
@@ -78,6 +79,9 @@ pub use fork::{Fork, ForkOrigin, ForkOutcome, ForkPreview};
 
 mod journal;
 pub use journal::RunJournal;
+
+mod events;
+pub use events::{EventLine, RunEvents};
 
 mod entries;
 pub use entries::RecordedEntry;

@@ -8,7 +8,7 @@ use cogwork_text::Name;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::time::{from_millis, to_millis};
-use crate::{RunStatus, RunSummary, StoreError, WaitSummary};
+use crate::{EventLine, RunStatus, RunSummary, StoreError, WaitSummary};
 
 /// A run as it is found by a query.
 pub(crate) struct RunRow {
@@ -81,6 +81,14 @@ pub(crate) fn check_number(
     let place = place();
     let text = format_args!("{place}: it is missing: the next line has the number {number}");
     Err(StoreError::new(Kind::Damaged, text))
+}
+
+/// Returns an event with this number.
+pub(crate) fn event_line(number: i64, json: String) -> EventLine {
+    EventLine {
+        json,
+        next: u64::try_from(number).unwrap_or_default() + 1,
+    }
 }
 
 /// Returns the error for a run that was removed or written by somebody else.

@@ -17,7 +17,9 @@ use crate::file::Files;
 use crate::header::Header;
 use crate::record::{Line, Reader, Record, Wanted, check_order};
 use crate::write::Writer;
-use crate::{Fork, ForkPreview, RecordedEntry, RunJournal, RunQuery, RunSummary, StoreError};
+use crate::{
+    EventLine, Fork, ForkPreview, RecordedEntry, RunJournal, RunQuery, RunSummary, StoreError,
+};
 
 /// A store of runs: a folder of [files](Store::files), a [SQLite](Store::sqlite) database, or a
 /// PostgreSQL database.
@@ -474,6 +476,26 @@ impl Store {
         let opener = self.opener(run_id);
         let range = indexes(&range);
         async move { opener.entries(range).await }
+    }
+
+    /// Returns some [events](crate::RunEvents) of a run, from this position on: 0 for the first, and the
+    /// [`next`](EventLine::next) of the last one that was read to go on. Returns none at the end. The run
+    /// isn't locked and may be in use, so more can follow.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run [doesn't exist](StoreError::is_missing), or if the store cannot be
+    /// read.
+    pub fn events(
+        &self,
+        run_id: &str,
+        from: u64,
+    ) -> impl Future<Output = Result<Vec<EventLine>, StoreError>> + Send + use<> {
+        let opener = self.opener(run_id);
+        async move {
+            let events = opener.backend.read_events(&opener.run_id, from).await?;
+            events.ok_or_else(|| opener.reader().missing())
+        }
     }
 
     /// Removes a run and its record. After that, a new run with the same id can be started.

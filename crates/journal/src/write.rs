@@ -1,6 +1,6 @@
 //! Writes entries in the background while a run continues: in order, and many at once.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use async_trait::async_trait;
 use cogwork_flow::BoxError;
@@ -9,13 +9,12 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use crate::StoreError;
 use crate::backend::{Edit, Held, TextLine};
-use crate::error::Kind;
 use crate::header::Header;
 use crate::mutex::lock;
 use crate::record::{Line, Record};
 use crate::summary::Standing;
+use crate::{RunEvents, StoreError};
 
 /// Writes a run that was taken.
 pub(crate) struct Writer {
@@ -61,8 +60,16 @@ impl Writer {
         self.write(false, lines, true).await
     }
 
+    async fn put_events(&mut self, events: Vec<String>) -> Result<(), StoreError> {
+        self.held.write_events(events).await
+    }
+
     /// Writes the change that these jobs make together.
     async fn put(&mut self, jobs: &mut Vec<Job>) -> Result<(), StoreError> {
+        if jobs.is_empty() {
+            return Ok(());
+        }
+
         let replaced = jobs.iter().rposition(|job| matches!(job, Job::Replace(_)));
         let entries = jobs.drain(..).skip(replaced.unwrap_or_default());
         let entries = entries.flat_map(|job| match job {
@@ -148,18 +155,73 @@ struct Shared {
     written: watch::Sender<Written>,
 }
 
+/// The maximum number of bytes of events that wait to be written.
+const MAX_WAITING: usize = 16 << 20;
+
 #[derive(Default)]
 struct Queue {
     jobs: Vec<Job>,
     pushed: u64,
+    events: Vec<String>,
+    pushed_events: u64,
+    /// The number of bytes of events that wait to be written, or are being written.
+    waiting: usize,
     /// Whether a task is writing.
     is_active: bool,
 }
 
 #[derive(Default)]
-struct Written {
+pub(crate) struct Written {
     upto: u64,
     failed: Option<StoreError>,
+    events: u64,
+    events_failed: Option<StoreError>,
+}
+
+impl Written {
+    /// Returns whether so many events were written, once it is known.
+    pub(crate) fn has_events(&self, number: u64) -> Option<Result<(), StoreError>> {
+        if self.events >= number {
+            return Some(Ok(()));
+        }
+
+        let failed = self.events_failed.as_ref().or(self.failed.as_ref())?;
+        Some(Err(failed.clone()))
+    }
+}
+
+/// The queue of a run, as long as its journal exists.
+#[derive(Clone)]
+pub(crate) struct Queued(Weak<Shared>);
+
+impl Queued {
+    /// Queues an event. Returns its number, or `None` if it will not be written.
+    pub(crate) fn push_event(&self, event: String) -> Option<u64> {
+        let shared = self.0.upgrade()?;
+        // Elsewhere, nobody could write it.
+        Handle::try_current().ok()?;
+
+        let mut queue = lock(&shared.queue);
+        let has_failed = {
+            let written = shared.written.borrow();
+            written.failed.is_some() || written.events_failed.is_some()
+        };
+        if has_failed || queue.waiting.saturating_add(event.len()) > MAX_WAITING {
+            return None;
+        }
+
+        queue.waiting += event.len();
+        queue.events.push(event);
+        queue.pushed_events += 1;
+        let number = queue.pushed_events;
+
+        let is_active = std::mem::replace(&mut queue.is_active, true);
+        drop(queue);
+        if !is_active {
+            shared.start();
+        }
+        Some(number)
+    }
 }
 
 impl Behind {
@@ -188,48 +250,104 @@ impl Behind {
 
         // Not under the lock: a runtime that shuts down drops the task here immediately.
         drop(queue);
-        let task = WriteAll(Arc::clone(&self.0));
-        match Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(task.run())),
-            Err(_) => self.0.fail(StoreError::no_runtime(&self.0.place)),
-        }
+        self.0.start();
         pushed
+    }
+
+    /// Returns where events are added.
+    pub(crate) fn events(&self, run_id: &str) -> RunEvents {
+        let queue = Queued(Arc::downgrade(&self.0));
+        RunEvents::new(run_id, queue, self.0.written.subscribe())
     }
 }
 
 /// Writes until the queue is empty. If it is dropped earlier, all that wait for it fail.
-struct WriteAll(Arc<Shared>);
+struct WriteAll {
+    shared: Arc<Shared>,
+    /// Whether it found the queue empty, or failed. Another one may have started since.
+    is_done: bool,
+}
 
 impl WriteAll {
-    async fn run(self) {
-        let mut writer = self.0.writer.lock().await;
+    async fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let mut writer = shared.writer.lock().await;
 
-        while let Some((mut jobs, upto)) = self.0.next() {
+        while let Some(Batch {
+            mut jobs,
+            upto,
+            events,
+            upto_event,
+        }) = shared.next()
+        {
             if let Err(error) = writer.put(&mut jobs).await {
-                self.0.fail(error);
-                return;
+                shared.fail(error);
+                break;
             }
-            self.0.written.send_modify(|written| written.upto = upto);
+            shared.written.send_modify(|written| written.upto = upto);
+
+            // The run goes on meanwhile, and also if its events cannot be written.
+            let bytes = events.iter().map(String::len).sum::<usize>();
+            let written = match events.is_empty() {
+                true => Ok(()),
+                false => writer.put_events(events).await,
+            };
+            shared.note_events(upto_event, bytes, written);
         }
+
+        self.is_done = true;
     }
 }
 
 impl Drop for WriteAll {
     fn drop(&mut self) {
-        if lock(&self.0.queue).is_active {
-            self.0.fail(self.0.interrupted());
+        if !self.is_done {
+            self.shared.fail(self.shared.interrupted());
         }
     }
 }
 
+/// What is written at once.
+struct Batch {
+    jobs: Vec<Job>,
+    /// The number of the last job.
+    upto: u64,
+    events: Vec<String>,
+    /// The number of the last event.
+    upto_event: u64,
+}
+
 impl Shared {
-    /// Takes everything that is queued, and the number of the last job. Returns `None` if there is
-    /// nothing, which ends the task.
-    fn next(&self) -> Option<(Vec<Job>, u64)> {
+    /// Starts to write what is queued.
+    fn start(self: &Arc<Self>) {
+        let task = WriteAll {
+            shared: Arc::clone(self),
+            is_done: false,
+        };
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(task.run())),
+            Err(_) => self.fail(StoreError::no_runtime(&self.place)),
+        }
+    }
+
+    /// Takes everything that is queued. Returns `None` if there is nothing, which ends the task.
+    fn next(&self) -> Option<Batch> {
         let mut queue = lock(&self.queue);
-        queue.is_active = !queue.jobs.is_empty();
-        let jobs = std::mem::take(&mut queue.jobs);
-        queue.is_active.then_some((jobs, queue.pushed))
+        queue.is_active = !queue.jobs.is_empty() || !queue.events.is_empty();
+        queue.is_active.then(|| Batch {
+            jobs: std::mem::take(&mut queue.jobs),
+            upto: queue.pushed,
+            events: std::mem::take(&mut queue.events),
+            upto_event: queue.pushed_events,
+        })
+    }
+
+    fn note_events(&self, upto: u64, bytes: usize, result: Result<(), StoreError>) {
+        lock(&self.queue).waiting -= bytes;
+        self.written.send_modify(|written| match result {
+            Ok(()) => written.events = upto,
+            Err(error) => written.events_failed = Some(error),
+        });
     }
 
     fn fail(&self, error: StoreError) {
@@ -239,12 +357,11 @@ impl Shared {
         let mut queue = lock(&self.queue);
         queue.is_active = false;
         queue.jobs.clear();
+        queue.events.clear();
     }
 
     fn interrupted(&self) -> StoreError {
-        let place = &self.place;
-        let text = format_args!("{place}: writing was interrupted: the runtime shut down");
-        StoreError::new(Kind::Other, text)
+        StoreError::interrupted(&self.place)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The states of runs, as sessions and results show them.
 
-use cogwork_cot::{Reasoning, ReasoningEnd};
+use cogwork_cot::Reasoning;
 use cogwork_strategies::{BranchId, Call, EndReason, Solving, Spent, ThoughtId};
 use cogwork_tools::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ impl RunState for Solving {
 
     fn repairs(&self) -> Vec<String> {
         let repairs = self.calls().iter().filter_map(|call| match call {
-            Call::Model { repairs, .. } => Some(repairs),
+            Call::Model(asked) => Some(&asked.repairs),
             _ => None,
         });
         repairs.flatten().map(ToString::to_string).collect()
@@ -192,12 +192,14 @@ impl RunState for Reasoning {
     }
 
     fn end(&self) -> Option<End> {
-        self.end_reason().map(|end| match end {
-            ReasoningEnd::Limit(limit) => End {
+        self.solution()?;
+
+        Some(match self.cut_short() {
+            Some(cut_short) => End {
                 status: Status::Stopped,
-                reason: format!("the limit of {limit} was reached"),
+                reason: format!("the limit of {} was reached", cut_short.limit()),
             },
-            _ => End {
+            None => End {
                 status: Status::Answered,
                 reason: "answered".to_owned(),
             },

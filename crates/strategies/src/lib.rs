@@ -1,10 +1,10 @@
 //! Reasoning strategies for language models: tables of stages, sessions whose thoughts follow a
-//! table, and drivers that solve problems.
+//! table, and methods that solve problems.
 //!
 //! ```text
 //! Strategy = stages, each with description, prompt, parameters and the stages that may follow
 //! Session::think(ThoughtDraft { stage, thought, parameters, … }) -> ThoughtId, or an error
-//! Solver::new(client, driver).solve(problem).await -> Solved { answer, end, spent, trace }
+//! Solver::new(client, method).solve(problem).await -> Solved { answer, end, spent, trace }
 //! ```
 //!
 //! A session checks every move against the table of its strategy:
@@ -39,7 +39,7 @@
 //! ```
 //!
 //! A [`Solver`] solves a problem with a model, within [`Limits`]. It takes the name of a
-//! strategy, a driver with settings, or a custom [`Driver`]:
+//! strategy, a method with settings, or a custom [`Method`]:
 //!
 //! ```
 //! use cogwork_llm::ScriptedClient;
@@ -96,20 +96,19 @@ pub use session::{
     SessionLimits, SessionPolicy, Thought, ThoughtDraft, ThoughtId, ThoughtKind,
 };
 
-mod drive;
-pub use drive::{
-    Answer, Ask, AskProblem, Asked, Call, Called, Done, Driver, EndReason, Next, PlannedCall,
-    SolveError, SolveOptions, SolveTrace, Solved, Solver, Solving, SolvingEvent, StageReply,
-    StageTurn, StageWork, TableStage,
+mod solve;
+pub use solve::{
+    Answer, Ask, AskProblem, Asked, Call, Called, EndReason, Method, PlannedCall, Solve,
+    SolveError, SolveOptions, Solved, Solver, Solving, SolvingEvent, StageReply, Stop, TableStage,
 };
 
-mod drivers;
-pub use drivers::{
-    ChainOfThoughtDriver, Linear, React, Rewoo, Scratchpad, Search, SelfAsk, SelfConsistency,
+mod methods;
+pub use methods::{
+    ChainOfThoughtMethod, Linear, React, Rewoo, Scratchpad, Search, SelfAsk, SelfConsistency,
     StepBack, TreeOfThoughts, Worth,
 };
 
-pub use cogwork_typed::ask::{FormRefusal, Format, Limits, Repair, RepairKind, Rung, Spent, Try};
+pub use cogwork_typed::ask::{Format, FormatRefusal, Limits, Repair, RepairKind, Spent, Try};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

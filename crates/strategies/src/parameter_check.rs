@@ -17,9 +17,9 @@ const MAX_PLACE: usize = 100;
 impl ParameterType {
     /// Returns the faults of a value, up to 20 of them. `place` is the path of the value.
     pub(crate) fn faults(&self, place: &str, value: &Value) -> Vec<Mistyped> {
-        let mut faults = Faults::default();
-        faults.check(self, place, value);
-        faults.found
+        let mut found = Vec::new();
+        check(self, place, value, &mut found);
+        found
     }
 
     /// Adds the numbers of the thoughts that a value of this type names to `found`.
@@ -46,88 +46,65 @@ impl ParameterType {
     }
 }
 
-/// The faults of a value.
-#[derive(Default)]
-struct Faults {
-    found: Vec<Mistyped>,
+/// Adds the faults of a value, unless there are enough already.
+fn check(kind: &ParameterType, place: &str, value: &Value, found: &mut Vec<Mistyped>) {
+    if found.len() >= MAX_FAULTS {
+        return;
+    }
+
+    match (kind, value) {
+        (ParameterType::List { items, .. }, Value::Array(list)) => {
+            for (index, item) in list.iter().enumerate() {
+                check(
+                    items,
+                    &inside(place, format_args!("[{index}]")),
+                    item,
+                    found,
+                );
+            }
+        }
+        (ParameterType::Object { fields }, Value::Object(object)) => {
+            check_fields(fields, place, object, found);
+        }
+        (ParameterType::Map { values }, Value::Object(object)) => {
+            for (name, value) in object {
+                check(values, &field_of(place, name), value, found);
+            }
+        }
+        (ParameterType::Any, value) if is_deeper_than(MAX_DEPTH, value) => {
+            let levels = format_args!("more than {MAX_DEPTH} levels");
+            return found.push(Mistyped::new(place, kind, levels));
+        }
+        _ => {}
+    }
+
+    if !fits(kind, value) {
+        found.push(Mistyped::of(place, kind, value));
+    }
 }
 
-impl Faults {
-    fn is_full(&self) -> bool {
-        self.found.len() >= MAX_FAULTS
-    }
-
-    fn add(&mut self, place: &str, expected: impl fmt::Display, found: impl fmt::Display) {
-        self.found.push(Mistyped::new(place, expected, found));
-    }
-
-    fn check(&mut self, kind: &ParameterType, place: &str, value: &Value) {
-        if self.is_full() {
-            return;
-        }
-
-        match (kind, value) {
-            (ParameterType::List { items, .. }, Value::Array(list)) => {
-                self.check_items(items, place, list);
+fn check_fields(
+    fields: &BTreeMap<String, Parameter>,
+    place: &str,
+    object: &Map<String, Value>,
+    found: &mut Vec<Mistyped>,
+) {
+    for (name, field) in fields {
+        let place = field_of(place, name);
+        match object.get(name) {
+            Some(value) => check(field.kind(), &place, value, found),
+            None if field.is_required() => {
+                found.push(Mistyped::new(&place, field.kind(), "nothing"));
             }
-            (ParameterType::Object { fields }, Value::Object(object)) => {
-                self.check_fields(fields, place, object);
-            }
-            (ParameterType::Map { values }, Value::Object(object)) => {
-                self.check_values(values, place, object);
-            }
-            (ParameterType::Any, value) if is_deeper_than(MAX_DEPTH, value) => {
-                self.add(place, kind, format_args!("more than {MAX_DEPTH} levels"));
-                return;
-            }
-            _ => {}
-        }
-
-        if !fits(kind, value) {
-            self.found.push(Mistyped::of(place, kind, value));
+            None => {}
         }
     }
 
-    fn check_items(&mut self, kind: &ParameterType, place: &str, list: &[Value]) {
-        for (index, item) in list.iter().enumerate() {
-            if self.is_full() {
-                return;
-            }
-            self.check(kind, &inside(place, format_args!("[{index}]")), item);
-        }
-    }
-
-    fn check_fields(
-        &mut self,
-        fields: &BTreeMap<String, Parameter>,
-        place: &str,
-        object: &Map<String, Value>,
-    ) {
-        for (name, field) in fields {
-            let place = field_of(place, name);
-            match object.get(name) {
-                Some(value) => self.check(field.kind(), &place, value),
-                None if field.is_required() => self.add(&place, field.kind(), "nothing"),
-                None => {}
-            }
-        }
-
-        let unknown = object
-            .iter()
-            .filter(|(name, _)| !fields.contains_key(*name));
-        for (name, value) in unknown.take(MAX_FAULTS) {
-            let place = field_of(place, name);
-            self.found.push(Mistyped::of(&place, "nothing", value));
-        }
-    }
-
-    fn check_values(&mut self, kind: &ParameterType, place: &str, object: &Map<String, Value>) {
-        for (name, value) in object {
-            if self.is_full() {
-                return;
-            }
-            self.check(kind, &field_of(place, name), value);
-        }
+    let unknown = object
+        .iter()
+        .filter(|(name, _)| !fields.contains_key(*name));
+    for (name, value) in unknown.take(MAX_FAULTS) {
+        found.push(Mistyped::of(&field_of(place, name), "nothing", value));
     }
 }
 

@@ -45,8 +45,7 @@ pub use studio::{Serving, Studio};
 
 mod api;
 mod http;
-mod records;
-pub use records::place::records_of;
+mod totals;
 
 mod schema;
 mod shared;

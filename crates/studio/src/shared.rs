@@ -6,12 +6,11 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::Flows;
-use crate::records::{RecordFile, Records, TotalsCache};
+use crate::totals::TotalsCache;
 
 /// What all requests share.
 pub(crate) struct Shared {
     pub(crate) store: Store,
-    pub(crate) records: Records,
     pub(crate) totals: TotalsCache,
     pub(crate) flows: Box<dyn Flows>,
     /// A place for each live view.
@@ -28,11 +27,10 @@ impl Shared {
         Ok(self.store.query(query).await?.pop())
     }
 
-    /// Returns the file with the record of a run, if there is one.
-    pub(crate) async fn record(&self, run_id: &str) -> Option<RecordFile> {
-        let file = self.records.file(run_id)?;
-        let exists = tokio::task::spawn_blocking(move || file.exists().then_some(file));
-        exists.await.ok().flatten()
+    /// Returns whether there are events of a run.
+    pub(crate) async fn has_events(&self, run_id: &str) -> bool {
+        let events = self.store.events(run_id, 0).await;
+        events.is_ok_and(|events| !events.is_empty())
     }
 
     /// Returns whether the flow of a run can be resumed here.

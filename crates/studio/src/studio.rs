@@ -1,6 +1,5 @@
 use std::io;
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use cogwork_journal::Store;
@@ -9,17 +8,18 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::http::{self, Access};
-use crate::records::{Records, TotalsCache};
 use crate::shared::Shared;
-use crate::{Flows, NoFlows, records_of};
+use crate::totals::TotalsCache;
+use crate::{Flows, NoFlows};
 
 /// The maximum number of live views.
 const STREAMS: usize = 16;
 
 /// A page over the runs of a store.
+///
+/// Without its events, a run is shown as far as its outcomes go: steps, waits and errors.
 pub struct Studio {
     store: Store,
-    records: Option<PathBuf>,
     flows: Box<dyn Flows>,
 }
 
@@ -28,21 +28,8 @@ impl Studio {
     pub fn new(store: Store) -> Self {
         Self {
             store,
-            records: None,
             flows: Box::new(NoFlows),
         }
-    }
-
-    /// Sets the folder with the records of the runs.
-    ///
-    /// # Default
-    ///
-    /// [`records_of`] the store. Without its record, a run is shown as far as its journal
-    /// goes: steps, waits and errors.
-    #[must_use]
-    pub fn with_records(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.records = Some(folder.into());
-        self
     }
 
     /// Sets the flows that the page can start and resume. None by default.
@@ -61,8 +48,6 @@ impl Studio {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let port = listener.local_addr()?.port();
         let token = Access::random_token();
-
-        let records = self.records.or_else(|| records_of(&self.store));
         let shared = Shared {
             streams: Arc::new(Semaphore::new(STREAMS)),
             totals: TotalsCache::default(),
@@ -70,7 +55,6 @@ impl Studio {
             stop: CancellationToken::new(),
             store: self.store,
             flows: self.flows,
-            records: Records::new(records),
         };
 
         Ok(Serving {

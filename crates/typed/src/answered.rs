@@ -1,10 +1,10 @@
-use crate::ask::Repair;
 use cogwork_llm::Message;
+use serde::{Deserialize, Serialize};
 
-use crate::AskLog;
+use crate::ask::{AskLog, Repair};
 
 /// An answer, and how it came about.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Answered<T> {
     /// The value.

@@ -8,7 +8,7 @@
 
 use crate::ask::RepairKind;
 use crate::fenced::{FencedBlock, fenced_blocks};
-use cogwork_llm::split_thinking;
+use cogwork_llm::{SplitThinking, split_thinking};
 
 use crate::shape::{Form, Words};
 use crate::syntax::json::{self, Dialect};
@@ -34,12 +34,12 @@ pub(crate) struct Candidate {
 
 /// Returns the parts of a reply that may be the value, in order.
 pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
-    let part = Part::answer(text, words);
+    let part = Passage::answer(text, words);
     if let Some(whole) = part.whole() {
         return vec![whole];
     }
 
-    let blocks = fenced_blocks(part.text, words);
+    let blocks = fenced_blocks(part.text);
     let mut found: Vec<Candidate> = blocks
         .iter()
         .take(MAX_TRIED)
@@ -54,13 +54,13 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
 
 /// Returns the lines of `key: value` of a reply, or `None` if it has none.
 pub(crate) fn lines(text: &str, form: &Form) -> Option<Candidate> {
-    let part = Part::said(text);
+    let part = Passage::said(text);
     lines::read(part.text, part.line, form).map(Candidate::from)
 }
 
 /// Returns the text of a reply without the thinking before it, and its first line.
 pub(crate) fn said(text: &str) -> (&str, usize) {
-    let part = Part::said(text);
+    let part = Passage::said(text);
     (part.text, part.line)
 }
 
@@ -72,39 +72,40 @@ impl Words {
     }
 }
 
-/// A part of a reply, with its first line in the reply.
+/// A passage of a reply, with its first line in the reply.
 #[derive(Clone, Copy)]
-struct Part<'t> {
+struct Passage<'t> {
     text: &'t str,
     line: usize,
 }
 
-impl<'t> Part<'t> {
+impl<'t> Passage<'t> {
     /// Returns the part after the thinking.
     fn answer(text: &'t str, words: &Words) -> Self {
-        let answer = match split_thinking(text) {
-            Some(split) if split.is_opened => split.answer,
-            Some(split) if ends_thinking(split.thinking, split.answer, words) => split.answer,
-            _ => text,
-        };
+        Self::after_thinking(text, |split| ends_thinking(split.thinking, words))
+    }
+
+    /// Returns the part after the thinking, which may lack its opening tag.
+    fn said(text: &'t str) -> Self {
+        Self::after_thinking(text, |split| !split.answer.trim().is_empty()).trimmed()
+    }
+
+    /// Returns the part after the thinking. If its opening tag is missing, `ends` tells whether the
+    /// closing one ends it.
+    fn after_thinking(text: &'t str, ends: impl Fn(&SplitThinking<'t>) -> bool) -> Self {
+        let split = split_thinking(text).filter(|split| split.is_opened || ends(split));
+        let answer = split.map_or(text, |split| split.answer);
         let answer = answer.trim_start_matches('\u{feff}');
 
         let whole = Self { text, line: 1 };
         whole.skipping(text.len() - answer.len())
     }
 
-    /// Returns the part after the thinking, which may lack its opening tag.
-    fn said(text: &'t str) -> Self {
-        let answer = match split_thinking(text) {
-            Some(split) if split.is_opened || !split.answer.trim().is_empty() => split.answer,
-            _ => text,
-        };
-
-        let whole = Self { text, line: 1 };
-        let said = whole.skipping(text.len() - answer.trim_start().len());
+    fn trimmed(self) -> Self {
+        let part = self.skipping(self.text.len() - self.text.trim_start().len());
         Self {
-            text: said.text.trim_end(),
-            ..said
+            text: part.text.trim_end(),
+            ..part
         }
     }
 
@@ -125,8 +126,8 @@ impl<'t> Part<'t> {
 
     /// Reads a text that is JSON from its beginning to its end.
     fn whole(self) -> Option<Candidate> {
-        let part = self.skipping(self.text.len() - self.text.trim_start().len());
-        let text = part.text.trim_end();
+        let part = self.trimmed();
+        let text = part.text;
         let is_nested = text.starts_with(['{', '[']);
         let is_json = is_nested || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
         if !is_json {
@@ -329,14 +330,11 @@ fn is_broken(candidate: &Candidate) -> bool {
 
 /// Returns whether a closing tag without an opening one ends the thinking, rather than being a part
 /// of a text of the value.
-fn ends_thinking(thinking: &str, answer: &str, words: &Words) -> bool {
+fn ends_thinking(thinking: &str, words: &Words) -> bool {
     let line = thinking.rsplit('\n').next().unwrap_or_default().trim();
     let is_quoted = line.contains(['"', '\'']) || line.starts_with("- ");
     let has_begun = !words.is_open && thinking.lines().any(|line| words.begins(line));
-    let is_in_value = is_quoted || has_begun || words.begins(line);
-    let ends_line = answer.is_empty() || answer.trim_start_matches([' ', '\r']).starts_with('\n');
-
-    !is_in_value && (ends_line || !thinking.contains('{'))
+    !is_quoted && !has_begun && !words.begins(line)
 }
 
 /// Returns whether a line such as "Here it is:" comes before JSON. In YAML, the value of a key would

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::ask::{FormRefusal, Rung, Spent, Try};
+use crate::ask::AskLog;
 use cogwork_llm::LlmError;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use crate::AnswerProblem;
 ///     error.to_string(),
 ///     "no usable answer after 1 reply: line 1: the reply declines to answer; expected a JSON object with `answer`",
 /// );
-/// assert_eq!(error.tries().len(), 1);
+/// assert_eq!(error.log().tries.len(), 1);
 /// # }
 /// ```
 #[derive(Serialize, Deserialize)]
@@ -51,24 +51,11 @@ pub enum AskErrorKind {
     Limit,
 }
 
-/// What happened on the way to an answer.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct AskLog {
-    /// Every raw reply with the complaint about it, in order.
-    pub tries: Vec<Try>,
-    /// The form of the last request.
-    pub rung: Rung,
-    /// The forms that the server refused.
-    pub refusals: Vec<FormRefusal>,
-    /// The number of calls, their tokens and their time.
-    pub spent: Spent,
-}
-
 impl AskError {
     pub(crate) fn client(error: LlmError, log: AskLog) -> Self {
-        let message = error.to_string();
-        Self::of(AskErrorKind::Client, message, log).with_source(error)
+        let mut failed = Self::of(AskErrorKind::Client, error.to_string(), log);
+        failed.0.source = Some(error);
+        failed
     }
 
     pub(crate) fn unusable(problem: AnswerProblem, log: AskLog) -> Self {
@@ -87,11 +74,6 @@ impl AskError {
         }))
     }
 
-    fn with_source(mut self, source: LlmError) -> Self {
-        self.0.source = Some(source);
-        self
-    }
-
     /// Returns the kind of error.
     pub fn kind(&self) -> AskErrorKind {
         self.0.kind
@@ -102,17 +84,7 @@ impl AskError {
         self.0.problem.as_ref()
     }
 
-    /// Returns every raw reply with the complaint about it, in order.
-    pub fn tries(&self) -> &[Try] {
-        &self.0.log.tries
-    }
-
-    /// Returns the number of calls, their tokens and their time.
-    pub fn spent(&self) -> &Spent {
-        &self.0.log.spent
-    }
-
-    /// Returns the replies, the forms that were requested, and the cost.
+    /// Returns every raw reply with the complaint about it, the forms that were requested, and the cost.
     pub fn log(&self) -> &AskLog {
         &self.0.log
     }

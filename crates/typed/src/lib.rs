@@ -50,8 +50,8 @@
 
 mod answer_key;
 mod answered;
+mod answering;
 pub mod ask;
-mod asking;
 mod calls;
 mod candidates;
 mod error;
@@ -61,18 +61,17 @@ mod growing;
 mod memory;
 mod model;
 mod node;
-mod policy;
 mod problem;
 mod prompt;
 mod reader;
 mod shape;
 mod syntax;
-mod text_answer;
 mod tree;
 
 pub use answer_key::AnswerKey;
 pub use answered::Answered;
-pub use error::{AskError, AskErrorKind, AskLog};
+pub use ask::AskLog;
+pub use error::{AskError, AskErrorKind};
 pub use growing::{GrowingAnswer, GrowingText, Growth};
 pub use memory::ChatMemory;
 pub use model::Model;

@@ -1,4 +1,4 @@
-use cogwork_llm::{ChatRequest, Message, Messages, Role};
+use cogwork_llm::{ChatRequest, Message, Role};
 use serde::{Deserialize, Serialize};
 
 /// A conversation of bounded length, to be kept in the state of a flow.
@@ -74,51 +74,24 @@ impl ChatMemory {
         self.forget();
     }
 
-    /// Removes all messages.
-    pub fn clear(&mut self) {
-        self.messages.clear();
-    }
-
     /// Returns the messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// Returns the conversation as it is before the next message of the user.
-    pub(crate) fn conversation(&self) -> Messages {
-        self.messages.iter().cloned().collect()
-    }
-
     fn forget(&mut self) {
-        let starts: Vec<usize> = self
-            .messages
-            .iter()
-            .enumerate()
-            .filter(|(_, message)| message.role() == Role::User)
-            .map(|(at, _)| at)
-            .collect();
+        while self.is_too_long() {
+            let mut later = self.messages.iter().skip(1);
+            let Some(before) = later.position(|message| message.role() == Role::User) else {
+                return;
+            };
 
-        let tokens: Vec<u64> = self.messages.iter().map(tokens).collect();
-        let mut left: u64 = tokens
-            .iter()
-            .fold(0, |sum, tokens| sum.saturating_add(*tokens));
-        let mut from = 0;
-
-        for start in starts.into_iter().filter(|start| *start > 0) {
-            let count = self.messages.len() - from;
-            if count <= self.max_messages && left <= self.max_tokens {
-                break;
-            }
-
-            let dropped = tokens.get(from..start).unwrap_or_default();
-            left = left.saturating_sub(dropped.iter().sum());
-            from = start;
+            self.messages.drain(..=before);
         }
-
-        self.messages.drain(..from);
     }
-}
 
-fn tokens(message: &Message) -> u64 {
-    ChatRequest::new([message.clone()]).estimated_tokens()
+    fn is_too_long(&self) -> bool {
+        let request = ChatRequest::new(self.messages.iter().cloned());
+        self.messages.len() > self.max_messages || request.estimated_tokens() > self.max_tokens
+    }
 }

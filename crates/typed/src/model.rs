@@ -3,17 +3,17 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::ask::{Format, Ladder, Limits, Rung};
-use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat};
+use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat, split_thinking};
 use cogwork_tools::Tools;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::ask::{Format, Limits, NoAnswer, RefusedFormats, no_answer};
 use crate::prompt::with_instruction;
 use crate::reader::schema_name;
 use crate::shape::Form;
-use crate::{AnswerProblem, AnswerReader, ReadAnswer};
+use crate::{AnswerProblem, AnswerProblemKind, AnswerReader, ReadAnswer};
 
 /// A model whose answers are values of `T`.
 ///
@@ -41,20 +41,24 @@ use crate::{AnswerProblem, AnswerReader, ReadAnswer};
 /// # }
 /// ```
 pub struct Model<T = String> {
-    pub(crate) client: Arc<dyn LlmClient>,
-    pub(crate) ladder: Ladder,
-    pub(crate) format: Format,
-    /// The settings of every request, without messages.
-    pub(crate) settings: ChatRequest,
-    pub(crate) system: Option<Arc<str>>,
+    pub(crate) settings: Settings,
     pub(crate) answer: Arc<Answer<T>>,
     pub(crate) checks: Vec<Check<T>>,
+}
+
+/// What doesn't depend on the type of the answer.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) client: Arc<dyn LlmClient>,
+    pub(crate) refused: RefusedFormats,
+    pub(crate) format: Option<Format>,
+    /// The settings of every request, without messages.
+    request: ChatRequest,
+    system: Option<Arc<str>>,
     pub(crate) asks_again: u32,
     pub(crate) limits: Limits,
     pub(crate) tools: Tools,
     pub(crate) tool_rounds: u32,
-    pub(crate) streaming: bool,
-    pub(crate) recording: bool,
 }
 
 /// How replies are read.
@@ -106,7 +110,7 @@ impl Model<String> {
                 form: None,
                 name: "".into(),
                 growing: Box::new(|_| None),
-                read: Box::new(crate::text_answer::read_text),
+                read: Box::new(read_text),
             },
         )
     }
@@ -115,49 +119,49 @@ impl Model<String> {
 impl<T: Send + 'static> Model<T> {
     fn of(client: impl LlmClient + 'static, answer: Answer<T>) -> Self {
         Self {
-            client: Arc::new(client),
-            ladder: Ladder::default(),
-            format: Format::default(),
-            settings: ChatRequest::default(),
-            system: None,
+            settings: Settings {
+                client: Arc::new(client),
+                refused: RefusedFormats::default(),
+                format: None,
+                request: ChatRequest::default(),
+                system: None,
+                asks_again: 2,
+                limits: Limits::default(),
+                tools: Tools::new(),
+                tool_rounds: 8,
+            },
             answer: Arc::new(answer),
             checks: Vec::new(),
-            asks_again: 2,
-            limits: Limits::default(),
-            tools: Tools::new(),
-            tool_rounds: 8,
-            streaming: true,
-            recording: true,
         }
     }
 
     /// Sets the instructions of the system message. None by default.
     #[must_use]
     pub fn with_system(mut self, text: impl Into<Arc<str>>) -> Self {
-        self.system = Some(text.into());
+        self.settings.system = Some(text.into());
         self
     }
 
     /// Sets the settings of every request, such as the temperature and `max_tokens`. The
-    /// conversation, format and tools of `settings` are ignored.
+    /// conversation, format and tools of `request` are ignored.
     #[must_use]
-    pub fn with_settings(mut self, settings: ChatRequest) -> Self {
-        self.settings = settings.with_messages(Messages::new());
+    pub fn with_request(mut self, request: ChatRequest) -> Self {
+        self.settings.request = request.with_messages(Messages::new());
         self
     }
 
-    /// Sets the form in which replies are first requested. The default is
-    /// [`Format::Auto`], the tightest one that the client supports.
+    /// Sets the format in which replies are first requested. The default is the tightest one that the
+    /// client supports.
     #[must_use]
-    pub fn with_format(mut self, format: impl Into<Format>) -> Self {
-        self.format = format.into();
+    pub fn with_format(mut self, format: impl Into<Option<Format>>) -> Self {
+        self.settings.format = format.into();
         self
     }
 
     /// Sets how often the model is asked again when a reply can't be used. The default is 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
-        self.asks_again = times;
+        self.settings.asks_again = times;
         self
     }
 
@@ -195,87 +199,86 @@ impl<T: Send + 'static> Model<T> {
     /// Sets the limits of all calls for an answer together. Unlimited by default.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.settings.limits = limits;
         self
     }
 
     /// Sets the tools that the model may call before it answers. None by default.
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
-        self.tools = tools;
+        self.settings.tools = tools;
         self
     }
 
     /// Sets how many replies with tool calls are allowed before the answer. The default is 8.
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
-        self.tool_rounds = rounds;
+        self.settings.tool_rounds = rounds;
         self
     }
 
-    /// Sets whether replies are streamed if the client supports it. The default is `true`.
-    #[must_use]
-    pub fn with_streaming(mut self, streaming: bool) -> Self {
-        self.streaming = streaming;
-        self
-    }
-
-    /// Sets whether calls are recorded in a run with a journal. Set it to `false` if the client
-    /// records its own calls. The default is `true`.
-    #[must_use]
-    pub fn with_recording(mut self, recording: bool) -> Self {
-        self.recording = recording;
-        self
-    }
-
-    /// Returns the request for a reply in this form.
-    pub(crate) fn request(&self, prompt: &Messages, rung: Rung) -> ChatRequest {
+    /// Returns the request for a reply in this format.
+    pub(crate) fn request(&self, prompt: &Messages, format: Format) -> ChatRequest {
         let messages = match &self.answer.form {
-            Some(form) => with_instruction(prompt, &instruction(form, rung)),
+            Some(form) => with_instruction(prompt, &instruction(form, format)),
             None => prompt.clone(),
         };
 
-        let system = self
-            .system
-            .as_ref()
-            .map(|text| Message::system(Arc::clone(text)));
-        let messages: Messages = system.into_iter().chain(messages.iter().cloned()).collect();
+        let Settings {
+            request,
+            system,
+            tools,
+            ..
+        } = &self.settings;
+        let system = system.iter().map(|text| Message::system(Arc::clone(text)));
+        let messages: Messages = system.chain(messages.iter().cloned()).collect();
 
-        let mut request = self
-            .settings
-            .clone()
-            .with_messages(messages)
-            .with_tools(self.tools.definitions());
-        if let Some(format) = self.reply_format(rung) {
-            request = request.with_format(format);
+        let request = request.clone().with_messages(messages);
+        let request = request.with_tools(tools.definitions());
+        match self.reply_format(format) {
+            Some(format) => request.with_format(format),
+            None => request,
         }
-        request
     }
 
-    fn reply_format(&self, rung: Rung) -> Option<ReplyFormat> {
+    fn reply_format(&self, format: Format) -> Option<ReplyFormat> {
         let form = self.answer.form.as_ref()?;
         let name = Arc::clone(&self.answer.name);
 
-        match rung {
-            Rung::Schema => Some(ReplyFormat::schema(name, form.schema())),
-            Rung::FlatSchema => Some(ReplyFormat::schema(name, form.flat_schema()?)),
-            Rung::Json => Some(ReplyFormat::Json),
+        match format {
+            Format::Schema => Some(ReplyFormat::schema(name, form.schema())),
+            Format::FlatSchema => Some(ReplyFormat::schema(name, form.flat_schema()?)),
+            Format::Json => Some(ReplyFormat::Json),
             _ => None,
         }
     }
+}
 
-    pub(crate) fn is_typed(&self) -> bool {
-        self.answer.form.is_some()
+/// Reads an answer in text: the reply without its thinking.
+fn read_text(text: &str) -> Result<ReadAnswer<String>, AnswerProblem> {
+    let answer = match split_thinking(text) {
+        Some(split) if split.is_opened => split.answer.trim_start(),
+        _ => text,
+    };
+
+    if no_answer(answer, "") == Some(NoAnswer::Empty) {
+        let message = "the reply is empty; expected an answer";
+        return Err(AnswerProblem::new(AnswerProblemKind::Empty, 1, message));
     }
+
+    Ok(ReadAnswer {
+        value: answer.to_owned(),
+        repairs: Vec::new(),
+    })
 }
 
 /// Returns the description of the reply for the model.
-fn instruction(form: &Form, rung: Rung) -> String {
+fn instruction(form: &Form, format: Format) -> String {
     let keys = form.keys();
     let instruction = format!("Answer with one JSON object with these keys:{keys}");
 
     // Small models copy the example, so it is only used if no schema shows the structure.
-    if matches!(rung, Rung::Schema | Rung::FlatSchema) {
+    if matches!(format, Format::Schema | Format::FlatSchema) {
         instruction
     } else {
         format!("{instruction}\n\nIts structure: {}", form.example())
@@ -285,19 +288,9 @@ fn instruction(form: &Form, rung: Rung) -> String {
 impl<T> Clone for Model<T> {
     fn clone(&self) -> Self {
         Self {
-            client: Arc::clone(&self.client),
-            ladder: self.ladder.clone(),
-            format: self.format,
             settings: self.settings.clone(),
-            system: self.system.clone(),
             answer: Arc::clone(&self.answer),
             checks: self.checks.clone(),
-            asks_again: self.asks_again,
-            limits: self.limits,
-            tools: self.tools.clone(),
-            tool_rounds: self.tool_rounds,
-            streaming: self.streaming,
-            recording: self.recording,
         }
     }
 }
@@ -306,8 +299,8 @@ impl<T> fmt::Debug for Model<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Model")
             .field("answer", &std::any::type_name::<T>())
-            .field("settings", &self.settings)
-            .field("asks_again", &self.asks_again)
+            .field("request", &self.settings.request)
+            .field("asks_again", &self.settings.asks_again)
             .finish_non_exhaustive()
     }
 }

@@ -1,12 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::ask::{Meter, Repair};
 use cogwork_flow::{Action, BoxError, IntoAction, Node};
-use cogwork_llm::{Message, Messages};
+use cogwork_llm::Messages;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answered, AskError, AskLog, ChatMemory, Model, Prompt};
+use crate::ask::{AskLog, Meter, Repair};
+use crate::{Answered, AskError, ChatMemory, Model, Prompt};
 
 type MakePrompt<S> = Arc<dyn Fn(&S) -> Prompt + Send + Sync>;
 type Store<S, T> = Arc<dyn Fn(&mut S, T) -> Result<Action, BoxError> + Send + Sync>;
@@ -56,37 +56,19 @@ pub struct ModelNode<S, T = String> {
 /// The question of a [`ModelNode`].
 #[derive(Debug)]
 pub struct NodeQuestion {
+    /// The conversation so far.
+    earlier: Messages,
     prompt: Prompt,
     /// The cost of all attempts.
     meter: Meter,
 }
 
 /// The outcome of a [`ModelNode`].
-#[derive(Serialize, Deserialize)]
-#[serde(bound = "")]
-pub struct NodeAnswer<T> {
-    result: Result<Received<T>, AskError>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(bound = "")]
-struct Received<T> {
-    /// The value; read again from the reply if the outcome was recorded.
-    #[serde(skip)]
-    value: Option<T>,
-    repairs: Vec<Repair>,
-    log: AskLog,
-    messages: Vec<Message>,
-}
-
-impl<T> fmt::Debug for NodeAnswer<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.result {
-            Ok(received) => f.debug_tuple("NodeAnswer").field(&received.log).finish(),
-            Err(error) => f.debug_tuple("NodeAnswer").field(error).finish(),
-        }
-    }
-}
+///
+/// The value is read again from the reply, so that a run that continues from its journal gets the
+/// same one.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct NodeAnswer(Result<Answered<()>, AskError>);
 
 impl<S, T> fmt::Debug for ModelNode<S, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -162,34 +144,11 @@ impl<S, T> ModelNode<S, T> {
         self.failed = Some((action.into(), Arc::new(store)));
         self
     }
-
-    fn prompt(&self, state: &mut S) -> Prompt {
-        let asked = (self.prompt)(state);
-        let Some(memory) = &self.memory else {
-            return asked;
-        };
-
-        let mut messages: Messages = memory(state).conversation();
-        for message in asked.0.iter() {
-            messages.push(message.clone());
-        }
-        Prompt(messages)
-    }
-
-    fn remember(&self, state: &mut S, prompt: &Prompt, messages: Vec<Message>) {
-        let Some(memory) = &self.memory else {
-            return;
-        };
-
-        let known = memory(state).messages().len();
-        let asked = prompt.0.iter().skip(known).cloned().collect::<Vec<_>>();
-        memory(state).extend(asked.into_iter().chain(messages));
-    }
 }
 
 impl<S, T: Send + 'static> Node<S> for ModelNode<S, T> {
     type Prep = NodeQuestion;
-    type Exec = NodeAnswer<T>;
+    type Exec = NodeAnswer;
     type Error = BoxError;
 
     fn actions(&self) -> Vec<Action> {
@@ -202,32 +161,36 @@ impl<S, T: Send + 'static> Node<S> for ModelNode<S, T> {
     }
 
     fn prep(&self, state: &mut S) -> Result<NodeQuestion, BoxError> {
+        let prompt = (self.prompt)(state);
+        let memory = self.memory.as_ref().map(|memory| memory(state));
+        let earlier = memory.iter().flat_map(|memory| memory.messages());
+
         Ok(NodeQuestion {
-            prompt: self.prompt(state),
+            earlier: earlier.cloned().collect(),
+            prompt,
             meter: self.model.meter(),
         })
     }
 
-    async fn exec(&self, question: &NodeQuestion) -> Result<NodeAnswer<T>, BoxError> {
-        let NodeQuestion { prompt, meter } = question;
-        let asked = self.model.answer(prompt.clone(), meter, None).await;
+    async fn exec(&self, question: &NodeQuestion) -> Result<NodeAnswer, BoxError> {
+        let mut conversation = question.earlier.clone();
+        conversation.extend(question.prompt.0.iter().cloned());
 
-        let result = match asked {
-            Ok(answered) => Ok(Received::from(answered)),
-            Err(error) if self.failed.is_some() => Err(error),
-            Err(error) => return Err(error.into()),
-        };
-        Ok(NodeAnswer { result })
+        let prompt = Prompt(conversation);
+        match self.model.answer(prompt, &question.meter, None).await {
+            Err(error) if self.failed.is_none() => Err(error.into()),
+            answered => Ok(NodeAnswer(answered.map(Answered::without_value))),
+        }
     }
 
     fn post(
         &self,
         state: &mut S,
         question: NodeQuestion,
-        exec: NodeAnswer<T>,
+        answer: NodeAnswer,
     ) -> Result<Action, BoxError> {
-        let received = match (exec.result, &self.failed) {
-            (Ok(received), _) => received,
+        let answered = match (answer.0, &self.failed) {
+            (Ok(answered), _) => answered,
             (Err(error), None) => return Err(error.into()),
             (Err(error), Some((action, store))) => {
                 store(state, &error);
@@ -235,36 +198,33 @@ impl<S, T: Send + 'static> Node<S> for ModelNode<S, T> {
             }
         };
 
-        let value = match received.value {
-            Some(value) => value,
-            None => self.model.read_again(&received.log)?,
-        };
+        let Answered {
+            repairs,
+            log,
+            messages,
+            ..
+        } = answered;
+        let reply = log.tries.last().map_or("", |last| last.reply.as_str());
+        let value = (self.model.answer.read)(reply)?.value;
 
         if let Some(observe) = &self.observe {
-            observe(state, &received.log, &received.repairs);
+            observe(state, &log, &repairs);
         }
-        self.remember(state, &question.prompt, received.messages);
+        if let Some(memory) = &self.memory {
+            let asked = question.prompt.0.iter().cloned();
+            memory(state).extend(asked.chain(messages));
+        }
         (self.store)(state, value)
     }
 }
 
-impl<T: Send + 'static> Model<T> {
-    /// Reads the value of a recorded answer.
-    fn read_again(&self, log: &AskLog) -> Result<T, AskError> {
-        let reply = log.tries.last().map_or("", |last| last.reply.as_str());
-        let read = (self.answer.read)(reply);
-        read.map(|read| read.value)
-            .map_err(|problem| AskError::unusable(problem, log.clone()))
-    }
-}
-
-impl<T> From<Answered<T>> for Received<T> {
-    fn from(answered: Answered<T>) -> Self {
-        Self {
-            value: Some(answered.value),
-            repairs: answered.repairs,
-            log: answered.log,
-            messages: answered.messages,
+impl<T> Answered<T> {
+    fn without_value(self) -> Answered<()> {
+        Answered {
+            value: (),
+            repairs: self.repairs,
+            log: self.log,
+            messages: self.messages,
         }
     }
 }

@@ -44,19 +44,16 @@ impl From<Vec<Message>> for Prompt {
 /// because some servers refuse two messages with the same role in a row.
 pub(crate) fn with_instruction(messages: &Messages, instruction: &str) -> Messages {
     let mut messages = messages.clone();
-    let joined = match messages.last() {
-        Some(last) if last.role() == Role::User => {
-            let text = format!("{}\n\n{instruction}", last.text());
-            let blocks = last.blocks().to_vec();
-            Message::user(text.trim_start()).with_blocks(blocks)
-        }
-        _ => {
-            messages.push(Message::user(instruction));
-            return messages;
-        }
-    };
+    let last = messages.last().filter(|last| last.role() == Role::User);
 
-    messages.pop();
-    messages.push(joined);
+    let message = match last.cloned() {
+        Some(last) => {
+            messages.pop();
+            let text = format!("{}\n\n{instruction}", last.text());
+            Message::user(text.trim_start()).with_blocks(last.blocks().to_vec())
+        }
+        None => Message::user(instruction),
+    };
+    messages.push(message);
     messages
 }

@@ -51,6 +51,16 @@ impl Tree {
         }
     }
 
+    /// Returns how a value without parts is written, except for null.
+    pub(crate) fn spelling(&self) -> Option<&str> {
+        match &self.node {
+            Node::Bool(true) => Some("true"),
+            Node::Bool(false) => Some("false"),
+            Node::Number(text) | Node::Text(text) | Node::Plain(text) => Some(text),
+            Node::Null | Node::List(_) | Node::Object(_) => None,
+        }
+    }
+
     /// Returns the value as it is. Of several values of a key, the last one counts.
     pub(crate) fn to_value(&self) -> Value {
         match &self.node {
@@ -98,6 +108,14 @@ impl Tree {
         match &mut self.node {
             Node::List(items) => items.pop().is_some(),
             _ => false,
+        }
+    }
+
+    /// Returns the items of a list, or none.
+    pub(crate) fn items(&self) -> &[Self] {
+        match &self.node {
+            Node::List(items) => items,
+            _ => &[],
         }
     }
 

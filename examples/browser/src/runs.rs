@@ -11,7 +11,7 @@ use cogwork::flow::{Action, Flow, from_fn, from_phases_with, note};
 use cogwork::journal::Store;
 use cogwork::strategies::{Limits, Search, Solver, TreeOfThoughts};
 use cogwork_quickstart::RuleBasedClient;
-use cogwork_trace::{Header, Page, RecordReader, RecorderSettings, RunRecorder};
+use cogwork_trace::{Page, RecorderSettings, RunRecorder};
 use serde_json::{Value, json};
 
 use crate::Result;
@@ -23,8 +23,9 @@ use crate::game_of_24::Player;
 ///
 /// Returns an error if the record cannot be written.
 pub fn odd(folder: &Path) -> Result<PathBuf> {
-    let path = folder.join("odd.trace");
-    let mut lines = vec![json!({"cogwork_record": 1, "run": "odd", "flow": "f", "started": 1.0})];
+    let path = folder.join("odd.events");
+    let mut lines =
+        vec![json!({"at": 0.0, "type": "opened", "run": "odd", "flow": "f", "started": 1.0})];
     let plan = json!([{"description": "a", "status": "Done", "result": "b", "mark": "c", "sub_steps": [{"description": "d"}]}]);
     let change =
         json!({"path": "1", "description": "a", "change": "reworded", "from": "b", "to": "c"});
@@ -49,7 +50,7 @@ pub fn odd(folder: &Path) -> Result<PathBuf> {
         ),
         (
             "chat",
-            json!({"type": "judged", "call": 1, "verdict": "usable", "problem": "p", "repairs": [{"kind": "k", "what": "w", "line": 1, "start": 0, "end": 1}]}),
+            json!({"type": "judged", "call": 1, "verdict": "usable", "problem": "p", "repairs": [{"kind": "k", "what": "w", "line": 1}]}),
         ),
         (
             "chat",
@@ -57,15 +58,10 @@ pub fn odd(folder: &Path) -> Result<PathBuf> {
         ),
         (
             "reasoning",
-            json!({"type": "thought", "thought": 1, "text": "Evaluation of thought 0: x\ny", "plan": plan, "next_thought_needed": true}),
-        ),
-        (
-            "reasoning",
-            json!({"type": "plan_changed", "thought": 1, "changes": [change]}),
-        ),
-        (
-            "reasoning",
-            json!({"type": "usage", "thought": 1, "spent": {"calls": 1, "usage": {"prompt_tokens": 1}, "seconds": 1.0}}),
+            json!({
+                "type": "thought", "thought": 1, "text": "Evaluation of thought 0: x\ny", "plan": plan, "changes": [change],
+                "next_thought_needed": true, "spent": {"calls": 1, "usage": {"prompt_tokens": 1}, "seconds": 1.0}
+            }),
         ),
         (
             "reasoning",
@@ -156,10 +152,11 @@ fn odd_versions(value: &Value) -> Vec<Value> {
     versions
 }
 
-/// Creates a record with a header.
-fn record_with(path: &Path, header: &Header) -> io::Result<fs::File> {
+/// Creates a file with the first event of a run.
+fn events_file(path: &Path, run: &str, flow: &str) -> io::Result<fs::File> {
     let mut file = fs::File::create(path)?;
-    writeln!(file, "{}", serde_json::to_string(header)?)?;
+    let opened = json!({"at": 0.0, "type": "opened", "run": run, "flow": flow, "started": 1.0});
+    writeln!(file, "{opened}")?;
     Ok(file)
 }
 
@@ -169,8 +166,8 @@ fn record_with(path: &Path, header: &Header) -> io::Result<fs::File> {
 ///
 /// Returns an error if the record cannot be written.
 pub fn wide(folder: &Path, branches: u64, depth: u32) -> Result<PathBuf> {
-    let path = folder.join("wide.trace");
-    let mut file = record_with(&path, &Header::new("wide", "tree", 1.0))?;
+    let path = folder.join("wide.events");
+    let mut file = events_file(&path, "wide", "tree")?;
     let mut write = |source: &str, report: Value| {
         let event = json!({"step": "tree/grow#1", "at": 0.5, "type": "reported", "source": source, "report": report});
         writeln!(file, "{event}")
@@ -203,14 +200,28 @@ pub fn wide(folder: &Path, branches: u64, depth: u32) -> Result<PathBuf> {
     page_of(&path)
 }
 
-/// Writes the page of a record next to it.
+/// Writes the page of a file with events next to it.
 ///
 /// # Errors
 ///
-/// Returns an error if the record cannot be read, or the page cannot be written.
-pub fn page_of(record: &Path) -> Result<PathBuf> {
-    let page = Page::read(RecordReader::open(record)?)?;
-    let path = record.with_extension("html");
+/// Returns an error if the file cannot be read, or the page cannot be written.
+pub fn page_of(events: &Path) -> Result<PathBuf> {
+    let text = fs::read_to_string(events)?;
+    let page = Page::from_events(text.lines().map(str::to_owned))?;
+    write_page(&page, events)
+}
+
+/// Writes the page of what was recorded in memory.
+///
+/// # Errors
+///
+/// Returns an error if nothing was recorded, or the page cannot be written.
+pub fn page_of_recorder(recorder: &RunRecorder, path: &Path) -> Result<PathBuf> {
+    write_page(&Page::from_events(recorder.events())?, path)
+}
+
+fn write_page(page: &Page, path: &Path) -> Result<PathBuf> {
+    let path = path.with_extension("html");
     page.write(fs::File::create(&path)?)?;
     Ok(path)
 }
@@ -221,8 +232,8 @@ pub fn page_of(record: &Path) -> Result<PathBuf> {
 ///
 /// Returns the error of the run.
 pub async fn quickstart(folder: &Path) -> Result<PathBuf> {
-    let record = folder.join("quickstart.trace");
-    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
+    let record = folder.join("quickstart.events");
+    let recorder = RunRecorder::in_memory(RecorderSettings::default());
     let client = RuleBasedClient::new().with_delay(Duration::from_millis(30));
 
     let flow = ChainOfThought::new(client).into_flow();
@@ -232,8 +243,7 @@ pub async fn quickstart(folder: &Path) -> Result<PathBuf> {
         .finish(&mut Reasoning::new(problem))
         .await?;
 
-    recorder.flush()?;
-    page_of(&record)
+    page_of_recorder(&recorder, &record)
 }
 
 /// Makes the page of a tree of thoughts.
@@ -242,8 +252,8 @@ pub async fn quickstart(folder: &Path) -> Result<PathBuf> {
 ///
 /// Returns the error of the run.
 pub async fn tree_of_thoughts(folder: &Path) -> Result<PathBuf> {
-    let record = folder.join("tree.trace");
-    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
+    let record = folder.join("tree.events");
+    let recorder = RunRecorder::in_memory(RecorderSettings::default());
 
     let tree = TreeOfThoughts::new()
         .with_approaches(20)
@@ -258,8 +268,7 @@ pub async fn tree_of_thoughts(folder: &Path) -> Result<PathBuf> {
     let run = flow.begin().with_id("game of 24");
     run.with_events(&recorder).finish(&mut solving).await?;
 
-    recorder.flush()?;
-    page_of(&record)
+    page_of_recorder(&recorder, &record)
 }
 
 /// Makes the page of a run that stopped in the middle and was resumed.
@@ -268,25 +277,25 @@ pub async fn tree_of_thoughts(folder: &Path) -> Result<PathBuf> {
 ///
 /// Returns the error of the run.
 pub async fn resumed(folder: &Path) -> Result<PathBuf> {
-    let record = folder.join("resumed.trace");
     let store = Store::files(folder.join("journal"));
 
     // The first attempt never finishes its second step, as if it had crashed there.
     for is_stuck in [true, false] {
         let flow = shop(is_stuck)?;
-        let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
         let journal = store
             .start_or_resume("order-17", &flow, &String::new())
             .await?;
+        let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
         let mut order: String = journal.state()?;
 
         let mut run = flow.begin().with_journal(journal).with_events(&recorder);
         let finished = tokio::time::timeout(Duration::from_millis(300), run.finish(&mut order));
         let _ = finished.await;
-        recorder.flush()?;
+        recorder.flush().await?;
     }
 
-    page_of(&record)
+    let page = Page::of_run(&store, "order-17").await?;
+    write_page(&page, &folder.join("resumed"))
 }
 
 fn shop(is_stuck: bool) -> Result<Flow<String>> {
@@ -323,10 +332,8 @@ fn shop(is_stuck: bool) -> Result<Flow<String>> {
 ///
 /// Returns the error of the run.
 pub async fn long(folder: &Path, steps: u64) -> Result<PathBuf> {
-    let record = folder.join("long.trace");
-    // Nothing may be dropped, however slow the disk is.
-    let settings = RecorderSettings::default().with_max_waiting(64 * 1024 * 1024);
-    let recorder = RunRecorder::open(&record, settings)?;
+    let record = folder.join("long.events");
+    let recorder = RunRecorder::in_memory(RecorderSettings::default());
     const AGAIN: Action = Action::from_static("again");
     const ENOUGH: Action = Action::from_static("enough");
 
@@ -344,8 +351,7 @@ pub async fn long(folder: &Path, steps: u64) -> Result<PathBuf> {
 
     let run = flow.begin().with_id("long").with_max_steps(steps + 1);
     run.with_events(&recorder).finish(&mut 0).await?;
-    recorder.flush()?;
-    page_of(&record)
+    page_of_recorder(&recorder, &record)
 }
 
 /// A text that would do something if it became markup, or if its characters were obeyed.
@@ -359,8 +365,8 @@ pub const HOSTILE: &str = "</script><script>window.hacked = 1</script><img src=x
 /// Returns an error if the record cannot be written.
 pub fn hostile(folder: &Path) -> Result<PathBuf> {
     let text = HOSTILE;
-    let path = folder.join("hostile.trace");
-    let mut file = record_with(&path, &Header::new(text, text, 1.0))?;
+    let path = folder.join("hostile.events");
+    let mut file = events_file(&path, text, text)?;
     let step = format!("f/{text}#1");
     let mut write = |source: Option<&str>, report: Value| {
         let event = json!({"step": step, "at": 0.5, "type": "reported", "source": source, "report": report});
@@ -372,7 +378,7 @@ pub fn hostile(folder: &Path) -> Result<PathBuf> {
     let chat = json!({"type": "chat", "call": 1, "name": text, "model": text, "messages": [0], "settings": {text: text, "tools": 0}, "took": 0.1,
         "reply": text, "thinking": text, "tool_calls": [{"id": text, "name": text, "arguments": text}], "finish": text, "id": text});
     let judged = json!({"type": "judged", "call": 1, "verdict": text, "problem": text,
-        "repairs": [{"kind": text, "what": text, "start": 3, "end": 20}, {"kind": text, "what": text, "line": 1}]});
+        "repairs": [{"kind": text, "what": text, "line": 1}]});
     let plan = json!([{"description": text, "status": text, "result": text, "mark": text}]);
 
     write(
@@ -406,14 +412,10 @@ pub fn hostile(folder: &Path) -> Result<PathBuf> {
         Some("reasoning"),
         json!({"type": "asking_again", "thought": 1, "problem": text}),
     )?;
-    write(
-        Some("reasoning"),
-        json!({"type": "thought", "thought": 1, "text": text, "plan": plan, "next_thought_needed": false}),
-    )?;
     let changes = ["added", "removed", "reworded", "moved", text].map(change);
     write(
         Some("reasoning"),
-        json!({"type": "plan_changed", "thought": 1, "changes": changes}),
+        json!({"type": "thought", "thought": 1, "text": text, "plan": plan, "changes": changes, "next_thought_needed": false}),
     )?;
     write(Some("solving"), table)?;
     write(

@@ -68,14 +68,14 @@ fn cores_have_the_stated_number_of_lines() {
 }
 
 #[test]
-fn the_guide_states_the_same_numbers() {
-    let guide = folder().join("../../docs/guide/cookbook.md");
-    let guide = fs::read_to_string(guide).expect("the guide can be read");
+fn the_readme_states_the_same_numbers() {
+    let readme = folder().join("../README.md");
+    let readme = fs::read_to_string(readme).expect("the readme can be read");
 
     for (name, _) in PATTERNS {
         let lines = core_lines(&source(name));
-        let row = format!("](../../examples/cookbook/{name}.rs) | {lines} |");
-        assert!(guide.contains(&row), "{name}: expected `{row}`");
+        let row = format!("](cookbook/{name}.rs) | {lines} |");
+        assert!(readme.contains(&row), "{name}: expected `{row}`");
     }
 }
 

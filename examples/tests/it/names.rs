@@ -106,12 +106,12 @@ fn a_name_means_one_thing() {
 fn each_shared_name_has_its_reason() {
     let design = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/design.md");
     let design = fs::read_to_string(design).expect("docs/design.md");
-    let question = "**Why do two crates sometimes use the same name?";
+    let question = "### Why do two crates sometimes use the same name?";
 
     let answer = design
         .split(question)
         .nth(1)
-        .and_then(|rest| rest.split("\n**").next())
+        .and_then(|rest| rest.split("\n### ").next())
         .expect("the question about shared names");
 
     for name in SHARED {

@@ -260,8 +260,8 @@ fn the_guide_shows_the_output_of_reflection() {
         .expect("the header has a block of output");
 
     assert!(
-        shown("../docs/guide/thinking.md").contains(block),
-        "docs/guide/thinking.md shows another output"
+        shown("../docs/guide/strategies.md").contains(block),
+        "docs/guide/strategies.md shows another output"
     );
 }
 

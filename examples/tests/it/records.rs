@@ -1,13 +1,9 @@
-//! The records of whole runs, as people and tools read them.
+//! The events of whole runs, as people and tools read them.
 
 #![expect(
     clippy::unwrap_used,
     reason = "the helpers of tests may, as the tests do"
 )]
-
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
 use cogwork::agents::{Agent, FlowState};
 use cogwork::cot::{ChainOfThought, Reasoning};
@@ -16,53 +12,27 @@ use cogwork::journal::Store;
 use cogwork::llm::{ChatResponse, LlmClient, ScriptedClient, ToolCall};
 use cogwork::strategies::{Solver, TreeOfThoughts};
 use cogwork::tools::{ToolError, Tools, function};
-use cogwork::trace::{RecordReader, RecorderSettings, RunRecorder, record_path};
+use cogwork::trace::{RecorderSettings, RunRecorder};
 use cogwork_quickstart::RuleBasedClient;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use tempfile::TempDir;
 
-struct Records {
-    folder: TempDir,
-}
-
-impl Records {
-    fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    fn path(&self) -> PathBuf {
-        record_path(self.folder.path(), "run-1")
-    }
-
-    fn recorder(&self) -> RunRecorder {
-        let settings = RecorderSettings::default();
-        RunRecorder::in_folder(self.folder.path(), "run-1", settings).unwrap()
-    }
-
-    async fn record<S: Send>(&self, flow: &Flow<S>, state: &mut S) {
-        let recorder = self.recorder();
-        let mut run = flow.begin().with_id("run-1").with_events(&recorder);
-        run.finish(state).await.unwrap();
-        recorder.flush().unwrap();
-    }
-}
-
-/// Returns a record without its times. Reading it must not be an error.
-fn golden(path: &Path) -> String {
-    let mut reader = RecordReader::open(path).unwrap();
-    assert!(reader.by_ref().all(|event| event.is_ok()));
-
-    let text = fs::read_to_string(path).unwrap();
-    let lines = text.lines().map(|line| {
-        let mut line: Value = serde_json::from_str(line).unwrap();
-        without_times(&mut line);
-        line.to_string()
+/// Returns the events of a run without its times.
+fn golden(events: impl IntoIterator<Item = String>) -> String {
+    let events = events.into_iter().map(|event| {
+        let mut event: Value = serde_json::from_str(&event).unwrap();
+        without_times(&mut event);
+        event.to_string()
     });
-    lines.collect::<Vec<_>>().join("\n")
+    events.collect::<Vec<_>>().join("\n")
+}
+
+async fn recorded<S: Send>(flow: &Flow<S>, state: &mut S) -> String {
+    let recorder = RunRecorder::in_memory(RecorderSettings::default());
+    let mut run = flow.begin().with_id("run-1").with_events(&recorder);
+    run.finish(state).await.unwrap();
+    golden(recorder.events())
 }
 
 fn without_times(value: &mut Value) {
@@ -86,13 +56,11 @@ fn thinking(client: impl LlmClient + 'static) -> Flow<Reasoning> {
 
 #[tokio::test(start_paused = true)]
 async fn of_the_quickstart() {
-    let records = Records::new();
     let problem = "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
     let mut reasoning = Reasoning::new(problem);
     let flow = thinking(RuleBasedClient::new());
-    records.record(&flow, &mut reasoning).await;
 
-    insta::assert_snapshot!(golden(&records.path()));
+    insta::assert_snapshot!(recorded(&flow, &mut reasoning).await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,12 +88,8 @@ async fn of_a_tree_of_thoughts() {
     let solver = Solver::new(client, tree);
     let mut solving = solver.begin("Plan an evening for six.");
 
-    let records = Records::new();
-    records
-        .record(&solver.into_flow().unwrap(), &mut solving)
-        .await;
-
-    insta::assert_snapshot!(golden(&records.path()));
+    let flow = solver.into_flow().unwrap();
+    insta::assert_snapshot!(recorded(&flow, &mut solving).await);
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -154,47 +118,34 @@ async fn of_an_agent_with_tools() {
         .with_tools(tools);
     let flow = Flow::from_node("clerk", clerk).unwrap();
 
-    let records = Records::new();
     let mut state = FlowState::new("What do three lamps cost?");
-    records.record(&flow, &mut state).await;
-
-    insta::assert_snapshot!(golden(&records.path()));
+    insta::assert_snapshot!(recorded(&flow, &mut state).await);
 }
 
 #[tokio::test]
 async fn of_a_run_that_crashed_and_was_resumed() {
-    let records = Records::new();
+    let folder = tempfile::tempdir().unwrap();
     let flow = thinking(RuleBasedClient::new());
-    let store = Store::files(records.folder.path());
+    let store = Store::files(folder.path());
     let first = Reasoning::new("What is (2 + 3) * 4?");
 
     let journal = store.start("run-1", &flow, &first).await.unwrap();
     let mut reasoning: Reasoning = journal.state().unwrap();
-    let recorder = records.recorder();
+    let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);
     run.step(&mut reasoning).await.unwrap();
     run.step(&mut reasoning).await.unwrap();
+    recorder.flush().await.unwrap();
     drop(run);
-    drop(recorder);
-
-    // The crash tears the last line.
-    let mut file = OpenOptions::new()
-        .append(true)
-        .open(records.path())
-        .unwrap();
-    file.write_all(br#"{"step":"chain of thought/think#3","at":0.01"#)
-        .unwrap();
 
     let journal = store.resume("run-1", &flow).await.unwrap();
     let mut reasoning: Reasoning = journal.state().unwrap();
-    let recorder = records.recorder();
+    let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);
     run.finish(&mut reasoning).await.unwrap();
-    recorder.flush().unwrap();
+    recorder.flush().await.unwrap();
     assert_eq!(reasoning.answer(), Some("20"));
 
-    // The record isn't a run of the store.
-    assert_eq!(store.runs().await.unwrap().len(), 1);
-
-    insta::assert_snapshot!(golden(&records.path()));
+    let events = std::fs::read_to_string(folder.path().join("run-1.events")).unwrap();
+    insta::assert_snapshot!(golden(events.lines().map(str::to_owned)));
 }

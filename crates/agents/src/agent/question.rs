@@ -1,7 +1,9 @@
 use std::fmt;
 
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message};
-use cogwork_typed::ask::{Asking, Ladder, Limit, Meter, Policy, Rung, Unanswered, Verdict};
+use cogwork_typed::ask::{
+    Asking, Format, Limit, Meter, Policy, RefusedFormats, Unanswered, Verdict,
+};
 
 use super::attempt::Attempt;
 
@@ -41,8 +43,8 @@ where
         asks_again: u32,
         attempt: &Attempt<'_>,
     ) -> Result<Option<T>, LlmError> {
-        let ladder = Ladder::default();
-        let asking = Asking::new(client, &ladder, Vec::new())
+        let refused = RefusedFormats::default();
+        let asking = Asking::new(client, &refused, Vec::new())
             .with_meter(&self.meter)
             .with_asks_again(asks_again)
             // The client records its calls, including those of hooks, under the hash of the request.
@@ -69,7 +71,7 @@ struct Kept<'a> {
 
 impl Drop for Kept<'_> {
     fn drop(&mut self) {
-        self.attempt.keep_tries(&self.asking.record().tries);
+        self.attempt.keep_tries(&self.asking.log().tries);
     }
 }
 
@@ -82,11 +84,11 @@ where
     type Problem = Unusable;
     type Stop = Limit;
 
-    fn request(&self, _: Rung) -> ChatRequest {
+    fn request(&self, _: Format) -> ChatRequest {
         self.request.clone()
     }
 
-    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<T, Unusable> {
+    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Verdict<T, Unusable> {
         // The thinking is not part of the answer.
         match (self.read)(response.clone().separate_thinking()) {
             Ok(read) => Verdict::Usable(read),

@@ -23,16 +23,16 @@ struct Settings {
     limits: LoopLimits,
     /// Which earlier thoughts a request contains. Default: all.
     #[serde(default)]
-    history: HistorySettings,
+    history: History,
     /// The language of the instructions to the model. Default: english.
     #[serde(default)]
     language: Language,
     /// What happens when the model ends while steps are not done. Default: ask.
     #[serde(default)]
-    early_end: EarlyEndSettings,
+    early_end: EarlyEnd,
     /// Whether replies are repaired before the model is asked again. Default: repairing.
     #[serde(default)]
-    reading: ReadingSettings,
+    reading: Reading,
 }
 
 #[derive(Default, Clone, Copy, Deserialize, JsonSchema)]
@@ -66,42 +66,10 @@ impl Default for LoopLimits {
 
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum HistorySettings {
-    /// All of them.
-    #[default]
-    All,
-    /// This number of the newest thoughts.
-    Window(usize),
-    /// The newest thoughts whose texts have at most this many bytes in total, and at least the last one.
-    Bytes(usize),
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
 enum Language {
     #[default]
     English,
     Chinese,
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum EarlyEndSettings {
-    /// Ask about it once, and accept it if the model confirms it.
-    #[default]
-    Ask,
-    /// Accept it.
-    Accept,
-    /// Treat the reply as unusable.
-    Refuse,
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum ReadingSettings {
-    #[default]
-    Repairing,
-    Strict,
 }
 
 pub(super) fn node_type() -> NodeType {
@@ -126,24 +94,13 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         .with_request(making.request())
         .with_limits(limits.limits)
         .with_asks_again(limits.asks_again)
-        .with_history(match history {
-            HistorySettings::All => History::All,
-            HistorySettings::Window(thoughts) => History::Window(thoughts),
-            HistorySettings::Bytes(bytes) => History::Bytes(bytes),
-        })
+        .with_history(history)
         .with_prompts(match language {
             Language::English => Prompts::english(),
             Language::Chinese => Prompts::chinese(),
         })
-        .with_early_end(match early_end {
-            EarlyEndSettings::Ask => EarlyEnd::Ask,
-            EarlyEndSettings::Accept => EarlyEnd::Accept,
-            EarlyEndSettings::Refuse => EarlyEnd::Refuse,
-        })
-        .with_reading(match reading {
-            ReadingSettings::Repairing => Reading::Repairing,
-            ReadingSettings::Strict => Reading::Strict,
-        });
+        .with_early_end(early_end)
+        .with_reading(reading);
 
     let inside = Inside {
         id: making.id().into(),

@@ -1,6 +1,6 @@
 use cogwork_flow::Action;
 use cogwork_strategies::{
-    Call, Driver, EndReason, Limits, Solver, Strategies, Strategy, StrategyName, TableProblem,
+    Call, EndReason, Limits, Method, Solver, Strategies, Strategy, StrategyName, TableProblem,
 };
 use cogwork_typed::ask::Try;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -83,7 +83,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     } = settings;
 
     let problem = |error: &dyn std::fmt::Display| SettingProblem::new(error.to_string());
-    let driver: Box<dyn Driver> = match (strategy, table) {
+    let method: Box<dyn Method> = match (strategy, table) {
         (Some(name), None) => {
             let name: StrategyName = name
                 .parse()
@@ -95,7 +95,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     };
 
     let prompt = making.prompt(prompt)?;
-    let solver = Solver::new(making.client()?, driver)
+    let solver = Solver::new(making.client()?, method)
         .with_request(making.request())
         .with_tools(making.tools("tools", &tools)?)
         .with_limits(budget);
@@ -147,7 +147,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
 
 fn tries(call: &Call) -> Vec<Try> {
     match call {
-        Call::Model { tries, .. } => tries.clone(),
+        Call::Model(asked) => asked.tries.clone(),
         _ => Vec::new(),
     }
 }

@@ -12,8 +12,10 @@ pub(crate) use visit::bounded;
 use std::collections::BTreeMap;
 
 use cogwork_cot::Reasoning;
+use cogwork_flow::report_from;
 use cogwork_llm::{Block, Usage};
 use cogwork_strategies::Solving;
+use serde_json::json;
 
 /// The state of a flow of agents: its input, the output of each node, every visit, and the cost.
 ///
@@ -152,6 +154,7 @@ impl FlowState {
     pub(crate) fn put_visit(&mut self, visit: Visit) {
         let node = visit.node.clone();
         let output = visit.output.clone().unwrap_or_default();
+        report_from("output", || json!({"type": "output", "text": output.text}));
 
         self.calls = self.calls.saturating_add(output.calls);
         self.usage += output.usage;

@@ -1,5 +1,6 @@
 //! The files in the guide load.
 
+#![cfg(feature = "mcp")]
 #![expect(
     clippy::unwrap_used,
     reason = "the helpers of tests may, as the tests do"
@@ -26,11 +27,4 @@ fn load_all(page: &str) -> usize {
 fn every_file_in_the_guide_loads() {
     let page = include_str!("../../../../docs/guide/flows-from-files.md");
     assert_eq!(load_all(page), 2);
-}
-
-#[cfg(feature = "mcp")]
-#[test]
-fn the_file_with_servers_in_the_guide_loads() {
-    let page = include_str!("../../../../docs/guide/tools-from-servers.md");
-    assert_eq!(load_all(page), 1);
 }

@@ -103,7 +103,7 @@ nodes:
 
         let calls = state.solving("solver").unwrap().calls();
         let called = calls.iter().find_map(|call| match call {
-            Call::Tool { output, .. } => Some(output.as_str()),
+            Call::Tool(called) => Some(called.output.as_str()),
             _ => None,
         });
         assert_eq!(called, Some(r#"{"where":"here"}"#), "{strategy}");

@@ -25,7 +25,7 @@ pub(super) async fn start(
 ) -> Result<RunJournal, BoxError> {
     let state = edited_state(arguments)?;
     let flow = loaded.flow();
-    let store = Store::files(&arguments.journal);
+    let store = Store::at(&arguments.journal)?;
 
     let previewed = store.preview_fork(&arguments.run, flow, fork(arguments, state.clone()));
     previewed.await.map_err(|error| as_options(&error))?;
@@ -40,7 +40,7 @@ pub(super) async fn show(
     loaded: &FileFlow,
 ) -> Result<Outcome, BoxError> {
     let state = edited_state(arguments)?;
-    let store = Store::files(&arguments.journal);
+    let store = Store::at(&arguments.journal)?;
     let preview = store.preview_fork(&arguments.run, loaded.flow(), fork(arguments, state));
     let preview = preview.await.map_err(|error| as_options(&error))?;
 

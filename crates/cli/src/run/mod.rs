@@ -104,14 +104,14 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
 
     let runtime = runtime()?;
 
+    if let Some(outcome) = runtime.block_on(connect(loaded)) {
+        return Ok(outcome);
+    }
+
     if let Begin::Fork(fork) = task.begin
         && fork.show
     {
         return runtime.block_on(forking::show(fork, loaded));
-    }
-
-    if let Some(outcome) = runtime.block_on(connect(loaded)) {
-        return Ok(outcome);
     }
 
     let mut state = FlowState::new(input);
@@ -122,8 +122,7 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
 
     let run_id = journal.as_ref().map(|journal| journal.run_id().to_owned());
     let id = run_id.clone().unwrap_or_else(record::new_id);
-    let origin = journal.as_ref().and_then(RunJournal::fork_origin);
-    let recorder = recording::open(task, loaded, &id, origin)?;
+    let recorder = recording::start(task, loaded, &state.input().text, journal.as_ref());
     let hint = record::Hint::new(task, run_id);
 
     if !options.quiet {
@@ -134,18 +133,18 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
     let running = Running {
         options,
         loaded,
-        id,
+        id: id.clone(),
         recorder: recorder.as_ref(),
         token: token.clone(),
     };
     let ended = runtime.block_on(running.until_interrupted(&mut state, journal));
+    let is_recorded = runtime.block_on(recording::finish(task, &id, recorder));
 
     // Without this limit, an unresponsive disk could delay the exit beyond the timeout.
     runtime.shutdown_timeout(LAST_WORK);
 
     let is_interrupted = token.is_cancelled();
     let outcome = tell_end(task, loaded, &state, &hint, ended, is_interrupted);
-    let is_recorded = recording::finish(recorder);
 
     Ok(match outcome {
         Outcome::Success if !is_recorded => Outcome::NotReadOrWritten,
@@ -294,6 +293,9 @@ impl Running<'_> {
         let mut run = run.with_events(sink);
         let finished = async {
             let ended = self.finish(&mut run, state, &token).await;
+            if let (Some(recorder), Ok(_)) = (self.recorder, &ended) {
+                recording::record_answer(recorder, self.loaded, state);
+            }
 
             // This drops the sink, which ends the progress display.
             drop(run);

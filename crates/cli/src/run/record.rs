@@ -1,4 +1,4 @@
-//! The record of a run, and how to resume it.
+//! The journal of a run, and how to resume it.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,11 +18,11 @@ pub(super) async fn open(
     loaded: &FileFlow,
     state: &FlowState,
 ) -> Result<Option<RunJournal>, BoxError> {
-    let Some(folder) = task.journal else {
+    let Some(place) = task.journal else {
         return Ok(None);
     };
 
-    let store = Store::files(folder);
+    let store = Store::at(place)?;
     let flow = loaded.flow();
     Ok(Some(match task.begin {
         Begin::Input(_) => store.start(&new_id(), flow, state).await?,
@@ -41,7 +41,7 @@ pub(crate) fn new_id() -> String {
 /// How a run is resumed.
 pub(super) struct Hint<'a> {
     file: &'a Path,
-    journal: Option<&'a Path>,
+    journal: Option<&'a str>,
     run_id: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Hint<'a> {
         match self.command() {
             Some(command) => tell(format_args!("cogwork: to answer: {command}{answers}")),
             None => tell(format_args!(
-                "cogwork: the run was not recorded; start it with `--journal DIR` to resume it with an answer, or with `{}`",
+                "cogwork: the run was not recorded; start it with `--journal PLACE` to resume it with an answer, or with `{}`",
                 answers.trim_start()
             )),
         }
@@ -103,17 +103,28 @@ impl<'a> Hint<'a> {
 
     /// Returns the command that resumes the run, if it is recorded.
     fn command(&self) -> Option<String> {
-        let folder = self.journal?;
+        let place = self.journal?;
         let run_id = self.run_id.as_deref()?;
         let path = |path: &Path| quoted(&path.display().to_string());
 
         Some(format!(
             "cogwork run {} --journal {} --resume {}",
             path(self.file),
-            path(folder),
+            quoted(&without_password(place)),
             quoted(run_id)
         ))
     }
+}
+
+/// Returns a place without the password of its address.
+fn without_password(place: &str) -> String {
+    let address = || {
+        let (scheme, rest) = place.split_once("://")?;
+        let (user, server) = rest.rsplit_once('@')?;
+        let (name, _) = user.split_once(':')?;
+        Some(format!("{scheme}://{name}:…@{server}"))
+    };
+    address().unwrap_or_else(|| place.to_owned())
 }
 
 /// Returns an argument as a shell reads it.

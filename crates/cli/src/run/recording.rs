@@ -1,18 +1,17 @@
-//! What is recorded of a run for people and tools.
+//! What happens in a run, for people.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
-use cogwork_agents::{FileFlow, Loader};
-use cogwork_journal::ForkOrigin;
-use cogwork_text::{Escaped, Name};
-use cogwork_trace::{ForkedFrom, RecorderSettings, RunRecorder, record_path};
+use cogwork_agents::{FileFlow, FlowState, Loader};
+use cogwork_journal::{ForkOrigin, RunJournal, Store};
+use cogwork_trace::{ForkedFrom, Page, RecorderSettings, RunRecorder};
 use cogwork_typed::ask::Reporting;
 
 use super::task::{Begin, Task};
 use crate::output::tell;
 
-/// The maximum number of bytes of the record of a run.
+/// The maximum number of bytes of the events of a run.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The maximum number of bytes of a text.
@@ -23,49 +22,35 @@ pub(crate) fn report(loader: Loader) -> Loader {
     loader.with_client_wrapper(|_, client| Arc::new(Reporting::new(client)))
 }
 
-/// Opens the record of a run: the file that the user named, or the one next to the journal. Returns
-/// `None` if the user wants none.
-pub(super) fn open(
+/// Records what happens in a run: in its journal or, for a page of a run without one, in memory.
+/// Returns `None` if the user wants neither.
+pub(super) fn start(
     task: &Task<'_>,
     loaded: &Arc<FileFlow>,
-    run_id: &str,
-    origin: Option<&ForkOrigin>,
-) -> Result<Option<RunRecorder>, String> {
-    let Some(path) = path(task, run_id) else {
-        return Ok(None);
-    };
-    let shown = Escaped::new(path.display()).to_string();
+    input: &str,
+    journal: Option<&RunJournal>,
+) -> Option<RunRecorder> {
+    if task.options.no_events {
+        return None;
+    }
 
+    let origin = journal.and_then(RunJournal::fork_origin);
     let settings = match origin {
         Some(origin) => settings(loaded).with_forked_from(forked_from(task, origin)),
         None => settings(loaded),
     };
+    let settings = settings.with_input(input);
     let settings = if task.options.no_content {
         settings.without_content()
     } else {
         settings
     };
 
-    let recorder = RunRecorder::open(&path, settings);
-    let recorder =
-        recorder.map_err(|error| format!("the record could not be opened: {shown}: {error}"))?;
-
-    match recorder.run() {
-        Some(other) if other != loaded.hide_secrets(run_id) => Err(format!(
-            "{shown} is the record of the run `{}`; choose another file",
-            Name(&other)
-        )),
-        _ => Ok(Some(recorder)),
+    match journal {
+        Some(journal) => Some(RunRecorder::new(journal.events(), settings)),
+        None if task.options.page.is_some() => Some(RunRecorder::in_memory(settings)),
+        None => None,
     }
-}
-
-fn path(task: &Task<'_>, run_id: &str) -> Option<PathBuf> {
-    if task.options.no_record {
-        return None;
-    }
-
-    let next_to_journal = || Some(record_path(task.journal?, run_id));
-    task.options.record.clone().or_else(next_to_journal)
 }
 
 fn forked_from(task: &Task<'_>, origin: &ForkOrigin) -> ForkedFrom {
@@ -76,7 +61,7 @@ fn forked_from(task: &Task<'_>, origin: &ForkOrigin) -> ForkedFrom {
     origin_of(origin, has_model)
 }
 
-/// Returns where a run was forked from, as its record has it.
+/// Returns where a run was forked from, as its page shows it.
 pub(crate) fn origin_of(origin: &ForkOrigin, has_model: bool) -> ForkedFrom {
     let mut changes = Vec::new();
     if has_model {
@@ -91,7 +76,7 @@ pub(crate) fn origin_of(origin: &ForkOrigin, has_model: bool) -> ForkedFrom {
     ForkedFrom::new(&origin.run_id, origin.step).with_changes(changes)
 }
 
-/// Returns the settings of all records that this program writes.
+/// Returns the settings of all recorders of this program.
 pub(crate) fn settings(loaded: &Arc<FileFlow>) -> RecorderSettings {
     let loaded = Arc::clone(loaded);
     RecorderSettings::default()
@@ -100,19 +85,48 @@ pub(crate) fn settings(loaded: &Arc<FileFlow>) -> RecorderSettings {
         .with_secrets(move |text| loaded.hide_secrets(text))
 }
 
-/// Writes what is left. Returns whether everything was written.
-pub(super) fn finish(recorder: Option<RunRecorder>) -> bool {
+/// Records the answer of a run that has ended. The journal must still be open.
+pub(crate) fn record_answer(recorder: &RunRecorder, loaded: &FileFlow, state: &FlowState) {
+    // If it cannot be filled in, whoever prints it reports the error.
+    if let Ok(answer) = loaded.answer(state) {
+        recorder.record_answer(&answer.text);
+    }
+}
+
+/// Writes what is left, and the page if the user wants one. Returns whether everything was written.
+pub(super) async fn finish(task: &Task<'_>, run_id: &str, recorder: Option<RunRecorder>) -> bool {
     let Some(recorder) = recorder else {
         return true;
     };
 
-    match recorder.flush() {
-        Ok(()) => true,
-        Err(error) => {
-            tell(format_args!(
-                "cogwork: the record could not be written: {error}"
-            ));
-            false
-        }
+    let flushed = recorder.flush().await;
+    let flushed = flushed.map_err(|error| format!("what happened could not be written: {error}"));
+    let page = match &task.options.page {
+        Some(path) => make_page(task, run_id, &recorder, path).await,
+        None => Ok(()),
+    };
+
+    let mut is_written = true;
+    for error in [flushed.err(), page.err()].into_iter().flatten() {
+        tell(format_args!("cogwork: {error}"));
+        is_written = false;
     }
+    is_written
+}
+
+async fn make_page(
+    task: &Task<'_>,
+    run_id: &str,
+    recorder: &RunRecorder,
+    path: &Path,
+) -> Result<(), String> {
+    let page = match task.journal {
+        Some(place) => {
+            let store = Store::at(place).map_err(|error| error.to_string())?;
+            Page::of_run(&store, run_id).await
+        }
+        None => Page::from_events(recorder.events()),
+    };
+    let page = page.map_err(|error| error.to_string())?;
+    crate::trace::write(&page, path)
 }

@@ -7,8 +7,8 @@ use crate::arguments::{Fork, RunOptions};
 /// What to run.
 pub(super) struct Task<'a> {
     pub(super) file: &'a Path,
-    /// The folder with the records of runs.
-    pub(super) journal: Option<&'a Path>,
+    /// Where journals are.
+    pub(super) journal: Option<&'a str>,
     pub(super) begin: Begin<'a>,
     pub(super) options: &'a RunOptions,
 }

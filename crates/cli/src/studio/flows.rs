@@ -29,7 +29,6 @@ const WAITING_EVENTS: usize = 10_000;
 pub(super) struct FileFlows {
     files: Vec<OfferedFile>,
     loader: Loader,
-    records: Option<PathBuf>,
     max_steps: u64,
     started: AtomicU64,
     running: Running,
@@ -49,7 +48,7 @@ struct Running(Arc<Mutex<HashMap<String, Pieces>>>);
 
 impl FileFlows {
     /// Loads the files once, so that their problems are found now.
-    pub(super) async fn load(arguments: &Studio, records: Option<PathBuf>) -> Result<Self, String> {
+    pub(super) async fn load(arguments: &Studio) -> Result<Self, String> {
         let loader = recording::report(Loader::new().with_process_environment());
         let mut files: Vec<OfferedFile> = Vec::new();
 
@@ -72,7 +71,6 @@ impl FileFlows {
         Ok(Self {
             files,
             loader,
-            records,
             max_steps: arguments.max_steps,
             started: AtomicU64::default(),
             running: Running::default(),
@@ -151,9 +149,7 @@ impl FileFlows {
             FlowError::Failed(loaded.hide_secrets(&error.to_string()))
         };
         let state: FlowState = journal.state().map_err(|error| failed(&error))?;
-        let recorder = self.recorder(loaded, &journal).await;
-        let recorder = recorder.map_err(|error| failed(&error))?;
-
+        let recorder = self.recorder(loaded, &journal, &state.input().text);
         let execution = Execution {
             loaded: Arc::clone(loaded),
             journal,
@@ -171,25 +167,13 @@ impl FileFlows {
         Ok(())
     }
 
-    async fn recorder(
-        &self,
-        loaded: &Arc<FileFlow>,
-        journal: &RunJournal,
-    ) -> Result<Option<RunRecorder>, std::io::Error> {
-        let Some(folder) = self.records.clone() else {
-            return Ok(None);
-        };
-
-        let run_id = journal.run_id().to_owned();
-        let mut settings = recording::settings(loaded);
+    fn recorder(&self, loaded: &Arc<FileFlow>, journal: &RunJournal, input: &str) -> RunRecorder {
+        let mut settings = recording::settings(loaded).with_input(input);
         if let Some(origin) = journal.fork_origin() {
-            let has_model = self.models().contains_key(&run_id);
+            let has_model = self.models().contains_key(journal.run_id());
             settings = settings.with_forked_from(recording::origin_of(origin, has_model));
         }
-
-        let opening =
-            tokio::task::spawn_blocking(move || RunRecorder::in_folder(folder, &run_id, settings));
-        opening.await.map_err(std::io::Error::other)?.map(Some)
+        RunRecorder::new(journal.events(), settings)
     }
 }
 
@@ -216,7 +200,7 @@ struct Execution {
     loaded: Arc<FileFlow>,
     journal: RunJournal,
     state: FlowState,
-    recorder: Option<RunRecorder>,
+    recorder: RunRecorder,
     pieces: Pieces,
     max_steps: u64,
 }
@@ -230,13 +214,14 @@ impl Execution {
             .begin()
             .with_max_steps(self.max_steps)
             .with_journal(self.journal)
-            .with_events(sink);
-        if let Some(recorder) = &self.recorder {
-            run = run.with_events(recorder);
-        }
+            .with_events(sink)
+            .with_events(&self.recorder);
 
         let finished = async {
             let ended = run.finish(&mut self.state).await;
+            if ended.is_ok() {
+                recording::record_answer(&self.recorder, &loaded, &self.state);
+            }
             // This drops the sinks, which ends the pieces.
             drop(run);
             ended
@@ -249,9 +234,9 @@ impl Execution {
             tell(format_args!("cogwork: run {}: {error}", Name(run_id)));
         }
 
-        // The last lines are written when the recorder is dropped.
-        let recorder = self.recorder.take();
-        let _ = tokio::task::spawn_blocking(move || drop(recorder)).await;
+        if let Err(error) = self.recorder.flush().await {
+            tell(format_args!("cogwork: run {}: {error}", Name(run_id)));
+        }
     }
 }
 

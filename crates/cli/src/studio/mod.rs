@@ -26,18 +26,10 @@ pub(crate) fn studio(arguments: &arguments::Studio) -> Outcome {
 
 async fn serve(arguments: &arguments::Studio) -> Result<Outcome, String> {
     let text = |error: &dyn Display| error.to_string();
-    let store = Store::at(&arguments.store).map_err(|error| text(&error))?;
-    let records = arguments
-        .records
-        .clone()
-        .or_else(|| cogwork_studio::records_of(&store));
-    let flows = FileFlows::load(arguments, records.clone()).await?;
+    let store = Store::at(&arguments.journal).map_err(|error| text(&error))?;
+    let flows = FileFlows::load(arguments).await?;
 
-    let mut studio = Studio::new(store).with_flows(flows);
-    if let Some(records) = records {
-        studio = studio.with_records(records);
-    }
-
+    let studio = Studio::new(store).with_flows(flows);
     let bound = studio.bind(arguments.port).await;
     let serving = bound.map_err(|error| {
         let port = arguments.port;

@@ -377,7 +377,7 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
       run     Runs the flow of a file and prints its answer
       fork    Starts a new run from a step of a recorded one
       runs    Lists recorded runs, or what is recorded of one of them, with times in UTC
-      trace   Makes a page of a recorded run
+      trace   Makes a page of a run
       studio  Serves a page over recorded runs on this machine
       mcp     Serves reasoning tools to an assistant, over the Model Context Protocol (MCP)
       help    Print this message or the help of the given subcommand(s)
@@ -394,7 +394,7 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
       1  a file has problems, which are listed on standard error
       2  the command line is wrong
       3  the run failed
-      4  the input or the journal could not be read, or the output, journal or record not written
+      4  the input or the journal could not be read, or the output, journal or page not written
       5  the run waits for an answer, and there is no terminal to ask
       130  the run was interrupted (Ctrl-C)
     ");

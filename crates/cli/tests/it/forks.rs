@@ -109,16 +109,16 @@ fn the_new_run_has_the_requested_id_and_can_be_resumed() {
 }
 
 #[test]
-fn the_record_of_a_fork_names_its_origin() {
+fn the_events_of_a_fork_name_its_origin() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let run = record(folder);
     let ran = fork(folder, &run, &["--at", "2", "--id", "again"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
 
-    let record = std::fs::read_to_string(folder.join("runs/again.trace")).unwrap();
+    let events = std::fs::read_to_string(folder.join("runs/again.events")).unwrap();
     let origin = format!(r#""forked_from":{{"run":"{run}","at":2,"changes":[]}}"#);
-    assert!(record.lines().next().unwrap().contains(&origin), "{record}");
+    assert!(events.lines().next().unwrap().contains(&origin), "{events}");
 }
 
 #[test]

@@ -7,7 +7,6 @@ mod hostile_places;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod readme;
-mod records;
 mod runs;
 #[cfg(unix)]
 mod server;

@@ -114,7 +114,7 @@ fn a_run_that_waits_fails_or_is_missing_is_told_safely() {
             [&["run", "wait.yaml", "-i", "a"], &record[..]].concat(),
             [&["run", "choice.yaml", "-i", "a"], &record[..]].concat(),
             [&["run", "wait.yaml"], &resume[..]].concat(),
-            vec!["run", "wait.yaml", "-i", "a", "--record", &nowhere],
+            vec!["run", "wait.yaml", "-i", "a", "--page", &nowhere],
         ];
 
         for arguments in runs {

@@ -45,7 +45,7 @@ impl Drop for Studio {
 impl Studio {
     fn start(store: &Path, flow: &Path) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_cogwork"))
-            .arg("studio")
+            .args(["studio", "--journal"])
             .arg(store)
             .arg("--flow")
             .arg(flow)
@@ -97,7 +97,7 @@ impl Studio {
 }
 
 impl Studio {
-    /// Returns what a run cost, once its record is written.
+    /// Returns what a run cost, once its events are written.
     fn totals(&self, run: &str) -> Value {
         for _ in 0..200 {
             let listed = self.call("GET", "/api/runs", "");
@@ -131,7 +131,6 @@ fn a_flow_is_started_answered_and_ends(store: &Path, folder: &Path) {
     assert_eq!(wait["why"], "Publish this? A draft.", "{paused}");
     let schema: Value = serde_json::from_str(wait["schema"].as_str().unwrap()).unwrap();
     assert_eq!(schema["properties"]["action"]["enum"], json!(["yes", "no"]));
-    assert_eq!(paused["has_record"], true);
 
     let body = json!({"run": run, "step": wait["step"], "event": wait["event"], "answer": {"action": "yes"}});
     let delivered = studio.call("POST", "/api/run/answers", &body.to_string());
@@ -152,7 +151,7 @@ fn a_flow_is_started_answered_and_ends(store: &Path, folder: &Path) {
 
     assert_eq!(paused["run"]["forked_from"], json!({"run": run, "step": 2}));
 
-    // The record has the call of the draft.
+    // The events have the call of the draft.
     let totals = studio.totals(run);
     assert_eq!(totals["calls"], 1, "{totals}");
 
@@ -252,7 +251,7 @@ fn two_flows_with_one_name_are_refused() {
     std::fs::write(&flow, FLOW).unwrap();
 
     let output = Command::new(env!("CARGO_BIN_EXE_cogwork"))
-        .arg("studio")
+        .args(["studio", "--journal"])
         .arg(folder.path())
         .args([
             "--flow".as_ref(),

@@ -1,4 +1,4 @@
-//! The command `trace`, which makes a page of a record.
+//! Pages of runs: the command `trace`, and the option `--page`.
 
 #![expect(
     clippy::unwrap_used,
@@ -7,97 +7,149 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-const RECORD: &str = "\
-{\"cogwork_record\":1,\"run\":\"order-17\",\"flow\":\"shop\",\"started\":1763875000.5}
-{\"at\":0.0,\"type\":\"run_started\"}
-{\"at\":0.1,\"type\":\"step_ente";
+/// A folder with a flow that replies with a long text, without a server.
+fn place() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let reply = "long ".repeat(4_000);
+    let rules = format!("[{{when: Go, reply: \"{reply}\"}}]");
+    let flow = format!(
+        "name: shop\nnodes: [{{id: a, type: agent, config: {{provider: rules, rules: {rules}}}}}]"
+    );
 
-fn trace(folder: &TempDir, record: &str) -> (i32, String) {
-    fs::write(folder.path().join("run.jsonl"), record).unwrap();
-    trace_in(folder.path(), &["trace", "run.jsonl", "-o", "run.html"])
+    fs::write(folder.path().join("flow.yaml"), flow).unwrap();
+    folder
 }
 
-fn trace_in(folder: &Path, arguments: &[&str]) -> (i32, String) {
+fn cogwork(folder: &Path, arguments: &[&str]) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
-    let output = command
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap();
-
-    let told = String::from_utf8(output.stderr).unwrap();
-    (output.status.code().unwrap(), told)
+    let output = command.args(arguments).current_dir(folder).output();
+    let output = output.unwrap();
+    (output.status.code().unwrap(), told(&output))
 }
 
-#[test]
-fn writes_a_page_and_prints_what_it_does_not_show() {
-    let folder = tempfile::tempdir().unwrap();
-    let (code, told) = trace(&folder, RECORD);
-
-    let expected = "The last line of the record is incomplete (27 bytes), as after a crash.\n";
-    assert_eq!((code, told.as_str()), (0, expected));
-    let page = fs::read_to_string(folder.path().join("run.html")).unwrap();
-    assert!(page.contains("<title>shop · order-17</title>"), "{page}");
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-#[test]
-fn finds_the_record_of_a_run_next_to_its_journal() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("runs")).unwrap();
-    fs::write(folder.path().join("runs/%4frder%2f17.trace"), RECORD).unwrap();
-
-    let arguments = ["trace", "Order/17", "--journal", "runs", "-o", "run.html"];
-    let (code, told) = trace_in(folder.path(), &arguments);
+/// Runs the flow with a journal, and returns the id of the run.
+fn run(folder: &Path, journal: &str) -> String {
+    let run = ["run", "flow.yaml", "-i", "Go", "--journal", journal];
+    let (code, told) = cogwork(folder, &run);
     assert_eq!(code, 0, "{told}");
-    assert!(folder.path().join("run.html").exists());
+    let (_, rest) = told.split_once("run ").unwrap();
+    rest.split(';').next().unwrap().to_owned()
+}
+
+fn page(folder: &Path) -> String {
+    fs::read_to_string(folder.join("run.html")).unwrap()
 }
 
 #[test]
-fn that_fails_names_the_file_and_keeps_the_earlier_page() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("run.html"), "earlier").unwrap();
-    let (code, told) = trace(&folder, "nothing\n");
+fn a_page_of_a_run_in_any_place() {
+    let folder = place();
+    let folder = folder.path();
 
-    assert_eq!(code, 4);
-    assert!(told.starts_with("cogwork: run.jsonl: line 1"), "{told}");
-    let page = fs::read_to_string(folder.path().join("run.html")).unwrap();
-    assert_eq!(page, "earlier");
-}
+    for journal in ["runs", "tickets.db"] {
+        let run = run(folder, journal);
+        let trace = ["trace", &run, "--journal", journal, "-o", "run.html"];
+        assert_eq!(cogwork(folder, &trace), (0, String::new()));
+        assert!(page(folder).contains(&format!("<title>shop · {run}</title>")));
+        assert!(page(folder).contains("long long"));
 
-/// A page in the place of a record would be the end of the record.
-#[test]
-fn never_replaces_a_record() {
-    let folder = tempfile::tempdir().unwrap();
-    let newer = "{\"cogwork_record\":99,\"run\":\"r\"}\n";
-
-    for (name, content) in [
-        ("run.jsonl", RECORD),
-        ("run.html", RECORD),
-        ("run.html", newer),
-    ] {
-        fs::write(folder.path().join("run.jsonl"), RECORD).unwrap();
-        fs::write(folder.path().join(name), content).unwrap();
-
-        let (code, told) = trace_in(folder.path(), &["trace", "run.jsonl", "-o", name]);
-        assert_eq!(code, 4);
-        assert!(told.contains("this is the record of a run"), "{told}");
-        let kept = fs::read_to_string(folder.path().join(name)).unwrap();
-        assert_eq!(kept, content);
+        let (code, told) = cogwork(folder, &["runs", "--journal", journal, &run]);
+        assert_eq!(code, 0, "{told}");
     }
 }
 
 #[test]
-fn needs_a_file_and_a_place_for_the_page() {
-    let folder = tempfile::tempdir().unwrap();
+fn a_run_without_a_journal_has_a_page_too() {
+    let folder = place();
+    let run = ["run", "flow.yaml", "-q", "-i", "Go", "--page", "run.html"];
+    assert_eq!(cogwork(folder.path(), &run), (0, String::new()));
+    let shown = page(folder.path());
+    assert!(shown.contains("long long"));
+    assert!(shown.contains(r#""input":"Go""#), "the input");
+    assert!(shown.contains(r#""type":"answered""#), "the answer");
+    assert!(
+        shown.contains(r#""source":"output""#),
+        "the output of the node"
+    );
 
-    let (code, told) = trace_in(folder.path(), &["trace", "none.jsonl", "-o", "run.html"]);
+    let (code, told) = cogwork(folder.path(), &[&run[..], &["--no-content"]].concat());
+    assert_eq!((code, told.as_str()), (0, ""));
+    assert!(!page(folder.path()).contains("long long"));
+}
+
+#[test]
+fn a_run_without_events_has_no_page() {
+    let folder = place();
+    let folder = folder.path();
+    let run = [
+        "run",
+        "flow.yaml",
+        "-q",
+        "-i",
+        "Go",
+        "--journal",
+        "runs",
+        "--no-events",
+    ];
+    assert_eq!(cogwork(folder, &run).0, 0);
+
+    let names = fs::read_dir(folder.join("runs")).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    let run = names
+        .iter()
+        .find_map(|name| name.to_str()?.strip_suffix(".jsonl"));
+    let trace = ["trace", run.unwrap(), "--journal", "runs", "-o", "run.html"];
+    let (code, told) = cogwork(folder, &trace);
     assert_eq!(code, 4);
-    assert!(told.starts_with("cogwork: none.jsonl: "), "{told}");
+    assert!(told.contains("no events of the run"), "{told}");
+}
 
-    let (code, _) = trace_in(folder.path(), &["trace", "none.jsonl"]);
-    assert_eq!(code, 2);
+#[test]
+fn that_fails_keeps_what_is_there() {
+    let folder = place();
+    let folder = folder.path();
+    let run = run(folder, "runs");
+    let journal = format!("runs/{run}.jsonl");
+    fs::write(folder.join("empty"), "").unwrap();
+
+    for (run, output, expected) in [
+        ("other", "run.html", "there is no run `other`"),
+        (
+            run.as_str(),
+            journal.as_str(),
+            "there is a file that isn't a page",
+        ),
+        (run.as_str(), "empty", "there is a file that isn't a page"),
+        (
+            run.as_str(),
+            "none/run.html",
+            "none/run.html: could not be written",
+        ),
+    ] {
+        let before = fs::read(folder.join(output)).ok();
+        let trace = ["trace", run, "--journal", "runs", "-o", output];
+        let (code, told) = cogwork(folder, &trace);
+        assert_eq!(code, 4, "{told}");
+        assert!(told.contains(expected), "{told}");
+        assert_eq!(fs::read(folder.join(output)).ok(), before);
+    }
+
+    assert_eq!(cogwork(folder, &["trace", &run, "--journal", "runs"]).0, 2);
+}
+
+#[test]
+fn the_address_of_a_server_is_shown_without_its_password() {
+    let folder = place();
+    let address = "postgres://me:hunter2@127.0.0.1:1/db";
+    let run = ["run", "flow.yaml", "-i", "Go", "--journal", address];
+    let (code, told) = cogwork(folder.path(), &run);
+    assert_eq!(code, 4, "{told}");
+    assert!(!told.contains("hunter2"), "{told}");
 }

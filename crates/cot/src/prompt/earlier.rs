@@ -2,13 +2,18 @@
 
 use cogwork_llm::{Message, Messages};
 
+use super::Prompts;
+use super::results::earlier_results;
+use super::template::fill;
+use crate::ToolCallRecord;
+
 /// The messages of an earlier thought. They do not depend on the form.
 #[derive(Debug, Clone)]
 pub(super) struct EarlierThought {
     /// The text before the thought. The first thought of a request has none.
-    pub(super) lead: String,
+    lead: String,
     /// The thought in the model's own words.
-    pub(super) words: Message,
+    words: Message,
     /// What tools returned in the thought. It precedes the text after the thought; empty if no tool
     /// was called.
     pub(super) results: String,
@@ -17,9 +22,29 @@ pub(super) struct EarlierThought {
 }
 
 impl EarlierThought {
-    /// Returns the message after this thought.
-    pub(super) fn followed_by(&self, text: &str) -> Message {
-        Message::user(after_results(&self.results, text))
+    pub(super) fn new(
+        prompts: &Prompts,
+        number: u32,
+        thinking: &str,
+        tool_calls: &[ToolCallRecord],
+    ) -> Self {
+        let number = ("thought_number", &*number.to_string());
+        let words = [number, ("current_thinking", thinking.trim_end())];
+
+        let results = match tool_calls {
+            [] => String::new(),
+            calls => {
+                let results = earlier_results(calls);
+                fill(&prompts.tools.earlier, &[number, ("results", &results)])
+            }
+        };
+
+        Self {
+            lead: fill(&prompts.next_thought, &[number]),
+            words: Message::assistant(fill(&prompts.thought, &words)),
+            bytes: thinking.len().saturating_add(results.len()),
+            results,
+        }
     }
 }
 
@@ -32,22 +57,18 @@ pub(super) fn after_results(results: &str, text: &str) -> String {
     format!("{}\n\n{text}", results.trim_end())
 }
 
-/// Appends the thoughts from index `from` to a conversation. No message precedes the thought with
-/// index `first`.
-pub(super) fn push_thoughts(
+/// Appends thoughts to a conversation, after the `previous` one if there is one in it.
+pub(super) fn push_thoughts<'t>(
     messages: &mut Messages,
-    thoughts: &[EarlierThought],
-    first: usize,
-    from: usize,
+    mut previous: Option<&'t EarlierThought>,
+    thoughts: &'t [EarlierThought],
 ) {
-    let mut previous = from.checked_sub(1).and_then(|before| thoughts.get(before));
-
-    for (index, thought) in thoughts.iter().enumerate().skip(from) {
-        if let Some(previous) = previous.filter(|_| index > first) {
-            messages.push(previous.followed_by(&thought.lead));
+    for thought in thoughts {
+        if let Some(previous) = previous.replace(thought) {
+            let lead = after_results(&previous.results, &thought.lead);
+            messages.push(Message::user(lead));
         }
 
         messages.push(thought.words.clone());
-        previous = Some(thought);
     }
 }

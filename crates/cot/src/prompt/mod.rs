@@ -4,10 +4,8 @@ mod earlier;
 mod prompts;
 mod results;
 mod template;
-mod tool_prompts;
 mod transcript;
 mod words;
 
-pub use prompts::{Example, FormPrompts, PromptError, Prompts};
-pub use tool_prompts::ToolPrompts;
+pub use prompts::{Example, FormPrompts, Prompts, ToolPrompts};
 pub(crate) use transcript::Transcript;

@@ -1,10 +1,10 @@
+use cogwork_text::Name;
 use cogwork_text::yaml::YamlGuard;
-use cogwork_text::{Name, OneLine};
 use serde::{Deserialize, Serialize};
 
-use super::ToolPrompts;
 use super::template::names;
-use crate::Reply;
+use crate::text_error::read_yaml;
+use crate::{Reply, TextError};
 
 /// All texts that are sent to the model. Each of them can be replaced, for example by a text in
 /// another language.
@@ -62,8 +62,7 @@ pub struct Prompts {
     /// Asks for confirmation of an end while steps are not done. `{open_steps}`.
     pub ended_early: String,
     /// Asks for the conclusion, after the instructions for the thought, when only one more turn fits
-    /// into the limits. `{form_name}`. The default is the English text.
-    #[serde(default = "conclude")]
+    /// into the limits. `{form_name}`.
     pub conclude: String,
     /// The texts about the form if YAML is requested. They are empty by default.
     #[serde(default)]
@@ -73,7 +72,6 @@ pub struct Prompts {
     #[serde(default)]
     pub json: Option<FormPrompts>,
     /// The texts about tools.
-    #[serde(default)]
     pub tools: ToolPrompts,
 }
 
@@ -100,6 +98,36 @@ impl FormPrompts {
     }
 }
 
+/// Texts about tools. They are only used by a node [with
+/// tools](crate::ChainOfThought::with_tools).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ToolPrompts {
+    /// Follows the system text if the server supports tools. `{form_name}`.
+    pub native: String,
+    /// Follows the system text if the server doesn't support tools. `{tools}`, `{call_form}`,
+    /// `{form_name}`; the first two are required.
+    pub in_reply: String,
+    /// The description of a reply with calls, if YAML is requested: `{call_form}`.
+    pub yaml: String,
+    /// The description of a reply with calls, if JSON is requested: `{call_form}`.
+    pub json: String,
+    /// The message with the results, if the server doesn't support tools. `{results}`,
+    /// `{form_name}`.
+    pub results: String,
+    /// The message with the last results, after which no more tools may be called. `{results}`,
+    /// `{form_name}`.
+    pub last_results: String,
+    /// What the tools returned in an earlier thought; it precedes the message after the thought.
+    /// `{thought_number}`, `{results}`.
+    pub earlier: String,
+    /// Asks again after calls that could not be read. `{complaint}`, `{form_name}`.
+    pub unreadable: String,
+    /// Asks again after a reply with calls when no more tools may be called. `{form_name}`.
+    pub used_up: String,
+}
+
 /// A problem with replies. In the request, all replies but the last one are earlier thoughts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,101 +138,11 @@ pub struct Example {
     pub replies: Vec<Reply>,
 }
 
-/// The maximum number of characters of a message of the YAML library that are shown.
-const MESSAGE: usize = 1_000;
-
-/// A prompt that cannot be used.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum PromptError {
-    /// The text uses an unknown name, or lacks a required one.
-    #[error("prompt `{prompt}`: `{{{}}}` {}; it may use {}", Name(name), if *.known { "is missing" } else { "is not known here" }, rule(may, must))]
-    Name {
-        /// The field of [`Prompts`].
-        prompt: &'static str,
-        /// The unknown or missing name.
-        name: String,
-        /// `true` if the name is required but missing, `false` if it is unknown.
-        known: bool,
-        /// The names that the text may use.
-        may: Vec<&'static str>,
-        /// The names that are required.
-        must: Vec<&'static str>,
-    },
-    /// The text is empty, although other texts refer to it.
-    #[error(
-        "prompt `{}` is empty, but other prompts use it as `{{{name}}}`; expected a text",
-        Name(prompt)
-    )]
-    Empty {
-        /// The field of [`Prompts`].
-        prompt: String,
-        /// The name that refers to it.
-        name: &'static str,
-    },
-    /// The text is too long.
-    #[error("prompts: the text has {bytes} bytes; expected at most {most}")]
-    TooLong {
-        /// The length of the text.
-        bytes: usize,
-        /// The maximum length.
-        most: usize,
-    },
-    /// The text uses YAML that isn't needed for prompts, such as anchors, tags or deep nesting.
-    #[error("prompts: line {line}: {reason}")]
-    Refused {
-        /// The line, from 1.
-        line: usize,
-        /// What is refused, and what is expected instead.
-        reason: String,
-    },
-    /// The text is not a YAML file of prompts.
-    #[error("prompts: {}", OneLine::new(.0).with_max_chars(MESSAGE))]
-    Yaml(#[from] serde_yaml::Error),
-}
-
 /// The maximum length of prompts in YAML, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
 /// The maximum nesting of prompts, which leaves room for the deepest plan in an example.
 const MAX_NESTING: usize = 76;
-
-/// Rejects texts that the YAML library would take long to read.
-fn guard(yaml: &str) -> Result<(), PromptError> {
-    if yaml.len() > MAX_BYTES {
-        return Err(PromptError::TooLong {
-            bytes: yaml.len(),
-            most: MAX_BYTES,
-        });
-    }
-
-    let guard = YamlGuard::new(MAX_NESTING).allow_trailing_comments();
-    guard.check(yaml).map_err(|refusal| PromptError::Refused {
-        line: refusal.line(yaml),
-        reason: refusal.reason.to_string(),
-    })
-}
-
-/// The text for prompts that were written before the model was asked to conclude.
-fn conclude() -> String {
-    Prompts::english().conclude
-}
-
-/// Describes the names that a text may and must use.
-fn rule(may: &[&str], must: &[&str]) -> String {
-    let braced = |names: &[&str]| {
-        names
-            .iter()
-            .map(|name| format!("{{{name}}}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    match (may, must) {
-        ([], _) => "no names".to_owned(),
-        (_, []) => braced(may),
-        _ => format!("{}, and must use {}", braced(may), braced(must)),
-    }
-}
 
 impl Prompts {
     /// Returns the prompts in English, the default.
@@ -233,10 +171,10 @@ impl Prompts {
     ///
     /// Returns an error if the text is longer than 1 MiB, if it isn't YAML in this format (with the
     /// line), or if a check fails.
-    pub fn from_yaml(yaml: &str) -> Result<Self, PromptError> {
-        guard(yaml)?;
+    pub fn from_yaml(yaml: &str) -> Result<Self, TextError> {
+        let guard = YamlGuard::new(MAX_NESTING).allow_trailing_comments();
+        let prompts: Self = read_yaml(yaml, MAX_BYTES, guard)?;
 
-        let prompts: Self = serde_yaml::from_str(yaml)?;
         prompts.check()?;
         Ok(prompts)
     }
@@ -246,7 +184,7 @@ impl Prompts {
     /// # Errors
     ///
     /// Returns the first problem.
-    pub fn check(&self) -> Result<(), PromptError> {
+    pub fn check(&self) -> Result<(), TextError> {
         // If JSON may be requested, only `{form}` specifies it.
         let system = match &self.json {
             Some(_) => "form! form_name form_rules",
@@ -254,7 +192,17 @@ impl Prompts {
         };
         let later_turn = "thought_number last_thought_number plan! left_out form_name";
         let thought = "thought_number current_thinking!";
-        let tools = &self.tools;
+        let ToolPrompts {
+            native,
+            in_reply,
+            results,
+            last_results,
+            earlier,
+            unreadable,
+            used_up,
+            yaml: _,
+            json: _,
+        } = &self.tools;
         let rules = [
             ("system", &self.system, system),
             ("problem", &self.problem, "problem!"),
@@ -266,26 +214,14 @@ impl Prompts {
             ("unreadable", &self.unreadable, "complaint! form_name"),
             ("cut_off", &self.cut_off, "form_name"),
             ("ended_early", &self.ended_early, "open_steps!"),
-            ("tools.native", &tools.native, "form_name"),
-            (
-                "tools.in_reply",
-                &tools.in_reply,
-                "tools! call_form! form_name",
-            ),
-            ("tools.results", &tools.results, "results! form_name"),
-            (
-                "tools.last_results",
-                &tools.last_results,
-                "results! form_name",
-            ),
-            ("tools.earlier", &tools.earlier, "thought_number results!"),
-            (
-                "tools.unreadable",
-                &tools.unreadable,
-                "complaint! form_name",
-            ),
-            ("tools.used_up", &tools.used_up, "form_name"),
             ("conclude", &self.conclude, "form_name"),
+            ("tools.native", native, "form_name"),
+            ("tools.in_reply", in_reply, "tools! call_form! form_name"),
+            ("tools.results", results, "results! form_name"),
+            ("tools.last_results", last_results, "results! form_name"),
+            ("tools.earlier", earlier, "thought_number results!"),
+            ("tools.unreadable", unreadable, "complaint! form_name"),
+            ("tools.used_up", used_up, "form_name"),
         ];
 
         for (prompt, text, rule) in rules {
@@ -294,15 +230,14 @@ impl Prompts {
 
         let used: Vec<&str> = rules.iter().flat_map(|(_, text, ..)| names(text)).collect();
         for (form, texts) in [("yaml", Some(&self.yaml)), ("json", self.json.as_ref())] {
-            let empty = texts.into_iter().flat_map(FormPrompts::values);
-            let mut empty =
-                empty.filter(|(name, text)| text.trim().is_empty() && used.contains(name));
-            if let Some((name, _)) = empty.next() {
+            let values = texts.into_iter().flat_map(FormPrompts::values);
+            let mut empty = values.filter(|(_, text)| text.trim().is_empty());
+
+            if let Some((name, _)) = empty.find(|(name, _)| used.contains(name)) {
                 let field = name.strip_prefix("form_").unwrap_or(name);
-                return Err(PromptError::Empty {
-                    prompt: format!("{form}.{field}"),
-                    name,
-                });
+                return Err(TextError::new(format_args!(
+                    "prompt `{form}.{field}` is empty, but other prompts use it as `{{{name}}}`; expected a text"
+                )));
             }
         }
 
@@ -311,27 +246,39 @@ impl Prompts {
 }
 
 /// Checks that a text uses no other names than those of a rule, and all that have a `!`.
-fn check_names(prompt: &'static str, text: &str, rule: &'static str) -> Result<(), PromptError> {
+fn check_names(prompt: &str, text: &str, rule: &str) -> Result<(), TextError> {
     let used = names(text);
-    let allowed = || rule.split(' ').map(|name| name.trim_end_matches('!'));
-    let required = rule.split(' ').filter_map(|name| name.strip_suffix('!'));
+    let allowed: Vec<_> = rule
+        .split(' ')
+        .map(|name| name.trim_end_matches('!'))
+        .collect();
+    let required: Vec<_> = rule
+        .split(' ')
+        .filter_map(|name| name.strip_suffix('!'))
+        .collect();
 
-    let unknown = used
-        .iter()
-        .copied()
-        .find(|name| allowed().all(|known| known != *name));
-    let missing = required.clone().find(|name| !used.contains(name));
-    let Some(name) = unknown.or(missing) else {
-        return Ok(());
+    let unknown = used.iter().find(|name| !allowed.contains(name));
+    let missing = required.iter().find(|name| !used.contains(name));
+    let (name, problem) = match (unknown, missing) {
+        (Some(name), _) => (name, "is not known here"),
+        (None, Some(name)) => (name, "is missing"),
+        (None, None) => return Ok(()),
     };
 
-    Err(PromptError::Name {
-        prompt,
-        name: name.to_owned(),
-        known: unknown.is_none(),
-        may: allowed().collect(),
-        must: required.collect(),
-    })
+    let name = Name(name);
+    let mut expected = format!("it may use {}", braced(&allowed));
+    if !required.is_empty() {
+        expected += &format!(", and must use {}", braced(&required));
+    }
+
+    Err(TextError::new(format_args!(
+        "prompt `{prompt}`: `{{{name}}}` {problem}; {expected}"
+    )))
+}
+
+fn braced(names: &[&str]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("{{{name}}}")).collect();
+    names.join(", ")
 }
 
 impl Default for Prompts {
@@ -339,11 +286,3 @@ impl Default for Prompts {
         Self::english()
     }
 }
-
-impl Default for ToolPrompts {
-    fn default() -> Self {
-        Prompts::english().tools
-    }
-}
-
-cogwork_text::debug_as_display!(PromptError);

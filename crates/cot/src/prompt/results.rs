@@ -15,7 +15,7 @@ const NAME: usize = 64;
 const CUT: &str = "[…]";
 
 /// Returns the calls of the last reply, with the complete results.
-pub(crate) fn results(uses: &[ToolCallRecord]) -> String {
+pub(super) fn results(uses: &[ToolCallRecord]) -> String {
     let shown: Vec<String> = uses
         .iter()
         .map(|used| shown(used, EARLIER_INPUT, usize::MAX))

@@ -5,11 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cogwork_llm::{Message, Messages};
+use cogwork_llm::Messages;
 
 use super::Prompts;
 use super::earlier::{EarlierThought, push_thoughts};
-use super::words::Words;
 use crate::form::Form;
 use crate::record::ReasoningRecord;
 use crate::{History, Thought};
@@ -25,16 +24,14 @@ pub(crate) struct Transcript {
     conversations: BTreeMap<Form, Conversation>,
 }
 
-/// A conversation that requests one form of reply.
+/// The part of a conversation that requests one form of reply which a request shares with the next
+/// one: system text, example, problem and thoughts.
 #[derive(Debug, Clone)]
 struct Conversation {
-    /// The instructions about tools that the opening contains.
+    /// The instructions about tools that the system text contains.
     instructions: String,
-    /// System text, example and problem.
-    opening: Messages,
-    /// The opening and the thoughts, which are the part that this request shares with the next one.
-    all: Messages,
-    /// The number of thoughts in `all`.
+    messages: Messages,
+    /// The number of thoughts in `messages`.
     thoughts: usize,
 }
 
@@ -50,35 +47,44 @@ impl Transcript {
         instructions: &str,
     ) -> Messages {
         self.catch_up(prompts, &record.thoughts);
-        let words = Words::new(prompts, form);
 
+        let opening = || prompts.opening(form, instructions);
         let Some(last) = record.thoughts.last() else {
-            let mut messages = words.opening(instructions);
-            messages.push(Message::user(words.first_turn(&record.problem)));
+            let mut messages = opening();
+            messages.push(prompts.first_turn(&record.problem, form));
             return messages;
         };
 
-        let shown = shown(&self.thoughts, history);
-        let left_out = self.thoughts.len() - shown;
-        let mut messages = self.earlier(&words, form, record, left_out, instructions);
+        let opening = || {
+            let mut messages = opening();
+            messages.push(prompts.problem(&record.problem, form));
+            messages
+        };
+        let left_out = self.thoughts.len() - shown(&self.thoughts, history);
+        let mut messages = match self.thoughts.get(left_out..) {
+            Some(shown) if left_out > 0 => {
+                let mut messages = opening();
+                push_thoughts(&mut messages, None, shown);
+                messages
+            }
+            _ => self.all(form, instructions, opening),
+        };
 
         let results = self.thoughts.last().map(|last| last.results.as_str());
-        let turn = words.later_turn(
+        messages.push(prompts.later_turn(
             last.thought_number(),
             last.planning(),
             results.unwrap_or_default(),
             left_out,
-        );
-        messages.push(Message::user(turn));
+            form,
+        ));
         messages
     }
 
     /// Formats the thoughts that have been added since the last turn.
     fn catch_up(&mut self, prompts: &Arc<Prompts>, thoughts: &[Thought]) {
-        let is_same = self
-            .prompts
-            .as_ref()
-            .is_some_and(|known| Arc::ptr_eq(known, prompts));
+        let known = self.prompts.as_ref();
+        let is_same = known.is_some_and(|known| Arc::ptr_eq(known, prompts));
         let has_shrunk = self.thoughts.len() > thoughts.len();
 
         if !is_same || has_shrunk {
@@ -88,56 +94,36 @@ impl Transcript {
             };
         }
 
-        let known = self.thoughts.len();
-        for thought in thoughts.iter().skip(known) {
+        for thought in thoughts.iter().skip(self.thoughts.len()) {
             let number = thought.thought_number();
-            let tool_calls = &thought.trace().tool_calls;
-            let earlier = prompts.earlier_thought(number, thought.current_thinking(), tool_calls);
+            let calls = &thought.trace().tool_calls;
+            let earlier = EarlierThought::new(prompts, number, thought.current_thinking(), calls);
             self.thoughts.push(earlier);
         }
     }
 
-    /// Returns the conversation up to the last thought, without the first `left_out` thoughts.
-    fn earlier(
+    /// Returns the conversation up to the last thought, which begins with `opening`.
+    fn all(
         &mut self,
-        words: &Words<'_>,
         form: Form,
-        record: &ReasoningRecord,
-        left_out: usize,
         instructions: &str,
+        opening: impl FnOnce() -> Messages,
     ) -> Messages {
-        let is_other = |known: &Conversation| known.instructions != instructions;
-        if self.conversations.get(&form).is_some_and(is_other) {
-            self.conversations.remove(&form);
-        }
-
-        let conversation = self.conversations.entry(form).or_insert_with(|| {
-            let mut opening = words.opening(instructions);
-            opening.push(Message::user(words.problem(&record.problem)));
-            Conversation {
-                instructions: instructions.to_owned(),
-                all: opening.clone(),
-                opening,
-                thoughts: 0,
-            }
+        let known = self.conversations.remove(&form);
+        let known = known.filter(|known| known.instructions == instructions);
+        let mut conversation = known.unwrap_or_else(|| Conversation {
+            instructions: instructions.to_owned(),
+            messages: opening(),
+            thoughts: 0,
         });
 
-        conversation.catch_up(&self.thoughts);
+        let (known, new) = self.thoughts.split_at(conversation.thoughts);
+        push_thoughts(&mut conversation.messages, known.last(), new);
+        conversation.thoughts = self.thoughts.len();
 
-        if left_out == 0 {
-            return conversation.all.clone();
-        }
-
-        let mut messages = conversation.opening.clone();
-        push_thoughts(&mut messages, &self.thoughts, left_out, left_out);
+        let messages = conversation.messages.clone();
+        self.conversations.insert(form, conversation);
         messages
-    }
-}
-
-impl Conversation {
-    fn catch_up(&mut self, thoughts: &[EarlierThought]) {
-        push_thoughts(&mut self.all, thoughts, 0, self.thoughts);
-        self.thoughts = thoughts.len();
     }
 }
 

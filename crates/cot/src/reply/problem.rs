@@ -32,28 +32,21 @@ pub enum ReplyProblemKind {
 /// `{}` writes one line that the model can use to correct the reply; `{:#}` adds the lines around
 /// the place.
 #[derive(Clone, PartialEq, Eq)]
-pub struct ReplyProblem(Box<Inner>);
+pub struct ReplyProblem {
+    kind: ReplyProblemKind,
+    error: TextError,
+    partial: Option<Box<Partial>>,
+}
 
 cogwork_text::debug_as_display!(ReplyProblem);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Inner {
-    kind: ReplyProblemKind,
-    error: TextError,
-    partial: Option<Partial>,
-}
-
 impl ReplyProblem {
     pub(crate) fn new(kind: ReplyProblemKind, message: impl fmt::Display) -> Self {
-        Self::from(kind, TextError::new(message))
-    }
-
-    pub(super) fn from(kind: ReplyProblemKind, error: TextError) -> Self {
-        Self(Box::new(Inner {
+        Self {
             kind,
-            error,
+            error: TextError::new(message),
             partial: None,
-        }))
+        }
     }
 
     /// Creates the problem that the reader of answers found in a text.
@@ -66,39 +59,44 @@ impl ReplyProblem {
     }
 
     pub(super) fn on_line(kind: ReplyProblemKind, message: &str, line: usize, text: &str) -> Self {
-        Self::from(kind, TextError::quoting(message).at_line(text, line))
+        Self {
+            kind,
+            error: TextError::quoting(message).at_line(text, line),
+            partial: None,
+        }
     }
 
     pub(super) fn with_partial(mut self, partial: Option<Partial>) -> Self {
-        self.0.partial = partial.filter(|partial| *partial != Partial::default());
+        let partial = partial.filter(|partial| *partial != Partial::default());
+        self.partial = partial.map(Box::new);
         self
     }
 
     /// Returns the readable parts of the reply, if there are any. They are only available if
     /// repairs were tried.
     pub fn partial(&self) -> Option<&Partial> {
-        self.0.partial.as_ref()
+        self.partial.as_deref()
     }
 
     /// Returns the kind of fault.
     pub fn kind(&self) -> ReplyProblemKind {
-        self.0.kind
+        self.kind
     }
 
     /// Returns what is wrong and what is expected instead, without the place.
     pub fn message(&self) -> &str {
-        self.0.error.message()
+        self.error.message()
     }
 
     /// Returns the line in the raw reply, from 1.
     pub fn line(&self) -> Option<usize> {
-        self.0.error.line()
+        self.error.line()
     }
 }
 
 impl fmt::Display for ReplyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0.error, f)
+        fmt::Display::fmt(&self.error, f)
     }
 }
 

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::LazyLock;
 
 use cogwork_llm::FinishReason;
@@ -14,20 +13,10 @@ use serde_json::Value;
 
 use super::problem::{ReplyProblem, ReplyProblemKind};
 use super::types::{Partial, Reply, ReplyWith};
+use crate::Reading;
 use crate::form::Form;
 
-/// How malformed replies are treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Reading {
-    /// They are repaired if their meaning is unambiguous, and each repair is reported.
-    #[default]
-    Repairing,
-    /// They are refused.
-    Strict,
-}
-
-/// Reads the raw text of a model within limits, and repairs malformed replies.
+/// Reads the raw text of a model, of at most 256 KiB, and repairs malformed replies.
 ///
 /// The reply is in a fence that is labelled `yaml` or `json` or has no label, or a JSON object in
 /// prose, or the text from the first line that begins with a key. Thinking in `<think>` tags is
@@ -51,27 +40,18 @@ pub enum Reading {
 /// assert_eq!(problem.line(), Some(4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[must_use]
 pub struct ReplyReader {
-    reading: Reading,
-    max_bytes: usize,
-    max_steps: usize,
-    may_have_calls: bool,
-    form: Form,
+    pub(crate) reading: Reading,
+    /// Whether an empty list of tool calls is accepted.
+    pub(crate) may_have_calls: bool,
+    /// The form that error messages ask for. It does not affect which replies are accepted.
+    pub(crate) form: Form,
 }
 
-impl Default for ReplyReader {
-    fn default() -> Self {
-        Self {
-            reading: Reading::default(),
-            max_bytes: 256 * 1024,
-            max_steps: 10_000,
-            may_have_calls: false,
-            form: Form::Yaml,
-        }
-    }
-}
+/// The maximum number of bytes of a reply.
+pub(crate) const MAX_BYTES: usize = 256 * 1024;
 
 /// A usable reply, and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -86,9 +66,9 @@ pub struct Read {
     pub truncated: bool,
 }
 
-static REPLY: LazyLock<AnswerReader<Reply>> = LazyLock::new(|| reader().without_last_item());
+static REPLY: LazyLock<AnswerReader<Reply>> = LazyLock::new(|| reader().as_far_as_it_goes());
 static REPLY_WITH_CALLS: LazyLock<AnswerReader<ReplyWith<Value>>> =
-    LazyLock::new(|| reader().without_last_item());
+    LazyLock::new(|| reader().as_far_as_it_goes());
 static PARTIAL: LazyLock<AnswerReader<Partial>> = LazyLock::new(|| reader().as_far_as_it_goes());
 
 fn reader<T: JsonSchema + DeserializeOwned>() -> AnswerReader<T> {
@@ -100,49 +80,10 @@ pub(crate) fn growing_thinking() -> GrowingText<Reply> {
     GrowingText::new(REPLY.clone(), "current_thinking")
 }
 
-impl Reply {
-    /// Reads the raw text of a model, of at most `max_bytes`, without repairs. [`ReplyReader`] can
-    /// repair replies and has more settings.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ReplyProblem`] with the line in `text`, and what is expected instead.
-    pub fn read(text: &str, max_bytes: usize) -> Result<Self, ReplyProblem> {
-        let reader = ReplyReader::default()
-            .with_reading(Reading::Strict)
-            .with_max_bytes(max_bytes);
-        reader.read(text).map(|read| read.reply)
-    }
-}
-
 impl ReplyReader {
     /// Sets whether replies are repaired. The default is [`Reading::Repairing`].
     pub fn with_reading(mut self, reading: Reading) -> Self {
         self.reading = reading;
-        self
-    }
-
-    /// Sets the maximum length of a text, in bytes. The default is 256 KiB.
-    pub fn with_max_bytes(mut self, bytes: usize) -> Self {
-        self.max_bytes = bytes;
-        self
-    }
-
-    /// Sets the maximum number of steps of a plan, on all levels. The default is 10,000.
-    pub fn with_max_steps(mut self, steps: usize) -> Self {
-        self.max_steps = steps;
-        self
-    }
-
-    /// Sets the form that error messages ask for. It does not affect which replies are accepted.
-    pub(crate) fn asked_for(mut self, form: Form) -> Self {
-        self.form = form;
-        self
-    }
-
-    /// Accepts an empty list of tool calls.
-    pub(crate) fn with_calls(mut self) -> Self {
-        self.may_have_calls = true;
         self
     }
 
@@ -164,7 +105,11 @@ impl ReplyReader {
         text: &str,
         reason: &FinishReason,
     ) -> Result<Read, ReplyProblem> {
-        self.check_length(text)?;
+        if text.len() > MAX_BYTES {
+            let bytes = text.len();
+            let message = format!("the reply is {bytes} bytes long; at most {MAX_BYTES} are read");
+            return Err(ReplyProblem::new(ReplyProblemKind::TooLong, message));
+        }
 
         let needs_end = *reason != FinishReason::Stop;
         let read = match self.may_have_calls {
@@ -182,19 +127,6 @@ impl ReplyReader {
         })
     }
 
-    fn check_length(&self, text: &str) -> Result<(), ReplyProblem> {
-        let max = self.max_bytes;
-        if text.len() <= max {
-            return Ok(());
-        }
-
-        let message = format!(
-            "the reply is {} bytes long; at most {max} are read",
-            text.len()
-        );
-        Err(ReplyProblem::new(ReplyProblemKind::TooLong, message))
-    }
-
     /// Checks what the types don't tell.
     fn checked(&self, text: &str, read: ReadAnswer<Reply>) -> Result<Read, ReplyProblem> {
         let mut reply = read.value;
@@ -202,10 +134,6 @@ impl ReplyReader {
 
         if reply.current_thinking.trim().is_empty() {
             let message = "`current_thinking` is empty; expected the evaluation and the thinking";
-            return Err(ReplyProblem::new(ReplyProblemKind::Invalid, message));
-        }
-        if reply.planning.len() > self.max_steps {
-            let message = "the block has more steps than are read; expected a shorter plan";
             return Err(ReplyProblem::new(ReplyProblemKind::Invalid, message));
         }
 
@@ -307,13 +235,4 @@ fn drop_loops(steps: &mut Vec<Step>) -> usize {
     });
     *steps = kept.cloned().collect();
     inside + before - steps.len()
-}
-
-impl fmt::Display for Reading {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Repairing => "repairing",
-            Self::Strict => "strict",
-        })
-    }
 }

@@ -7,12 +7,14 @@ use serde_json::{Map, Value};
 
 /// A usable reply: the three parts that the model was asked for.
 ///
-/// [`read`](Reply::read) reads it from the raw text of a model; `Display` writes it as a model should.
+/// [`ReplyReader`](crate::ReplyReader) reads it from the raw text of a model; `Display` writes it as
+/// a model should.
 ///
 /// ```
-/// use cogwork_cot::Reply;
+/// use cogwork_cot::ReplyReader;
 ///
-/// let reply = Reply::read("\
+/// let reader = ReplyReader::default();
+/// let reply = reader.read("\
 /// Here is my thought.
 /// ```yaml
 /// current_thinking: Two and two make four.
@@ -21,9 +23,9 @@ use serde_json::{Map, Value};
 ///     status: Done
 ///     result: 4
 /// next_thought_needed: false
-/// ```", 4096)?;
+/// ```")?.reply;
 /// assert_eq!(reply.planning.steps()[0].result.as_deref(), Some("4"));
-/// assert_eq!(Reply::read(&reply.to_string(), 4096)?, reply);
+/// assert_eq!(reader.read(&reply.to_string())?.reply, reply);
 /// # Ok::<(), cogwork_cot::ReplyProblem>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use cogwork_flow::{is_followed, is_watched, report_from, report_growth};
 
 use crate::reasoning_event::SOURCE;
-use crate::{ChainOfThought, Reasoning, ReasoningEvent};
+use crate::{ChainOfThought, ReasoningEvent};
 
 /// Receives the events of a [`ChainOfThought`].
 ///
@@ -31,12 +31,6 @@ use crate::{ChainOfThought, Reasoning, ReasoningEvent};
 pub trait Reporter: Send + Sync {
     /// Called with each event.
     fn event(&self, event: &ReasoningEvent);
-
-    /// Called after each turn, with the state: there is another thought, an answer, or both. By
-    /// default, does nothing.
-    fn turn_ended(&self, reasoning: &Reasoning) {
-        let _ = reasoning;
-    }
 }
 
 impl<F: Fn(&ReasoningEvent) + Send + Sync> Reporter for F {
@@ -49,16 +43,12 @@ impl<R: Reporter + ?Sized> Reporter for Arc<R> {
     fn event(&self, event: &ReasoningEvent) {
         self.as_ref().event(event);
     }
-
-    fn turn_ended(&self, reasoning: &Reasoning) {
-        self.as_ref().turn_ended(reasoning);
-    }
 }
 
 impl ChainOfThought {
     /// Passes an event on to the reporter and to the events of the run.
     pub(crate) fn emit(&self, event: impl FnOnce() -> ReasoningEvent) {
-        if !self.is_watched() {
+        if self.reporter.is_none() && !is_watched() {
             return;
         }
 
@@ -76,11 +66,6 @@ impl ChainOfThought {
         if let Some(reporter) = &self.reporter {
             reporter.event(event);
         }
-    }
-
-    /// Returns whether anyone receives events.
-    pub(crate) fn is_watched(&self) -> bool {
-        self.reporter.is_some() || is_watched()
     }
 
     /// Returns whether anyone follows texts while they grow.

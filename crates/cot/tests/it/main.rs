@@ -6,7 +6,6 @@ mod prompts;
 mod properties;
 mod reading;
 mod real_replies;
-mod refused_over_http;
 mod repairing;
 mod requests;
 mod schemas;

@@ -104,15 +104,11 @@ fn check(text: &str) -> Result<(), TestCaseError> {
             for repair in &read.repairs {
                 prop_assert!(
                     (1..=lines).contains(&repair.line),
-                    "{} of {} in {:?}",
-                    repair,
-                    lines,
-                    text
+                    "{repair} of {lines} in {text:?}"
                 );
                 prop_assert!(
                     !repair.to_string().chars().any(char::is_control),
-                    "{:?}",
-                    repair
+                    "{repair:?}"
                 );
             }
 

@@ -8,51 +8,38 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_cot::Reply;
+use cogwork_cot::{ChainOfThought, ChatRequest, Format, Reasoning, ScriptedClient};
+use cogwork_llm::ReplyFormat;
 use serde_json::Value;
 
-/// The schema with a line for each entry, in order.
-fn pretty(json: &str) -> String {
-    let mut text = String::new();
-    let mut depth = 0;
-    let mut in_string = false;
-    let mut escaped = false;
-    for c in json.chars() {
-        let opens = !in_string && matches!(c, '{' | '[');
-        let closes = !in_string && matches!(c, '}' | ']');
-        depth = if closes { depth - 1 } else { depth };
+/// The schema of a reply of at most so many tokens.
+async fn schema(format: Format, tokens: u32) -> String {
+    let client = ScriptedClient::default();
+    let node = ChainOfThought::new(client.clone())
+        .with_format(format)
+        .with_request(ChatRequest::default().with_max_tokens(tokens));
+    let ended = node.into_flow().run(&mut Reasoning::new("?")).await;
+    ended.expect_err("the script is empty");
 
-        if closes {
-            text += &format!("\n{}", "  ".repeat(depth));
-        }
-
-        text.push(c);
-        if opens {
-            depth += 1;
-        }
-
-        if opens || !in_string && c == ',' {
-            text += &format!("\n{}", "  ".repeat(depth));
-        } else if !in_string && c == ':' {
-            text.push(' ');
-        }
-
-        in_string = in_string != (c == '"' && !escaped);
-        escaped = c == '\\' && !escaped;
+    match client.requests()[0].format() {
+        Some(ReplyFormat::Schema { schema, .. }) => schema.to_string(),
+        other => panic!("{other:?}"),
     }
-
-    text
 }
 
-#[test]
-fn the_schema_of_a_reply_within_bounds() {
-    let schema = Reply::json_schema(20_000);
-    insta::assert_snapshot!(pretty(&schema));
+/// The schema with a line for each key.
+fn pretty(json: &str) -> String {
+    json.replace(",\"", ",\n\"").replace("{\"", "{\n\"")
 }
 
-#[test]
-fn the_flat_schema_of_a_reply() {
-    insta::assert_snapshot!(pretty(&Reply::flat_json_schema()));
+#[tokio::test]
+async fn the_schema_of_a_reply_within_bounds() {
+    insta::assert_snapshot!(pretty(&schema(Format::Schema, 20_000).await));
+}
+
+#[tokio::test]
+async fn the_flat_schema_of_a_reply() {
+    insta::assert_snapshot!(pretty(&schema(Format::FlatSchema, 20_000).await));
 }
 
 /// The longest value of a schema.
@@ -78,12 +65,8 @@ fn longest(schema: &Value) -> Value {
     }
 }
 
-fn parsed(schema: &str) -> Value {
-    serde_json::from_str(schema).unwrap()
-}
-
-#[test]
-fn the_longest_reply_fits_the_limit_of_tokens() {
+#[tokio::test]
+async fn the_longest_reply_fits_the_limit_of_tokens() {
     let step = match std::env::var_os("COGWORK_LONG_TESTS") {
         Some(_) => 331,
         None => 3_319,
@@ -93,8 +76,8 @@ fn the_longest_reply_fits_the_limit_of_tokens() {
         .step_by(step)
         .chain([900, 4096, 8192, 1_000_000])
     {
-        let schema = Reply::json_schema(tokens);
-        let longest = longest(&parsed(&schema));
+        let schema = schema(Format::Schema, tokens).await;
+        let longest = longest(&serde_json::from_str(&schema).unwrap());
         // A token for each character of a text, and for three of the characters around them.
         let text = serde_json::to_string_pretty(&longest).unwrap();
         let of_texts = text.matches('#').count();

@@ -38,19 +38,12 @@ fn slow_prompts(n: usize) -> Vec<(&'static str, String, &'static str)> {
 
     vec![
         ("brackets", prompts(&"[".repeat(n)), too_deep),
-        ("dashes", "- ".repeat(n), too_deep),
         (
             "anchors",
             prompts(&format!("[{}]", each(&|n| format!("&a{n} x, ")))),
             "anchors (`&name`)",
         ),
-        (
-            "documents",
-            "--- a\n".repeat(n),
-            "more than one YAML document",
-        ),
         ("a huge plain text", prompts(&word), ""),
-        ("an open quote", prompts(&"\"a\n".repeat(n)), ""),
         (
             "steps",
             prompts(&format!(
@@ -76,7 +69,7 @@ fn reading_ten_times_the_prompts_takes_about_ten_times_as_long() {
         assert_grows_linearly(what, &short, &long, |text| {
             let error = Prompts::from_yaml(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{what}: {error}");
-            assert_eq!(error.contains(": line "), !reason.is_empty(), "{error}");
+            assert_eq!(error.starts_with("line "), !reason.is_empty(), "{error}");
         });
     }
 }
@@ -91,6 +84,6 @@ fn prompts_may_have_comments_and_are_not_longer_than_a_mebibyte() {
     let long = english.to_owned() + "#".repeat(1 << 20).as_str();
     insta::assert_snapshot!(
         Prompts::from_yaml(&long).unwrap_err().to_string().replace(&long.len().to_string(), "N"),
-        @"prompts: the text has N bytes; expected at most 1048576"
+        @"the text has N bytes; expected at most 1048576"
     );
 }

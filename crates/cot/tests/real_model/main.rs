@@ -3,9 +3,8 @@
 //!
 //! `scripts/check --real-model` gets and starts a server and runs this. With `OPENAI_BASE_URL` and
 //! `OPENAI_MODEL` set, `cargo test -p cogwork-cot --test real_model -- --ignored --nocapture` uses that
-//! one; it must know llama.cpp's field `grammar` and `response_format`. `RUNS` says how many runs (default 4 of each constrained
-//! kind and 2 free ones), `FIRST_SEED` where their seeds begin (default 1), `VERBOSE` shows every thought,
-//! `SAVE_REPLIES` names a folder to which every raw reply is written.
+//! one; it must know `response_format`. `RUNS` says how many runs (default 4 with a schema and
+//! 2 without), `FIRST_SEED` where their seeds begin (default 1), `VERBOSE` shows every thought.
 #![cfg(all(feature = "http", feature = "console"))]
 #![expect(
     clippy::unwrap_used,
@@ -15,21 +14,18 @@
 )]
 
 mod recorder;
-mod tally;
 
 use std::env;
 use std::error::Error;
 use std::time::Duration;
 
 use cogwork_cot::{
-    Backoff, ChainOfThought, ChatRequest, ConsoleReporter, CotError, Format, Limits, OpenAiClient,
-    Reasoning, Retry, Rung, Try, Usage,
+    Backoff, ChainOfThought, ChatRequest, ChatResponse, ConsoleReporter, CotError, CutShort,
+    Format, Limits, OpenAiClient, Reasoning, Retry, Thought, Trace, Try, Usage,
 };
-use cogwork_llm::OpenAiClientBuilder;
 use tokio::sync::Mutex;
 
-use recorder::{Call, Recorder};
-use tally::Tally;
+use recorder::Recorder;
 
 const PROBLEMS: [&str; 4] = [
     "What is half of 30?",
@@ -38,66 +34,16 @@ const PROBLEMS: [&str; 4] = [
     "Tom has 5 apples and gives 2 away. How many are left?",
 ];
 
-/// A small model alone seldom keeps to YAML for a whole run. Under this grammar it always does, so
-/// that whole traces come about, wrong as they may be.
-const GRAMMAR: &str = include_str!("reply.gbnf");
-
 /// Small servers answer one request at a time, and hold one conversation in their cache.
 static SERVER: Mutex<()> = Mutex::const_new(());
-
-/// How the model is kept to the form of a reply.
-#[derive(Clone, Copy, PartialEq)]
-enum Form {
-    /// The server lets it write nothing else than YAML of a grammar.
-    Constrained,
-    /// The server holds it to the JSON Schema that the node asks for by itself.
-    Schema,
-    /// It is asked for it.
-    Free,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum End {
-    Solved,
-    Limit,
-    Unreadable,
-}
-
-#[tokio::test]
-#[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
-async fn constrained_replies_make_whole_traces() -> Result<(), Box<dyn Error>> {
-    let _server = SERVER.lock().await;
-    let mut tally = Tally::default();
-    let mut runs = 0;
-    let first = number("FIRST_SEED", 1);
-    let least = number("RUNS", 4);
-
-    // In a third of the runs this model moves a status, so that a few may well go by without one.
-    while runs < least || (tally.moves == 0 && runs < 3 * least) {
-        run(Form::Constrained, first + runs, &mut tally).await?;
-        runs += 1;
-    }
-
-    println!("{tally}");
-    assert_eq!(tally.unread(), 0, "a reply of the right form was not read");
-    assert!(tally.moves > 0, "no status moved in any run");
-
-    Ok(())
-}
 
 #[tokio::test]
 #[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
 async fn replies_held_to_the_schema_are_read_without_repairs() -> Result<(), Box<dyn Error>> {
     let _server = SERVER.lock().await;
-    let mut tally = Tally::default();
-    let first = number("FIRST_SEED", 1);
-    for seed in first..first + number("RUNS", 4) {
-        run(Form::Schema, seed, &mut tally).await?;
+    for seed in seeds(4) {
+        run(Format::Schema, seed).await?;
     }
-
-    println!("{tally}");
-    assert_eq!(tally.unread(), 0, "a reply of the right form was not read");
     Ok(())
 }
 
@@ -105,14 +51,15 @@ async fn replies_held_to_the_schema_are_read_without_repairs() -> Result<(), Box
 #[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
 async fn free_replies_end_in_a_trace_or_an_error_that_holds_them() -> Result<(), Box<dyn Error>> {
     let _server = SERVER.lock().await;
-    let mut tally = Tally::default();
-    let first = number("FIRST_SEED", 1);
-    for seed in first..first + number("RUNS", 2) {
-        run(Form::Free, seed, &mut tally).await?;
+    for seed in seeds(2) {
+        run(Format::Text, seed).await?;
     }
-
-    println!("{tally}");
     Ok(())
+}
+
+fn seeds(runs: u64) -> std::ops::Range<u64> {
+    let first = number("FIRST_SEED", 1);
+    first..first + number("RUNS", runs)
 }
 
 /// A whole number from the environment.
@@ -123,121 +70,86 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Runs the loop once, and holds what it kept against what went over the wire.
-async fn run(form: Form, seed: u64, tally: &mut Tally) -> Result<(), Box<dyn Error>> {
-    let problem = PROBLEMS[seed as usize % PROBLEMS.len()];
-    let (client, tokens) = match form {
-        Form::Constrained => (
-            OpenAiClientBuilder::from_env()?
-                .with_extra("grammar", GRAMMAR)
-                .build()?,
-            900,
-        ),
-        Form::Schema => (OpenAiClient::from_env()?, 900),
-        Form::Free => (OpenAiClient::from_env()?, 400),
-    };
+async fn run(format: Format, seed: u64) -> Result<(), Box<dyn Error>> {
+    let request = ChatRequest::default()
+        .with_max_tokens(if format == Format::Schema { 900 } else { 400 })
+        .with_temperature(0.7)
+        .with_seed(seed);
+    let limits = Limits::default()
+        .with_thoughts(6)
+        .with_time(Duration::from_secs(90));
 
-    let rung = if form == Form::Schema {
-        Rung::Schema
-    } else {
-        Rung::Text
-    };
-
-    let (client, calls) = Recorder::new(Retry::new(client, Backoff::default()));
+    let client = Retry::new(OpenAiClient::from_env()?, Backoff::default());
+    let (client, calls) = Recorder::new(client);
     let node = ChainOfThought::new(client)
-        .with_format(if form == Form::Schema {
-            Format::Auto
-        } else {
-            Format::From(Rung::Text)
-        })
-        .with_request(
-            ChatRequest::default()
-                .with_max_tokens(tokens)
-                .with_temperature(0.7)
-                .with_seed(seed),
-        )
-        .with_limits(
-            Limits::default()
-                .with_thoughts(6)
-                .with_time(Duration::from_secs(90)),
-        );
-
+        .with_format(format)
+        .with_request(request)
+        .with_limits(limits);
     let node = match env::var_os("VERBOSE") {
         Some(_) => node.with_reporter(ConsoleReporter::stdout()),
         None => node,
     };
-    let mut reasoning = Reasoning::new(problem);
+
+    let mut reasoning = Reasoning::new(PROBLEMS[seed as usize % PROBLEMS.len()]);
     let result = node.into_flow().run(&mut reasoning).await;
     let calls = calls.lock().unwrap();
 
-    let mut tries: Vec<&[Try]> = reasoning
-        .thoughts()
-        .iter()
-        .map(|thought| &thought.trace().tries[..])
-        .collect();
-
-    let mut spent = reasoning.spent();
-    let (end, complaint) = match &result {
-        Ok(_) => (End::Solved, None),
-        Err(error) => {
-            let error = error
-                .downcast_ref::<CotError>()
-                .ok_or("the node fails with its own error")?;
-            let end = match (error.limit(), error.reply_problem()) {
-                (Some(_), _) => End::Limit,
-                (None, Some(_)) => End::Unreadable,
-                (None, None) => return Err(error.to_string().into()),
-            };
-
-            tries.push(error.tries());
-            spent += error.spent();
-            (end, Some(error.to_string()))
-        }
+    let failed = match &result {
+        Ok(_) => None,
+        Err(error) => error.downcast_ref::<CotError>(),
     };
+    let unfinished = reasoning.cut_short().map(CutShort::trace);
+    let kept = reasoning.thoughts().iter().map(Thought::trace);
+    let traces: Vec<&Trace> = kept
+        .chain(unfinished)
+        .chain(failed.map(CotError::trace))
+        .collect();
+    println!("seed {seed}: {} calls, {result:?}", calls.len());
 
-    for trace in reasoning.thoughts().iter().map(|thought| thought.trace()) {
-        assert_eq!(
-            (trace.rung, &trace.refusals[..]),
-            (rung, &[][..]),
-            "seed {seed}: the server takes the form"
-        );
+    assert_eq!(
+        result.is_err(),
+        failed.is_some(),
+        "the node fails with its own error"
+    );
+    assert_eq!(
+        reasoning.solution().is_some(),
+        result.is_ok(),
+        "an answer is the end"
+    );
+    for trace in &traces {
+        assert!(trace.refusals.is_empty(), "the server takes the form");
+        let is_early = |complaint: &String| complaint.starts_with("the reply ends the reasoning");
+        let mut complaints = trace
+            .tries
+            .iter()
+            .filter_map(|made| made.complaint.as_ref());
+        let is_as_asked = trace.repairs.is_empty() && complaints.all(is_early);
         assert!(
-            form == Form::Free || trace.repairs.is_empty(),
-            "seed {seed}: {:?}",
-            trace.repairs
+            format == Format::Text || is_as_asked,
+            "seed {seed}: {trace:?}"
         );
     }
 
-    assert_kept(&reasoning, &tries.concat(), spent.usage, &calls);
-    assert_eq!(
-        reasoning.solution().is_some(),
-        end == End::Solved,
-        "seed {seed}: an answer is the end"
-    );
-
-    tally.add(end, &reasoning, &tries, &calls);
-    let thoughts = reasoning.thoughts().len();
-    let seconds = spent.time.as_secs_f64();
-    let complaint = complaint
-        .map(|text| format!(": {text}"))
-        .unwrap_or_default();
-    println!(
-        "seed {seed}: {end:?} with {thoughts} thoughts in {} calls, {seconds:.1} s{complaint}",
-        calls.len()
-    );
-
+    let tries: Vec<Try> = traces
+        .iter()
+        .flat_map(|trace| trace.tries.clone())
+        .collect();
+    let mut usage = Usage::default();
+    traces.iter().for_each(|trace| usage += trace.spent.usage);
+    assert_kept(&reasoning, &tries, usage, &calls);
     Ok(())
 }
 
 /// Every reply is in the trace as the model gave it, every token is counted, and the thoughts are
 /// thoughts.
-fn assert_kept(reasoning: &Reasoning, tries: &[Try], usage: Usage, calls: &[Call]) {
+fn assert_kept(reasoning: &Reasoning, tries: &[Try], usage: Usage, calls: &[ChatResponse]) {
     let kept: Vec<&str> = tries.iter().map(|tried| tried.reply.as_str()).collect();
-    let given: Vec<&str> = calls.iter().map(|call| call.response.text()).collect();
+    let given: Vec<&str> = calls.iter().map(|call| call.text()).collect();
     assert_eq!(kept, given, "every reply is kept, in order");
 
     let mut counted = Usage::default();
     for call in calls {
-        counted += call.response.usage().expect("the server reports usage");
+        counted += call.usage().expect("the server reports usage");
     }
 
     assert_eq!(usage, counted, "every token is counted");

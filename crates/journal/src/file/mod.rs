@@ -1,5 +1,6 @@
 //! A file for each run.
 
+mod events;
 mod lines;
 
 use std::fs::File;
@@ -17,7 +18,7 @@ use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine, blocking};
 use crate::mutex;
 use crate::record::Reader;
 use crate::summary::Standing;
-use crate::{RunQuery, RunStatus, RunSummary, StoreError, folder, lock};
+use crate::{EventLine, RunQuery, RunStatus, RunSummary, StoreError, folder, lock};
 
 /// The ending of the file of each run.
 const ENDING: &str = ".jsonl";
@@ -31,6 +32,7 @@ pub(crate) struct Files {
 /// The names of the files of a run.
 struct Names {
     lines: String,
+    events: String,
     lock: String,
     /// The file that replaces the lines once it is complete. Its name is fixed, so that leftovers of a
     /// crash are found.
@@ -42,6 +44,7 @@ impl Names {
         let name = safe_name(run_id);
         Self {
             lines: format!("{name}{ENDING}"),
+            events: format!("{name}.events"),
             lock: format!("{name}.lock"),
             new: format!("{name}.new"),
         }
@@ -89,6 +92,7 @@ impl Files {
             names,
             folder,
             file: None,
+            events: None,
             whole: 0,
             _lock: lock,
         };
@@ -150,8 +154,14 @@ impl Files {
         }
 
         let _ = folder.remove_leftover(&names.new);
-        let removed = folder.remove_file(&names.lines);
-        removed.map_err(|error| failed(&self.path(run_id), "removed")(error.into()))?;
+        for name in [&names.events, &names.lines] {
+            match folder.remove_file(name) {
+                Err(error) if !error.is_not_found() => {
+                    return Err(failed(&folder.path_of(name), "removed")(error.into()));
+                }
+                _ => {}
+            }
+        }
         sync(&folder)?;
         lock::remove(&folder, &names.lock, lock);
         Ok(true)
@@ -286,6 +296,20 @@ impl Backend for Files {
         self.run(run_id, read).await
     }
 
+    async fn read_events(
+        &self,
+        run_id: &str,
+        from: u64,
+    ) -> Result<Option<Vec<EventLine>>, StoreError> {
+        let read = move |files: &Self, run_id: &str| {
+            let Some(folder) = files.existing(run_id)? else {
+                return Ok(None);
+            };
+            events::read(&folder, &Names::of(run_id).events, from).map(Some)
+        };
+        self.run(run_id, read).await
+    }
+
     async fn list(&self, query: RunQuery) -> Result<Vec<RunSummary>, StoreError> {
         let files = self.clone();
         blocking(self.place(), move || files.list_now(&query)).await
@@ -311,6 +335,8 @@ struct FileRun {
     folder: Folder,
     /// The file with the lines, if it exists.
     file: Option<File>,
+    /// The file with the events, once some were written.
+    events: Option<File>,
     /// The length of its whole lines. A crash may have left an incomplete one after them.
     whole: u64,
     _lock: LockFile,
@@ -324,6 +350,22 @@ impl Held for HeldFile {
         let run = Arc::clone(&self.0);
         let place = mutex::lock(&run).path.display().to_string();
         blocking(place, move || mutex::lock(&run).write(&edit)).await
+    }
+
+    async fn write_events(&mut self, events: Vec<String>) -> Result<(), StoreError> {
+        let run = Arc::clone(&self.0);
+        let place = mutex::lock(&run).path.display().to_string();
+        let write = move || {
+            let mut run = mutex::lock(&run);
+            let FileRun {
+                folder,
+                names,
+                events: file,
+                ..
+            } = &mut *run;
+            events::append(folder, &names.events, file, &events)
+        };
+        blocking(place, write).await
     }
 }
 

@@ -14,12 +14,12 @@ use super::claim::Claimed;
 use super::database::Database;
 use super::run::HeldRun;
 use super::statements::TAKE;
-use crate::backend::{Backend, Expected, Taken, TextLine};
+use crate::backend::{Backend, EVENTS_PART, Expected, Taken, TextLine};
 use crate::error::Kind;
 use crate::lock::PATIENCE;
 use crate::record::Reader;
-use crate::rows::{RunRow, WaitRow, check_number, count};
-use crate::{RunQuery, RunSummary, StoreError};
+use crate::rows::{RunRow, WaitRow, check_number, count, event_line};
+use crate::{EventLine, RunQuery, RunSummary, StoreError};
 
 /// The delay between two attempts to take a run on which somebody works.
 const BETWEEN: Duration = Duration::from_millis(25);
@@ -88,6 +88,14 @@ impl Backend for Postgres {
         numbers: Range<u64>,
     ) -> Result<Option<Vec<TextLine>>, StoreError> {
         self.0.lines(run_id, &numbers).await
+    }
+
+    async fn read_events(
+        &self,
+        run_id: &str,
+        from: u64,
+    ) -> Result<Option<Vec<EventLine>>, StoreError> {
+        self.0.events(run_id, from).await
     }
 
     async fn list(&self, query: RunQuery) -> Result<Vec<RunSummary>, StoreError> {
@@ -270,6 +278,33 @@ impl Database {
             })
         });
         lines.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Reads some events of a run. Returns `None` if it doesn't exist.
+    async fn events(&self, run_id: &str, from: u64) -> Result<Option<Vec<EventLine>>, StoreError> {
+        // The sum is that of the events before, so that a single one may be longer than a part.
+        let read = "SELECT number, event FROM @.runs LEFT JOIN (
+                 SELECT *, sum(octet_length(event)) OVER (PARTITION BY run ORDER BY number) - octet_length(event)
+                     AS before
+                 FROM (SELECT events.* FROM @.events JOIN @.runs ON run = key
+                     WHERE id = $1 AND number >= $2 ORDER BY number LIMIT 1000) AS following
+             ) AS part ON run = key AND before < $3
+             WHERE id = $1 ORDER BY number";
+        let values: [&(dyn ToSql + Sync); 3] = [&run_id, &count(from), &count(EVENTS_PART)];
+        let rows = self.query(read, &values).await;
+        let rows = rows.map_err(|failure| self.failed("cannot be read", failure))?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+
+        let numbered = rows
+            .iter()
+            .filter_map(|row| Some((row.get::<_, Option<i64>>(0)?, row)));
+        Ok(Some(
+            numbered
+                .map(|(number, row)| event_line(number, row.get(1)))
+                .collect(),
+        ))
     }
 
     /// Finds the runs that match a query, and a further condition.

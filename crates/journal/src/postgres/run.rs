@@ -13,7 +13,7 @@ use super::claim::Claimed;
 use super::database::{Database, give_back};
 use super::failure::Failure;
 use super::lease::{Held, Lease, Stopped};
-use super::statements::{CHANGE, WRITTEN};
+use super::statements::{CHANGE, EVENTS, WRITTEN};
 use crate::StoreError;
 use crate::backend::{self, Edit, Taken, TextLine};
 use crate::header::Header;
@@ -200,6 +200,17 @@ impl backend::Held for HeldRun {
             self.lease = Some(Lease::keep(database, Held { key, fence: 1 }));
         }
         Ok(())
+    }
+
+    async fn write_events(&mut self, events: Vec<String>) -> Result<(), StoreError> {
+        let Some(lease) = &self.lease else {
+            return Ok(());
+        };
+
+        let Held { key, fence } = lease.held;
+        let written = self.database.query(EVENTS, &[&key, &fence, &events]).await;
+        let written = written.map_err(|failure| self.database.failed("cannot be written", failure));
+        written.map(drop)
     }
 
     /// If the run isn't the wanted one, that is the fault of whoever opens it.

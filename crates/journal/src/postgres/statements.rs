@@ -140,3 +140,13 @@ pub(super) const CHANGE: &str = "UPDATE @.runs SET version = version + 1,
 pub(super) const WRITTEN: &str = "SELECT FROM @.runs
      WHERE key = $1 AND fence = $2 AND version = $3 AND worker IS NOT NULL
          AND EXISTS (SELECT FROM @.lines WHERE run = key AND number = $4)";
+
+/// Adds events if the lease is still held: the key, the fence, and the events. They need not survive a
+/// crash of the server, so the commit doesn't wait for its disk.
+pub(super) const EVENTS: &str = "WITH held AS (
+         SELECT key, set_config('synchronous_commit', 'off', true) FROM @.runs
+         WHERE key = $1 AND fence = $2 AND worker IS NOT NULL FOR SHARE
+     )
+     INSERT INTO @.events (run, number, event)
+     SELECT key, (SELECT coalesce(max(number) + 1, 0) FROM @.events WHERE run = $1) + place - 1, event
+     FROM held, unnest($3::text[]) WITH ORDINALITY AS new (event, place)";

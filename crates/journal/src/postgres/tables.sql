@@ -48,6 +48,14 @@ $$;
 
 CREATE TRIGGER remove_lines AFTER DELETE ON @.runs FOR EACH ROW EXECUTE FUNCTION @.remove_lines();
 
+-- What happened, for people: JSON. A run continues without it.
+CREATE TABLE @.events (
+    run bigint NOT NULL REFERENCES @.runs ON DELETE CASCADE,
+    number bigint NOT NULL,
+    event text NOT NULL,
+    PRIMARY KEY (run, number)
+);
+
 -- The steps that wait, also where one has an answer and the run is open.
 CREATE TABLE @.waits (
     run bigint NOT NULL REFERENCES @.runs ON DELETE CASCADE,

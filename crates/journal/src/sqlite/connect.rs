@@ -43,6 +43,12 @@ const TABLES: &str = "
         at INTEGER, -- when it was written, in milliseconds since 1970; null for the first line
         PRIMARY KEY (run, number)
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE events ( -- what happened, for people: JSON; a run continues without them
+        run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        event TEXT NOT NULL,
+        PRIMARY KEY (run, number)
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE waits ( -- the steps that wait, also where one has an answer and the run is open
         run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
         line INTEGER NOT NULL, -- the number of the line with which it began
@@ -90,7 +96,6 @@ impl Connector {
         self.check(&connection)?;
         connection
             .pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
-            .and_then(|()| connection.pragma_update(None, "synchronous", "FULL"))
             .and_then(|()| connection.pragma_update(None, "foreign_keys", true))
             .map_err(failed)?;
         Ok(connection)

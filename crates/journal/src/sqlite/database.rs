@@ -30,6 +30,8 @@ type Part = Box<dyn FnOnce(&Connection) -> rusqlite::Result<Option<i64>> + Send>
 /// A part to write, and who waits for it.
 struct Waiting {
     part: Part,
+    /// Whether it must be on disk before anybody uses it.
+    is_durable: bool,
     done: oneshot::Sender<Result<Option<i64>, StoreError>>,
 }
 
@@ -51,14 +53,33 @@ impl Database {
         self.connector.place()
     }
 
-    /// Writes a part of a transaction, together with all others that are waiting.
+    /// Writes a part of a transaction durably, together with all others that are waiting.
     pub(super) async fn write(
         self: &Arc<Self>,
         part: impl FnOnce(&Connection) -> rusqlite::Result<Option<i64>> + Send + 'static,
     ) -> Result<Option<i64>, StoreError> {
+        self.put(Box::new(part), true).await
+    }
+
+    /// Writes a part of a transaction that a power cut may undo.
+    pub(super) async fn write_behind(
+        self: &Arc<Self>,
+        part: impl FnOnce(&Connection) -> rusqlite::Result<Option<i64>> + Send + 'static,
+    ) -> Result<Option<i64>, StoreError> {
+        self.put(Box::new(part), false).await
+    }
+
+    async fn put(
+        self: &Arc<Self>,
+        part: Part,
+        is_durable: bool,
+    ) -> Result<Option<i64>, StoreError> {
         let (done, written) = oneshot::channel();
-        let part = Box::new(part);
-        lock(&self.waiting).push(Waiting { part, done });
+        lock(&self.waiting).push(Waiting {
+            part,
+            is_durable,
+            done,
+        });
 
         // Whoever comes first writes what all others have queued in the meantime.
         let mut connection = Arc::clone(&self.writer).lock_owned().await;
@@ -82,10 +103,11 @@ impl Database {
         connection: &mut Option<Connection>,
         waiting: Vec<Waiting>,
     ) -> Result<(), StoreError> {
+        let is_durable = waiting.iter().any(|one| one.is_durable);
         let (parts, done): (Vec<_>, Vec<_>) =
             waiting.into_iter().map(|one| (one.part, one.done)).unzip();
 
-        let written = self.transaction(connection, parts);
+        let written = self.transaction(connection, parts, is_durable);
         let written = match written {
             Ok(keys) => keys.into_iter().map(Ok).collect(),
             Err(error) => vec![Err(error); done.len()],
@@ -100,17 +122,21 @@ impl Database {
         &self,
         connection: &mut Option<Connection>,
         parts: Vec<Part>,
+        is_durable: bool,
     ) -> Result<Vec<Option<i64>>, StoreError> {
         let open = match connection.take() {
             Some(open) => open,
             None => self.connector.writer(&self.locks)?,
         };
 
-        let transaction = connection
-            .insert(open)
-            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate);
+        let open = connection.insert(open);
         let write = || {
-            let transaction = transaction?;
+            // In WAL mode, a transaction is only synced with `FULL`.
+            let synchronous = if is_durable { "FULL" } else { "NORMAL" };
+            open.pragma_update(None, "synchronous", synchronous)?;
+
+            let immediate = rusqlite::TransactionBehavior::Immediate;
+            let transaction = open.transaction_with_behavior(immediate)?;
             let parts = parts.into_iter();
             let keys = parts.map(|part| part(&transaction));
             let keys = keys.collect::<Result<_, _>>()?;

@@ -13,10 +13,10 @@ use cogwork_text::files::{LockFile, safe_name};
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use self::database::Database;
-use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine, blocking};
-use crate::rows::{RunRow, WaitRow, check_number, count, fork_column, gone, millis};
+use crate::backend::{Backend, EVENTS_PART, Edit, Expected, Held, Taken, TextLine, blocking};
+use crate::rows::{RunRow, WaitRow, check_number, count, event_line, fork_column, gone, millis};
 use crate::waits::WaitChange;
-use crate::{RunQuery, RunSummary, StoreError, folder, lock};
+use crate::{EventLine, RunQuery, RunSummary, StoreError, folder, lock};
 
 /// A SQLite database with many runs.
 #[derive(Debug, Clone)]
@@ -101,6 +101,27 @@ impl Sqlite {
         lines.collect()
     }
 
+    fn events(&self, key: i64, from: u64) -> Result<Vec<EventLine>, StoreError> {
+        let events = self.0.read(|reader| {
+            let sql = "SELECT number, event FROM events
+                 WHERE run = ?1 AND number >= ?2 ORDER BY number";
+            let mut find = reader.prepare_cached(sql)?;
+            let mut rows = find.query((key, count(from)))?;
+
+            let mut events = Vec::new();
+            let mut bytes = 0;
+            while bytes < EVENTS_PART
+                && let Some(row) = rows.next()?
+            {
+                let event = event_line(row.get(0)?, row.get(1)?);
+                bytes += event.json.len();
+                events.push(event);
+            }
+            Ok(events)
+        });
+        Ok(events?.unwrap_or_default())
+    }
+
     async fn run<T: Send + 'static>(
         &self,
         run_id: &str,
@@ -142,6 +163,18 @@ impl Backend for Sqlite {
         numbers: Range<u64>,
     ) -> Result<Option<Vec<TextLine>>, StoreError> {
         let read = move |store: &Self, run_id: &str| store.read_now(run_id, &numbers);
+        self.run(run_id, read).await
+    }
+
+    async fn read_events(
+        &self,
+        run_id: &str,
+        from: u64,
+    ) -> Result<Option<Vec<EventLine>>, StoreError> {
+        let read = move |store: &Self, run_id: &str| {
+            let key = store.find(run_id)?;
+            key.map(|key| store.events(key, from)).transpose()
+        };
         self.run(run_id, read).await
     }
 
@@ -218,6 +251,19 @@ impl Held for HeldRow {
             None => Err(gone(&self.database.place(), &self.run_id)),
         }
     }
+
+    async fn write_events(&mut self, events: Vec<String>) -> Result<(), StoreError> {
+        let Some(key) = self.key else {
+            return Ok(());
+        };
+        let lock = Arc::clone(&self.lock);
+        let write = move |connection: &Connection| {
+            write_events(connection, key, &events)?;
+            drop(lock);
+            Ok(Some(key))
+        };
+        self.database.0.write_behind(write).await.map(drop)
+    }
 }
 
 /// Writes a change. Returns the key of the run, or `None` if its rows aren't as they were left.
@@ -247,6 +293,21 @@ fn write(
     }
 
     Ok(Some(key))
+}
+
+fn write_events(connection: &Connection, key: i64, events: &[String]) -> rusqlite::Result<()> {
+    let sql = "SELECT coalesce(max(number) + 1, 0) FROM events WHERE run = ?1";
+    let first: i64 = connection
+        .prepare_cached(sql)?
+        .query_one([key], |row| row.get(0))?;
+
+    // Nothing is inserted if the run was removed.
+    let sql = "INSERT INTO events (run, number, event) SELECT key, ?2, ?3 FROM runs WHERE key = ?1";
+    let mut insert = connection.prepare_cached(sql)?;
+    for (number, event) in (first..).zip(events) {
+        insert.execute((key, number, event))?;
+    }
+    Ok(())
 }
 
 /// Inserts the row of a new run, or checks that the rows are as this runner left them.

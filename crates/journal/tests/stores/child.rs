@@ -5,11 +5,11 @@ use std::io::{Read, Write};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use cogwork_flow::idempotency_key;
-use cogwork_journal::Store;
+use cogwork_journal::{RunEvents, Store};
 
 use crate::each::{FileStore, Tested};
 use crate::work::{Call, Work, flow};
@@ -138,6 +138,26 @@ pub(crate) fn told(calls: &Path, slow: u64) -> Call {
     })
 }
 
+/// Adds an event for each call that is done.
+fn reported(call: Call, events: &Arc<OnceLock<RunEvents>>) -> Call {
+    let events = Arc::clone(events);
+    Arc::new(move |n| {
+        let events = Arc::clone(&events);
+        let called = call(n);
+        Box::pin(async move {
+            let done = called.await;
+            let key = idempotency_key().unwrap();
+            assert!(
+                events
+                    .get()
+                    .unwrap()
+                    .push(serde_json::json!({ "done": key }).to_string())
+            );
+            done
+        })
+    })
+}
+
 #[test]
 #[ignore = "the other process of other tests"]
 fn works() {
@@ -191,11 +211,13 @@ impl Task for Works {
 }
 
 async fn work_on(store: &Store, job: &Job) {
-    let flow = flow(&told(&job.calls(), job.slow));
+    let events: Arc<OnceLock<RunEvents>> = Arc::default();
+    let flow = flow(&reported(told(&job.calls(), job.slow), &events));
     let journal = store
         .start_or_resume(&job.run_id, &flow, &Work::of(job.rounds))
         .await
         .unwrap();
+    let _ = events.set(journal.events());
     println!("\nit runs");
     let mut work: Work = journal.state().unwrap();
     let mut run = flow.begin().with_journal(journal);

@@ -105,6 +105,8 @@ fn kill_until_it_ends<S: Tested>(
         }
 
         let said = String::from_utf8(output.stdout).unwrap();
+        let reported = reported(&store, &job.run_id);
+        assert!(reported.is_subset(&made.done.iter().cloned().collect()));
         match said
             .lines()
             .find_map(|line| serde_json::from_str::<Work>(line).ok())
@@ -133,6 +135,20 @@ fn kill_until_it_ends<S: Tested>(
             }
         }
     }
+}
+
+/// The calls of which there are events. A kill can leave a part of one, after which others follow.
+fn reported<S: Tested>(store: &S, run_id: &str) -> HashSet<String> {
+    let read = crate::events::all(store, run_id);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let events = runtime.unwrap().block_on(read);
+    let key = |json: &String| {
+        let event: serde_json::Value = serde_json::from_str(json).ok()?;
+        Some(event["done"].as_str()?.to_owned())
+    };
+    events.iter().filter_map(key).collect()
 }
 
 /// Over runs with and without folds, at least so many kills in all.

@@ -15,6 +15,7 @@ mod damage;
 #[cfg(feature = "sqlite")]
 mod database;
 mod each;
+mod events;
 mod failed_writes;
 #[cfg(all(feature = "postgres", unix))]
 mod failing_server;

@@ -8,12 +8,10 @@ use std::sync::{Arc, LazyLock, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, Limits, Reasoning, ReasoningEvent, RunOptions};
-use cogwork_flow::journal::{Entry, MemoryJournal};
+use cogwork_cot::{ChainOfThought, Limits, Reasoning, ReasoningEvent};
 use cogwork_flow::{Flow, RunError, Stepped};
 use cogwork_strategies::{SolveOptions, Solver, Solving};
 use cogwork_tools::Tools;
-use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
 use tokio::task::unconstrained;
@@ -39,8 +37,6 @@ pub(super) struct Progress(Arc<StdMutex<Done>>);
 /// What was done.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Done {
-    /// The node of the next step.
-    pub(super) node: Option<String>,
     pub(super) steps: Vec<Step>,
     pub(super) repairs: Vec<String>,
     pub(super) tokens: u64,
@@ -68,8 +64,8 @@ impl Progress {
 
 /// What solves the problem of a session.
 pub(super) trait Reasoner: Send {
-    /// Returns a run that begins at a node, or at the start.
-    fn run(&self, node: Option<&str>) -> Running;
+    /// Returns a run that goes on with the state as the last one left it.
+    fn run(&self) -> Running;
 
     /// Lowers the limits, so that the next run only asks for the best answer so far. It may ask
     /// the model this many times. No other run may be in progress.
@@ -157,8 +153,7 @@ impl Conclude for Reasoning {
         let limits = limits_of(budget)
             .with_thoughts(thoughts.saturating_add(1))
             .with_calls(calls);
-        let options = RunOptions::default().with_limits(limits);
-        self.clone().with_options(options)
+        self.clone().with_limits(limits)
     }
 }
 
@@ -196,22 +191,18 @@ impl<S: Conclude> FlowReasoner<S> {
         })
     }
 
-    /// Takes steps until the run ends.
-    async fn walk(&self, state: &mut S, node: Option<String>) -> Result<(), RunError> {
+    /// Takes steps until the run ends. The flow has one node, which goes on with any state.
+    async fn walk(&self, state: &mut S) -> Result<(), RunError> {
         let max_steps = limits_of(&self.budget).max_steps();
         let mut run = self.flow.begin().with_max_steps(max_steps);
-        if let Some(journal) = node.as_deref().and_then(journal_at) {
-            run = run.with_journal_any_state(journal);
-        }
 
         loop {
             let stepped = run.step(state).await?;
             self.progress.update(state);
             self.board.end_step();
 
-            match stepped {
-                Stepped::Moved { to, .. } => self.progress.locked().node = Some(to.to_owned()),
-                _ => return Ok(()),
+            if !matches!(stepped, Stepped::Moved { .. }) {
+                return Ok(());
             }
         }
     }
@@ -230,12 +221,11 @@ impl<S> Clone for FlowReasoner<S> {
 }
 
 impl<S: Conclude> Reasoner for FlowReasoner<S> {
-    fn run(&self, node: Option<&str>) -> Running {
+    fn run(&self) -> Running {
         let reasoner = self.clone();
-        let node = node.map(str::to_owned);
         Box::pin(async move {
             let mut state = reasoner.state.lock().await;
-            if let Err(error) = reasoner.walk(&mut state, node).await {
+            if let Err(error) = reasoner.walk(&mut state).await {
                 reasoner.progress.locked().end = Some(End::failed(reason(error)));
             }
         })
@@ -254,14 +244,6 @@ fn reason(error: RunError) -> String {
     let whole = error.to_string();
     let source = error.into_source();
     source.map_or(whole, |source| source.to_string())
-}
-
-/// Returns a journal from which a run begins at a node.
-fn journal_at(node: &str) -> Option<MemoryJournal> {
-    let at = json!({"node": [node], "number": 0, "steps": 0, "state": null});
-    let entry = json!({"snapshot": at}).to_string();
-    let snapshot: Entry = serde_json::from_str(&entry).ok()?;
-    MemoryJournal::over("", [snapshot], ()).ok()
 }
 
 /// The runtime of the timers of all runs. Nothing drives it, so no timer fires: how long the host

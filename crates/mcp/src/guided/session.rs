@@ -67,7 +67,7 @@ impl Begun {
         let board = Board::default();
         let progress = Progress::default();
         let reasoner = reasoner(&settings, limits, &board, &progress)?;
-        let mut machine = Machine::new(reasoner.run(None));
+        let mut machine = Machine::new(reasoner.run());
         machine.settle();
 
         Ok(Self {
@@ -202,12 +202,11 @@ impl Begun {
         }
 
         self.stopping = Some(reason);
-        let node = self.progress.locked().node.clone();
 
         // The run before is dropped first, and with it its questions.
         self.machine = Machine::new(std::future::ready(()));
         self.reasoner.conclude(left);
-        self.machine = Machine::new(self.reasoner.run(node.as_deref()));
+        self.machine = Machine::new(self.reasoner.run());
         self.machine.settle();
     }
 

@@ -56,7 +56,7 @@ impl Way {
     fn of(name: &str, offered: &[Self]) -> Vec<Self> {
         let suits = |way: &&Self| match way {
             Self::Think => name != Method::LOOP,
-            // Strategies of the user have a table, but no driver.
+            // Strategies of the user have a table, but no method.
             Self::Begin | Self::Solve => Method::named(name).is_some(),
         };
         offered.iter().filter(suits).copied().collect()

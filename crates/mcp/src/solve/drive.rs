@@ -1,6 +1,6 @@
 //! Running a method step by step.
 
-use cogwork_cot::{Reasoning, RunOptions};
+use cogwork_cot::Reasoning;
 use cogwork_flow::{CancellationToken, Run, RunError, Stepped};
 use cogwork_strategies::{SolveError, SolveOptions, StrategyName};
 
@@ -71,8 +71,7 @@ async fn solve_by_loop(
         return SolveEnd::failed("there is no client for the loop");
     };
 
-    let options = RunOptions::default().with_limits(request.limits);
-    let mut reasoning = Reasoning::new(request.problem.clone()).with_options(options);
+    let mut reasoning = Reasoning::new(request.problem.clone()).with_limits(request.limits);
     let run = backend.reasoning.begin();
     let ended = finish(run, &mut reasoning, step_after, watch, token).await;
     end_of(&reasoning, ended.map_err(failed))

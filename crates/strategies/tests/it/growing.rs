@@ -67,8 +67,7 @@ async fn the_thought_of_a_question_grows_without_the_other_fields() {
 
     insta::assert_snapshot!(pieces, @r#"
 
-    abstraction: ⟲This| is about|\ngases.
-    solution_verification: ⟲As it| \"should|\" be.
+    solve: ⟲This| is about|\ngases.⟲As it| \"should|\" be.
     "#);
 }
 
@@ -79,8 +78,8 @@ async fn of_several_questions_each_thought_is_reported_as_a_whole() {
 
     insta::assert_snapshot!(pieces, @r"
 
-    reasoning_path_execution path 1: ⟲I add\nthem.
-    reasoning_path_execution path 2: ⟲I add\nthem.
-    reasoning_path_execution path 3: ⟲I add\nthem.
+    solve path 1: ⟲I add\nthem.
+    solve path 2: ⟲I add\nthem.
+    solve path 3: ⟲I add\nthem.
     ");
 }

@@ -6,12 +6,14 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_llm::Messages;
-use cogwork_strategies::{Ask, Parameter, ParameterType, StrategyName};
+use cogwork_llm::ScriptedClient;
+use cogwork_strategies::{
+    Answer, Ask, Format, Parameter, ParameterType, Solve, Solver, StrategyName,
+};
 use proptest::prelude::*;
 
 fn ask() -> Ask {
-    Ask::new(Messages::new(), "Go on.")
+    Ask::new("Go on.")
 }
 
 fn number() -> ParameterType {
@@ -59,8 +61,26 @@ fn form() -> Ask {
         .with_next(strategy.next(next))
 }
 
+/// Returns the message with which a question is asked.
+async fn asked(ask: Ask) -> String {
+    let method = move |cx: &mut Solve| {
+        cx.ask("problem_reception", ask.clone())?;
+        Ok(Answer::new("asked"))
+    };
+    let client = ScriptedClient::default();
+    let solver = Solver::new(client.clone(), (StrategyName::React.strategy(), method));
+    solver.solve("p").await.unwrap_err();
+
+    let request = client.requests().pop().unwrap();
+    let message = request.messages().last().unwrap().text();
+    message
+        .strip_prefix("The problem:\np\n\n")
+        .unwrap()
+        .to_owned()
+}
+
 fn shown(ask: &Ask, reply: &str) -> String {
-    match ask.read(reply) {
+    match ask.read_on(Format::Text, reply) {
         Ok(read) => {
             let mut shown = format!("{:?}", read.text);
             for (name, value) in &read.fields {
@@ -85,9 +105,9 @@ fn all(ask: &Ask, replies: &[&str]) -> String {
         .join("\n")
 }
 
-#[test]
-fn the_form_is_told_in_the_order_of_its_fields() {
-    insta::assert_snapshot!(form().question().text(), @"
+#[tokio::test]
+async fn the_form_is_told_in_the_order_of_its_fields() {
+    insta::assert_snapshot!(asked(form()).await, @"
     Go on.
 
     Write these lines, each name at the beginning of a line:
@@ -136,39 +156,6 @@ fn a_form_is_read_however_it_is_dressed() {
 }
 
 #[test]
-fn thinking_aloud_is_not_read_with_or_without_its_opening_tag() {
-    let form_after = [
-        "<think>action: wait\nscore: 1</think>\naction: look\nscore: 8\nnext: action_planning",
-        "action: wait\nscore: 1</think>\naction: look\nscore: 8\nnext: action_planning",
-        "Let me see.\n</thinking>\n\naction: look\nscore: 8\nnext: action_planning",
-        "\n <thinking>action: wait</thinking>action: look\nscore: 8\nnext: action_planning",
-    ];
-
-    insta::assert_snapshot!(all(&form(), &form_after), @r#"
-    "" action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "#);
-
-    // A closing tag at the end belongs to the reply.
-    let word = ["action: look\nscore: 8\nnext: action_planning\n</think>"];
-    insta::assert_snapshot!(all(&form(), &word), @r#""" action="look" score=8 -> action_planning"#);
-}
-
-#[test]
-fn what_follows_the_form_is_not_read() {
-    let replies = [
-        "action: look\nscore: 8\nnext: action_planning\nObservation: I see a tree.\naction: climb\nscore: 2",
-        "action: look\nscore: 8\nnext: action_planning\n\naction: climb\nscore: 2\nnext: solution_formulation",
-    ];
-    insta::assert_snapshot!(all(&form(), &replies), @r#"
-    "" action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "#);
-}
-
-#[test]
 fn a_reply_that_cannot_be_used_is_told_all_that_is_wrong() {
     let replies = [
         "",
@@ -193,31 +180,11 @@ fn a_reply_that_cannot_be_used_is_told_all_that_is_wrong() {
     "#);
 
     assert_eq!(
-        form().read(&"a".repeat(300_000)).unwrap_err(),
+        form()
+            .read_on(Format::Text, &"a".repeat(300_000))
+            .unwrap_err(),
         "line 1: the reply has 300000 bytes; expected at most 262144"
     );
-}
-
-#[test]
-fn one_text_or_one_list_may_be_the_whole_reply() {
-    let ask = |kind| ask().with_field("steps", Parameter::new(kind, ""));
-    let read = [
-        shown(&ask(list(text())), "1. one\n2. two"),
-        shown(&ask(list(text())), "Steps:\n- one\n- two"),
-        shown(&ask(list(text())), "I think.\n\nSteps:\n- one"),
-        shown(&ask(text()), "All of it: this too."),
-        shown(&ask(text()), ""),
-        shown(&ask(number()), "There are 3 ways, and I take the second."),
-    ];
-
-    insta::assert_snapshot!(read.join("\n"), @r#"
-    "" steps=["one","two"]
-    "" steps=["one","two"]
-    "I think." steps=["one"]
-    "" steps="All of it: this too."
-    ! line 1: the reply is empty; expected lines with `thought: …`, `steps: …`
-    ! line 1: `steps` is missing; expected a number
-    "#);
 }
 
 fn words() -> impl Strategy<Value = String> {
@@ -244,7 +211,7 @@ proptest! {
         let reply = parts.concat();
         let all = form().with_field("steps", Parameter::new(list(text()), "")).with_field("state", Parameter::new(map(), "").optional());
         for ask in [ask(), form(), all, ask().with_field("n", Parameter::new(number(), ""))] {
-            match ask.read(&reply) {
+            match ask.read_on(Format::Text, &reply) {
                 Ok(read) => prop_assert!(read.next.is_none_or(|next| next == "action_planning" || next == "solution_formulation")),
                 Err(problem) => prop_assert!(!problem.is_empty() && problem.len() < 10_000, "{problem}"),
             }

@@ -34,7 +34,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use cogwork_llm::{Backoff, ChatRequest, OpenAiClient, Retry};
-use cogwork_strategies::{Call, Format, Limits, SolveError, Solved, Solver, StrategyName};
+use cogwork_strategies::{Asked, Call, Format, Limits, SolveError, Solved, Solver, StrategyName};
 
 use client::TextTools;
 use tally::{Ended, Tally};
@@ -84,10 +84,10 @@ fn chosen_strategies() -> Result<Vec<StrategyName>, Box<dyn Error>> {
 }
 
 /// Returns the first form of a reply.
-fn format() -> Result<Format, Box<dyn Error>> {
+fn format() -> Result<Option<Format>, Box<dyn Error>> {
     match env::var("FORMAT").as_deref() {
-        Err(_) | Ok("auto") => Ok(Format::Auto),
-        Ok(rung) => Ok(Format::From(serde_json::from_value(rung.into())?)),
+        Err(_) | Ok("auto") => Ok(None),
+        Ok(format) => Ok(Some(serde_json::from_value(format.into())?)),
     }
 }
 
@@ -137,7 +137,7 @@ fn show(result: &Result<Solved, SolveError>) {
     };
 
     for call in calls {
-        let Call::Model { stage, tries, .. } = call else {
+        let Call::Model(Asked { stage, tries, .. }) = call else {
             println!("{call:?}");
             continue;
         };

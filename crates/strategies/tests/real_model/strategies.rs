@@ -1,14 +1,14 @@
 //! The drivers, with settings that bound a run to a few calls, and the tools.
 
 use cogwork_strategies::{
-    Driver, Linear, React, Rewoo, Scratchpad, SelfAsk, SelfConsistency, StrategyName,
+    Linear, Method, React, Rewoo, Scratchpad, SelfAsk, SelfConsistency, StrategyName,
     TreeOfThoughts,
 };
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
 use serde::Deserialize;
 
-pub(crate) fn driver(name: StrategyName) -> Box<dyn Driver> {
+pub(crate) fn driver(name: StrategyName) -> Box<dyn Method> {
     match name {
         StrategyName::Linear => Box::new(Linear::new().with_max_thoughts(6)),
         StrategyName::React => Box::new(React::new().with_max_cycles(3)),

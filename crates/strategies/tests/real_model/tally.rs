@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use cogwork_strategies::{Call, SolveError, Solved, Spent, StrategyName};
+use cogwork_strategies::{Asked, Call, SolveError, Solved, Spent, StrategyName};
 
 /// How a run ended.
 pub(crate) struct Ended {
@@ -68,7 +68,7 @@ impl Ended {
 
 fn unusable(calls: &[Call]) -> usize {
     let tries = calls.iter().flat_map(|call| match call {
-        Call::Model { tries, .. } => tries.as_slice(),
+        Call::Model(Asked { tries, .. }) => tries.as_slice(),
         _ => &[],
     });
 

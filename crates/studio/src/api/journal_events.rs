@@ -1,4 +1,4 @@
-//! The events of a run without a record, from the entries of its journal.
+//! The events of a run without any, from the entries of its journal.
 
 use std::time::SystemTime;
 
@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use crate::view::seconds;
 
-/// Returns the header of the record that the events make up.
+/// Returns the first event.
 pub(super) fn header(run: &RunSummary) -> Value {
     json!({
-        "cogwork_record": cogwork_trace::FORMAT,
+        "at": 0.0,
+        "type": "opened",
         "run": run.run_id,
         "flow": run.flow,
         "started": seconds(run.started),
@@ -19,7 +20,7 @@ pub(super) fn header(run: &RunSummary) -> Value {
     })
 }
 
-/// Returns the events of an entry, in the format of a record.
+/// Returns the events of an entry.
 pub(super) fn events(entry: &RecordedEntry, started: SystemTime) -> Vec<Value> {
     let since = entry.at.and_then(|at| at.duration_since(started).ok());
     let at = since.map_or(0.0, |since| since.as_secs_f64());

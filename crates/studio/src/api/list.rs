@@ -6,16 +6,20 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use cogwork_journal::{RunQuery, RunStatus, RunSummary, StoreError};
+use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::http::Refusal;
-use crate::records::Totals;
 use crate::shared::Shared;
+use crate::totals::Totals;
 use crate::view;
 
 /// The number of runs on a page.
 const PAGE: u32 = 50;
+
+/// The number of runs whose events are read at the same time.
+const READ_TOGETHER: usize = 4;
 
 /// How many runs are searched at once.
 const PART: u32 = 500;
@@ -150,18 +154,12 @@ fn contains(run: &RunSummary, wanted: &str) -> bool {
         }
 }
 
-/// Returns what the runs cost, for those with a record.
-async fn totals(shared: &Arc<Shared>, runs: &[RunSummary]) -> Vec<Option<Totals>> {
-    let ids: Vec<String> = runs.iter().map(|run| run.run_id.clone()).collect();
-    let count = ids.len();
-    let shared = Arc::clone(shared);
-
-    let counted = tokio::task::spawn_blocking(move || {
-        let of_run = |id: &String| {
-            let file = shared.records.file(id)?;
-            shared.totals.update(id, &file)
-        };
-        ids.iter().map(of_run).collect()
-    });
-    counted.await.unwrap_or_else(|_| vec![None; count])
+/// Returns what the runs cost, for those with events.
+async fn totals(shared: &Shared, runs: &[RunSummary]) -> Vec<Option<Totals>> {
+    // Not an iterator: the compiler couldn't tell that its futures are `Send`.
+    let mut totals = Vec::new();
+    for run in runs {
+        totals.push(shared.totals.update(&shared.store, run));
+    }
+    stream::iter(totals).buffered(READ_TOGETHER).collect().await
 }

@@ -10,19 +10,19 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use cogwork_journal::RunSummary;
+use cogwork_journal::{EventLine, RunSummary};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::journal_events;
 use crate::http::Refusal;
 use crate::pieces::PieceWatcher;
-use crate::records::{Batch, Line, Tail, TailError};
 use crate::shared::Shared;
 
-/// How often to look for new lines of a record.
+/// How often to look for new events.
 const AGAIN: Duration = Duration::from_millis(200);
 
 /// How often to look for new entries of a journal, which may be read from its beginning.
@@ -31,7 +31,7 @@ const JOURNAL_AGAIN: Duration = Duration::from_secs(1);
 /// How often something is sent, so that a browser that left is noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// How many bytes of a record one live view is sent before it is asked whether to continue.
+/// How many bytes of events one live view is sent before it is asked whether to continue.
 const VIEW_BYTES: u64 = 64 << 20;
 
 /// How many entries of a journal are read at once.
@@ -39,10 +39,10 @@ const ENTRIES: u64 = 500;
 
 /// Sends the events as they are recorded, from the one after `Last-Event-ID`.
 ///
-/// An event without a name is a line of the record, and its id is where the next one begins. The
-/// others are `damaged` (a line was skipped), `current` (all that is recorded so far was sent),
-/// `limit` (more on request), `replaced` (the record begins anew) and `refused` (the record cannot be
-/// read).
+/// An event without a name is one of the run, and its id is the position after it. The others are
+/// `damaged` (one was skipped), `current` (all that is recorded so far was sent), `limit` (more on
+/// request), `replaced` (there are events now, of a run that had only a journal) and `refused` (they
+/// cannot be read).
 pub(super) async fn events(
     State(shared): State<Arc<Shared>>,
     watching: Result<Query<Watching>, QueryRejection>,
@@ -88,10 +88,10 @@ pub(super) async fn events(
 
 /// Where the events come from.
 enum Source {
-    /// A record.
-    Record(Box<Tail>),
-    /// The journal, from the entry with this index.
-    Journal(u64),
+    /// The events, from this position.
+    Events(u64),
+    /// The entries of a run without events, from the one with this index.
+    Entries(u64),
 }
 
 /// What a request watches.
@@ -105,9 +105,7 @@ pub(super) struct Watching {
 /// Where to continue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// In a record.
-    Byte(u64),
-    /// In a journal.
+    Event(u64),
     Entry(u64),
 }
 
@@ -116,22 +114,17 @@ impl Place {
     fn read(id: &str) -> Option<Self> {
         match id.strip_prefix('j') {
             Some(index) => index.parse().ok().map(Self::Entry),
-            None => id.parse().ok().map(Self::Byte),
+            None => id.parse().ok().map(Self::Event),
         }
     }
 }
 
-async fn source(shared: &Arc<Shared>, run: &RunSummary, from: Option<Place>) -> Source {
-    match (shared.record(&run.run_id).await, from) {
-        (Some(file), from) => {
-            let at = match from {
-                Some(Place::Byte(at)) => at,
-                _ => 0,
-            };
-            Source::Record(Box::new(Tail::new(file, at)))
-        }
-        (None, Some(Place::Entry(index))) => Source::Journal(index),
-        (None, _) => Source::Journal(0),
+async fn source(shared: &Shared, run: &RunSummary, from: Option<Place>) -> Source {
+    match (shared.has_events(&run.run_id).await, from) {
+        (true, Some(Place::Event(position))) => Source::Events(position),
+        (true, _) => Source::Events(0),
+        (false, Some(Place::Entry(index))) => Source::Entries(index),
+        (false, _) => Source::Entries(0),
     }
 }
 
@@ -193,59 +186,52 @@ impl Live {
 
     fn again(&self) -> Duration {
         match self.source {
-            Source::Record(_) => AGAIN,
-            Source::Journal(_) => JOURNAL_AGAIN,
+            Source::Events(_) => AGAIN,
+            Source::Entries(_) => JOURNAL_AGAIN,
         }
     }
 
     /// Reads what is new. Returns whether nothing more is recorded yet.
     async fn read(&mut self) -> bool {
-        match std::mem::replace(&mut self.source, Source::Journal(0)) {
-            Source::Record(tail) => self.read_record(tail).await,
-            Source::Journal(index) => {
-                self.read_journal(index).await;
+        match self.source {
+            Source::Events(position) => self.read_events(position).await,
+            Source::Entries(index) => {
+                self.read_entries(index).await;
                 true
             }
         }
     }
 
-    async fn read_record(&mut self, mut tail: Box<Tail>) -> bool {
-        let reading = tokio::task::spawn_blocking(move || {
-            let batch = tail.read();
-            (tail, batch)
-        });
-        let Ok((tail, batch)) = reading.await else {
-            self.refuse("the record could not be read");
-            return true;
-        };
-        self.source = Source::Record(tail);
-
-        match batch {
-            Ok(Batch { lines, is_end }) => {
-                lines.into_iter().for_each(|line| self.add(line));
-                return is_end;
+    async fn read_events(&mut self, position: u64) -> bool {
+        let events = match self.shared.store.events(&self.run.run_id, position).await {
+            Ok(events) => events,
+            Err(error) => {
+                self.refuse(&error.to_string());
+                return true;
             }
-            Err(TailError::Replaced) => self.end(Event::default().event("replaced").data("{}")),
-            Err(error) => self.refuse(&error.to_string()),
+        };
+
+        if let Some(last) = events.last() {
+            self.source = Source::Events(last.next);
         }
-        true
+        let is_end = events.is_empty();
+        events.into_iter().for_each(|event| self.add(&event));
+        is_end
     }
 
-    fn add(&mut self, line: Line) {
+    fn add(&mut self, event: &EventLine) {
         if self.is_done {
             return;
         }
 
-        match line {
-            Line::Json { text, end } => {
-                self.sent += text.len() as u64;
-                self.push(Event::default().id(end.to_string()).data(text));
-            }
-            Line::Damaged { problem, end } => {
-                let text = json!({"problem": problem, "end": end}).to_string();
-                let event = Event::default().event("damaged").id(end.to_string());
-                self.push(event.data(text));
-            }
+        // An event of a stream is a single line, and a lone carriage return ends one, too.
+        let text = event.json.replace('\r', " ");
+        let id = event.next.to_string();
+        if serde_json::from_str::<&RawValue>(&text).is_ok() {
+            self.sent += text.len() as u64;
+            self.push(Event::default().id(id).data(text));
+        } else {
+            self.push(Event::default().event("damaged").id(id).data("{}"));
         }
 
         if self.sent >= VIEW_BYTES {
@@ -254,7 +240,7 @@ impl Live {
         }
     }
 
-    async fn read_journal(&mut self, index: u64) {
+    async fn read_entries(&mut self, index: u64) {
         let store = &self.shared.store;
         let entries = store
             .entries(&self.run.run_id, index..index.saturating_add(ENTRIES))
@@ -278,10 +264,10 @@ impl Live {
                 self.push(event);
             }
         }
-        self.source = Source::Journal(index.saturating_add(entries.len() as u64));
+        self.source = Source::Entries(index.saturating_add(entries.len() as u64));
 
         // The run was resumed by a program that records it.
-        if entries.is_empty() && self.shared.record(&self.run.run_id).await.is_some() {
+        if entries.is_empty() && self.shared.has_events(&self.run.run_id).await {
             self.end(Event::default().event("replaced").data("{}"));
         }
     }

@@ -37,11 +37,8 @@ pub(super) async fn run(
     // If this cannot be determined, resuming the run reports why.
     let is_open = matches!(run.status, RunStatus::Open | RunStatus::Failed { .. });
     let is_running = is_open && shared.store.is_in_use(&run_id).await.unwrap_or(false);
-    let has_record = shared.record(&run_id).await.is_some();
-
     Ok(Json(json!({
         "run": view::run(&run),
-        "has_record": has_record,
         "is_running": is_running,
         "can_resume": shared.has_flow(&run.flow),
         "can_fork": shared.flows.can_fork() && shared.has_flow(&run.flow),

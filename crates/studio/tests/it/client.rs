@@ -189,7 +189,7 @@ fn store(place: &Path) -> Store {
     Store::at(place.to_str().unwrap()).unwrap()
 }
 
-/// Returns the file with the record of a run in a folder of runs.
-pub(crate) fn record(folder: &Path, run_id: &str) -> PathBuf {
-    cogwork_trace::record_path(folder, run_id)
+/// Returns the file with the events of a run in a folder of runs.
+pub(crate) fn events_of(folder: &Path, run_id: &str) -> PathBuf {
+    folder.join(format!("{run_id}.events"))
 }

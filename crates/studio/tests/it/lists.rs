@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::client::{Served, record};
-use super::runs::{at, fail, pause, record_of};
+use super::client::{Served, events_of};
+use super::runs::{at, fail, happened, pause};
 
 async fn fill(place: &Path) {
     let store = at(place);
@@ -46,7 +46,6 @@ async fn runs_are_listed(place: &Path) {
     assert_eq!(run["run"]["waits"][0]["why"], "how good is </script>?");
     let schema = run["run"]["waits"][0]["schema"].as_str().unwrap();
     assert!(schema.contains(r#""type":"object""#), "{schema}");
-    assert_eq!(run["has_record"], false);
     assert_eq!(studio.get("/api/run?id=d").await.status, 404);
     assert_eq!(studio.get("/api/run").await.status, 400);
 }
@@ -107,11 +106,11 @@ async fn pages_have_fifty_runs() {
 }
 
 #[tokio::test]
-async fn the_cost_is_that_of_the_record_as_far_as_it_is_written() {
+async fn the_cost_is_that_of_the_events_so_far() {
     let folder = tempfile::tempdir().unwrap();
     pause(&at(folder.path()), "a", "x").await;
-    let lines = record_of("a");
-    let path = record(folder.path(), "a");
+    let lines = happened("a");
+    let path = events_of(folder.path(), "a");
     std::fs::write(&path, format!("{}\n{{\"at\":0.9,\"ty", lines.join("\n"))).unwrap();
 
     let studio = Served::over(folder.path()).await;
@@ -125,11 +124,20 @@ async fn the_cost_is_that_of_the_record_as_far_as_it_is_written() {
 
     // Only what is new is added.
     let more = format!("{}\n{}\n", lines.join("\n"), lines[3]);
-    std::fs::write(&path, more).unwrap();
+    std::fs::write(&path, &more).unwrap();
     assert_eq!(totals().await["cost"], 0.5);
 
-    // A record that was replaced is counted anew.
-    std::fs::remove_file(&path).unwrap();
-    std::fs::write(&path, format!("{}\n{}\n", lines[0], lines[3])).unwrap();
-    assert_eq!(totals().await["calls"], 1);
+    // Many megabytes are read in parts.
+    let note = format!(
+        "{{\"at\":9.0,\"type\":\"noted\",\"text\":\"{}\"}}\n",
+        "x".repeat(1 << 20)
+    );
+    let many = note.repeat(9);
+    std::fs::write(&path, more + &many).unwrap();
+    let part = totals().await;
+    assert_eq!(
+        (part["cost"].as_f64(), part["is_partial"].as_bool()),
+        (Some(0.5), Some(true))
+    );
+    assert_eq!(totals().await["is_partial"].as_bool(), None);
 }

@@ -49,7 +49,6 @@ async fn runs_are_listed_and_shown() {
     let id = "a+%E2%80%9Etale%E2%80%9C+/+1";
     let run = studio.get(&format!("/api/run?id={id}")).await.json();
     assert_eq!(run["run"]["status"], "paused");
-    assert_eq!(run["has_record"], false);
     let mut watching = studio.watch(&format!("/api/run/events?id={id}"), "").await;
     let text = watching.until("event: current").await;
     let types: Vec<Value> = lines(&text)

@@ -60,10 +60,9 @@ pub(crate) fn at(place: &Path) -> Store {
     Store::at(place.to_str().unwrap()).unwrap()
 }
 
-/// Returns the header and some events of a record.
-pub(crate) fn record_of(run_id: &str) -> Vec<String> {
-    let header =
-        json!({"cogwork_record": 1, "run": run_id, "flow": "rate", "started": 1_763_875_000.5});
+/// Returns some events of a run.
+pub(crate) fn happened(run_id: &str) -> Vec<String> {
+    let header = json!({"at": 0.0, "type": "opened", "run": run_id, "flow": "rate", "started": 1_763_875_000.5});
     let events = [
         json!({"at": 0.0, "type": "run_started"}),
         json!({"step": "rate/draft#1", "at": 0.1, "type": "step_entered"}),

@@ -41,8 +41,7 @@ impl Budget {
     }
 
     /// Adds a line, which is the JSON of an event.
-    pub(super) fn add(&mut self, json: &[u8]) {
-        let line = String::from_utf8_lossy(json).into_owned();
+    pub(super) fn add(&mut self, line: String) {
         let line = match self.length() {
             Some(length) => self.shorten(line, length),
             None => line,

@@ -1,4 +1,4 @@
-//! The record of a run as a page: one HTML file that opens from disk, without a network.
+//! What happened in a run as a page: one HTML file that opens from disk, without a network.
 
 mod assets;
 mod budget;
@@ -8,33 +8,40 @@ mod parts;
 
 pub use parts::PageParts;
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 
-use crate::{Header, RecordError, RecordReader};
+use cogwork_journal::{Store, StoreError};
+use cogwork_text::Name;
+
+use crate::{Header, RecordedEvent};
 
 use budget::Budget;
 
-/// The record of a run as a page.
+/// What happened in a run as a page.
 ///
-/// The page is one HTML file without references to anything else. It contains the record, a style
+/// The page is one HTML file without references to anything else. It contains the events, a style
 /// and a script, and a policy that allows nothing but these, so text of a model cannot become
-/// markup. It is at most a few megabytes large: texts of a large record are shortened, and if that
+/// markup. It is at most a few megabytes large: texts of a long run are shortened, and if that
 /// isn't enough, events in its middle are left out. The page shows what isn't in it; see
 /// [`notes`](Self::notes).
 ///
 /// ```
-/// use cogwork_trace::{Page, RecordReader};
+/// use cogwork_flow::{Flow, from_fn};
+/// use cogwork_trace::{Page, RecorderSettings, RunRecorder};
 ///
-/// let record = "\
-/// {\"cogwork_record\":1,\"run\":\"order-17\",\"flow\":\"shop\",\"started\":1763875000.5}
-/// {\"at\":0.0,\"type\":\"run_started\"}
-/// ";
-/// let page = Page::read(RecordReader::new(record.as_bytes())?)?;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::from_node("greet", from_fn(|text: &mut String| text.push_str("Hello")))?;
+///
+/// let recorder = RunRecorder::in_memory(RecorderSettings::default());
+/// flow.begin().with_events(&recorder).finish(&mut String::new()).await?;
+/// let page = Page::from_events(recorder.events())?;
 ///
 /// let mut html = Vec::new();
 /// page.write(&mut html)?;
 /// assert!(html.starts_with(b"<!DOCTYPE html>"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug)]
 pub struct Page {
@@ -43,59 +50,86 @@ pub struct Page {
     notes: Vec<String>,
 }
 
+/// Why there is no page of a run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PageError {
+    /// The run doesn't exist, or the store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No events of the run were recorded.
+    #[error(
+        "no events of the run `{}` are on record: it was run without a recorder",
+        Name(run_id)
+    )]
+    NoEvents {
+        /// The id of the run; empty if it isn't known.
+        run_id: String,
+    },
+}
+
 impl Page {
     /// The default maximum number of bytes of the events: 48 MiB.
     pub const DEFAULT_MAX_BYTES: usize = 48 * 1024 * 1024;
 
-    /// Reads a record until its end, and shows at most [`DEFAULT_MAX_BYTES`](Self::DEFAULT_MAX_BYTES)
-    /// of its events.
+    /// Makes a page of a run in a store, which may be in use.
     ///
     /// # Errors
     ///
-    /// Returns an error if the record cannot be read. Damaged lines are left out.
-    pub fn read<R: BufRead>(reader: RecordReader<R>) -> Result<Self, RecordError> {
-        Self::read_with(reader, Self::DEFAULT_MAX_BYTES)
+    /// Returns an error if the run doesn't exist, if none of its events were recorded, or if the store
+    /// cannot be read.
+    pub async fn of_run(store: &Store, run_id: &str) -> Result<Self, PageError> {
+        Self::of_run_with(store, run_id, Self::DEFAULT_MAX_BYTES).await
     }
 
-    /// Reads a record until its end, and shows at most so many bytes of its events. In the page, they are
-    /// compressed, usually to less than a tenth.
+    /// Makes a page of a run in a store, with at most so many bytes of its events. In the page, they
+    /// are compressed, usually to less than a tenth.
     ///
     /// # Errors
     ///
-    /// The same as [`read`](Self::read).
-    pub fn read_with<R: BufRead>(
-        mut reader: RecordReader<R>,
+    /// The same as [`of_run`](Self::of_run).
+    pub async fn of_run_with(
+        store: &Store,
+        run_id: &str,
         max_bytes: usize,
-    ) -> Result<Self, RecordError> {
-        let mut budget = Budget::new(max_bytes);
-        let mut damage = Damage::default();
-
-        while let Some(event) = reader.next() {
-            match event {
-                Ok(_) => budget.add(reader.json()),
-                Err(error) => damage.add(error)?,
-            }
+    ) -> Result<Self, PageError> {
+        let mut making = Making::new(max_bytes);
+        let mut from = 0;
+        loop {
+            let events = store.events(run_id, from).await?;
+            let Some(last) = events.last() else {
+                return making.page(run_id);
+            };
+            from = last.next;
+            events.into_iter().for_each(|event| making.add(event.json));
         }
-
-        let mut notes = damage.notes;
-        if damage.more > 0 {
-            notes.push(format!("{} more lines are damaged", damage.more));
-        }
-        if let Some(bytes) = reader.torn() {
-            notes.push(format!(
-                "The last line of the record is incomplete ({bytes} bytes), as after a crash."
-            ));
-        }
-        notes.extend(budget.notes());
-
-        Ok(Self {
-            header: reader.header().clone(),
-            lines: budget.into_lines(),
-            notes,
-        })
     }
 
-    /// Returns the header of the record.
+    /// Makes a page of the events of a run, each as JSON, and shows at most
+    /// [`DEFAULT_MAX_BYTES`](Self::DEFAULT_MAX_BYTES) of them. What isn't an event is left out.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if they don't begin with a [`Header`].
+    pub fn from_events(events: impl IntoIterator<Item = String>) -> Result<Self, PageError> {
+        Self::from_events_with(events, Self::DEFAULT_MAX_BYTES)
+    }
+
+    /// Makes a page of at most so many bytes of the events of a run.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`from_events`](Self::from_events).
+    pub fn from_events_with(
+        events: impl IntoIterator<Item = String>,
+        max_bytes: usize,
+    ) -> Result<Self, PageError> {
+        let mut making = Making::new(max_bytes);
+        events.into_iter().for_each(|event| making.add(event));
+        making.page("")
+    }
+
+    /// Returns the header of the run.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -117,28 +151,51 @@ impl Page {
     }
 }
 
-/// The lines that couldn't be read.
-#[derive(Debug, Default)]
-struct Damage {
-    notes: Vec<String>,
-    more: u64,
+/// A page to which events are added.
+struct Making {
+    header: Option<Header>,
+    budget: Budget,
+    damaged: u64,
 }
 
-/// How many damaged lines are listed.
-const MOST_LISTED: usize = 5;
-
-impl Damage {
-    /// Notes an error of one line, and returns any other.
-    fn add(&mut self, error: RecordError) -> Result<(), RecordError> {
-        if !error.is_of_line() {
-            return Err(error);
+impl Making {
+    fn new(max_bytes: usize) -> Self {
+        Self {
+            header: None,
+            budget: Budget::new(max_bytes),
+            damaged: 0,
         }
+    }
 
-        if self.notes.len() < MOST_LISTED {
-            self.notes.push(format!("Not shown: {error}"));
+    fn add(&mut self, event: String) {
+        if self.header.is_none() {
+            self.header = Header::from_json(&event);
+        } else if RecordedEvent::from_json(&event).is_ok() {
+            self.budget.add(event);
         } else {
-            self.more += 1;
+            self.damaged += 1;
         }
-        Ok(())
+    }
+
+    fn page(self, run_id: &str) -> Result<Page, PageError> {
+        let Some(header) = self.header else {
+            let run_id = run_id.to_owned();
+            return Err(PageError::NoEvents { run_id });
+        };
+
+        let mut notes = Vec::new();
+        if self.damaged > 0 {
+            notes.push(format!(
+                "{} events are incomplete, as after a crash, and not shown.",
+                self.damaged
+            ));
+        }
+        notes.extend(self.budget.notes());
+
+        Ok(Page {
+            header,
+            lines: self.budget.into_lines(),
+            notes,
+        })
     }
 }

@@ -1,6 +1,15 @@
 use serde_json::{Map, Value};
 
-/// A line of a record after the header.
+/// An event that was recorded.
+///
+/// ```
+/// use cogwork_trace::RecordedEvent;
+///
+/// let event = RecordedEvent::from_json(r#"{"step":"greet/hello#1","at":0.5,"type":"noted","text":"Hi"}"#)?;
+/// assert_eq!(event.name, "noted");
+/// assert_eq!(event.fields["text"], "Hi");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RecordedEvent {
@@ -16,14 +25,18 @@ pub struct RecordedEvent {
 }
 
 impl RecordedEvent {
-    /// Reads an event from a line of JSON.
-    pub(super) fn from_json(line: &[u8]) -> Result<Self, serde_json::Error> {
-        let mut fields: Map<String, Value> = serde_json::from_slice(line)?;
+    /// Reads an event from its JSON.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if this isn't the JSON of an event.
+    pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
+        let mut fields: Map<String, Value> = serde_json::from_str(json)?;
 
         let step = fields.remove("step").map(serde_json::from_value);
         let at = fields.remove("at").map(serde_json::from_value);
         let Some(Value::String(name)) = fields.remove("type") else {
-            let error = "the line has no `type`, such as \"step_entered\"";
+            let error = "the event has no `type`, such as \"step_entered\"";
             return Err(serde::de::Error::custom(error));
         };
 

@@ -3,35 +3,73 @@ use serde::{Deserialize, Serialize};
 
 use super::content::Content;
 
-/// The version of the format that this crate writes, and the newest that it reads.
-pub const FORMAT: u32 = 1;
-
-/// The first line of a record.
+/// What is recorded each time when a run is started or resumed: its first event.
 ///
 /// ```json
-/// {"cogwork_record": 1, "run": "order-17", "flow": "shop", "started": 1763875000.123, "graph": {…}, "content": "full"}
+/// {"at": 0.0, "type": "opened", "run": "order-17", "flow": "shop", "started": 1763875000.123, "graph": {…}, "content": "full"}
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Header {
-    /// The version of the format.
-    #[serde(rename = "cogwork_record")]
-    pub format: u32,
     /// The id of the run.
     pub run: String,
     /// The name of the flow.
     pub flow: String,
-    /// When the run started, in seconds since the Unix epoch.
+    /// When the run was started or resumed, in seconds since the Unix epoch.
     pub started: f64,
     /// The graph of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<FlowGraph>,
+    /// The input of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
     /// The run that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
-    /// How much of the texts the record contains.
+    /// How much of the texts is recorded.
     #[serde(default)]
     pub content: Content,
+}
+
+/// The type of the event.
+const OPENED: &str = "opened";
+
+/// The event, whose fields come after those that all events have.
+#[derive(Serialize, Deserialize)]
+struct Opened<H> {
+    at: f64,
+    #[serde(rename = "type")]
+    name: String,
+    #[serde(flatten)]
+    header: H,
+}
+
+impl Header {
+    pub(crate) fn new(run: &str, flow: &str, started: f64) -> Self {
+        Self {
+            run: run.to_owned(),
+            flow: flow.to_owned(),
+            started,
+            graph: None,
+            input: None,
+            forked_from: None,
+            content: Content::Full,
+        }
+    }
+
+    /// Reads a header from the JSON of an event. Returns `None` if the event is another one.
+    pub fn from_json(json: &str) -> Option<Self> {
+        let opened: Opened<Self> = serde_json::from_str(json).ok()?;
+        (opened.name == OPENED).then_some(opened.header)
+    }
+
+    pub(crate) fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&Opened {
+            at: 0.0,
+            name: OPENED.to_owned(),
+            header: self,
+        })
+    }
 }
 
 /// The origin of a run that continues a part of another one.
@@ -45,21 +83,6 @@ pub struct ForkedFrom {
     /// What was changed, such as `model` or `prompt`.
     #[serde(default)]
     pub changes: Vec<String>,
-}
-
-impl Header {
-    /// Creates a header of the current [`FORMAT`]. `started` is in seconds since the Unix epoch.
-    pub fn new(run: impl Into<String>, flow: impl Into<String>, started: f64) -> Self {
-        Self {
-            format: FORMAT,
-            run: run.into(),
-            flow: flow.into(),
-            started,
-            graph: None,
-            forked_from: None,
-            content: Content::Full,
-        }
-    }
 }
 
 impl ForkedFrom {

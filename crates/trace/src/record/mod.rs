@@ -1,7 +1,5 @@
-//! The format of records: a header, then one event per line.
+//! The events of a run as JSON.
 
 pub(crate) mod content;
-pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod header;
-pub(crate) mod reader;

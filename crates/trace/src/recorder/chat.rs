@@ -6,7 +6,7 @@ use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, Message, Prices, ReplyFormat, ToolCall,
     ToolDefinition, Usage,
 };
-use cogwork_typed::ask::{ChatCall, ChatVerdict, EmbeddingCall, PlacedRepair};
+use cogwork_typed::ask::{ChatCall, ChatVerdict, EmbeddingCall, Repair};
 use serde_json::{Value, json};
 
 use super::part::Sent;
@@ -134,14 +134,12 @@ pub(super) fn embedded(number: u64, call: &EmbeddingCall, prices: Option<&Prices
     }))
 }
 
-/// The verdict on a reply. Repairs have no places in a reply that was redacted, in which other text
-/// would be there.
+/// The verdict on a reply.
 pub(super) fn judged(
     number: u64,
     verdict: ChatVerdict,
     problem: Option<&str>,
-    repairs: &[PlacedRepair],
-    has_places: bool,
+    repairs: &[Repair],
 ) -> Value {
     let verdict = match verdict {
         ChatVerdict::Usable => "usable",
@@ -150,22 +148,12 @@ pub(super) fn judged(
         ChatVerdict::Unusable => "unusable",
         _ => "other",
     };
-    let repairs = repairs.iter().map(|repair| {
-        present(json!({
-            "kind": repair.kind,
-            "what": repair.what,
-            "line": repair.line,
-            "start": repair.start.filter(|_| has_places),
-            "end": repair.end.filter(|_| has_places),
-        }))
-    });
-
     present(json!({
         "type": "judged",
         "call": number,
         "verdict": verdict,
         "problem": problem,
-        "repairs": list(repairs),
+        "repairs": list(repairs.iter().map(|repair| json!(repair))),
     }))
 }
 

@@ -1,42 +1,29 @@
 //! Makes lines of the events of a run.
 
-use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use cogwork_flow::{Event, EventKind, FlowGraph, Observer, StepName};
 use cogwork_llm::{ChatRequest, Message, ToolDefinition};
-use cogwork_text::files::LockFile;
 use cogwork_typed::ask::ChatEvent;
 use serde_json::{Value, json};
 
-use super::open::OpenRecord;
 use super::part::{Part, Sent};
-use super::write::LineWriter;
-use super::{chat, line, texts};
+use super::{Target, chat, line, texts};
 use crate::{Header, RecorderSettings};
 
-/// Observes a run, and passes lines to the writer.
+/// Observes a run, and records a line for each event.
 #[derive(Debug)]
 pub(super) struct Handle {
     settings: RecorderSettings,
+    target: Target,
     state: Mutex<State>,
-    writer: LineWriter,
-    /// Released after the last line is written.
-    _lock: Option<LockFile>,
 }
 
 #[derive(Debug)]
 struct State {
-    /// The id of the recorded run, as it is recorded; from the record or once the run has started.
+    /// The id of the recorded run, once it is known.
     run: Option<String>,
-    /// The id of the run that started in this process.
-    current: Option<String>,
-    /// Whether the record has a header.
-    has_header: bool,
-    /// The id of another run that the recorder was used for.
-    other: Option<String>,
-    /// The number of bytes of the record.
     bytes: u64,
     is_full: bool,
     lost: u64,
@@ -51,93 +38,66 @@ struct Place<'a> {
 }
 
 impl Handle {
-    pub(super) fn new(record: OpenRecord, settings: RecorderSettings) -> io::Result<Self> {
-        let OpenRecord {
-            file,
-            lock,
-            header,
-            bytes,
-            next_message,
-            next_tools,
-            next_call,
-        } = record;
-
-        let part = Part::after(next_message, next_tools, next_call);
+    pub(super) fn new(target: Target, run: Option<String>, settings: RecorderSettings) -> Self {
         let state = State {
-            has_header: header.is_some(),
-            run: header.map(|header| header.run),
-            current: None,
-            other: None,
-            bytes,
+            run,
+            bytes: 0,
             is_full: false,
             lost: 0,
-            part,
+            part: Part::default(),
         };
 
-        Ok(Self {
+        Self {
             settings,
+            target,
             state: Mutex::new(state),
-            writer: LineWriter::start(file)?,
-            _lock: lock,
-        })
-    }
-
-    /// Waits until all lines are written.
-    pub(super) fn flush(&self) -> io::Result<()> {
-        {
-            let mut state = self.lock();
-            self.write_lost(&mut state);
-
-            if let Some(other) = &state.other {
-                let run = state.run.as_deref().unwrap_or_default();
-                let error = format!("the record is of the run `{run}`, not of `{other}`");
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
-            }
         }
-
-        self.writer.flush()
     }
 
-    pub(super) fn run(&self) -> Option<String> {
-        self.lock().run.clone()
+    /// Records the answer of the run.
+    pub(super) fn answer(&self, text: &str) {
+        let text = texts::content(text, &self.settings);
+        let answered = json!({ "at": 0.0, "type": "answered", "text": text });
+        self.write(&mut self.lock(), answered.to_string());
+    }
+
+    /// Records how many events were lost.
+    pub(super) fn finish(&self) {
+        self.write_lost(&mut self.lock());
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the header, or that the run is resumed.
+    /// Records that the run is started or resumed.
     fn start(&self, state: &mut State, run: &str, flow: &FlowGraph) -> serde_json::Result<()> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let started = since.unwrap_or_default().as_secs_f64();
         let started = (started * 1e3).round() / 1e3;
 
-        if state.has_header {
-            let resumed = json!({ "at": 0.0, "type": "resumed", "started": started });
-            self.write(state, format!("{resumed}\n").into_bytes());
-            return Ok(());
-        }
-
         let mut header = Header::new(run, &flow.name, started);
         header.graph = Some(flow.clone());
         header.content = self.settings.content();
         header.forked_from.clone_from(&self.settings.forked_from);
+        let input = self.settings.input.as_deref();
+        header.input = input.map(|input| texts::content(input, &self.settings));
 
-        let mut line = self.header(&header)?;
-        line.push('\n');
-        state.has_header = self.write(state, line.into_bytes());
+        let header = self.header(header)?;
+        state.part = Part::default();
+        self.write(state, header);
         Ok(())
     }
 
     /// Returns the JSON of the header, without secrets.
-    fn header(&self, header: &Header) -> serde_json::Result<String> {
+    fn header(&self, header: Header) -> serde_json::Result<String> {
         if self.settings.secrets.is_empty() {
-            return serde_json::to_string(header);
+            return header.to_json();
         }
 
         let shown = texts::names(serde_json::to_value(header)?, &self.settings);
         let shown: Header = serde_json::from_value(shown)?;
-        serde_json::to_string(&shown)
+        shown.to_json()
     }
 
     fn record(&self, state: &mut State, event: &Event) -> serde_json::Result<()> {
@@ -176,11 +136,6 @@ impl Handle {
                 response,
                 took,
             } => {
-                let text = response.text();
-                if *texts::redacted(text, &self.settings) != *text {
-                    state.part.note_redacted(call.number);
-                }
-
                 let sent = state.part.end(call.number);
                 let number = state.part.call(call.number);
                 let prices = self.settings.prices.as_ref();
@@ -206,9 +161,8 @@ impl Handle {
                 problem,
                 repairs,
             } => {
-                let has_places = !state.part.was_redacted(*call);
                 let number = state.part.call(*call);
-                chat::judged(number, *verdict, problem.as_deref(), repairs, has_places)
+                chat::judged(number, *verdict, problem.as_deref(), repairs)
             }
             _ => return Ok(()),
         };
@@ -296,8 +250,8 @@ impl Handle {
         Ok(self.write(state, line))
     }
 
-    /// Passes a line to the writer. Returns whether it will be written.
-    fn write(&self, state: &mut State, line: Vec<u8>) -> bool {
+    /// Records a line. Returns whether it will be kept.
+    fn write(&self, state: &mut State, line: String) -> bool {
         if state.is_full {
             return false;
         }
@@ -306,7 +260,7 @@ impl Handle {
         if state.bytes.saturating_add(line.len() as u64) > limit {
             state.is_full = true;
             let full = json!({ "at": 0.0, "type": "full", "limit": limit });
-            self.push(state, format!("{full}\n").into_bytes());
+            self.push(state, full.to_string());
             return false;
         }
 
@@ -318,15 +272,14 @@ impl Handle {
         true
     }
 
-    /// Writes how many events were lost, if any were. Returns whether all of them are counted in the
-    /// record now.
+    /// Records how many events were lost, if any were. Returns whether all of them are on record now.
     fn write_lost(&self, state: &mut State) -> bool {
         if state.lost == 0 {
             return true;
         }
 
         let lost = json!({ "at": 0.0, "type": "lost", "count": state.lost });
-        let is_written = self.push(state, format!("{lost}\n").into_bytes());
+        let is_written = self.push(state, lost.to_string());
         if is_written {
             state.lost = 0;
         }
@@ -334,41 +287,30 @@ impl Handle {
         is_written
     }
 
-    fn push(&self, state: &mut State, line: Vec<u8>) -> bool {
+    fn push(&self, state: &mut State, line: String) -> bool {
         let bytes = line.len() as u64;
-        let is_written = self.writer.push(line, self.settings.max_waiting);
-        if is_written {
+        let is_kept = self.target.push(line);
+        if is_kept {
             state.bytes = state.bytes.saturating_add(bytes);
         }
 
-        is_written
+        is_kept
     }
 }
 
 impl Observer for Handle {
     fn run_started(&self, run: &str, flow: &FlowGraph) {
         let mut state = self.lock();
+        let recorded = state.run.get_or_insert_with(|| run.to_owned());
 
-        let shown = texts::name(run, &self.settings);
-
-        match &state.run {
-            Some(recorded) if **recorded != *shown => {
-                state.other = Some(run.to_owned());
-                return;
-            }
-            Some(_) => {}
-            None => state.run = Some(shown.into_owned()),
-        }
-
-        state.current = Some(run.to_owned());
-        if self.start(&mut state, run, flow).is_err() {
+        if *recorded == run && self.start(&mut state, run, flow).is_err() {
             state.lost += 1;
         }
     }
 
     fn event(&self, event: &Event) {
         let mut state = self.lock();
-        let is_of_run = state.current.as_deref() == Some(&*event.run);
+        let is_of_run = state.run.as_deref() == Some(&*event.run);
 
         if is_of_run && self.record(&mut state, event).is_err() {
             state.lost += 1;

@@ -45,23 +45,17 @@ fn reported(source: &str, report: &impl Serialize) -> serde_json::Result<String>
 
 /// Returns a line: the fields that all events have, and those of the kind, which is a JSON object with
 /// at least one field.
-pub(super) fn with_kind(step: Option<&str>, at: f64, kind: &str) -> serde_json::Result<Vec<u8>> {
-    let mut line = vec![b'{'];
-
-    if let Some(step) = step {
-        line.extend_from_slice(br#""step":"#);
-        serde_json::to_writer(&mut line, step)?;
-        line.push(b',');
-    }
-
+pub(super) fn with_kind(step: Option<&str>, at: f64, kind: &str) -> serde_json::Result<String> {
     // Microseconds are precise enough, and shorter.
     let at = (at * 1e6).round() / 1e6;
-    line.extend_from_slice(br#""at":"#);
-    serde_json::to_writer(&mut line, &at)?;
-
+    let at = serde_json::to_string(&at)?;
     let fields = kind.strip_prefix('{').unwrap_or_default();
-    line.push(b',');
-    line.extend_from_slice(fields.as_bytes());
-    line.push(b'\n');
-    Ok(line)
+
+    Ok(match step {
+        Some(step) => {
+            let step = serde_json::to_string(step)?;
+            format!(r#"{{"step":{step},"at":{at},{fields}"#)
+        }
+        None => format!(r#"{{"at":{at},{fields}"#),
+    })
 }

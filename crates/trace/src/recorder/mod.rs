@@ -1,102 +1,97 @@
-//! Records a run while it is executed.
+//! Records what happens in a run.
 //!
 //! [`handle`] gets the events and makes a [`line`] of each, with the [`texts`] as the settings want
-//! them. A thread [writes](write) the lines, so that the run never waits for the disk.
+//! them.
 
 mod chat;
 mod handle;
 mod line;
 mod names;
-mod open;
 mod part;
-pub(crate) mod record_path;
 pub(crate) mod settings;
 mod texts;
-mod write;
 
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cogwork_flow::EventSink;
+use cogwork_journal::{RunEvents, StoreError};
 
 use crate::RecorderSettings;
 use handle::Handle;
-use open::OpenRecord;
 
-/// Records one run as lines of JSON.
+/// Records what happens in one run, for people: in the journal of the run, or in memory.
 ///
-/// The lines are written by a thread, after a few milliseconds, and the run never waits for the disk.
-/// A process that is killed may lose the lines of that time. If the disk is too slow, events are
-/// dropped, and the record contains how many. An error of the disk doesn't fail the run;
-/// [`flush`](Self::flush) returns it.
-///
-/// Clones record into the same file. When the last one is dropped, including the
-/// [sinks](Self::sink), all lines have been written.
+/// The run never waits for this. The last events can be lost in a crash, and if the disk is too slow,
+/// events are dropped, and counted. The run itself continues from its outcomes, and needs no event.
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
-/// use cogwork_trace::{RecordReader, RunRecorder, RecorderSettings};
+/// use cogwork_journal::Store;
+/// use cogwork_trace::{RecorderSettings, RunRecorder};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("greeting.trace");
 /// let flow = Flow::from_node("greet", from_fn(|text: &mut String| text.push_str("Hello")))?;
 ///
-/// let recorder = RunRecorder::open(&path, RecorderSettings::default())?;
-/// flow.begin().with_events(&recorder).finish(&mut String::new()).await?;
-/// recorder.flush()?;
+/// let store = Store::files(folder.path());
+/// let journal = store.start("greeting", &flow, &"").await?;
+/// let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
+/// flow.begin().with_journal(journal).with_events(&recorder).finish(&mut String::new()).await?;
+/// recorder.flush().await?;
 ///
-/// let events: Result<Vec<_>, _> = RecordReader::open(&path)?.collect();
-/// assert_eq!(events?.last().map(|event| event.name.as_str()), Some("ended"));
+/// let events = store.events("greeting", 0).await?;
+/// assert!(events[0].json.contains(r#""type":"opened","run":"greeting""#));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]
 pub struct RunRecorder {
     handle: Arc<Handle>,
+    target: Target,
+}
+
+/// Where the events are recorded.
+#[derive(Debug, Clone)]
+enum Target {
+    Journal(RunEvents),
+    Memory(Arc<Mutex<Vec<String>>>),
+}
+
+impl Target {
+    /// Adds an event. Returns whether it will be kept.
+    fn push(&self, event: String) -> bool {
+        match self {
+            Self::Journal(events) => events.push(event),
+            Self::Memory(events) => {
+                events
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(event);
+                true
+            }
+        }
+    }
 }
 
 impl RunRecorder {
-    /// Records into a file. If it contains a record already, the [run](Self::run) has to be the same
-    /// one, and the record continues after it, so give runs [ids](cogwork_flow::Run::with_id) that
-    /// don't repeat. An incomplete last line, as a crash leaves it, is removed.
-    ///
-    /// The record is locked with a lock of the operating system until the recorder is dropped. It can
-    /// be read meanwhile.
-    ///
-    /// This may block on disk access; to continue a record, the file is read once.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be opened or created, or if it contains something other
-    /// than a record, or a record of a newer version. The kind of the error is
-    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another recorder, also one in another process,
-    /// writes the record.
-    pub fn open(path: impl AsRef<Path>, settings: RecorderSettings) -> io::Result<Self> {
-        let record = OpenRecord::at(path.as_ref())?;
-        let handle = Handle::new(record, settings)?;
-
-        Ok(Self {
-            handle: Arc::new(handle),
-        })
+    /// Records into the journal of a run: [`RunJournal::events`](cogwork_journal::RunJournal::events).
+    /// The events of other runs are ignored.
+    pub fn new(events: RunEvents, settings: RecorderSettings) -> Self {
+        let run_id = Some(events.run_id().to_owned());
+        Self::with_target(Target::Journal(events), run_id, settings)
     }
 
-    /// Records into the file for a run in a folder: [`record_path`](crate::record_path). The folder
-    /// is created if necessary, but not the folders around it.
-    ///
-    /// # Errors
-    ///
-    /// The same as [`open`](Self::open).
-    pub fn in_folder(
-        folder: impl AsRef<Path>,
-        run_id: &str,
-        settings: RecorderSettings,
-    ) -> io::Result<Self> {
-        let folder = folder.as_ref();
-        cogwork_text::files::Folder::create(folder)?;
-        Self::open(crate::record_path(folder, run_id), settings)
+    /// Records a run that has no journal in memory. The events of all runs but the first are ignored.
+    pub fn in_memory(settings: RecorderSettings) -> Self {
+        Self::with_target(Target::Memory(Arc::default()), None, settings)
+    }
+
+    fn with_target(target: Target, run_id: Option<String>, settings: RecorderSettings) -> Self {
+        Self {
+            handle: Arc::new(Handle::new(target.clone(), run_id, settings)),
+            target,
+        }
     }
 
     /// Returns where the run sends its events, for
@@ -105,20 +100,34 @@ impl RunRecorder {
         EventSink::new(Arc::clone(&self.handle))
     }
 
-    /// Returns the id of the run that is recorded. `None` if the file was empty and the run hasn't
-    /// started yet.
-    pub fn run(&self) -> Option<String> {
-        self.handle.run()
+    /// Records the answer of the run, as its page shows it. Without this, the page shows the answer of
+    /// the last step, if the loop, a strategy or an agent was there.
+    pub fn record_answer(&self, text: &str) {
+        self.handle.answer(text);
     }
 
-    /// Waits until everything so far is written. This blocks the thread until then.
+    /// Returns the events that are in memory, as JSON. There are none if they are in a journal.
+    pub fn events(&self) -> Vec<String> {
+        match &self.target {
+            Target::Journal(_) => Vec::new(),
+            Target::Memory(events) => events
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
+        }
+    }
+
+    /// Waits until everything so far is written.
     ///
     /// # Errors
     ///
-    /// Returns the first error of the disk, after which nothing was recorded any more, or an error
-    /// if the recorder was used for another run than that of its record.
-    pub fn flush(&self) -> io::Result<()> {
-        self.handle.flush()
+    /// Returns an error if something could not be written.
+    pub async fn flush(&self) -> Result<(), StoreError> {
+        self.handle.finish();
+        match &self.target {
+            Target::Journal(events) => events.written().await,
+            Target::Memory(_) => Ok(()),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
-//! The part of a record that this recorder writes: the numbers of its messages and calls.
+//! The numbers of messages and calls. They begin anew when a run is resumed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use cogwork_llm::{Message, ToolDefinition};
 
@@ -18,8 +18,6 @@ pub(super) struct Part {
     next_call: u64,
     /// What was sent in calls that haven't ended.
     sent: HashMap<u64, Sent>,
-    /// The calls whose replies aren't recorded as they came.
-    redacted: HashSet<u64>,
 }
 
 /// The maximum number of lists of tools that are compared with the next one.
@@ -33,16 +31,6 @@ pub(super) struct Sent {
 }
 
 impl Part {
-    /// Continues the numbers of an earlier part.
-    pub(super) fn after(next_message: u64, next_tools: u64, next_call: u64) -> Self {
-        Self {
-            next_message,
-            next_tools,
-            next_call,
-            ..Self::default()
-        }
-    }
-
     /// Returns the number of a message.
     pub(super) fn message(&self, message: &Message) -> Option<u64> {
         self.messages.get(message).copied()
@@ -104,15 +92,5 @@ impl Part {
     /// Returns what was sent in a call that ends.
     pub(super) fn end(&mut self, number: u64) -> Sent {
         self.sent.remove(&number).unwrap_or_default()
-    }
-
-    /// Notes that the reply to a call was redacted.
-    pub(super) fn note_redacted(&mut self, number: u64) {
-        self.redacted.insert(number);
-    }
-
-    /// Returns whether the reply to a call was redacted.
-    pub(super) fn was_redacted(&self, number: u64) -> bool {
-        self.redacted.contains(&number)
     }
 }

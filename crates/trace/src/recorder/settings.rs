@@ -37,7 +37,7 @@ pub struct RecorderSettings {
     pub(crate) max_text: usize,
     pub(crate) max_event: usize,
     pub(crate) max_record: u64,
-    pub(crate) max_waiting: usize,
+    pub(crate) input: Option<String>,
     pub(crate) forked_from: Option<ForkedFrom>,
 }
 
@@ -51,7 +51,7 @@ impl Default for RecorderSettings {
             max_text: 256 * 1024,
             max_event: 4 * 1024 * 1024,
             max_record: 256 * 1024 * 1024,
-            max_waiting: 16 * 1024 * 1024,
+            input: None,
             forked_from: None,
         }
     }
@@ -111,19 +111,19 @@ impl RecorderSettings {
         self
     }
 
-    /// Sets the maximum number of bytes of the record. Once it is reached, nothing more is recorded.
-    /// The default is 256 MiB.
+    /// Sets the maximum number of bytes that are recorded until the run ends or stops. Once it is
+    /// reached, nothing more is recorded. The default is 256 MiB.
     #[must_use]
     pub fn with_max_record(mut self, bytes: u64) -> Self {
         self.max_record = bytes;
         self
     }
 
-    /// Sets the maximum number of bytes that wait to be written. Further events are dropped, and
-    /// counted in the record. The default is 16 MiB.
+    /// Sets the input of the run, as its page shows it. The loop and the strategies report their problem
+    /// themselves. None by default.
     #[must_use]
-    pub fn with_max_waiting(mut self, bytes: usize) -> Self {
-        self.max_waiting = bytes;
+    pub fn with_input(mut self, input: impl Into<String>) -> Self {
+        self.input = Some(input.into());
         self
     }
 
@@ -137,9 +137,7 @@ impl RecorderSettings {
     /// Returns how much of the texts is recorded.
     pub(crate) fn content(&self) -> Content {
         match self.content {
-            Content::Full if !self.rules.is_empty() || !self.secrets.is_empty() => {
-                Content::Redacted
-            }
+            Content::Full if !self.rules.is_empty() => Content::Redacted,
             content => content,
         }
     }
@@ -152,7 +150,6 @@ impl fmt::Debug for RecorderSettings {
             .field("max_text", &self.max_text)
             .field("max_event", &self.max_event)
             .field("max_record", &self.max_record)
-            .field("max_waiting", &self.max_waiting)
             .finish_non_exhaustive()
     }
 }

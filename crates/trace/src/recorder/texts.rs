@@ -13,7 +13,7 @@ const CUT: &str = "cut";
 /// Returns the JSON of an event with its texts cut, redacted or left out.
 pub(super) fn prepared(json: String, settings: &RecorderSettings) -> serde_json::Result<String> {
     let is_short = json.len() <= settings.max_text.min(settings.max_event);
-    if is_short && settings.content() == Content::Full {
+    if is_short && settings.content() == Content::Full && settings.secrets.is_empty() {
         return Ok(json);
     }
 
@@ -72,13 +72,28 @@ pub(super) fn names(value: Value, settings: &RecorderSettings) -> Value {
 }
 
 /// Returns a text as it is recorded, before it is cut.
-pub(super) fn redacted<'t>(text: &'t str, settings: &RecorderSettings) -> Cow<'t, str> {
+fn redacted<'t>(text: &'t str, settings: &RecorderSettings) -> Cow<'t, str> {
     let mut redacted = name(text, settings);
     for rule in &settings.rules {
         redacted = Cow::Owned(rule(&redacted).into_owned());
     }
 
     redacted
+}
+
+/// Returns a text as it is recorded: redacted, and cut or left out.
+pub(super) fn content(text: &str, settings: &RecorderSettings) -> String {
+    if settings.content == Content::None {
+        return String::new();
+    }
+    let text = redacted(text, settings);
+    cut(&text, settings.max_text).to_owned()
+}
+
+/// Returns the beginning of a text.
+fn cut(text: &str, max: usize) -> &str {
+    let end = (0..=max).rev().find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or_default()).unwrap_or(text)
 }
 
 /// Returns the fields of an object that identify it.
@@ -222,8 +237,6 @@ impl Texts<'_> {
         }
 
         cut.insert(place.path.to_owned(), shown.len().into());
-        let end = (0..=max).rev().find(|at| shown.is_char_boundary(*at));
-        let end = end.unwrap_or_default();
-        shown.get(..end).unwrap_or_default().to_owned()
+        self::cut(&shown, max).to_owned()
     }
 }

@@ -1,7 +1,7 @@
 //! The sizes of texts, events and records are limited.
 
 use cogwork_flow::{Flow, from_fn, note, report_from};
-use cogwork_trace::{RecordReader, RecorderSettings};
+use cogwork_trace::RecorderSettings;
 use serde_json::{Value, json};
 
 use crate::support::TestRecord;
@@ -15,7 +15,7 @@ async fn recorded(
     let flow = Flow::from_node("act", from_fn(move |_: &mut u32| act())).unwrap();
     let mut run = flow.begin().with_events(&recorder);
     run.finish(&mut 0).await.unwrap();
-    recorder.flush().unwrap();
+    recorder.flush().await.unwrap();
 
     record
 }
@@ -119,25 +119,6 @@ async fn a_full_record_says_so_and_stays_below_its_limit() {
 }
 
 #[tokio::test]
-async fn what_waits_to_be_written_is_limited_and_what_is_lost_is_counted() {
-    // Nothing longer than this is ever accepted.
-    let settings = RecorderSettings::default().with_max_waiting(1_000);
-    let record = recorded(settings, || {
-        note(|| "a".repeat(1_100));
-        note(|| "b".repeat(1_100));
-    })
-    .await;
-
-    let events = record.events();
-    assert!(events.iter().all(|event| event.name != "noted"));
-    let lost = events
-        .iter()
-        .filter_map(|event| event.fields.get("count")?.as_u64());
-    let lost: u64 = lost.sum();
-    assert!(lost >= 2, "{lost}");
-}
-
-#[tokio::test]
 async fn a_value_that_cannot_be_written_is_recorded_as_its_error() {
     use std::collections::HashMap;
 
@@ -161,8 +142,7 @@ async fn deep_and_hostile_values_stay_readable() {
     })
     .await;
 
-    let reader = RecordReader::open(&record.path).unwrap();
-    assert!(reader.into_iter().all(|event| event.is_ok()));
+    assert_eq!(record.events().last().unwrap().name, "ended");
     // Control characters are escaped, so they cannot end a line or act on a terminal.
     assert!(!record.text().contains(['\u{1b}', '\u{0}']));
 }

@@ -3,8 +3,6 @@
 
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod bounds;
-#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
-mod continuing;
 #[cfg(feature = "page")]
 mod page;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
@@ -12,6 +10,7 @@ mod privacy;
 mod reading;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod recording;
-mod shown;
+#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
+mod stores;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod support;

@@ -1,41 +1,42 @@
-//! A folder with a record, and flows to record.
+//! Events in memory, and flows to record.
 
-use std::fs;
-use std::path::PathBuf;
+use std::sync::Mutex;
 
 use cogwork_flow::{Flow, from_phases};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, Message};
-use cogwork_trace::{RecordReader, RecordedEvent, RecorderSettings, RunRecorder};
-use cogwork_typed::ask::{Asking, Ladder, Limit, Policy, Repair, RepairKind, Rung, Verdict};
+use cogwork_trace::{RecordedEvent, RecorderSettings, RunRecorder};
+use cogwork_typed::ask::{
+    Asking, Format, Limit, Policy, RefusedFormats, Repair, RepairKind, Verdict,
+};
 use serde_json::Value;
-use tempfile::TempDir;
 
-/// A record in a temporary folder.
+/// What recorders of one run record in memory, one after the other.
+#[derive(Default)]
 pub(crate) struct TestRecord {
-    _folder: TempDir,
-    pub(crate) path: PathBuf,
+    recorders: Mutex<Vec<RunRecorder>>,
 }
 
 impl TestRecord {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-
-        Self {
-            path: folder.path().join("run.trace"),
-            _folder: folder,
-        }
+        Self::default()
     }
 
     pub(crate) fn recorder(&self, settings: RecorderSettings) -> RunRecorder {
-        RunRecorder::open(&self.path, settings).unwrap()
+        let recorder = RunRecorder::in_memory(settings);
+        self.recorders.lock().unwrap().push(recorder.clone());
+        recorder
     }
 
-    /// Returns the record, with fixed times of starts.
+    fn lines(&self) -> Vec<String> {
+        let recorders = self.recorders.lock().unwrap();
+        recorders.iter().flat_map(RunRecorder::events).collect()
+    }
+
+    /// Returns the events, one on each line, with fixed times of starts.
     pub(crate) fn text(&self) -> String {
-        let text = fs::read_to_string(&self.path).unwrap();
-        let lines = text.lines().map(|line| {
+        let lines = self.lines().into_iter().map(|line| {
             let Some((before, after)) = line.split_once("\"started\":") else {
-                return line.to_owned();
+                return line;
             };
             let end = after.find([',', '}']).unwrap();
             format!("{before}\"started\":0.0{}", after.split_at(end).1)
@@ -45,8 +46,9 @@ impl TestRecord {
     }
 
     pub(crate) fn events(&self) -> Vec<RecordedEvent> {
-        let reader = RecordReader::open(&self.path).unwrap();
-        reader.map(Result::unwrap).collect()
+        let lines = self.lines();
+        let events = lines.iter().map(|line| RecordedEvent::from_json(line));
+        events.map(Result::unwrap).collect()
     }
 
     /// Returns the reports about models of a type.
@@ -71,12 +73,12 @@ impl Policy for Number {
     type Problem = String;
     type Stop = Limit;
 
-    fn request(&self, _: Rung) -> ChatRequest {
+    fn request(&self, _: Format) -> ChatRequest {
         let question = Message::user("How many legs does a spider have?");
         ChatRequest::new([Message::system("You count."), question]).with_temperature(0.2)
     }
 
-    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<Read, String> {
+    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Verdict<Read, String> {
         let mut repairs = Vec::new();
         let last = response.text().lines().last().unwrap_or_default();
         if last != response.text() {
@@ -107,8 +109,8 @@ pub(crate) fn asking(client: impl LlmClient + 'static) -> Flow<u32> {
             move |()| {
                 let client = std::sync::Arc::clone(&client);
                 async move {
-                    let ladder = Ladder::default();
-                    let mut asking = Asking::new(&*client, &ladder, vec![Rung::Text]);
+                    let refused = RefusedFormats::default();
+                    let mut asking = Asking::new(&*client, &refused, vec![Format::Text]);
                     let read = asking.run(&mut Number).await;
                     read.map(|read| read.number)
                         .map_err(|_| std::io::Error::other("no number"))

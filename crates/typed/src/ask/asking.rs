@@ -1,17 +1,18 @@
 use std::fmt;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use cogwork_flow::{note, report_from};
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message};
-use serde::{Deserialize, Serialize};
+use cogwork_flow::{note, note_growth, report_from};
+use cogwork_llm::{
+    Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, Message,
+    ResponseLimits,
+};
 
-use crate::ask::call::complete;
-use crate::ask::chat::event::{ChatEvent, ChatVerdict, PlacedRepair};
-use crate::ask::chat::report::{ReportedCall, SOURCE};
-use crate::ask::ladder::refuses_form;
-use crate::ask::record_call::{RecordedCall, conversation, record_call, record_forms};
-use crate::ask::{FormRefusal, Ladder, Limit, Meter, Repair, Rung, call};
+use crate::ask::events::{ChatEvent, ChatVerdict};
+use crate::ask::format::refuses_format;
+use crate::ask::log::CUT;
+use crate::ask::record_call::{conversation, record_call, record_formats};
+use crate::ask::reporting::{ReportedCall, SOURCE};
+use crate::ask::{AskLog, Format, FormatRefusal, Limit, Meter, RefusedFormats, Repair};
 
 /// Defines the requests, and judges the replies.
 ///
@@ -25,16 +26,16 @@ pub trait Policy: Send {
     /// The reason why no further call is made.
     type Stop: From<Limit> + Send;
 
-    /// Returns the request for a reply in this form.
+    /// Returns the request for a reply in this format.
     ///
-    /// The conversation should always be the same for a form. Earlier replies, complaints, and the
+    /// The conversation should always be the same for a format. Earlier replies, complaints, and the
     /// messages of [`Verdict::Continue`] are appended to it. The settings may change, for example
     /// which tools may be called.
-    fn request(&self, rung: Rung) -> ChatRequest;
+    fn request(&self, format: Format) -> ChatRequest;
 
     /// Fits a request into what is left of the limits, and returns the request to send.
     ///
-    /// `request` is the [request](Self::request) for a reply in this form, with all replies and
+    /// `request` is the [request](Self::request) for a reply in this format, with all replies and
     /// complaints so far.
     ///
     /// # Errors
@@ -44,9 +45,9 @@ pub trait Policy: Send {
         &mut self,
         meter: &Meter,
         request: ChatRequest,
-        rung: Rung,
+        format: Format,
     ) -> Result<ChatRequest, Self::Stop> {
-        let _ = rung;
+        let _ = format;
         Ok(meter.fit(request, 1)?)
     }
 
@@ -55,9 +56,9 @@ pub trait Policy: Send {
         let _ = text;
     }
 
-    /// Called when the server refused `rung`, and `next` is tried instead.
-    fn on_refusal(&mut self, rung: Rung, next: Rung, error: &LlmError) {
-        let _ = (rung, next, error);
+    /// Called when the server refused `format`, and `next` is tried instead.
+    fn on_refusal(&mut self, format: Format, next: Format, error: &LlmError) {
+        let _ = (format, next, error);
     }
 
     /// Judges a reply.
@@ -66,7 +67,7 @@ pub trait Policy: Send {
     fn judge(
         &mut self,
         response: &ChatResponse,
-        rung: Rung,
+        format: Format,
     ) -> impl Future<Output = Verdict<Self::Reply, Self::Problem>> + Send;
 
     /// Returns the changes that made a usable reply readable, for readers of the events of a run.
@@ -127,30 +128,6 @@ pub enum Unanswered<P, S> {
     Stopped(S),
 }
 
-/// A reply of a model, and the complaint about it, if any.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Try {
-    /// The raw text of the reply.
-    pub reply: String,
-    /// The complaint; `None` if the reply was accepted, be it as the usable one or as a
-    /// [step](Verdict::Continue) towards it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub complaint: Option<String>,
-}
-
-/// The record of an [`Asking`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Record {
-    /// Every reply, in order.
-    pub tries: Vec<Try>,
-    /// The form of the last request.
-    pub rung: Rung,
-    /// The forms that the server refused, in order.
-    pub refusals: Vec<FormRefusal>,
-}
-
 /// Asks a model until its reply can be used.
 ///
 /// In a [composite](cogwork_flow::Node::is_composite) node of a run with a journal, each response is
@@ -159,26 +136,21 @@ pub struct Record {
 /// [records](cogwork_flow::journal::recorded) itself. If the client records its calls, turn this
 /// [off](Self::with_recording).
 ///
-/// The record is kept even if the future of [`run`](Self::run) is dropped, for example because of a
-/// timeout.
+/// The [log](Self::log) is kept even if the future of [`run`](Self::run) is dropped, for example
+/// because of a timeout.
 ///
 /// See the [crate documentation](crate) for an example.
 pub struct Asking<'a> {
     client: &'a dyn LlmClient,
-    ladder: &'a Ladder,
-    rungs: std::vec::IntoIter<Rung>,
+    refused: &'a RefusedFormats,
+    formats: Vec<Format>,
     asks_again: u32,
     streaming: bool,
     recording: bool,
-    /// The earlier replies, each followed by the complaint or by what it led to.
-    follow_up: Vec<Message>,
-    has_questioned: bool,
-    record: Record,
     /// The name of the question.
     name: String,
     meter: Meter,
-    /// The number of the last call that was reported; 0 if there is none.
-    reported: AtomicU64,
+    log: AskLog,
 }
 
 type Outcome<P> =
@@ -187,22 +159,23 @@ type Outcome<P> =
 impl<'a> Asking<'a> {
     /// Creates an asking.
     ///
-    /// `rungs` are the forms to try, tightest first. Forms that `ladder` has recorded as refused
-    /// when [`run`](Self::run) begins are skipped. If none is left, the reply is requested as [`Rung::Text`].
-    pub fn new(client: &'a dyn LlmClient, ladder: &'a Ladder, rungs: Vec<Rung>) -> Self {
+    /// `formats` are the ones to try, tightest first. Those that are in `refused` when
+    /// [`run`](Self::run) begins are skipped. If none is left, the reply is requested as [`Format::Text`].
+    pub fn new(
+        client: &'a dyn LlmClient,
+        refused: &'a RefusedFormats,
+        formats: Vec<Format>,
+    ) -> Self {
         Self {
             client,
-            ladder,
-            rungs: rungs.into_iter(),
+            refused,
+            formats,
             asks_again: 2,
             streaming: true,
             recording: true,
-            follow_up: Vec::new(),
-            has_questioned: false,
-            record: Record::default(),
             name: String::new(),
             meter: Meter::default(),
-            reported: AtomicU64::new(0),
+            log: AskLog::default(),
         }
     }
 
@@ -244,14 +217,15 @@ impl<'a> Asking<'a> {
         self
     }
 
-    /// Returns the record so far.
-    pub fn record(&self) -> &Record {
-        &self.record
+    /// Returns the replies so far.
+    pub fn log(&self) -> &AskLog {
+        &self.log
     }
 
-    /// Returns the record.
-    pub fn into_record(self) -> Record {
-        self.record
+    /// Returns the replies, and what the meter has counted.
+    pub fn into_log(mut self) -> AskLog {
+        self.log.spent = self.meter.spent();
+        self.log
     }
 
     /// Asks until a reply can be used.
@@ -261,69 +235,70 @@ impl<'a> Asking<'a> {
     /// Returns [`Unanswered`] if a call fails, no reply can be used, or the policy allows no
     /// further call.
     pub async fn run<P: Policy>(&mut self, policy: &mut P) -> Outcome<P> {
-        let question = conversation(&policy.request(Rung::Text));
-        self.rungs = self.allowed_forms(&question).await.into_iter();
-        self.next_rung();
+        let question = conversation(&policy.request(Format::Text));
+        let mut formats = self.allowed_formats(&question).await.into_iter();
+        self.log.format = formats.next().unwrap_or_default();
 
+        // The earlier replies, each followed by the complaint or by what it led to.
+        let mut follow_up = Vec::new();
         let mut asks_left = self.asks_again;
-        let mut sent = self.next_request(policy)?;
+        let mut has_questioned = false;
+        let mut problem_before = None;
 
         loop {
-            let call = self.meter.begin(&sent);
-            let response = match self.call(policy, sent).await {
-                Ok(response) => response,
-                Err(error) => {
-                    self.after_refusal(policy, error)?;
-                    sent = self.next_request(policy)?;
-                    continue;
-                }
-            };
-
-            call.end(&response);
-            self.keep(&response);
-            let verdict = policy.judge(&response, self.record.rung).await;
-            self.report_verdict(policy, &verdict);
-
-            let (problem, message) = match verdict {
-                Verdict::Usable(reply) => {
-                    self.accept();
-                    return Ok(reply);
-                }
-                Verdict::Continue { messages } => {
-                    self.accept_step(messages);
-                    sent = self.next_request(policy)?;
-                    continue;
-                }
-                Verdict::Questionable { problem, message } if !self.has_questioned => {
-                    self.has_questioned = true;
-                    asks_left = asks_left.saturating_add(1);
-                    (problem, message)
-                }
-                Verdict::Questionable { problem, message }
-                | Verdict::Unusable { problem, message } => (problem, message),
-            };
-
-            self.complain(&response, &problem, message);
-
-            if asks_left == 0 {
-                return Err(Unanswered::Unusable(problem));
+            let request = self.next_request(policy, &follow_up)?;
+            if let Some(problem) = problem_before.take() {
+                policy.on_ask_again(&problem);
             }
 
-            asks_left -= 1;
+            let call = self.meter.begin(&request);
+            let (result, number) = self.call(policy, request).await;
+            let response = match result {
+                Ok(response) => response,
+                Err(error) => match formats.next() {
+                    Some(next) if refuses_format(&error) => {
+                        self.move_down(policy, next, &error);
+                        continue;
+                    }
+                    _ => return Err(Unanswered::Client(error)),
+                },
+            };
+            call.end(&response);
 
-            sent = self.next_request(policy)?;
-            policy.on_ask_again(&problem);
+            let verdict = self.judge(policy, &response, number, has_questioned).await;
+            let (problem, message) = match verdict {
+                Verdict::Usable(reply) => return Ok(reply),
+                Verdict::Continue { messages } => {
+                    follow_up.extend(messages);
+                    continue;
+                }
+                Verdict::Questionable { problem, message } => {
+                    has_questioned = true;
+                    (problem, message)
+                }
+                Verdict::Unusable { problem, .. } if asks_left == 0 => {
+                    return Err(Unanswered::Unusable(problem));
+                }
+                Verdict::Unusable { problem, message } => {
+                    asks_left -= 1;
+                    (problem, message)
+                }
+            };
+
+            follow_up.extend([said(&response), message]);
+            problem_before = Some(problem);
         }
     }
 
-    /// Returns the forms that the ladder allows.
-    async fn allowed_forms(&mut self, question: &ChatRequest) -> Vec<Rung> {
-        let ladder = self.ladder;
-        let rungs = self.rungs.by_ref();
-        let allowed = rungs.filter(|rung| ladder.allows(*rung)).collect();
+    /// Returns the formats that the server hasn't refused.
+    async fn allowed_formats(&self, question: &ChatRequest) -> Vec<Format> {
+        let formats = self.formats.iter().copied();
+        let allowed = formats
+            .filter(|format| self.refused.allows(*format))
+            .collect();
 
         if self.recording {
-            record_forms(question, allowed).await
+            record_formats(question, allowed).await
         } else {
             allowed
         }
@@ -333,195 +308,152 @@ impl<'a> Asking<'a> {
     fn next_request<P: Policy>(
         &self,
         policy: &mut P,
+        follow_up: &[Message],
     ) -> Result<ChatRequest, Unanswered<P::Problem, P::Stop>> {
-        let rung = self.record.rung;
-        let mut request = policy.request(rung);
-        for message in &self.follow_up {
+        let format = self.log.format;
+        let mut request = policy.request(format);
+        for message in follow_up {
             request.push(message.clone());
         }
 
-        let fitted = policy.fit(&self.meter, request, rung);
+        let fitted = policy.fit(&self.meter, request, format);
         fitted.map_err(Unanswered::Stopped)
     }
 
+    /// Makes the call, or uses its recorded outcome. Also returns the number of the call if it was
+    /// reported.
     async fn call(
         &self,
         policy: &mut impl Policy,
         request: ChatRequest,
-    ) -> Result<ChatResponse, LlmError> {
-        let result = if self.recording {
-            self.recorded_call(policy, request).await
-        } else {
-            self.make_call(policy, request).await
-        };
-
-        // If a request fails for a different reason, its form was accepted.
-        let is_accepted = !result.as_ref().is_err_and(refuses_form);
-        if is_accepted && !self.record.refusals.is_empty() {
-            self.ladder.settle_on(self.record.rung);
-        }
-
-        result
-    }
-
-    async fn recorded_call(
-        &self,
-        policy: &mut impl Policy,
-        request: ChatRequest,
-    ) -> Result<ChatResponse, LlmError> {
+    ) -> (Result<ChatResponse, LlmError>, Option<u64>) {
         let question = conversation(&request);
-        let called = record_call(&question, || self.make_call(policy, request));
-        let RecordedCall { result, replayed } = called.await;
+        let mut number = None;
+        let reported_number = &mut number;
+        let call = move || async move {
+            let report = ReportedCall::begin(&self.name, &request);
+            *reported_number = report.number();
 
-        self.meter.add_time(replayed.unwrap_or_default());
-        result
+            // Pinned here, since the future of a call may be large.
+            let reply = pin!(self.receive(policy, request));
+            let result = report.during(reply).await;
+            report.end(result.as_ref());
+            result
+        };
+
+        let result = if self.recording {
+            let called = record_call(&question, call).await;
+            self.meter.add_time(called.replayed.unwrap_or_default());
+            called.result
+        } else {
+            call().await
+        };
+
+        // If a request fails for a different reason, its format was accepted.
+        let is_accepted = !result.as_ref().is_err_and(refuses_format);
+        if is_accepted && !self.log.refusals.is_empty() {
+            self.refused.settle_on(self.log.format);
+        }
+
+        (result, number)
     }
 
-    async fn make_call(
+    /// Calls the client, and streams the reply if the client supports it.
+    ///
+    /// Every piece of a streamed reply is passed to the policy, and sent as a
+    /// [note](cogwork_flow::note_growth) of the current step, so that observers of the run receive
+    /// the reply as it grows. The rest of a reply that is too long isn't read.
+    async fn receive(
         &self,
         policy: &mut impl Policy,
         request: ChatRequest,
     ) -> Result<ChatResponse, LlmError> {
-        let Some(reported) = ReportedCall::begin(&self.name, &request) else {
-            return self.send(policy, request).await;
-        };
-
-        // Pinned here, since the future of a call may be large.
-        let sent = pin!(self.send(policy, request));
-        let result = reported.during(sent).await;
-        self.reported.store(reported.number(), Ordering::Relaxed);
-        reported.end(result.as_ref());
-        result
-    }
-
-    async fn send(
-        &self,
-        policy: &mut impl Policy,
-        request: ChatRequest,
-    ) -> Result<ChatResponse, LlmError> {
-        if self.streaming {
-            call(self.client, request, |text| policy.on_text(text)).await
-        } else {
-            complete(self.client, request).await
-        }
-    }
-
-    /// Reports the verdict on the last reply, if its call was reported.
-    fn report_verdict<P: Policy>(&self, policy: &P, verdict: &Verdict<P::Reply, P::Problem>) {
-        let call = self.reported.swap(0, Ordering::Relaxed);
-        if call == 0 {
-            return;
+        let limits = ResponseLimits::default();
+        if !self.streaming || !self.client.capabilities().has(Capability::Streaming) {
+            let response = self.client.complete(request).await?;
+            limits.check_text(response.text().len())?;
+            return Ok(response);
         }
 
-        let mut repairs: &[Repair] = &[];
-        let mut problem: Option<&dyn fmt::Display> = None;
-        let verdict = match verdict {
-            Verdict::Usable(reply) => {
-                repairs = policy.repairs(reply);
-                ChatVerdict::Usable
+        let mut reply = self.client.stream(request).await?;
+        let mut bytes = 0_usize;
+
+        while let Some(delta) = reply.next().await {
+            let delta = delta?;
+            if let Delta::Text(text) | Delta::Reasoning(text) = &delta {
+                bytes = bytes.saturating_add(text.len());
+                limits.check_text(bytes)?;
             }
-            Verdict::Continue { .. } => ChatVerdict::Continue,
-            Verdict::Questionable { problem: why, .. } => {
-                problem = Some(why);
-                self.verdict_on_questionable()
+
+            match delta {
+                Delta::Text(text) => {
+                    policy.on_text(&text);
+                    note_growth(|| text);
+                }
+                Delta::End(response) => return Ok(response),
+                _ => {}
             }
-            Verdict::Unusable { problem: why, .. } => {
-                problem = Some(why);
-                ChatVerdict::Unusable
-            }
-        };
-
-        let last = self.record.tries.last();
-        let reply = last.map_or("", |last| &last.reply);
-        report_from(SOURCE, || ChatEvent::Judged {
-            call,
-            verdict,
-            problem: problem.map(ToString::to_string),
-            repairs: PlacedRepair::all(repairs, reply),
-        });
-    }
-
-    fn verdict_on_questionable(&self) -> ChatVerdict {
-        if self.has_questioned {
-            ChatVerdict::Unusable
-        } else {
-            ChatVerdict::Questioned
-        }
-    }
-
-    /// Moves on to the tightest remaining form and returns it.
-    fn next_rung(&mut self) -> Option<Rung> {
-        let rung = self.rungs.next()?;
-        self.record.rung = rung;
-        Some(rung)
-    }
-
-    /// Moves on to the next form if `error` shows that the server refused the last one.
-    fn after_refusal<P: Policy>(
-        &mut self,
-        policy: &mut P,
-        error: LlmError,
-    ) -> Result<(), Unanswered<P::Problem, P::Stop>> {
-        if !refuses_form(&error) {
-            return Err(Unanswered::Client(error));
         }
 
-        let refused = self.record.rung;
-        let Some(next) = self.next_rung() else {
-            return Err(Unanswered::Client(error));
-        };
+        // A stream ends with a response or an error, so this is a bug in the client.
+        let message = "the stream ended without a response";
+        Err(LlmError::new(LlmErrorKind::InterruptedStream, message))
+    }
 
+    /// Moves down to the next format, since the server refused the last one.
+    fn move_down(&mut self, policy: &mut impl Policy, next: Format, error: &LlmError) {
+        let refused = std::mem::replace(&mut self.log.format, next);
         let line = error.to_string();
         note(|| format!("the server refused {refused}, trying {next}: {line}"));
-        policy.on_refusal(refused, next, &error);
-        self.record.refusals.push(FormRefusal {
-            rung: refused,
+
+        policy.on_refusal(refused, next, error);
+        self.log.refusals.push(FormatRefusal {
+            format: refused,
             error: line,
         });
-
-        Ok(())
     }
 
-    /// Records a reply before it is read, so that it isn't lost if reading it times out.
-    fn keep(&mut self, response: &ChatResponse) {
-        let reply = response.text().to_owned();
-        self.record.tries.push(Try {
-            reply,
-            complaint: Some(UNREAD.to_owned()),
-        });
-    }
-
-    fn accept(&mut self) {
-        if let Some(accepted) = self.record.tries.last_mut() {
-            accepted.complaint = None;
-        }
-    }
-
-    /// Accepts the last reply as a step towards a usable one.
-    fn accept_step(&mut self, messages: Vec<Message>) {
-        self.accept();
-        if let Some(step) = self.record.tries.last_mut() {
-            cut(&mut step.reply);
-        }
-
-        self.follow_up.extend(messages);
-    }
-
-    /// Appends an unusable reply and the complaint to the conversation.
-    fn complain(
+    /// Judges a reply, and reports the verdict if its call was reported.
+    async fn judge<P: Policy>(
         &mut self,
+        policy: &mut P,
         response: &ChatResponse,
-        problem: &impl fmt::Display,
-        complaint: Message,
-    ) {
-        let Some(unusable) = self.record.tries.last_mut() else {
-            return;
+        call: Option<u64>,
+        has_questioned: bool,
+    ) -> Verdict<P::Reply, P::Problem> {
+        // On record before it is read, so that it isn't lost if reading it times out.
+        self.log.add(response.text());
+
+        let verdict = match policy.judge(response, self.log.format).await {
+            Verdict::Questionable { problem, message } if has_questioned => {
+                Verdict::Unusable { problem, message }
+            }
+            verdict => verdict,
         };
 
-        self.follow_up.extend([said(response), complaint]);
+        let mut repairs: &[Repair] = &[];
+        let (kind, problem) = match &verdict {
+            Verdict::Usable(reply) => {
+                repairs = policy.repairs(reply);
+                (ChatVerdict::Usable, None)
+            }
+            Verdict::Continue { .. } => (ChatVerdict::Continue, None),
+            Verdict::Questionable { problem, .. } => (ChatVerdict::Questioned, Some(problem)),
+            Verdict::Unusable { problem, .. } => (ChatVerdict::Unusable, Some(problem)),
+        };
+        let problem = problem.map(ToString::to_string);
+        self.log.judge(kind, problem.clone());
 
-        cut(&mut unusable.reply);
-        unusable.complaint = Some(problem.to_string());
+        if let Some(call) = call {
+            report_from(SOURCE, || ChatEvent::Judged {
+                call,
+                verdict: kind,
+                problem,
+                repairs: repairs.to_vec(),
+            });
+        }
+
+        verdict
     }
 }
 
@@ -529,19 +461,10 @@ impl fmt::Debug for Asking<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Asking")
             .field("asks_again", &self.asks_again)
-            .field("record", &self.record)
+            .field("log", &self.log)
             .finish_non_exhaustive()
     }
 }
-
-/// The complaint about a reply that wasn't read completely.
-const UNREAD: &str = "the asking ended before the reply was read";
-
-/// The maximum number of bytes of a reply on record, unless it is the usable one.
-const MAX_KEPT: usize = 256 * 1024;
-
-/// The mark after a truncated text.
-const CUT: &str = " […]";
 
 /// The maximum number of characters of an unusable reply that are included in the conversation.
 const EXCERPT: usize = 4096;
@@ -580,14 +503,4 @@ fn said(response: &ChatResponse) -> Message {
     } else {
         Message::assistant(text)
     }
-}
-
-fn cut(text: &mut String) {
-    if text.len() <= MAX_KEPT {
-        return;
-    }
-
-    let end = (0..=MAX_KEPT).rev().find(|at| text.is_char_boundary(*at));
-    text.truncate(end.unwrap_or_default());
-    text.push_str(CUT);
 }

@@ -1,17 +1,10 @@
 /// Returns a name in the form in which its spellings are compared: in lower case, and without marks
-/// around it and what separates its words.
+/// around it and what separates its words. So `**In Transit**` and `in_transit` are equal, and so are
+/// `itemCount.` and `Item-Count`.
 ///
 /// Signs that distinguish names stay, such as those of `<5` and `>5`, `-1` and `1`, `C` and `C++`,
 /// `1-5` and `15`. A name that consists of separators only is empty.
-///
-/// ```
-/// use cogwork_typed::ask::folded_name;
-///
-/// assert_eq!(folded_name("**In Transit**"), folded_name("in_transit"));
-/// assert_eq!(folded_name("itemCount."), folded_name("Item-Count"));
-/// assert_ne!(folded_name("-1"), folded_name("1"));
-/// ```
-pub fn folded_name(name: &str) -> String {
+pub(crate) fn folded_name(name: &str) -> String {
     let name = name.trim_end_matches(|mark: char| mark == '.' || is_around(mark));
     let mut folded = String::with_capacity(name.len());
     let mut separator = None;

@@ -3,9 +3,9 @@ use std::time::Duration;
 
 use cogwork_llm::ChatRequest;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
-use crate::ask::Spent;
+use crate::ask::{Spent, seconds};
 
 /// The limits of a run: what it may spend, and what is kept for its conclusion. Those that are
 /// `None` have the default of what is run.
@@ -61,7 +61,7 @@ pub struct Limits {
     #[schemars(range(min = 1))]
     pub thoughts: Option<u32>,
     /// The maximum time of calls to the model and to tools, in seconds.
-    #[serde(deserialize_with = "seconds")]
+    #[serde(deserialize_with = "seconds::optional")]
     #[schemars(with = "Option<f64>", range(min = 0.001, max = 31_536_000.0))]
     pub time: Option<Duration>,
     /// Whether the model is asked for the best answer so far before a limit is reached. Default:
@@ -72,7 +72,7 @@ pub struct Limits {
     pub reserve_tokens: Option<u64>,
     /// The time that is kept for that answer, in seconds. Default: as long as the longest turn, at
     /// most a quarter of the limit.
-    #[serde(deserialize_with = "seconds")]
+    #[serde(deserialize_with = "seconds::optional")]
     #[schemars(with = "Option<f64>", range(min = 0.0, max = 31_536_000.0))]
     pub reserve_time: Option<Duration>,
 }
@@ -205,65 +205,17 @@ pub struct Reserve {
     pub tokens: u64,
     /// The time of the call.
     pub time: Duration,
-    /// What the last request reads. `None` if it repeats the request before it and the reply.
-    pub(super) read: Option<Cost>,
+    /// The tokens that the last request reads. `None` if it repeats the request before it and the
+    /// reply.
+    pub(super) read: Option<u64>,
 }
 
 impl Reserve {
     /// Sets the last request, if it doesn't repeat the one before it.
     #[must_use]
     pub fn with_request(mut self, request: &ChatRequest) -> Self {
-        self.read = Some(Cost::of(request));
+        self.read = Some(request.estimated_tokens());
         self
-    }
-}
-
-/// The tokens and bytes of texts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Cost {
-    pub(super) tokens: u64,
-    pub(super) bytes: u64,
-}
-
-impl Cost {
-    /// The estimated number of bytes of a token.
-    const BYTES_PER_TOKEN: u64 = 4;
-
-    /// Returns what a request costs, without its reply.
-    pub(super) fn of(request: &ChatRequest) -> Self {
-        Self {
-            tokens: request.estimated_tokens(),
-            bytes: u64::try_from(request.bytes()).unwrap_or(u64::MAX),
-        }
-    }
-
-    /// Returns the cost of a reply with this number of tokens.
-    pub(super) fn of_reply(tokens: u64) -> Self {
-        Self {
-            tokens,
-            bytes: tokens.saturating_mul(Self::BYTES_PER_TOKEN),
-        }
-    }
-
-    pub(super) fn plus(self, other: Self) -> Self {
-        Self {
-            tokens: self.tokens.saturating_add(other.tokens),
-            bytes: self.bytes.saturating_add(other.bytes),
-        }
-    }
-
-    pub(super) fn minus(self, other: Self) -> Self {
-        Self {
-            tokens: self.tokens.saturating_sub(other.tokens),
-            bytes: self.bytes.saturating_sub(other.bytes),
-        }
-    }
-
-    pub(super) fn divided_by(self, parts: u64) -> Self {
-        Self {
-            tokens: self.tokens / parts.max(1),
-            bytes: self.bytes / parts.max(1),
-        }
     }
 }
 
@@ -293,11 +245,4 @@ impl fmt::Display for Limit {
             Self::Time(time) => write!(f, "{time:?}"),
         }
     }
-}
-
-/// Reads a time as a number of seconds.
-fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let seconds = Option::<f64>::deserialize(deserializer)?;
-    let time = seconds.map(Duration::try_from_secs_f64).transpose();
-    time.map_err(de::Error::custom)
 }

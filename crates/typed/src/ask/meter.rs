@@ -8,7 +8,6 @@ use cogwork_llm::{ChatRequest, ChatResponse};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until};
 
-use crate::ask::limits::Cost;
 use crate::ask::{Limit, Limits, Reserve, Spent};
 
 /// Measures what a step spends, and holds its calls to the limits of the run.
@@ -50,8 +49,8 @@ struct Metered {
     running: u32,
     /// When the first of them was created.
     since: Option<Instant>,
-    /// What the calls in progress may still spend.
-    reserved: Cost,
+    /// The tokens that the calls in progress may still spend.
+    reserved: u64,
     /// What is kept for the last call.
     reserve: Option<Reserve>,
     /// The tokens of a prompt, as estimated and as the server counted them.
@@ -65,6 +64,9 @@ const ASSUMED_REPLY_TOKENS: u32 = 8192;
 
 /// The minimum number of tokens that must be left for a reply. No useful reply fits into fewer.
 const LEAST_REPLY_TOKENS: u64 = 64;
+
+/// The estimated number of bytes of a token.
+const BYTES_PER_TOKEN: u64 = 4;
 
 /// Longer than any run, and short enough not to overflow a clock.
 const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
@@ -125,7 +127,8 @@ impl Meter {
 
     /// Counts a call to a tool that is about to be made.
     pub fn count_tool_call(&self) {
-        self.locked().spent.count_tool_call();
+        let spent = &mut self.locked().spent;
+        spent.tool_calls = spent.tool_calls.saturating_add(1);
     }
 
     /// Keeps this for the last call, or nothing if it is about to be made.
@@ -159,11 +162,21 @@ impl Meter {
             return Err(self.out_of_time());
         }
 
-        let left = self.left(&metered, &spent);
-        let room = self.room(&metered, left.divided_by(shares), &request);
-        // If a share is too small, some of the calls are made.
-        let room = room.or_else(|_| self.room(&metered, left, &request))?;
+        let limit = self.limits.tokens.unwrap_or(u64::MAX);
+        let left = limit.saturating_sub(spent.tokens());
+        let by_tokens = metered
+            .room(left, metered.read_by(&request), shares)
+            .ok_or(Limit::Tokens(limit))?;
 
+        // The bytes are counted as tokens, so that the same rule holds for both limits.
+        let limit = self.limits.bytes.unwrap_or(u64::MAX);
+        let left = limit.saturating_sub(spent.bytes) / BYTES_PER_TOKEN;
+        let bytes = u64::try_from(request.bytes()).unwrap_or(u64::MAX);
+        let by_bytes = metered
+            .room(left, bytes.div_ceil(BYTES_PER_TOKEN), shares)
+            .ok_or(Limit::Bytes(limit))?;
+
+        let room = by_tokens.min(by_bytes);
         let most = request.max_tokens().unwrap_or(ASSUMED_REPLY_TOKENS);
         match u32::try_from(room) {
             Ok(room) if room < most => Ok(request.with_max_tokens(room)),
@@ -173,12 +186,12 @@ impl Meter {
 
     /// Counts a call that is about to be made with a request that fits.
     pub fn begin(&self, request: &ChatRequest) -> MeteredCall {
-        let most = request.max_tokens().unwrap_or(ASSUMED_REPLY_TOKENS);
-        let most = Cost::of(request).plus(Cost::of_reply(most.into()));
+        let reply = request.max_tokens().unwrap_or(ASSUMED_REPLY_TOKENS);
+        let most = request.estimated_tokens().saturating_add(reply.into());
 
         let mut metered = self.locked();
-        metered.reserved = metered.reserved.plus(most);
-        metered.spent.count_call();
+        metered.reserved = metered.reserved.saturating_add(most);
+        metered.spent.calls = metered.spent.calls.saturating_add(1);
         drop(metered);
 
         MeteredCall {
@@ -199,12 +212,13 @@ impl Meter {
         Limit::Time(self.limits.time.unwrap_or(Duration::MAX))
     }
 
-    /// Returns the output of `future`.
+    /// Returns the output of `future`, and measures its time.
     ///
     /// # Errors
     ///
     /// Returns the limit if the time runs out before.
     pub async fn limit<T>(&self, future: impl Future<Output = T>) -> Result<T, Limit> {
+        let _running = self.run();
         if self.limits.time.is_none() {
             return Ok(future.await);
         }
@@ -242,63 +256,9 @@ impl Meter {
         limit.saturating_sub(spent).saturating_sub(kept)
     }
 
-    /// Returns what is left for further calls.
-    fn left(&self, metered: &Metered, spent: &Spent) -> Cost {
-        let limit = Cost {
-            tokens: self.limits.tokens.unwrap_or(u64::MAX),
-            bytes: self.limits.bytes.unwrap_or(u64::MAX),
-        };
-        let spent = Cost {
-            tokens: spent.tokens(),
-            bytes: spent.bytes,
-        };
-        let kept = metered.reserve.and_then(|kept| {
-            let reply = Cost::of_reply(kept.tokens);
-            Some(kept.read?.plus(reply))
-        });
-
-        limit
-            .minus(spent)
-            .minus(metered.reserved)
-            .minus(kept.unwrap_or_default())
-    }
-
-    /// Returns the tokens of a reply to the request for which there is room.
-    fn room(&self, metered: &Metered, left: Cost, request: &ChatRequest) -> Result<u64, Limit> {
-        let read = metered.read_by(request);
-        let repeating = metered.reserve.filter(|kept| kept.read.is_none());
-        let reserve = repeating.map(|kept| Cost::of_reply(kept.tokens));
-
-        let tokens = room(left.tokens, read.tokens, reserve.map(|kept| kept.tokens));
-        let bytes = room(left.bytes, read.bytes, reserve.map(|kept| kept.bytes));
-        let by_bytes = bytes.map(|bytes| bytes / Cost::of_reply(1).bytes);
-
-        let is_enough = |room: &u64| *room >= LEAST_REPLY_TOKENS;
-        let tokens = tokens.filter(is_enough);
-        let by_bytes = by_bytes.filter(is_enough);
-
-        let no_tokens = Limit::Tokens(self.limits.tokens.unwrap_or(u64::MAX));
-        let no_bytes = Limit::Bytes(self.limits.bytes.unwrap_or(u64::MAX));
-        Ok(tokens.ok_or(no_tokens)?.min(by_bytes.ok_or(no_bytes)?))
-    }
-
     fn locked(&self) -> MutexGuard<'_, Metered> {
         locked(&self.metered)
     }
-}
-
-/// Returns what is left for a reply. With a `reserve`, one more request follows, which repeats this
-/// one and its reply, and whose reply may take the reserve; it is time for it if this reply could
-/// take less.
-fn room(left: u64, read: u64, reserve: Option<u64>) -> Option<u64> {
-    let left = left.saturating_sub(read);
-    let Some(reserve) = reserve else {
-        return Some(left);
-    };
-
-    let kept = read.saturating_add(reserve);
-    let share = left.saturating_sub(kept) / 2;
-    (share >= reserve).then_some(share)
 }
 
 impl Metered {
@@ -309,15 +269,45 @@ impl Metered {
         spent
     }
 
-    /// Returns what a request costs. One that is as long as the request before it costs at least as
-    /// many tokens as the server counted for that.
-    fn read_by(&self, request: &ChatRequest) -> Cost {
-        let mut cost = Cost::of(request);
-        let (estimated, counted) = self.read;
-        if cost.tokens >= estimated {
-            cost.tokens = cost.tokens.max(counted);
+    /// Returns the tokens that a request costs without its reply. One that is as long as the request
+    /// before it costs at least as many tokens as the server counted for that.
+    fn read_by(&self, request: &ChatRequest) -> u64 {
+        let tokens = request.estimated_tokens();
+        match self.read {
+            (estimated, counted) if tokens >= estimated => tokens.max(counted),
+            _ => tokens,
         }
-        cost
+    }
+
+    /// Returns the tokens for which there is room in a reply to a request that reads this much, in
+    /// one of `shares` equal parts of what is left of a limit.
+    fn room(&self, left: u64, read: u64, shares: u64) -> Option<u64> {
+        let kept = self.reserve.and_then(|kept| {
+            let request = kept.read?;
+            Some(request.saturating_add(kept.tokens))
+        });
+        let left = left
+            .saturating_sub(self.reserved)
+            .saturating_sub(kept.unwrap_or_default());
+
+        let room = self.room_in(left / shares.max(1), read);
+        // If a share is too small, some of the calls are made.
+        room.or_else(|| self.room_in(left, read))
+    }
+
+    fn room_in(&self, left: u64, read: u64) -> Option<u64> {
+        let mut room = left.saturating_sub(read);
+
+        // If one more request follows, which repeats this one and its reply, its reply may take the
+        // reserve; it is time for it if this reply could take less.
+        if let Some(kept) = self.reserve.filter(|kept| kept.read.is_none()) {
+            room = room.saturating_sub(read).saturating_sub(kept.tokens) / 2;
+            if room < kept.tokens {
+                return None;
+            }
+        }
+
+        (room >= LEAST_REPLY_TOKENS).then_some(room)
     }
 }
 
@@ -325,8 +315,8 @@ impl Metered {
 #[derive(Debug)]
 pub struct MeteredCall {
     request: ChatRequest,
-    /// The maximum cost.
-    most: Cost,
+    /// The maximum number of its tokens.
+    most: u64,
     running: Running,
 }
 
@@ -345,7 +335,7 @@ impl MeteredCall {
 impl Drop for MeteredCall {
     fn drop(&mut self) {
         let mut metered = locked(&self.running.0);
-        metered.reserved = metered.reserved.minus(self.most);
+        metered.reserved = metered.reserved.saturating_sub(self.most);
     }
 }
 

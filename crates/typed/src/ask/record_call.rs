@@ -1,7 +1,6 @@
 //! Calls to the model that a resumed run doesn't repeat.
 
 use std::convert::Infallible;
-use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 use tokio::time::Instant;
 
-use crate::ask::Rung;
+use crate::ask::Format;
 
 /// Returns the label of a recorded call: what is called, and a hash of its input.
 ///
@@ -22,27 +21,21 @@ pub fn call_label(what: &str, input: &impl Hash) -> String {
     let mut hasher = SipHasher13::new();
     input.hash(&mut hasher);
 
-    let mut label = what.to_owned();
-    let _ = write!(label, " {:016x}", hasher.finish());
-    label
+    format!("{what} {:016x}", hasher.finish())
 }
 
 /// Returns the conversation of a request. The settings are not part of the question: the limits of
 /// the run change them.
-pub(crate) fn conversation(request: &ChatRequest) -> ChatRequest {
+pub(super) fn conversation(request: &ChatRequest) -> ChatRequest {
     ChatRequest::from(request.messages().clone())
 }
 
-/// Returns the forms that are allowed now, or in a resumed run those that were allowed before. Which
-/// calls are made depends on them, and the ladder may have learnt more in the meantime.
-pub(crate) async fn record_forms(question: &ChatRequest, allowed: Vec<Rung>) -> Vec<Rung> {
-    let label = call_label("forms", question);
-    let forms = recorded(&label, || async { Ok::<_, Infallible>(allowed.clone()) });
-
-    match forms.await {
-        Ok(forms) => forms,
-        Err(_) => allowed,
-    }
+/// Returns the formats that are allowed now, or in a resumed run those that were allowed before. Which
+/// calls are made depends on them, and the server may have refused more in the meantime.
+pub(super) async fn record_formats(question: &ChatRequest, allowed: Vec<Format>) -> Vec<Format> {
+    let label = call_label("formats", question);
+    let recorded = recorded(&label, || async { Ok::<_, Infallible>(allowed.clone()) });
+    recorded.await.unwrap_or(allowed)
 }
 
 /// The result of a recorded call.
@@ -52,6 +45,13 @@ pub struct RecordedCall {
     pub result: Result<ChatResponse, LlmError>,
     /// How long the call took, if its recorded outcome was used.
     pub replayed: Option<Duration>,
+}
+
+/// The recorded outcome of a call. What becomes of an error depends on its kind.
+#[derive(Serialize, Deserialize)]
+struct Outcome {
+    seconds: f64,
+    result: Result<ChatResponse, LlmError>,
 }
 
 /// Makes a call to the model. In a [composite](cogwork_flow::Node::is_composite) node of a run with
@@ -67,18 +67,15 @@ where
         was_made = true;
         async {
             let started = Instant::now();
-            let reply = call().await.map_or_else(Reply::Error, Reply::Response);
+            let result = call().await;
             let seconds = started.elapsed().as_secs_f64();
-            Ok::<_, Infallible>(Outcome { seconds, reply })
+            Ok::<_, Infallible>(Outcome { seconds, result })
         }
     });
 
     match outcome.await {
-        Ok(Outcome { seconds, reply }) => RecordedCall {
-            result: match reply {
-                Reply::Response(response) => Ok(response),
-                Reply::Error(error) => Err(error),
-            },
+        Ok(Outcome { seconds, result }) => RecordedCall {
+            result,
             replayed: (!was_made).then(|| Duration::try_from_secs_f64(seconds).unwrap_or_default()),
         },
         Err(CallError::Failed(never)) => match never {},
@@ -87,20 +84,4 @@ where
             replayed: Some(Duration::ZERO),
         },
     }
-}
-
-/// The recorded outcome of a call. What becomes of an error depends on its kind.
-#[derive(Serialize, Deserialize)]
-struct Outcome {
-    seconds: f64,
-    #[serde(flatten)]
-    reply: Reply,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
-enum Reply {
-    Response(ChatResponse),
-    Error(LlmError),
 }

@@ -5,19 +5,20 @@ use std::time::Duration;
 use cogwork_llm::{ChatRequest, ChatResponse, Usage};
 use serde::{Deserialize, Serialize};
 
+use crate::ask::seconds;
+
 /// The calls to models and tools so far, and their tokens, bytes and time.
 ///
 /// ```
-/// use cogwork_typed::ask::Spent;
+/// use cogwork_typed::ask::Meter;
 /// use cogwork_llm::{ChatRequest, ChatResponse, Message, Usage};
 ///
 /// let request = ChatRequest::new([Message::user("2 + 2?")]);
 /// let response = ChatResponse::new("4").with_usage(Usage::new(12, 1));
 ///
-/// let mut spent = Spent::default();
-/// spent.count_call();
-/// spent.count_tokens(&request, &response);
-/// assert_eq!(spent.to_string(), "1 call, 13 tokens");
+/// let meter = Meter::default();
+/// meter.begin(&request).end(&response);
+/// assert_eq!(meter.spent().to_string(), "1 call, 13 tokens");
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -53,18 +54,8 @@ impl Spent {
         *self == Self::default()
     }
 
-    /// Counts a call to a model that is about to be made.
-    pub fn count_call(&mut self) {
-        self.calls = self.calls.saturating_add(1);
-    }
-
-    /// Counts a call to a tool that is about to be made.
-    pub fn count_tool_call(&mut self) {
-        self.tool_calls = self.tool_calls.saturating_add(1);
-    }
-
     /// Adds the bytes of a call, and its tokens: those that the server reported, or an estimate.
-    pub fn count_tokens(&mut self, request: &ChatRequest, response: &ChatResponse) {
+    pub(super) fn count_tokens(&mut self, request: &ChatRequest, response: &ChatResponse) {
         let bytes = request.bytes().saturating_add(response.bytes());
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.bytes = self.bytes.saturating_add(bytes);
@@ -97,29 +88,19 @@ impl AddAssign for Spent {
 
 impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let about = if self.estimated_tokens > 0 {
-            "about "
-        } else {
-            ""
+        let is_estimated = self.estimated_tokens > 0;
+        let about = if is_estimated { "about " } else { "" };
+
+        let counted = |count: u32, what: &str| match count {
+            1 => format!("1 {what}"),
+            _ => format!("{count} {what}s"),
         };
 
-        let plural = |count: u32| if count == 1 { "" } else { "s" };
-
-        write!(
-            f,
-            "{} call{}, {about}{} tokens",
-            self.calls,
-            plural(self.calls),
-            self.tokens()
-        )?;
+        let calls = counted(self.calls, "call");
+        write!(f, "{calls}, {about}{} tokens", self.tokens())?;
 
         if self.tool_calls > 0 {
-            write!(
-                f,
-                ", {} tool call{}",
-                self.tool_calls,
-                plural(self.tool_calls)
-            )?;
+            write!(f, ", {}", counted(self.tool_calls, "tool call"))?;
         }
 
         Ok(())
@@ -128,26 +109,4 @@ impl fmt::Display for Spent {
 
 fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
     *number == N::default()
-}
-
-/// Serialisation of a duration as a number of seconds.
-mod seconds {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer, de};
-
-    pub(super) fn serialize<S: Serializer>(
-        time: &Duration,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(time.as_secs_f64())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Duration, D::Error> {
-        let seconds = f64::deserialize(deserializer)?;
-        Duration::try_from_secs_f64(seconds)
-            .map_err(|_| de::Error::custom(format!("{seconds} is not a number of seconds")))
-    }
 }

@@ -1,8 +1,8 @@
 //! Values of one of several shapes.
 
 use super::object::property_of;
-use super::{Fitted, Fitter, Kind};
-use crate::shape::Shape;
+use super::{Fitted, Fitter};
+use crate::shape::{Property, Shape};
 use crate::tree::{Node, Tree};
 
 /// The maximum number of forms that a complaint shows.
@@ -21,23 +21,18 @@ impl<'f> Fitter<'f> {
         }
 
         let distance = |fitted: &Fitted| (fitted.is_rough, fitted.repairs.len());
-        let matching = || (0..).zip(&fits).filter(|(_, fitted)| fitted.matches());
-        let Some(least) = matching().map(|(_, fitted)| distance(fitted)).min() else {
-            return self.no_alternative(shapes, fits, tree);
-        };
+        let matching = fits.iter().filter(|fitted| fitted.matches());
+        let least = matching.map(distance).min();
+        let is_closest = |fitted: &&Fitted| fitted.matches() && least == Some(distance(fitted));
 
-        let mut closest = matching().filter(|(_, fitted)| distance(fitted) == least);
-        match (closest.next(), closest.next()) {
-            (Some((_, best)), Some((_, other))) if best.value != other.value => {
-                let message = format!(
-                    "{} may be meant in several ways; write it as {}",
-                    tree.found(),
-                    self.form.kind(&Shape::AnyOf(shapes.to_vec()))
-                );
-                self.refused(Kind::Ambiguous, tree, message)
-            }
-            (Some((best, _)), _) => fits.swap_remove(best),
-            (None, _) => self.no_alternative(shapes, fits, tree),
+        let mut closest = fits.iter().filter(is_closest).map(|fitted| &fitted.value);
+        let best = closest.next();
+        if closest.any(|other| Some(other) != best) {
+            return self.ambiguous(&Shape::AnyOf(shapes.to_vec()), tree);
+        }
+        match fits.iter().position(|fitted| is_closest(&fitted)) {
+            Some(best) => fits.swap_remove(best),
+            None => self.no_alternative(shapes, fits, tree),
         }
     }
 
@@ -45,63 +40,55 @@ impl<'f> Fitter<'f> {
     fn no_alternative(&self, shapes: &'f [Shape], mut fits: Vec<Fitted>, tree: &Tree) -> Fitted {
         let is_object = matches!(tree.node, Node::Object(_));
         let is_nested = is_object || matches!(tree.node, Node::List(_));
-        let alternatives = || (0..shapes.len()).filter(|at| shapes.get(*at) != Some(&Shape::Null));
+        let others = (0..)
+            .zip(shapes)
+            .filter(|(_, shape)| **shape != Shape::Null);
+        let others: Vec<usize> = others.map(|(at, _)| at).collect();
 
         // A refusal, or the only alternative but null, explains more than a list of them.
-        let refused = || alternatives().find(|at| fits.get(*at).is_some_and(Fitted::is_refused));
-        let only = || {
-            alternatives()
-                .next()
-                .filter(|_| is_nested && alternatives().count() == 1)
+        let is_refused = |at: &usize| fits.get(*at).is_some_and(|fit| fit.refusal.is_some());
+        let refused = others.iter().copied().find(is_refused);
+        let only = match others.as_slice() {
+            [only] if is_nested => Some(*only),
+            _ => None,
         };
 
-        if let Some(meant) = self.meant(shapes, tree).or_else(refused).or_else(only) {
-            return fits.swap_remove(meant);
+        match self.meant(shapes, tree).or(refused).or(only) {
+            Some(meant) => fits.swap_remove(meant),
+            None if is_object => self.no_form(shapes, tree),
+            None => self.mismatch(&Shape::AnyOf(shapes.to_vec()), tree),
         }
-        if is_object {
-            return self.no_form(shapes, tree);
-        }
-        self.mismatch(&Shape::AnyOf(shapes.to_vec()), tree)
     }
 
     /// Returns the only alternative that an object can be meant as, by its tags and keys.
     fn meant(&self, shapes: &'f [Shape], tree: &Tree) -> Option<usize> {
-        let Node::Object(entries) = &tree.node else {
-            return None;
-        };
-
-        let known: Vec<usize> = shapes
-            .iter()
-            .map(|shape| self.known_keys(shape, entries))
-            .collect();
+        let known = shapes.iter().map(|shape| self.known_keys(shape, tree));
+        let known: Vec<usize> = known.collect();
         let most = *known.iter().max().filter(|most| **most > 0)?;
 
-        let mut meant = (0..known.len()).filter(|at| known.get(*at) == Some(&most));
-        meant.next().filter(|_| meant.next().is_none())
+        let mut meant = (0..).zip(known).filter(|(_, known)| *known == most);
+        let (meant, None) = (meant.next()?, meant.next()) else {
+            return None;
+        };
+        Some(meant.0)
     }
 
     /// Returns how many keys of an object are required by a shape; 0 if a tag differs.
-    fn known_keys(&self, shape: &'f Shape, entries: &[(String, Tree)]) -> usize {
+    fn known_keys(&self, shape: &'f Shape, tree: &Tree) -> usize {
         let Shape::Object(object) = self.form.resolve(shape) else {
             return 0;
         };
 
-        let mut known = 0;
-        for (key, value) in entries {
-            let Some(property) = property_of(object, key) else {
-                continue;
-            };
-            let is_other_tag = match &property.shape {
-                Shape::Choice(tag) if tag.len() == 1 => self.fit_choice(tag, value).is_none(),
-                _ => false,
-            };
-
-            if is_other_tag {
-                return 0;
-            }
-            known += usize::from(property.is_required);
+        let entries = tree.entries().iter();
+        let known = entries.filter_map(|(key, value)| Some((property_of(object, key)?, value)));
+        let is_other_tag = |(property, value): (&Property, &Tree)| {
+            matches!(&property.shape, Shape::Choice(tag) if tag.len() == 1
+                && self.fit_choice(tag, value).is_none())
+        };
+        match known.clone().any(is_other_tag) {
+            true => 0,
+            false => known.filter(|(property, _)| property.is_required).count(),
         }
-        known
     }
 
     /// Shows the forms of an object that matches none of them.
@@ -110,10 +97,8 @@ impl<'f> Fitter<'f> {
             let shape = self.form.resolve(shape);
             matches!(shape, Shape::Object(_) | Shape::Map(_))
         });
-        let examples: Vec<String> = objects
-            .take(MAX_SHOWN)
-            .map(|shape| self.form.example_of(shape))
-            .collect();
+        let examples = objects.map(|shape| self.form.example_of(shape));
+        let examples: Vec<String> = examples.take(MAX_SHOWN).collect();
         if examples.is_empty() {
             return self.mismatch(&Shape::AnyOf(shapes.to_vec()), tree);
         }

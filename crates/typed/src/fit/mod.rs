@@ -5,21 +5,21 @@
 //! than its schema.
 
 mod alternatives;
+mod list;
+mod misplaced;
 mod number;
 mod object;
 mod scalar;
 mod texts;
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::ask::{Repair, RepairKind};
 use serde_json::Value;
 
 pub(crate) use self::number::number_in;
-use self::object::property_of;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::shape::{Bounds, ENTRY, Form, Shape, Words};
+use crate::shape::{Bounds, Form, Shape, Words};
 use crate::syntax::MAX_REPAIRS;
 use crate::tree::{Node, Tree};
 
@@ -42,44 +42,24 @@ pub(crate) struct Fitted {
     /// Whether it has keys that the schema doesn't know.
     pub(crate) has_unknown: bool,
     /// Whether parts of it were moved or rewritten, so that any other reading is preferred.
-    pub(crate) is_rough: bool,
+    is_rough: bool,
 }
 
 impl Fitted {
-    fn exact(value: Value) -> Self {
+    fn exact(value: impl Into<Value>) -> Self {
         Self {
-            value: Some(value),
+            value: Some(value.into()),
             ..Self::default()
         }
     }
 
     /// Returns whether the value matches the schema.
     pub(crate) fn matches(&self) -> bool {
-        self.mismatches.is_empty() && !self.is_refused()
-    }
-
-    fn is_refused(&self) -> bool {
-        self.refusal.is_some()
+        self.mismatches.is_empty() && self.refusal.is_none()
     }
 
     pub(crate) fn is_exact(&self) -> bool {
         self.matches() && self.repairs.is_empty()
-    }
-
-    fn repair(&mut self, kind: RepairKind, line: usize, what: impl Into<String>) {
-        if self.repairs.len() < MAX_REPAIRS {
-            self.repairs.push(Repair::new(kind, line, what));
-        }
-    }
-
-    fn repaired(mut self, kind: RepairKind, line: usize, what: impl Into<String>) -> Self {
-        self.repair(kind, line, what);
-        self
-    }
-
-    /// Returns the value with a repair if it matches.
-    fn if_matching(self, kind: RepairKind, line: usize, what: impl Into<String>) -> Option<Self> {
-        self.matches().then(|| self.repaired(kind, line, what))
     }
 
     fn rough(mut self) -> Self {
@@ -95,11 +75,10 @@ impl Fitted {
     /// Takes over everything but the value of a part, which is returned.
     fn absorb(&mut self, mut part: Self, tree: &Tree) -> Value {
         let value = part.take_value(tree);
-        let room = MAX_REPAIRS.saturating_sub(self.repairs.len());
-        self.repairs.extend(part.repairs.into_iter().take(room));
-        let room = MAX_REPAIRS.saturating_sub(self.mismatches.len());
-        self.mismatches
-            .extend(part.mismatches.into_iter().take(room));
+        self.repairs.extend(part.repairs);
+        self.repairs.truncate(MAX_REPAIRS);
+        self.mismatches.extend(part.mismatches);
+        self.mismatches.truncate(MAX_REPAIRS);
         self.refusal = self.refusal.take().or(part.refusal);
         self.may_lack_parts |= part.may_lack_parts;
         self.has_unknown |= part.has_unknown;
@@ -120,8 +99,8 @@ pub(crate) struct Fitter<'f> {
     /// Whether the value is tried as the only item of a list.
     is_only_item: bool,
     place: Vec<String>,
-    /// The values at keys that are unknown where they are, by the key. Of several, two are kept.
-    strays: BTreeMap<String, Vec<Tree>>,
+    /// The values at keys that are unknown where they are, by the key. None is kept of several.
+    strays: BTreeMap<String, Option<Tree>>,
 }
 
 impl<'f> Fitter<'f> {
@@ -161,17 +140,16 @@ impl<'f> Fitter<'f> {
     /// Fits a value that isn't written as another kind of value; `None` if it doesn't match.
     fn fit_as(&mut self, shape: &'f Shape, tree: &Tree) -> Option<Fitted> {
         match (shape, &tree.node) {
-            (Shape::Any | Shape::Ref(_), Node::List(items)) => {
+            (Shape::Any, Node::List(items)) => {
                 Some(self.fit_items(items.iter().map(|item| (&Shape::Any, item))))
             }
-            (Shape::Any | Shape::Ref(_), Node::Object(entries)) => {
-                Some(self.fit_map(&Shape::Any, entries))
-            }
-            (Shape::Any | Shape::Ref(_), _) => Some(self.fit_any(tree)),
+            (Shape::Any, Node::Object(entries)) => Some(self.fit_map(&Shape::Any, entries)),
+            (Shape::Any, _) => Some(self.fit_any(tree)),
             (Shape::Null, _) => self.fit_null(tree),
             (Shape::Boolean, _) => self.fit_boolean(tree),
-            (Shape::Integer(bounds), _) => self.fit_integer(shape, *bounds, tree),
-            (Shape::Number { .. }, _) => self.fit_number(shape, tree),
+            (Shape::Integer(bounds) | Shape::Number { bounds, .. }, _) => {
+                self.fit_number(shape, *bounds, tree)
+            }
             (Shape::Text(text), _) => self.fit_text(text, tree),
             (Shape::Choice(choices), _) => self.fit_choice(choices, tree),
             (Shape::List(items, bounds), Node::List(found)) => {
@@ -183,156 +161,12 @@ impl<'f> Fitter<'f> {
             }
             (Shape::Map(values), Node::Object(entries)) => Some(self.fit_map(values, entries)),
             (Shape::Map(values), Node::List(items)) if self.words.has_lines => {
-                let entries: Option<Vec<_>> = items.iter().map(entry_of).collect();
-                Some(self.fit_map(values, &entries?))
+                self.fit_entries_of_map(values, items)
             }
             (Shape::Object(object), Node::Object(_)) => Some(self.fit_object(object, tree)),
             (Shape::AnyOf(shapes), _) => Some(self.fit_any_of(shapes, tree)),
             _ => None,
         }
-    }
-
-    /// Unwraps a list of one value where a single value is expected.
-    fn fit_single(&mut self, shape: &'f Shape, tree: &Tree) -> Option<Fitted> {
-        let Node::List(items) = &tree.node else {
-            return None;
-        };
-        let [item] = items.as_slice() else {
-            return None;
-        };
-
-        let takes_lists = matches!(
-            shape,
-            Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) | Shape::Ref(_)
-        );
-        let is_map = matches!(shape, Shape::Map(_)) && self.words.has_lines;
-        if takes_lists || is_map || matches!(item.node, Node::List(_)) {
-            return None;
-        }
-
-        let what = "took the only item of a list";
-        self.fit(shape, item)
-            .if_matching(RepairKind::Form, tree.line, self.named(what))
-    }
-
-    fn fit_list(
-        &mut self,
-        items: &'f Shape,
-        bounds: Bounds,
-        found: &[Tree],
-        tree: &Tree,
-    ) -> Fitted {
-        let mut list = Fitted::default();
-        let found = self.joined_parts(items, found, &mut list);
-        let fitted = self.fit_items(found.iter().map(|item| (items, item)));
-        list.value = Some(list.absorb(fitted, tree));
-        self.bounded_count(list, bounds, found.len(), tree)
-    }
-
-    fn fit_items<'t>(&mut self, items: impl Iterator<Item = (&'f Shape, &'t Tree)>) -> Fitted {
-        let mut list = Fitted::default();
-        let mut values = Vec::new();
-        for (place, (shape, item)) in items.enumerate() {
-            // One reason is enough. The type may still accept the items as they are.
-            if list.mismatches.len() >= MAX_REPAIRS {
-                values.push(item.to_value());
-                continue;
-            }
-
-            let fitted = self.inside(place, |fitter| {
-                let fitted = fitter.fit(shape, item);
-                match fitted.matches() {
-                    true => fitted,
-                    false => fitter.fit_plain_item(shape, item).unwrap_or(fitted),
-                }
-            });
-            values.push(list.absorb(fitted, item));
-        }
-
-        list.value = Some(Value::Array(values));
-        // Only objects outside of lists may be unclosed.
-        list.may_lack_parts = false;
-        list
-    }
-
-    /// Joins the parts of an item that have a dash each.
-    fn joined_parts<'t>(
-        &self,
-        items: &Shape,
-        found: &'t [Tree],
-        list: &mut Fitted,
-    ) -> Cow<'t, [Tree]> {
-        let Shape::Object(object) = self.form.resolve(items) else {
-            return found.into();
-        };
-        let names = |tree: &Tree| -> Option<BTreeSet<&str>> {
-            let keys = tree.entries().iter();
-            keys.map(|(key, _)| Some(property_of(object, key)?.name.as_str()))
-                .collect()
-        };
-        let required = object
-            .properties
-            .iter()
-            .filter(|property| property.is_required);
-        let required: BTreeSet<&str> = required.map(|property| property.name.as_str()).collect();
-
-        let mut joined: Vec<Tree> = Vec::new();
-        let mut known: Option<BTreeSet<&str>> = None;
-        for item in found {
-            let new = names(item).filter(|new| !new.is_empty());
-            if let (Some(known), Some(new), Some(last)) = (&mut known, &new, joined.last_mut()) {
-                let lacks = |name: &&&str| known.contains(**name) && !new.contains(**name);
-                let is_part = known.is_disjoint(new) && required.iter().any(|name| lacks(&name));
-                if let (true, Node::Object(entries)) = (is_part, &mut last.node) {
-                    known.extend(new);
-                    entries.extend(item.entries().iter().cloned());
-                    let what = self.named("joined the parts of an item");
-                    list.repair(RepairKind::Form, item.line, what);
-                    list.is_rough = true;
-                    continue;
-                }
-            }
-            known = new;
-            joined.push(item.clone());
-        }
-
-        if joined.len() == found.len() {
-            return found.into();
-        }
-        joined.into()
-    }
-
-    /// Takes a value for the only item of a list.
-    fn fit_only_item(&mut self, items: &'f Shape, bounds: Bounds, tree: &Tree) -> Option<Fitted> {
-        // The text may enumerate the items.
-        let is_enumeration = match &tree.node {
-            Node::Text(text) | Node::Plain(text) => text.contains([',', ';', '\n', '|']),
-            Node::Null => true,
-            _ => false,
-        };
-        // A list of lists isn't made of a single value.
-        if is_enumeration || self.is_other_object(items, tree) || self.is_only_item {
-            return None;
-        }
-
-        self.is_only_item = true;
-        let fitted = self.fit(items, tree);
-        self.is_only_item = false;
-
-        let what = self.named("made a list of a single value");
-        let mut list = fitted.if_matching(RepairKind::Form, tree.line, what)?;
-        list.value = list.value.map(|item| Value::Array(vec![item]));
-        Some(self.bounded_count(list, bounds, 1, tree))
-    }
-
-    /// Returns whether an object has none of the keys of a shape.
-    fn is_other_object(&self, shape: &Shape, tree: &Tree) -> bool {
-        let (Shape::Object(object), Node::Object(entries)) = (self.form.resolve(shape), &tree.node)
-        else {
-            return false;
-        };
-
-        !entries.iter().any(|(key, _)| object.has_key(key))
     }
 
     /// Fits a part of the value.
@@ -351,94 +185,72 @@ impl<'f> Fitter<'f> {
         self.place.iter().map(escaped).collect()
     }
 
-    /// Adds the place to a repair.
-    fn named(&self, what: &str) -> String {
-        match self.place.last() {
-            Some(_) => format!("`{}`: {what}", self.pointer()),
-            None => what.to_owned(),
+    /// Reports what was done to a value, with its place.
+    fn report(&self, fitted: &mut Fitted, kind: RepairKind, tree: &Tree, what: &str) {
+        let what = match self.place.as_slice() {
+            [] => what.to_owned(),
+            _ => format!("`{}`: {what}", self.pointer()),
+        };
+        if fitted.repairs.len() < MAX_REPAIRS {
+            fitted.repairs.push(Repair::new(kind, tree.line, what));
         }
+    }
+
+    fn reported(&self, mut fitted: Fitted, kind: RepairKind, tree: &Tree, what: &str) -> Fitted {
+        self.report(&mut fitted, kind, tree, what);
+        fitted
+    }
+
+    /// Returns a value that has another form than the one that is expected, if it matches.
+    fn if_matching(&self, fitted: Fitted, tree: &Tree, what: &str) -> Option<Fitted> {
+        let is_matching = fitted.matches();
+        is_matching.then(|| self.reported(fitted, RepairKind::Form, tree, what))
     }
 
     /// Leaves a value as it is, with a complaint in case that the type doesn't accept it, either.
     fn mismatch(&self, shape: &Shape, tree: &Tree) -> Fitted {
         let expected = self.form.kind(shape);
-        let fitted = self.unmatched(format!("found {}; expected {expected}", tree.found()), tree);
-
-        // The type may know a word of YAML, such as `True`, as another name of a variant.
-        let word = match (&tree.node, shape) {
-            (Node::Plain(word), Shape::Choice(_)) => Some(Value::from(word.as_str())),
-            _ => None,
-        };
-        Fitted {
-            value: word,
-            ..fitted
-        }
+        self.unmatched(format!("found {}; expected {expected}", tree.found()), tree)
     }
 
     fn unmatched(&self, message: String, tree: &Tree) -> Fitted {
-        let problem = AnswerProblem::new(Kind::Mismatch, tree.line, message).at(self.pointer());
-
         Fitted {
-            mismatches: vec![problem],
+            mismatches: vec![self.problem(Kind::Mismatch, tree, message)],
             ..Fitted::default()
         }
     }
 
     fn refused(&self, kind: Kind, tree: &Tree, message: impl Into<String>) -> Fitted {
-        let problem = AnswerProblem::new(kind, tree.line, message).at(self.pointer());
-
         Fitted {
-            refusal: Some(problem),
+            refusal: Some(self.problem(kind, tree, message)),
             ..Fitted::default()
         }
     }
 
-    fn bounded_count(&self, fitted: Fitted, bounds: Bounds, count: usize, tree: &Tree) -> Fitted {
-        #[expect(clippy::cast_precision_loss, reason = "no reply has so many items")]
-        let is_inside = bounds.contain(count as f64);
-        if is_inside {
-            return fitted;
-        }
-
-        let message = format!("found {count} items; expected {}", bounds.count("items"));
-        self.refused(Kind::Mismatch, tree, message)
-    }
-}
-
-/// Returns the name and the value of an entry of a map that is written as a list of entries.
-fn entry_of(tree: &Tree) -> Option<(String, Tree)> {
-    let [
-        (
-            first,
-            Tree {
-                node: Node::Text(name),
-                ..
-            },
-        ),
-        (second, value),
-    ] = tree.entries()
-    else {
-        return None;
-    };
-    let is_entry = [first.as_str(), second.as_str()] == ENTRY;
-    is_entry.then(|| (name.clone(), value.clone()))
-}
-
-impl Bounds {
-    fn contain(self, value: f64) -> bool {
-        self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
+    fn problem(&self, kind: Kind, tree: &Tree, message: impl Into<String>) -> AnswerProblem {
+        AnswerProblem::new(kind, tree.line, message).at(self.pointer())
     }
 
-    /// Writes how many are expected.
-    fn count(self, what: &str) -> String {
-        let is_one = self.max.or(self.min) == Some(1.0);
-        let what = what.strip_suffix('s').filter(|_| is_one).unwrap_or(what);
-        match (self.min, self.max) {
-            (Some(min), Some(max)) if min == max => format!("{min} {what}"),
-            (Some(min), Some(max)) => format!("{min} to {max} {what}"),
-            (Some(min), None) => format!("at least {min} {what}"),
-            (None, Some(max)) => format!("at most {max} {what}"),
-            (None, None) => what.to_owned(),
+    /// Refuses a value with several meanings.
+    fn ambiguous(&self, shape: &Shape, tree: &Tree) -> Fitted {
+        let (found, expected) = (tree.found(), self.form.kind(shape));
+        let message = format!("{found} may be meant in several ways; write it as {expected}");
+        self.refused(Kind::Ambiguous, tree, message)
+    }
+
+    /// Refuses a value that has too few or too many of its parts.
+    fn out_of_bounds(
+        &self,
+        bounds: Bounds,
+        count: usize,
+        what: &str,
+        tree: &Tree,
+    ) -> Option<Fitted> {
+        if bounds.contain_count(count) {
+            return None;
         }
+
+        let message = format!("found {count} {what}; expected {}", bounds.count(what));
+        Some(self.refused(Kind::Mismatch, tree, message))
     }
 }

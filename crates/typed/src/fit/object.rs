@@ -8,16 +8,15 @@ use cogwork_text::Name;
 use serde_json::{Map, Value};
 
 use super::{Fitted, Fitter, Kind, UNKNOWN_KEY};
-use crate::problem::AnswerProblem;
-use crate::shape::{Object, Others, Property, Shape};
-use crate::tree::{Node, Tree};
+use crate::shape::{ENTRY, Object, Property, Shape};
+use crate::tree::Tree;
 
 /// The entries of an object, by what the type makes of them.
 #[derive(Default)]
-struct Sorted<'f, 't> {
-    properties: BTreeMap<&'f str, Cow<'t, Tree>>,
+pub(super) struct Sorted<'f, 't> {
+    pub(super) properties: BTreeMap<&'f str, Cow<'t, Tree>>,
     /// The keys that aren't properties.
-    others: Vec<(&'t str, &'t Tree)>,
+    pub(super) others: Vec<(&'t str, &'t Tree)>,
 }
 
 impl<'f> Fitter<'f> {
@@ -26,100 +25,102 @@ impl<'f> Fitter<'f> {
             may_lack_parts: true,
             ..Fitted::default()
         };
-        let mut map = Map::new();
-        for (key, value) in entries {
-            let part = self.inside(key, |fitter| fitter.fit(values, value));
-            let part = fitted.absorb(part, value);
-            self.insert(&mut fitted, &mut map, (key, value), part);
-        }
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|(key, value)| (key.as_str(), value))
+            .collect();
 
+        let map = self.fit_others(Some(values), &entries, &mut fitted);
         fitted.value = Some(map.into());
         fitted
     }
 
-    /// Adds an entry whose key may be there already: the last value counts.
-    fn insert(
-        &self,
+    /// Fits a map that is written as a list of entries, as it was asked for next to lines.
+    pub(super) fn fit_entries_of_map(
+        &mut self,
+        values: &'f Shape,
+        items: &[Tree],
+    ) -> Option<Fitted> {
+        let entries = items.iter().map(|item| match item.entries() {
+            [(name, key), (value, inner)] if [name.as_str(), value.as_str()] == ENTRY => {
+                Some((key.spelling()?.to_owned(), inner.clone()))
+            }
+            _ => None,
+        });
+        let entries: Vec<_> = entries.collect::<Option<_>>()?;
+        Some(self.fit_map(values, &entries))
+    }
+
+    /// Fits the values of keys that aren't properties. Of several values of a key, the last one
+    /// counts.
+    fn fit_others(
+        &mut self,
+        values: Option<&'f Shape>,
+        entries: &[(&str, &Tree)],
         fitted: &mut Fitted,
-        map: &mut Map<String, Value>,
-        (key, tree): (&str, &Tree),
-        value: Value,
-    ) {
-        if map.insert(key.to_owned(), value).is_some() {
-            let what = self.named(&format!("left out an earlier `{}`", Name(key)));
-            fitted.repair(RepairKind::DuplicateKey, tree.line, what);
+    ) -> Map<String, Value> {
+        let mut map = Map::new();
+        for (key, tree) in entries {
+            let part = match values {
+                Some(values) => self.inside(key, |fitter| fitter.fit(values, tree)),
+                None => self.fit_unknown(key, tree),
+            };
+            let value = fitted.absorb(part, tree);
+
+            let is_kept = values.is_some() || self.keeps_unknown;
+            if is_kept && map.insert((*key).to_owned(), value).is_some() {
+                let what = format!("left out an earlier `{}`", Name(key));
+                self.report(fitted, RepairKind::DuplicateKey, tree, &what);
+            }
         }
+        map
+    }
+
+    fn fit_unknown(&mut self, key: &str, tree: &Tree) -> Fitted {
+        self.remember_stray(key, tree);
+        // The type may know the key by an alias.
+        let mut fitted = Fitted::exact(tree.to_value());
+        fitted.has_unknown = true;
+        let what = format!("{UNKNOWN_KEY} `{}`", Name(key));
+        self.reported(fitted, RepairKind::Key, tree, &what)
     }
 
     pub(super) fn fit_object(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
-        let fitted = self.fit_entries(object, tree);
+        let fitted = self.fit_properties(object, tree);
         if fitted.matches() {
             return fitted;
         }
         self.unwrapped(object, tree).unwrap_or(fitted)
     }
 
-    /// Reads an object that is the only value of another one.
-    fn unwrapped(&mut self, object: &'f Object, tree: &Tree) -> Option<Fitted> {
-        let [(key, inner)] = tree.entries() else {
-            return None;
-        };
-        let is_object = matches!(inner.node, Node::Object(_));
-        if !is_object || object.properties.is_empty() || object.has_key(key) {
-            return None;
-        }
-
-        let what = self.named(&format!("took the object in `{}`", Name(key)));
-        let fitted = self.fit_entries(object, inner);
-        fitted.if_matching(RepairKind::Form, tree.line, what)
-    }
-
-    fn fit_entries(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
+    pub(super) fn fit_properties(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
         let mut fitted = Fitted {
-            may_lack_parts: matches!(object.others, Others::Kept(_)),
+            may_lack_parts: object.others.is_some(),
             ..Fitted::default()
         };
         let mut sorted = self.sorted(object, tree, &mut fitted);
-        self.find_missing_lists(object, &mut sorted, &mut fitted);
-
-        let mut map = Map::new();
-        for (key, value) in &sorted.others {
-            let other = self.fit_other(object, key, value);
-            let other = fitted.absorb(other, value);
-            if self.keeps_unknown || matches!(object.others, Others::Kept(_)) {
-                self.insert(&mut fitted, &mut map, (key, value), other);
-            }
-        }
+        self.find_missing_list(object, &mut sorted, &mut fitted);
+        let mut map = self.fit_others(object.others.as_deref(), &sorted.others, &mut fitted);
 
         for property in &object.properties {
             let name = property.name.as_str();
-            let value = match sorted.properties.remove(name) {
-                Some(value) => value,
-                None => match self.stray(property) {
-                    Some((value, what)) => {
-                        fitted.repair(RepairKind::Key, value.line, what);
-                        fitted.is_rough = true;
-                        Cow::Owned(value)
-                    }
-                    None => {
-                        self.missing(&mut fitted, property, tree);
-                        continue;
-                    }
-                },
+            let found = sorted.properties.remove(name);
+            let found = found.or_else(|| self.stray(property, &mut fitted).map(Cow::Owned));
+            let Some(value) = found else {
+                self.missing(property, tree, &mut fitted);
+                continue;
             };
 
             let part = self.inside(name, |fitter| fitter.fit_property(property, &value));
             let is_fitting = part.matches();
             let part = fitted.absorb(part, &value);
             let is_absent = !property.is_required && !self.form.is_nullable(&property.shape);
-            if part.is_null() && is_fitting && is_absent {
-                // A server is asked for null where a key may be missing.
-                if !self.words.has_lines {
-                    let what = self.named(&format!("left out the null of `{name}`"));
-                    fitted.repair(RepairKind::Form, value.line, what);
-                }
-            } else {
+            if !(part.is_null() && is_fitting && is_absent) {
                 map.insert(property.name.clone(), part);
+            } else if !self.words.has_lines {
+                // Next to lines, null is asked for where a key may be missing.
+                let what = format!("left out the null of `{name}`");
+                self.report(&mut fitted, RepairKind::Form, &value, &what);
             }
         }
 
@@ -135,27 +136,23 @@ impl<'f> Fitter<'f> {
         fitted: &mut Fitted,
     ) -> Sorted<'f, 't> {
         let mut sorted = Sorted::default();
-
         for (key, value) in tree.entries() {
             let Some(property) = property_of(object, key) else {
                 sorted.others.push((key, value));
                 continue;
             };
+
             let name = property.name.as_str();
             if key != name {
                 let what = format!("read the key `{}` as `{name}`", Name(key));
-                fitted.repair(RepairKind::Key, value.line, self.named(&what));
+                self.report(fitted, RepairKind::Key, value, &what);
             }
-
-            let Some(earlier) = sorted.properties.get_mut(name) else {
-                sorted.properties.insert(name, Cow::Borrowed(value));
-                continue;
-            };
-            *earlier = Cow::Borrowed(value);
-            let what = format!("left out an earlier `{name}`");
-            fitted.repair(RepairKind::DuplicateKey, value.line, self.named(&what));
+            let earlier = sorted.properties.insert(name, Cow::Borrowed(value));
+            if earlier.is_some() {
+                let what = format!("left out an earlier `{name}`");
+                self.report(fitted, RepairKind::DuplicateKey, value, &what);
+            }
         }
-
         sorted
     }
 
@@ -165,151 +162,25 @@ impl<'f> Fitter<'f> {
         if fitted.matches() || property.is_required {
             return fitted;
         }
-
         self.fit_null(value).unwrap_or(fitted)
     }
 
-    fn missing(&self, fitted: &mut Fitted, property: &Property, tree: &Tree) {
+    fn missing(&self, property: &Property, tree: &Tree, fitted: &mut Fitted) {
+        let name = &property.name;
         fitted.may_lack_parts = true;
         if property.is_required {
             let offered = property.offered.as_ref().unwrap_or(&property.shape);
-            let expected = self.form.kind(offered);
-            let message = format!("`{}` is missing; expected {expected}", property.name);
-            let problem = AnswerProblem::new(Kind::Mismatch, tree.line, message).at(self.pointer());
+            let message = format!("`{name}` is missing; expected {}", self.form.kind(offered));
+            let problem = self.problem(Kind::Mismatch, tree, message);
             fitted.mismatches.push(problem);
             return;
         }
 
         let is_choice = matches!(self.form.resolve(&property.shape), Shape::Choice(_));
         if let Some(default) = property.default.as_ref().filter(|_| is_choice) {
-            let what = format!("`{}` is missing; took {default}", property.name);
-            fitted.repair(RepairKind::MissingStatus, tree.line, self.named(&what));
+            let what = format!("`{name}` is missing; took {default}");
+            self.report(fitted, RepairKind::MissingStatus, tree, &what);
         }
-    }
-
-    /// Fits the value of a key that isn't a property.
-    fn fit_other(&mut self, object: &'f Object, key: &str, value: &Tree) -> Fitted {
-        if let Others::Kept(values) = &object.others {
-            return self.inside(key, |fitter| fitter.fit(values, value));
-        }
-
-        self.remember_stray(key, value);
-        // The type may know the key by an alias.
-        let mut fitted = Fitted::exact(value.to_value());
-        fitted.has_unknown = true;
-        let what = self.named(&format!("{UNKNOWN_KEY} `{}`", Name(key)));
-        fitted.repaired(RepairKind::Key, value.line, what)
-    }
-
-    /// Notes a value at a key that is unknown there. The object around it may lack it.
-    fn remember_stray(&mut self, key: &str, value: &Tree) {
-        let is_nested = matches!(value.node, Node::List(_) | Node::Object(_));
-        if self.place.is_empty() || is_nested {
-            return;
-        }
-
-        let values = self.strays.entry(folded_name(key)).or_default();
-        if values.len() < 2 && !values.contains(value) {
-            values.push(value.clone());
-        }
-    }
-
-    /// Returns the value of a missing property that is written further in, if there is only one.
-    fn stray(&mut self, property: &'f Property) -> Option<(Tree, String)> {
-        if !property.is_required || !self.place.is_empty() {
-            return None;
-        }
-        let [value] = self.strays.get(&folded_name(&property.name))?.as_slice() else {
-            return None;
-        };
-
-        let value = value.clone();
-        let what = format!("took the `{}` from further in", property.name);
-        let is_fitting = self.fit(&property.shape, &value).matches();
-        is_fitting.then_some((value, what))
-    }
-
-    /// Finds a missing list at another key, or at the end of a text.
-    fn find_missing_lists(
-        &mut self,
-        object: &'f Object,
-        sorted: &mut Sorted<'f, '_>,
-        fitted: &mut Fitted,
-    ) {
-        if matches!(object.others, Others::Kept(_)) {
-            return;
-        }
-        let mut missing = object.properties.iter().filter(|property| {
-            let is_list = matches!(self.form.resolve(&property.shape), Shape::List(..));
-            let is_wanted = property.is_required || property.default.is_some();
-            is_list && is_wanted && !sorted.properties.contains_key(property.name.as_str())
-        });
-        let (Some(property), None) = (missing.next(), missing.next()) else {
-            return;
-        };
-
-        let list = self.only_list(property, sorted).or_else(|| {
-            let texts = object.properties.iter();
-            texts
-                .filter(|text| matches!(self.form.resolve(&text.shape), Shape::Text(_)))
-                .find_map(|text| self.swallowed(property, &text.name, sorted))
-        });
-        if let Some((list, what)) = list {
-            fitted.repair(RepairKind::Form, list.line, self.named(&what));
-            fitted.is_rough = true;
-            sorted.properties.insert(&property.name, Cow::Owned(list));
-        }
-    }
-
-    /// Returns the only list among the values of unknown keys, if it fits.
-    fn only_list(
-        &mut self,
-        property: &'f Property,
-        sorted: &mut Sorted<'f, '_>,
-    ) -> Option<(Tree, String)> {
-        let is_list = |value: &Tree| matches!(&value.node, Node::List(items) if !items.is_empty());
-        let mut lists = (0..sorted.others.len()).filter(|at| {
-            sorted
-                .others
-                .get(*at)
-                .is_some_and(|(_, value)| is_list(value))
-        });
-        let (at, None) = (lists.next()?, lists.next()) else {
-            return None;
-        };
-
-        let (key, list) = *sorted.others.get(at)?;
-        if !self.fit(&property.shape, list).matches() {
-            return None;
-        }
-        sorted.others.remove(at);
-        let what = format!("read the key `{}` as `{}`", Name(key), property.name);
-        Some((list.clone(), what))
-    }
-
-    /// Splits a text before the list that it ends with.
-    fn swallowed(
-        &mut self,
-        property: &'f Property,
-        name: &str,
-        sorted: &mut Sorted<'f, '_>,
-    ) -> Option<(Tree, String)> {
-        let value = sorted.properties.get_mut(name)?;
-        let (Node::Text(text) | Node::Plain(text)) = &value.node else {
-            return None;
-        };
-
-        let (before, list) = self.list_at_end(text, value.line)?;
-        if !self.fit(&property.shape, &list).matches() {
-            return None;
-        }
-        let rest = Tree::new(value.line, Node::Text(before));
-        *value = Cow::Owned(rest);
-        let what = format!(
-            "read the list at the end of `{name}` as `{}`",
-            property.name
-        );
-        Some((list, what))
     }
 }
 

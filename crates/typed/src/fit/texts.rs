@@ -3,7 +3,7 @@
 use crate::ask::RepairKind;
 
 use super::{Fitted, Fitter};
-use crate::shape::{Object, Shape};
+use crate::shape::Shape;
 use crate::syntax::json::{self, Dialect};
 use crate::syntax::yaml::{self, key_of};
 use crate::syntax::{Ending, Parsed};
@@ -25,23 +25,19 @@ impl<'f> Fitter<'f> {
 
         let text = text.trim();
         let (encoded, what) = if text.starts_with(['{', '[']) {
-            (json_in(text, tree.line)?, "read the JSON in a text")
+            let json = json::read(text, tree.line, Dialect::Json);
+            let is_valid = json.notes.repairs.is_empty();
+            let json = whole(json, text).filter(|_| is_valid)?;
+            (json, "read the JSON in a text")
         } else if text.starts_with("- ") {
-            let list = self.yaml_in(text, tree.line + 1)?;
-            (list, "read the list in a text")
+            let list = yaml::read(text, tree.line + 1, self.words, false);
+            (whole(list, text)?, "read the list in a text")
         } else {
             return None;
         };
 
-        let what = self.named(what);
-        self.fit(shape, &encoded)
-            .if_matching(RepairKind::Form, tree.line, what)
-    }
-
-    fn yaml_in(&self, text: &str, line: usize) -> Option<Tree> {
-        let Parsed { tree, notes, end } = yaml::read(text, line, self.words, false);
-        let is_whole = end == text.len() && notes.doubt.is_none() && notes.ending == Ending::Whole;
-        is_whole.then_some(tree)
+        let fitted = self.fit(shape, &encoded);
+        self.if_matching(fitted, tree, what)
     }
 
     /// Returns the text before the first item with a known key, and the list that begins there.
@@ -52,8 +48,8 @@ impl<'f> Fitter<'f> {
             let key = item.and_then(|item| key_of(item.trim()));
             if lines > 0 && key.is_some_and(|(key, _)| self.words.is_known(&key)) {
                 let (before, list) = text.split_at_checked(at)?;
-                let list = self.yaml_in(list, line + 1 + lines)?;
-                return Some((before.trim_end().to_owned(), list));
+                let read = yaml::read(list, line + 1 + lines, self.words, false);
+                return Some((before.trim_end().to_owned(), whole(read, list)?));
             }
             at += part.len();
         }
@@ -62,25 +58,19 @@ impl<'f> Fitter<'f> {
 
     /// Writes a list or an object as a text.
     pub(super) fn fit_written(&self, tree: &Tree) -> Option<Fitted> {
-        let is_empty = match &tree.node {
-            Node::List(items) => items.is_empty(),
-            Node::Object(entries) => entries.is_empty(),
-            _ => true,
-        };
+        let is_empty = tree.items().is_empty() && tree.entries().is_empty();
         // Of the items of a list, it may be one whose brackets are wrong.
-        let is_item = self
-            .place
-            .last()
-            .is_some_and(|place| place.parse::<usize>().is_ok());
+        let mut last = self.place.last().into_iter();
+        let is_item = last.any(|place| place.parse::<usize>().is_ok());
         if is_empty || is_item {
             return None;
         }
 
         let mut lines = Vec::new();
         write(tree, 0, "", &mut lines);
-        let what = self.named(&format!("wrote {} as a text", tree.found()));
-        let fitted = Fitted::exact(lines.join("\n").into());
-        Some(fitted.repaired(RepairKind::Form, tree.line, what).rough())
+        let what = format!("wrote {} as a text", tree.found());
+        let fitted = Fitted::exact(lines.join("\n")).rough();
+        Some(self.reported(fitted, RepairKind::Form, tree, &what))
     }
 
     /// Reads an item of a list that is a text for the only text of an object.
@@ -88,81 +78,44 @@ impl<'f> Fitter<'f> {
         let Shape::Object(object) = self.form.resolve(shape) else {
             return None;
         };
+        let mut required = object.properties.iter().filter(|key| key.is_required);
+        let (Some(only), None) = (required.next(), required.next()) else {
+            return None;
+        };
         let (Node::Text(text) | Node::Plain(text)) = &tree.node else {
             return None;
         };
-        let name = only_text(object)?;
-        if text.trim().is_empty() {
+        if text.trim().is_empty() || !matches!(only.shape, Shape::Text(_)) {
             return None;
         }
 
-        let whole = Tree::new(
-            tree.line,
-            Node::Object(vec![(name.to_owned(), tree.clone())]),
-        );
-        let what = self.named(&format!("read a text as `{name}`"));
-        self.fit(shape, &whole)
-            .if_matching(RepairKind::Form, tree.line, what)
-            .map(Fitted::rough)
+        let entries = vec![(only.name.clone(), tree.clone())];
+        let fitted = self.fit(shape, &Tree::new(tree.line, Node::Object(entries)));
+        let what = format!("read a text as `{}`", only.name);
+        self.if_matching(fitted.rough(), tree, &what)
     }
 }
 
-/// Returns the name of the only property that is required, if it is a text.
-fn only_text(object: &Object) -> Option<&str> {
-    let mut required = object
-        .properties
-        .iter()
-        .filter(|property| property.is_required);
-    let only = required
-        .next()
-        .filter(|only| matches!(only.shape, Shape::Text(_)))?;
-    required.next().is_none().then_some(&only.name)
-}
-
-/// Reads the valid JSON in a text on this line.
-fn json_in(text: &str, line: usize) -> Option<Tree> {
-    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
-    let Parsed {
-        mut tree, notes, ..
-    } = json::read(text, line, Dialect::Json);
-    if notes.doubt.is_some() {
-        return None;
-    }
-    set_line(&mut tree, line);
-    Some(tree)
-}
-
-/// The lines of an escaped text are those of no line of the reply.
-fn set_line(tree: &mut Tree, line: usize) {
-    tree.line = line;
-    match &mut tree.node {
-        Node::List(items) => items.iter_mut().for_each(|item| set_line(item, line)),
-        Node::Object(entries) => entries
-            .iter_mut()
-            .for_each(|(_, value)| set_line(value, line)),
-        _ => {}
-    }
+/// Returns the value that is the whole text.
+fn whole(read: Parsed, text: &str) -> Option<Tree> {
+    let Parsed { tree, notes, end } = read;
+    let is_whole = end == text.len() && notes.doubt.is_none() && notes.ending == Ending::Whole;
+    is_whole.then_some(tree)
 }
 
 /// Writes a value in lines of `key: value` and of items.
 fn write(tree: &Tree, indent: usize, label: &str, lines: &mut Vec<String>) {
-    let blanks = " ".repeat(indent);
-    let is_nested = matches!(tree.node, Node::List(_) | Node::Object(_));
     let text = match &tree.node {
-        Node::List(_) | Node::Object(_) => "",
-        Node::Null => "null",
-        Node::Bool(true) => "true",
-        Node::Bool(false) => "false",
-        Node::Number(text) | Node::Text(text) | Node::Plain(text) => text,
+        Node::Null => Some("null"),
+        _ => tree.spelling(),
     };
-    if !is_nested || !label.is_empty() {
-        lines.push(format!("{blanks}{label}{text}"));
+    if text.is_some() || !label.is_empty() {
+        let blanks = " ".repeat(indent);
+        lines.push(format!("{blanks}{label}{}", text.unwrap_or_default()));
     }
 
-    if let Node::List(items) = &tree.node {
-        items
-            .iter()
-            .for_each(|item| write(item, indent, "- ", lines));
+    for item in tree.items() {
+        write(item, indent, "- ", lines);
     }
     let indent = if label.is_empty() { indent } else { indent + 2 };
     for (key, value) in tree.entries() {

@@ -1,7 +1,6 @@
 //! Schemas whose values end: within a limit of tokens, or with a limited nesting.
 
 use std::collections::BTreeMap;
-use std::ops::Add;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::schema::Keywords;
-use super::{Bounds, Choice, Form, Object, Property, Shape, Text, Words};
+use super::{Choice, Form, Shape, Words};
 use crate::fit::Fitter;
 use crate::syntax::json::{self, Dialect};
 
@@ -46,17 +45,15 @@ pub struct AnswerSchema {
     keywords: Keywords,
 }
 
-/// What a value may contain.
-#[derive(Debug, Clone, Copy, Default)]
+/// The most that a value may contain.
+#[derive(Debug, Clone, Copy)]
 struct Room {
-    /// The levels of a type inside itself.
-    levels: usize,
     /// The items of a list. Lists inside lists have two fifths of them.
-    items: Option<usize>,
+    items: usize,
     /// The characters of a text that is in no list.
-    text: Option<usize>,
+    text: usize,
     /// The characters of a text in a list.
-    text_in_list: Option<usize>,
+    text_in_list: usize,
 }
 
 const MOST_LEVELS: usize = 3;
@@ -87,12 +84,8 @@ impl AnswerSchema {
     /// Creates a schema for the strict mode of OpenAI, without bounds and with this many levels of a
     /// type that contains itself.
     pub fn flat<T: JsonSchema + DeserializeOwned>(levels: usize) -> Self {
-        let room = Room {
-            levels,
-            ..Room::default()
-        };
         Self {
-            form: Form::of::<T>().in_room(room),
+            form: Form::of::<T>().unrolled(levels),
             keywords: Keywords::Strict,
         }
     }
@@ -104,9 +97,14 @@ impl AnswerSchema {
             value: Value::from(text.as_str()),
             description: String::new(),
         });
-        self.form
-            .root
-            .set(property, &Shape::Choice(choices.collect()));
+        let shape = Shape::Choice(choices.collect());
+
+        self.form.root.change_objects(&|object| {
+            let properties = object.properties.iter_mut();
+            properties
+                .filter(|other| other.name == property)
+                .for_each(|property| property.shape = shape.clone());
+        });
         self
     }
 
@@ -130,230 +128,174 @@ impl std::fmt::Display for AnswerSchema {
 impl Form {
     /// Returns the schema whose longest value fits into a number of tokens.
     pub(crate) fn within(&self, tokens: usize) -> Option<AnswerSchema> {
-        let sizes = (1..=MOST_LEVELS).rev();
-        let sizes = sizes.flat_map(|levels| ITEMS.map(|items| (levels, items)));
-        let rooms: Vec<(Count, Room)> = sizes
-            .filter_map(|(levels, items)| self.room(levels, items, tokens))
-            .collect();
+        let forms = (1..=MOST_LEVELS).rev().map(|levels| self.unrolled(levels));
+        let forms: Vec<Self> = forms.collect();
+        let mut rooms = Vec::new();
+        for form in &forms {
+            for items in ITEMS {
+                let room = form.room(items, tokens);
+                rooms.extend(room.map(|(count, room)| (form, count, room)));
+            }
+        }
 
-        let (_, room) = LEAST_TEXT.iter().find_map(|least| {
-            let is_readable = |(_, room): &&(Count, Room)| {
-                let mut texts = [room.text, room.text_in_list].into_iter().flatten();
-                texts.all(|text| text >= *least)
-            };
-            let readable = rooms.iter().filter(is_readable);
-            readable.max_by_key(|(count, _)| count.texts_in_lists)
+        let (form, _, room) = LEAST_TEXT.iter().find_map(|least| {
+            let readable = rooms
+                .iter()
+                .filter(|(.., room)| room.text.min(room.text_in_list) >= *least);
+            readable.max_by_key(|(_, count, _)| count.texts_in_lists)
         })?;
+        let mut form = (*form).clone();
+        form.root.bound(*room, false);
         Some(AnswerSchema {
-            form: self.in_room(*room),
+            form,
             keywords: Keywords::All,
         })
     }
 
     /// Returns the number of values if lists have this many items, and the lengths that are left for
     /// texts; `None` if nothing is left.
-    fn room(&self, levels: usize, items: usize, tokens: usize) -> Option<(Count, Room)> {
+    fn room(&self, items: usize, tokens: usize) -> Option<(Count, Room)> {
         let mut room = Room {
-            levels,
-            items: Some(items),
-            ..Room::default()
+            items,
+            text: MOST_TEXT,
+            text_in_list: MOST_TEXT_IN_LIST,
         };
-        let count = self.in_room(room).root.count(false, 0);
+        let mut root = self.root.clone();
+        root.bound(room, false);
+        let mut count = Count::default();
+        root.count(1, false, 0, &mut count);
         let left = tokens.checked_sub(count.around.div_ceil(CHARACTERS_A_TOKEN))?;
 
         let equal = left * count.texts / (count.texts + count.texts_in_lists).max(1);
         let share = equal.max(left.min(tokens / 5)).min(MOST_TEXT * count.texts);
-        room.text = share.checked_div(count.texts);
-        let each = (left - share).checked_div(count.texts_in_lists);
-        room.text_in_list = each.map(|each| each.min(MOST_TEXT_IN_LIST));
+        if let Some(each) = share.checked_div(count.texts) {
+            room.text = each;
+        }
+        if let Some(each) = (left - share).checked_div(count.texts_in_lists) {
+            room.text_in_list = each.min(MOST_TEXT_IN_LIST);
+        }
         Some((count, room))
     }
 
-    /// Returns the form without references, and within bounds.
-    fn in_room(&self, room: Room) -> Self {
+    /// Returns the form without references, and with this many levels of a type inside itself.
+    fn unrolled(&self, levels: usize) -> Self {
+        let mut root = self.root.clone();
+        let has_end = self.unroll(&mut root, levels).is_some();
         Self {
-            root: self.bounded(&self.root, room, false).unwrap_or(Shape::Any),
+            root: if has_end { root } else { Shape::Any },
             definitions: BTreeMap::new(),
             ..self.clone()
         }
     }
 
-    /// Returns a shape with bounds, or `None` if it has too many levels.
-    fn bounded(&self, shape: &Shape, room: Room, is_in_list: bool) -> Option<Shape> {
-        let bounded = |shape: &Shape| self.bounded(shape, room, is_in_list);
-
-        Some(match shape {
+    /// Replaces the references in a shape. Returns `None` if it needs more levels.
+    fn unroll(&self, shape: &mut Shape, levels: usize) -> Option<()> {
+        match shape {
             Shape::Ref(name) => {
-                let definition = self.definitions.get(name)?;
-                let levels = match definition.contains(name) {
-                    true => room.levels.checked_sub(1)?,
-                    false => room.levels,
-                };
-                return self.bounded(definition, Room { levels, ..room }, is_in_list);
+                let levels = levels.checked_sub(self.is_recursive(name).into())?;
+                let mut definition = self.definitions.get(name)?.clone();
+                self.unroll(&mut definition, levels)?;
+                *shape = definition;
             }
-            Shape::Text(text) => {
-                let most = if is_in_list {
-                    room.text_in_list
-                } else {
-                    room.text
-                };
-                let mut bounds = text.bounds.at_most(most);
-                bounds.min = bounds.min.or(most.map(|_| 1.0));
-                Shape::Text(Text {
-                    bounds,
-                    ..text.clone()
-                })
-            }
-            Shape::List(items, bounds) => {
-                let inner = room.items.map(|items| (items * 2 / 5).max(1));
-                let most = if is_in_list { inner } else { room.items };
-                let items = self.bounded(items, room, true)?;
-                Shape::List(Box::new(items), bounds.at_most(most))
-            }
-            Shape::Map(values) => Shape::Map(Box::new(bounded(values)?)),
-            Shape::Tuple(items) => Shape::Tuple(items.iter().map(bounded).collect::<Option<_>>()?),
-            Shape::AnyOf(shapes) => Shape::AnyOf(shapes.iter().filter_map(bounded).collect()),
+            Shape::AnyOf(shapes) => shapes.retain_mut(|shape| self.unroll(shape, levels).is_some()),
             Shape::Object(object) => {
-                let mut properties = Vec::new();
-                for property in &object.properties {
-                    match bounded(&property.shape) {
-                        Some(shape) => properties.push(Property {
-                            shape,
-                            ..property.clone()
-                        }),
-                        None if property.is_required => return None,
-                        None => {}
-                    }
+                let mut has_required = true;
+                object.properties.retain_mut(|property| {
+                    let has_end = self.unroll(&mut property.shape, levels).is_some();
+                    has_required &= has_end || !property.is_required;
+                    has_end
+                });
+                if let Some(others) = &mut object.others {
+                    self.unroll(others, levels)?;
                 }
-                Shape::Object(Object {
-                    properties,
-                    others: object.others.clone(),
-                })
+                return has_required.then_some(());
             }
-            shape => shape.clone(),
-        })
-    }
-}
-
-impl Bounds {
-    #[expect(clippy::cast_precision_loss, reason = "the bounds are small")]
-    pub(crate) fn of_counts(least: usize, most: usize) -> Self {
-        Self {
-            min: Some(least as f64),
-            max: Some(most as f64),
+            shape => {
+                for part in shape.parts_mut() {
+                    self.unroll(part, levels)?;
+                }
+            }
         }
-    }
-
-    fn at_most(self, most: Option<usize>) -> Self {
-        let Some(most) = most.and_then(|most| Self::of_counts(0, most).max) else {
-            return self;
-        };
-
-        let max = self.max.map_or(most, |max| max.min(most));
-        Self {
-            max: Some(max.max(self.min.unwrap_or_default())),
-            ..self
-        }
+        Some(())
     }
 }
 
 impl Shape {
-    /// Sets the shape of all properties of a name.
-    fn set(&mut self, name: &str, shape: &Self) {
+    /// Gives bounds to the texts and lists.
+    fn bound(&mut self, room: Room, is_in_list: bool) {
         match self {
-            Self::List(inner, _) | Self::Map(inner) => inner.set(name, shape),
-            Self::Tuple(shapes) | Self::AnyOf(shapes) => {
-                shapes.iter_mut().for_each(|inner| inner.set(name, shape));
-            }
-            Self::Object(object) => {
-                for property in &mut object.properties {
-                    match property.name == name {
-                        true => property.shape = shape.clone(),
-                        false => property.shape.set(name, shape),
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Counts what the largest value contains, on a level of indentation.
-    fn count(&self, is_in_list: bool, level: usize) -> Count {
-        let text = Count {
-            texts_in_lists: usize::from(is_in_list),
-            texts: usize::from(!is_in_list),
-            around: 2,
-        };
-        // A comma, a line break, and the indentation.
-        let line = |level: usize| Count::around(2 + 2 * level);
-        let inner = |shape: &Self| line(level + 1) + shape.count(is_in_list, level + 1);
-
-        match self {
-            Self::Text(_) => text,
-            Self::Choice(choices) => {
-                let lengths = choices.iter().map(|choice| choice.value.to_string().len());
-                Count::around(lengths.max().unwrap_or_default())
+            Self::Text(text) => {
+                let most = match is_in_list {
+                    true => room.text_in_list,
+                    false => room.text,
+                };
+                text.bounds = text.bounds.at_most(most);
+                text.bounds.min = text.bounds.min.or(Some(1.0));
             }
             Self::List(items, bounds) => {
-                let item = line(level + 1) + items.count(true, level + 1);
-                line(level) + item.times(bounds.most())
+                items.bound(room, true);
+                let inner = (room.items * 2 / 5).max(1);
+                *bounds = bounds.at_most(if is_in_list { inner } else { room.items });
             }
-            Self::Tuple(items) => items.iter().map(inner).fold(line(level), Add::add),
+            shape => {
+                for part in shape.parts_mut() {
+                    part.bound(room, is_in_list);
+                }
+            }
+        }
+    }
+
+    /// Counts what this many of the largest value contain, on a level of indentation.
+    fn count(&self, times: usize, is_in_list: bool, level: usize, sum: &mut Count) {
+        // A comma, a line break, and the indentation.
+        let line = |level: usize| times * (2 + 2 * level);
+
+        match self {
+            Self::Text(_) => {
+                let texts = match is_in_list {
+                    true => &mut sum.texts_in_lists,
+                    false => &mut sum.texts,
+                };
+                *texts += times;
+                sum.around += times * QUOTES;
+            }
+            Self::Choice(choices) => {
+                let lengths = choices.iter().map(|choice| choice.value.to_string().len());
+                sum.around += times * lengths.max().unwrap_or_default();
+            }
+            Self::List(items, bounds) => {
+                let count = times * bounds.most();
+                sum.around += line(level) + count * (2 + 2 * (level + 1));
+                items.count(count, true, level + 1, sum);
+            }
+            Self::Tuple(items) => {
+                sum.around += line(level);
+                for item in items {
+                    sum.around += line(level + 1);
+                    item.count(times, is_in_list, level + 1, sum);
+                }
+            }
             Self::Object(object) => {
-                let properties = object.properties.iter().map(|property| {
-                    let key = Count::around(property.name.len() + 4);
-                    key + inner(&property.shape)
-                });
-                properties.fold(line(level), Add::add)
+                sum.around += line(level);
+                for property in &object.properties {
+                    sum.around += times * (property.name.len() + 4) + line(level + 1);
+                    property.shape.count(times, is_in_list, level + 1, sum);
+                }
             }
             Self::AnyOf(shapes) => {
-                let counts = shapes.iter().map(|shape| shape.count(is_in_list, level));
-                counts.max().unwrap_or_default()
+                let sums = shapes.iter().map(|shape| {
+                    let mut sum = *sum;
+                    shape.count(times, is_in_list, level, &mut sum);
+                    sum
+                });
+                *sum = sums.max().unwrap_or(*sum);
             }
-            _ => Count::around(NUMBER),
+            _ => sum.around += times * NUMBER,
         }
     }
 }
 
+/// The number of characters around a text.
+const QUOTES: usize = 2;
 /// The number of characters of a number.
 const NUMBER: usize = 20;
-
-impl Count {
-    fn around(around: usize) -> Self {
-        Self {
-            around,
-            ..Self::default()
-        }
-    }
-
-    fn times(self, count: usize) -> Self {
-        Self {
-            texts_in_lists: self.texts_in_lists * count,
-            texts: self.texts * count,
-            around: self.around * count,
-        }
-    }
-}
-
-impl Add for Count {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            texts_in_lists: self.texts_in_lists + other.texts_in_lists,
-            texts: self.texts + other.texts,
-            around: self.around + other.around,
-        }
-    }
-}
-
-impl Bounds {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the bounds are small numbers of items"
-    )]
-    fn most(self) -> usize {
-        self.max.unwrap_or_default() as usize
-    }
-}

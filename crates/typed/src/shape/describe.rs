@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{ANSWER, Choice, Form, Object, Others, Property, Shape, THOUGHT, Text};
+use super::{ANSWER, Choice, Form, Object, Property, Shape, THOUGHT, Text};
 
 impl Form {
     /// Returns a line for each key of the object, with its meaning.
@@ -13,12 +13,14 @@ impl Form {
         let mut lines = Lines {
             form: self,
             described: BTreeSet::new(),
+            text: String::new(),
         };
 
         match self.resolve(&self.root) {
             Shape::Object(object) => lines.object(object, 0),
             _ => lines.property(ANSWER, &self.description, &self.root, false, 0),
         }
+        lines.text
     }
 
     /// Returns what a value is, in a few words.
@@ -30,31 +32,16 @@ impl Form {
             Shape::Integer(bounds) => format!("an integer{bounds}"),
             Shape::Number { bounds, .. } => format!("a number{bounds}"),
             Shape::Text(text) => text.to_string(),
-            Shape::Choice(choices) => {
-                let values: Vec<String> =
-                    choices.iter().map(|choice| plain(&choice.value)).collect();
-                match values.as_slice() {
-                    [single] => single.clone(),
-                    [first, .., last] if values.len() > 8 && are_integers(choices) => {
-                        format!("from {first} to {last}")
-                    }
-                    values => format!("one of {}", values.join(", ")),
-                }
-            }
+            Shape::Choice(choices) => kind_of_choice(choices),
             Shape::List(items, _) => format!("a list of {}", self.plural(items)),
             Shape::Tuple(items) => {
-                let kinds: Vec<String> = items.iter().map(|item| self.kind(item)).collect();
-                format!("a list of {}: {}", items.len(), kinds.join(", "))
+                let kinds = join(", ", items.iter().map(|item| self.kind(item)));
+                format!("a list of {}: {kinds}", items.len())
             }
             Shape::Map(_) => "an object with any keys".to_owned(),
             Shape::Object(_) => "an object".to_owned(),
-            Shape::AnyOf(shapes) => {
-                let mut kinds: Vec<String> = shapes.iter().map(|shape| self.kind(shape)).collect();
-                kinds.dedup();
-                kinds.join(" or ")
-            }
+            Shape::AnyOf(shapes) => options(shapes.iter().map(|shape| self.kind(shape))),
             Shape::Ref(_) => match self.resolve(shape) {
-                Shape::Ref(_) => "any value".to_owned(),
                 // The options of a definition may contain the definition.
                 Shape::AnyOf(_) => "one of the forms of its type".to_owned(),
                 shape => self.kind(shape),
@@ -68,20 +55,15 @@ impl Form {
             Shape::Integer(_) => "integers".to_owned(),
             Shape::Number { .. } => "numbers".to_owned(),
             Shape::Object(object) => {
-                let names: Vec<&str> = object
-                    .properties
-                    .iter()
-                    .map(|property| property.name.as_str())
-                    .collect();
-                format!("objects with {}", names.join(", "))
+                let names = object.properties.iter();
+                let names = join(", ", names.map(|property| property.name.clone()));
+                format!("objects with {names}")
             }
-            Shape::Choice(_) => format!("values, each {}", self.kind(self.resolve(items))),
+            Shape::Choice(choices) => format!("values, each {}", kind_of_choice(choices)),
             _ => "values".to_owned(),
         }
     }
-}
 
-impl Form {
     /// Returns a line for each key, as in `steps: what is done (a list, each item on …)`.
     pub(crate) fn lines(&self) -> String {
         let lines = self.properties().iter();
@@ -99,11 +81,9 @@ impl Form {
         if let Some(Shape::Choice(choices)) = &property.offered
             && choices.iter().any(|choice| !choice.description.is_empty())
         {
-            let choice = |choice: &Choice| {
-                let value = plain(&choice.value);
-                format!("\n  {value} ({})", choice.description)
-            };
-            let choices: String = choices.iter().map(choice).collect();
+            let choice =
+                |choice: &Choice| format!("\n  {} ({})", plain(&choice.value), choice.description);
+            let choices = join("", choices.iter().map(choice));
             return format!("\n{name}: {description}, one of{choices}");
         }
 
@@ -126,65 +106,85 @@ impl Form {
                     Some(1.0) => "a list that is not empty".to_owned(),
                     Some(least) => format!("a list of at least {least} items"),
                 };
-                let how = match self.resolve(items) {
-                    Shape::Object(object) => {
-                        let keys = object.properties.iter();
-                        let keys =
-                            keys.map(|key| format!("{}: {}", key.name, self.kind(&key.shape)));
-                        let keys = keys.collect::<Vec<_>>().join(", ");
-                        format!("as a JSON array of objects {{{keys}}}")
-                    }
-                    Shape::Text(_) | Shape::Any => {
-                        "each item on a line of its own that begins with -".to_owned()
-                    }
-                    _ => format!("as a JSON array of {}", self.plural(items)),
-                };
-                format!("{list}, {how}")
+                format!("{list}, {}", self.items_in_lines(items))
             }
             // What may be null may be left out.
             Shape::AnyOf(shapes) if shapes.contains(&Shape::Null) => {
-                let mut kinds: Vec<String> = shapes
-                    .iter()
-                    .filter(|shape| **shape != Shape::Null)
-                    .map(|shape| self.kind_in_lines(shape))
-                    .collect();
-                kinds.dedup();
-                kinds.join(" or ")
+                let others = shapes.iter().filter(|shape| **shape != Shape::Null);
+                options(others.map(|shape| self.kind_in_lines(shape)))
             }
             _ => self.kind(shape),
         }
     }
+
+    fn items_in_lines(&self, items: &Shape) -> String {
+        match self.resolve(items) {
+            Shape::Object(object) => {
+                let keys = object.properties.iter();
+                let keys = keys.map(|key| format!("{}: {}", key.name, self.kind(&key.shape)));
+                format!("as a JSON array of objects {{{}}}", join(", ", keys))
+            }
+            Shape::Text(_) | Shape::Any => {
+                "each item on a line of its own that begins with -".to_owned()
+            }
+            _ => format!("as a JSON array of {}", self.plural(items)),
+        }
+    }
 }
 
-fn are_integers(choices: &[Choice]) -> bool {
-    choices.iter().all(|choice| choice.value.is_i64())
+fn kind_of_choice(choices: &[Choice]) -> String {
+    let are_integers = choices.iter().all(|choice| choice.value.is_i64());
+    match choices {
+        [single] => plain(&single.value),
+        [first, .., last] if choices.len() > 8 && are_integers => {
+            format!("from {} to {}", first.value, last.value)
+        }
+        choices => {
+            let values = join(", ", choices.iter().map(|choice| plain(&choice.value)));
+            format!("one of {values}")
+        }
+    }
+}
+
+/// Writes what a value may be.
+fn options(kinds: impl Iterator<Item = String>) -> String {
+    let mut kinds: Vec<String> = kinds.collect();
+    kinds.dedup();
+    kinds.join(" or ")
+}
+
+fn join(separator: &str, parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(separator)
+}
+
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 struct Lines<'f> {
     form: &'f Form,
     /// The definitions that were described, each of which is described once.
     described: BTreeSet<&'f str>,
+    text: String,
 }
 
 impl<'f> Lines<'f> {
-    fn object(&mut self, object: &'f Object, depth: usize) -> String {
-        let properties = object.properties.iter();
-        let mut lines: String = properties
-            .map(|property| {
-                let Property {
-                    name,
-                    description,
-                    shape,
-                    ..
-                } = property;
-                self.property(name, description, shape, !property.is_required, depth)
-            })
-            .collect();
+    fn line(&mut self, line: &str, depth: usize) {
+        let indent = "  ".repeat(depth);
+        self.text += &format!("\n{indent}- {line}");
+    }
 
-        if let Others::Kept(values) = &object.others {
-            lines.push_str(&self.property("…", "any other key", values, false, depth));
+    fn object(&mut self, object: &'f Object, depth: usize) {
+        for property in &object.properties {
+            let (name, description) = (&property.name, &property.description);
+            let or_null = !property.is_required;
+            self.property(name, description, &property.shape, or_null, depth);
         }
-        lines
+        if let Some(values) = &object.others {
+            self.property("…", "any other key", values, false, depth);
+        }
     }
 
     fn property(
@@ -194,71 +194,57 @@ impl<'f> Lines<'f> {
         shape: &'f Shape,
         or_null: bool,
         depth: usize,
-    ) -> String {
-        let indent = "  ".repeat(depth);
+    ) {
         let mut kind = self.form.kind(shape);
         if or_null && !kind.ends_with("null") {
             kind.push_str(" or null");
         }
+        let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
+        let colon = if description.is_empty() { "" } else { ": " };
 
-        let inner = self.inner(shape, depth + 1);
-        match description {
-            "" => format!("\n{indent}- {name} ({kind}){inner}"),
-            description => {
-                let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
-                format!("\n{indent}- {name}: {description} ({kind}){inner}")
-            }
-        }
+        self.line(&format!("{name}{colon}{description} ({kind})"), depth);
+        self.inner(shape, depth + 1);
     }
 
-    /// Returns the lines for what is inside a value.
-    fn inner(&mut self, shape: &'f Shape, depth: usize) -> String {
+    /// Adds the lines for what is inside a value.
+    fn inner(&mut self, shape: &'f Shape, depth: usize) {
         match shape {
             Shape::Object(object) => self.object(object, depth),
-            Shape::List(items, _) => self.inner(items, depth),
-            Shape::Map(values) => self.inner(values, depth),
-            Shape::Tuple(items) => items.iter().map(|item| self.inner(item, depth)).collect(),
             Shape::Choice(choices) => {
                 let described = choices
                     .iter()
                     .filter(|choice| !choice.description.is_empty());
-                let indent = "  ".repeat(depth);
-                described
-                    .map(|choice| {
-                        let value = plain(&choice.value);
-                        format!("\n{indent}- {value}: {}", choice.description)
-                    })
-                    .collect()
-            }
-            Shape::AnyOf(shapes) => {
-                let count = shapes.iter().filter(|shape| **shape != Shape::Null).count();
-                shapes
-                    .iter()
-                    .map(|shape| self.option(shape, count > 1, depth))
-                    .collect()
-            }
-            Shape::Ref(name) => {
-                let definition = self.form.resolve(shape);
-                if self.described.insert(name) {
-                    self.inner(definition, depth)
-                } else {
-                    String::new()
+                for choice in described {
+                    let line = format!("{}: {}", plain(&choice.value), choice.description);
+                    self.line(&line, depth);
                 }
             }
-            _ => String::new(),
+            Shape::AnyOf(shapes) => self.options(shapes, depth),
+            Shape::Ref(name) => {
+                if self.described.insert(name) {
+                    self.inner(self.form.resolve(shape), depth);
+                }
+            }
+            shape => {
+                for part in shape.parts() {
+                    self.inner(part, depth);
+                }
+            }
         }
     }
 
-    /// Returns the lines for one of several forms.
-    fn option(&mut self, shape: &'f Shape, is_one_of_several: bool, depth: usize) -> String {
-        if !is_one_of_several || !matches!(self.form.resolve(shape), Shape::Object(_)) {
-            return self.inner(shape, depth);
+    /// Adds the lines for one of several forms, each with an example if it is an object.
+    fn options(&mut self, shapes: &'f [Shape], depth: usize) {
+        let is_any_of_several = shapes.iter().filter(|shape| **shape != Shape::Null).count() > 1;
+        for shape in shapes {
+            let is_object = matches!(self.form.resolve(shape), Shape::Object(_));
+            let is_shown = is_any_of_several && is_object;
+            if is_shown {
+                let example = self.form.example_of(shape);
+                self.line(&format!("as in {example}"), depth);
+            }
+            self.inner(shape, depth + usize::from(is_shown));
         }
-
-        let example = self.form.example_of(shape);
-        let indent = "  ".repeat(depth);
-        let inner = self.inner(shape, depth + 1);
-        format!("\n{indent}- as in {example}{inner}")
     }
 }
 
@@ -276,23 +262,6 @@ impl fmt::Display for Text {
     }
 }
 
-impl fmt::Display for super::Bounds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.min, self.max) {
-            (Some(min), Some(max)) => write!(f, " from {min} to {max}"),
-            (Some(min), None) => write!(f, " from {min}"),
-            (None, Some(max)) => write!(f, " of at most {max}"),
-            (None, None) => Ok(()),
-        }
-    }
-}
-
-fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
-}
-
 /// The maximum nesting of an example.
 const MAX_DEPTH: usize = 5;
 
@@ -301,10 +270,9 @@ impl Form {
     /// `{"thought": "…", "steps": ["…"]}`.
     pub(crate) fn example(&self) -> String {
         let example = self.example_of(&self.root);
-        if self.is_wrapped() {
-            format!("{{\"{ANSWER}\": {example}}}")
-        } else {
-            example
+        match self.is_wrapped() {
+            true => format!("{{\"{ANSWER}\": {example}}}"),
+            false => example,
         }
     }
 
@@ -331,18 +299,14 @@ impl Form {
             Shape::Null => "null".to_owned(),
             Shape::AnyOf(shapes) => shapes.first().map_or_else(|| "null".to_owned(), inner),
             Shape::List(items, _) => format!("[{}]", inner(items)),
-            Shape::Tuple(items) => {
-                let items: Vec<String> = items.iter().map(inner).collect();
-                format!("[{}]", items.join(", "))
-            }
+            Shape::Tuple(items) => format!("[{}]", join(", ", items.iter().map(inner))),
             Shape::Map(values) => format!("{{\"…\": {}}}", inner(values)),
             Shape::Object(object) => {
-                let properties = object.properties.iter();
-                let entries = properties.map(|property| {
+                let entries = object.properties.iter().map(|property| {
                     let name = Value::from(property.name.as_str());
                     format!("{name}: {}", inner(&property.shape))
                 });
-                format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+                format!("{{{}}}", join(", ", entries))
             }
         }
     }

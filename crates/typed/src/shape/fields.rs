@@ -1,5 +1,7 @@
 //! The names of the fields of types, which a JSON Schema doesn't tell in their order.
 
+use std::cell::Cell;
+
 use serde::de::value::{Error, StrDeserializer};
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Error as _, IntoDeserializer, MapAccess, SeqAccess, Visitor,
@@ -17,14 +19,13 @@ pub(crate) fn fields<T: DeserializeOwned>() -> Vec<Fields> {
 
     // A type is only asked what it expects, and each question leads along one path.
     while let Some(path) = paths.pop() {
-        let mut found = None;
-        let question = Question {
+        let found = Cell::new(None);
+        drop(T::deserialize(Question {
             path: &path,
-            found: &mut found,
-        };
-        drop(T::deserialize(question));
+            found: &found,
+        }));
 
-        let new = found.filter(|fields| !known.contains(fields));
+        let new = found.get().filter(|fields| !known.contains(fields));
         for field in new.into_iter().flatten() {
             paths.push(path.iter().copied().chain([*field]).collect());
         }
@@ -34,9 +35,10 @@ pub(crate) fn fields<T: DeserializeOwned>() -> Vec<Fields> {
 }
 
 /// Asks for the fields of the struct at the end of a path of fields. There is never a value.
+#[derive(Clone, Copy)]
 struct Question<'a> {
     path: &'a [&'static str],
-    found: &'a mut Option<Fields>,
+    found: &'a Cell<Option<Fields>>,
 }
 
 impl<'de> Deserializer<'de> for Question<'_> {
@@ -49,7 +51,7 @@ impl<'de> Deserializer<'de> for Question<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         if self.path.is_empty() {
-            *self.found = Some(fields);
+            self.found.set(Some(fields));
         }
         visitor.visit_map(self)
     }
@@ -95,7 +97,7 @@ impl<'de> MapAccess<'de> for Question<'_> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        seed.deserialize(self.inside())
+        seed.deserialize(*self)
     }
 }
 
@@ -106,16 +108,7 @@ impl<'de> SeqAccess<'de> for Question<'_> {
         &mut self,
         seed: I,
     ) -> Result<Option<I::Value>, Error> {
-        seed.deserialize(self.inside()).map(Some)
-    }
-}
-
-impl Question<'_> {
-    fn inside(&mut self) -> Question<'_> {
-        Question {
-            path: self.path,
-            found: self.found,
-        }
+        seed.deserialize(*self).map(Some)
     }
 }
 

@@ -2,19 +2,22 @@
 //! the reading of replies.
 
 mod bounded;
+mod bounds;
 mod describe;
 mod fields;
+mod join;
 mod offered;
 mod parse;
 mod schema;
 mod words;
 
 pub use bounded::AnswerSchema;
+pub(crate) use bounds::Bounds;
 use fields::Fields;
 pub(crate) use offered::ENTRY;
 pub(crate) use words::Words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -50,13 +53,6 @@ pub(crate) enum Shape {
     Ref(String),
 }
 
-/// The bounds of a number, of the characters of a text, or of the items of a list.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Bounds {
-    pub(crate) min: Option<f64>,
-    pub(crate) max: Option<f64>,
-}
-
 /// What a text looks like. Only the bounds are checked; the others are for servers and models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Text {
@@ -80,21 +76,11 @@ pub(crate) struct Choice {
     pub(crate) description: String,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Object {
     pub(crate) properties: Vec<Property>,
-    pub(crate) others: Others,
-}
-
-/// What happens to keys that aren't properties.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Others {
-    /// The type refuses them, so they are left out.
-    Denied,
-    /// The type ignores them.
-    Ignored,
-    /// They are part of the value, with values of this shape.
-    Kept(Box<Shape>),
+    /// The values of other keys. If there is no shape of them, they aren't part of the value.
+    pub(crate) others: Option<Box<Shape>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -140,48 +126,47 @@ impl Shape {
             Self::Tuple(shapes) | Self::AnyOf(shapes) => shapes.iter().collect(),
             Self::Object(object) => {
                 let properties = object.properties.iter();
-                properties.map(|property| &property.shape).collect()
+                let shapes = properties.map(|property| &property.shape);
+                shapes.chain(object.others.as_deref()).collect()
             }
             _ => Vec::new(),
         }
     }
 
-    /// Returns whether a definition is inside the shape.
-    fn contains(&self, definition: &str) -> bool {
-        let mut parts = self.parts().into_iter();
-        let is_reference = matches!(self, Self::Ref(name) if name == definition);
-        is_reference || parts.any(|part| part.contains(definition))
+    fn parts_mut(&mut self) -> Vec<&mut Self> {
+        match self {
+            Self::List(inner, _) | Self::Map(inner) => vec![inner],
+            Self::Tuple(shapes) | Self::AnyOf(shapes) => shapes.iter_mut().collect(),
+            Self::Object(object) => {
+                let properties = object.properties.iter_mut();
+                let shapes = properties.map(|property| &mut property.shape);
+                shapes.chain(object.others.as_deref_mut()).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
-    /// Sorts the properties of objects as the fields of their types.
-    fn sort_properties(&mut self, known: &[Fields]) {
-        match self {
-            Self::List(inner, _) | Self::Map(inner) => inner.sort_properties(known),
-            Self::Tuple(shapes) | Self::AnyOf(shapes) => {
-                shapes
-                    .iter_mut()
-                    .for_each(|shape| shape.sort_properties(known));
-            }
-            Self::Object(object) => {
-                let names = || {
-                    object
-                        .properties
-                        .iter()
-                        .map(|property| property.name.as_str())
-                };
-                let has_all = |fields: &&Fields| names().all(|name| fields.contains(&name));
-                let fields = known.iter().find(has_all).copied().unwrap_or_default();
+    /// Changes each object, from the outside in.
+    fn change_objects(&mut self, change: &impl Fn(&mut Object)) {
+        if let Self::Object(object) = self {
+            change(object);
+        }
+        for part in self.parts_mut() {
+            part.change_objects(change);
+        }
+    }
+}
 
-                let place = |property: &Property| {
-                    let place = fields.iter().position(|name| *name == property.name);
-                    place.unwrap_or(usize::MAX)
-                };
-                object.properties.sort_by_key(place);
-                for property in &mut object.properties {
-                    property.shape.sort_properties(known);
-                }
-            }
-            _ => {}
+impl Object {
+    /// Sorts the properties as the fields of their type.
+    fn sort(&mut self, known: &[Fields]) {
+        let names = self.properties.iter().map(|property| &property.name);
+        let has_all = |fields: &&Fields| names.clone().all(|name| fields.contains(&name.as_str()));
+
+        if let Some(fields) = known.iter().find(has_all) {
+            let place = |name: &str| fields.iter().position(|field| *field == name);
+            self.properties
+                .sort_by_key(|property| place(&property.name));
         }
     }
 }
@@ -221,9 +206,8 @@ impl Form {
         let mut form = parse::form(schema.as_value());
 
         let fields = fields::fields::<T>();
-        form.root.sort_properties(&fields);
-        for definition in form.definitions.values_mut() {
-            definition.sort_properties(&fields);
+        for shape in form.definitions.values_mut().chain([&mut form.root]) {
+            shape.change_objects(&|object| object.sort(&fields));
         }
         if !form.is_wrapped() {
             form.fields = fields.first().copied().unwrap_or_default();
@@ -236,7 +220,7 @@ impl Form {
         Self {
             root: Shape::Object(Object {
                 properties,
-                others: Others::Ignored,
+                others: None,
             }),
             ..Self::default()
         }
@@ -265,6 +249,33 @@ impl Form {
         }
 
         &Shape::Any
+    }
+
+    /// Returns all shapes, with those inside others.
+    fn shapes(&self) -> Vec<&Shape> {
+        let mut shapes: Vec<&Shape> = self.definitions.values().chain([&self.root]).collect();
+        let mut next = 0;
+        while let Some(shape) = shapes.get(next) {
+            shapes.extend(shape.parts());
+            next += 1;
+        }
+        shapes
+    }
+
+    /// Returns whether a definition is inside itself.
+    fn is_recursive(&self, name: &str) -> bool {
+        let mut shapes: Vec<&Shape> = self.definitions.get(name).into_iter().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(shape) = shapes.pop() {
+            match shape {
+                Shape::Ref(inner) if inner == name => return true,
+                Shape::Ref(inner) if seen.insert(inner) => {
+                    shapes.extend(self.definitions.get(inner));
+                }
+                shape => shapes.extend(shape.parts()),
+            }
+        }
+        false
     }
 
     /// Returns whether the answer is wrapped in an object, because it isn't one by itself.

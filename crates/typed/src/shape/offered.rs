@@ -1,7 +1,7 @@
 //! The form that is asked for, which says less than the one that is read: servers support only part
 //! of JSON Schema, and the longest reply has to fit into the maximum number of tokens.
 
-use super::{Bounds, Choice, Form, Object, Others, Property, Shape, Text};
+use super::{Bounds, Choice, Form, Object, Property, Shape, Text};
 
 /// The keys of an entry of a map, which servers only support as a list of entries.
 pub(crate) const ENTRY: [&str; 2] = ["name", "value"];
@@ -13,34 +13,33 @@ const MAX_INTEGERS: f64 = 32.0;
 impl Form {
     /// Returns the form that is asked for.
     pub(crate) fn offered(&self) -> Self {
-        Self {
-            root: self.root.offered(),
-            ..self.clone()
-        }
+        let mut form = self.clone();
+        form.root.offer();
+        form
     }
 }
 
 impl Shape {
-    fn offered(&self) -> Self {
+    fn offer(&mut self) {
         match self {
             // Lists and objects are written as JSON in a text.
-            Self::Any => Self::AnyOf(vec![
-                Self::Text(Text::default()),
-                Self::number(),
-                Self::Boolean,
-                Self::Null,
-            ]),
-            Self::Integer(bounds) => integers(*bounds).unwrap_or(Self::Integer(Bounds::default())),
-            Self::Number { bounds, .. } => integers(*bounds).unwrap_or(Self::number()),
-            Self::List(items, bounds) => Self::List(Box::new(items.offered()), *bounds),
-            Self::Tuple(items) => Self::Tuple(items.iter().map(Self::offered).collect()),
-            Self::Map(values) => entries(values),
-            Self::Object(object) => Self::Object(Object {
-                properties: object.properties.iter().map(Property::offered).collect(),
-                others: Others::Denied,
-            }),
-            Self::AnyOf(shapes) => Self::AnyOf(shapes.iter().map(Self::offered).collect()),
-            shape => shape.clone(),
+            Self::Any => {
+                let text = Self::Text(Text::default());
+                *self = Self::AnyOf(vec![text, Self::number(), Self::Boolean, Self::Null]);
+            }
+            Self::Integer(bounds) => {
+                *self = integers(*bounds).unwrap_or(Self::Integer(Bounds::default()));
+            }
+            Self::Number { bounds, .. } => *self = integers(*bounds).unwrap_or(Self::number()),
+            Self::Map(values) => {
+                values.offer();
+                *self = entries(std::mem::take(&mut **values));
+            }
+            Self::Object(object) => {
+                object.others = None;
+                object.properties.iter_mut().for_each(Property::offer);
+            }
+            shape => shape.parts_mut().into_iter().for_each(Self::offer),
         }
     }
 
@@ -69,35 +68,29 @@ impl Shape {
 }
 
 impl Property {
-    fn offered(&self) -> Self {
-        let shape = self.offered.as_ref().unwrap_or(&self.shape).offered();
-        let shape = match (self.is_wanted, self.is_required) {
+    fn offer(&mut self) {
+        let mut shape = self.offered.take().unwrap_or_else(|| self.shape.clone());
+        shape.offer();
+
+        self.shape = match (self.is_wanted, self.is_required) {
             (true, _) => shape.with_null(false),
             (false, true) => shape,
             (false, false) => shape.with_null(true),
         };
-
-        Self {
-            shape,
-            is_required: true,
-            offered: None,
-            ..self.clone()
-        }
+        self.is_required = true;
     }
 }
 
 /// Returns a list of names and values.
-fn entries(values: &Shape) -> Shape {
+fn entries(values: Shape) -> Shape {
     let [name, value] = ENTRY;
-    let entry = Shape::Object(Object {
-        properties: vec![
-            Property::new(name, Shape::Text(Text::default())),
-            Property::new(value, values.offered()),
-        ],
-        others: Others::Denied,
-    });
+    let name = Property::new(name, Shape::Text(Text::default()));
+    let entry = Object {
+        properties: vec![name, Property::new(value, values)],
+        others: None,
+    };
 
-    Shape::List(Box::new(entry), Bounds::default())
+    Shape::List(Box::new(Shape::Object(entry)), Bounds::default())
 }
 
 /// Returns the integers of a small range.
@@ -109,10 +102,7 @@ fn integers(bounds: Bounds) -> Option<Shape> {
         return None;
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the range has few integers, and larger ones have no exact float"
-    )]
+    // The range has few integers, and larger ones have no exact float.
     let range = (min as i64)..=(max as i64);
     let choice = |integer: i64| Choice {
         value: integer.into(),

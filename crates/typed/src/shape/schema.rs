@@ -3,12 +3,10 @@
 //! Every property is required, and one that may be left out may be null instead, since the strict
 //! mode of OpenAI has no other way. The properties keep their order, in which models write them.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ANSWER, Bounds, Form, Others, Property, Shape, Text};
+use super::{ANSWER, Bounds, Form, Property, Shape, Text};
 
 /// What a schema may contain.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,11 +26,13 @@ impl Form {
     /// Returns the JSON Schema without bounds and recursion, or `None` if the answer has parts that
     /// such a schema can't describe.
     pub(crate) fn flat_schema(&self) -> Option<String> {
-        let is_strict = self.is_strict(&self.root, &mut BTreeSet::new())
-            && self
-                .definitions
-                .values()
-                .all(|shape| self.is_strict(shape, &mut BTreeSet::new()));
+        let mut shapes = self.shapes().into_iter();
+        let is_strict = shapes.all(|shape| match shape {
+            Shape::Any | Shape::Map(_) | Shape::Tuple(_) => false,
+            Shape::Object(object) => object.others.is_none(),
+            Shape::Ref(name) => self.definitions.contains_key(name) && !self.is_recursive(name),
+            _ => true,
+        });
 
         is_strict.then(|| self.with(Keywords::Strict))
     }
@@ -40,7 +40,7 @@ impl Form {
     /// Writes the schema of an answer, which is always an object.
     pub(super) fn with(&self, keywords: Keywords) -> String {
         let mut entries = if self.is_wrapped() {
-            keywords.properties([(ANSWER, keywords.schema(&self.root))], written(&false))
+            properties(vec![(ANSWER, keywords.schema(&self.root))], written(&false))
         } else {
             keywords.entries(self.resolve(&self.root))
         };
@@ -51,31 +51,6 @@ impl Form {
             entries.push(("$defs", object(definitions)));
         }
         object(entries)
-    }
-
-    /// Returns whether a shape can be described in strict mode, without recursion.
-    fn is_strict<'f>(&'f self, shape: &'f Shape, inside: &mut BTreeSet<&'f str>) -> bool {
-        match shape {
-            Shape::Any | Shape::Map(_) | Shape::Tuple(_) => false,
-            Shape::Object(object) if matches!(object.others, Others::Kept(_)) => false,
-            Shape::Ref(name) => {
-                let Some(definition) = self.definitions.get(name) else {
-                    return false;
-                };
-                if !inside.insert(name) {
-                    return false;
-                }
-
-                // Each definition is checked by itself, so deeper ones needn't be followed twice.
-                let is_strict = self.is_strict(definition, inside);
-                inside.remove(name.as_str());
-                is_strict
-            }
-            shape => {
-                let mut parts = shape.parts().into_iter();
-                parts.all(|part| self.is_strict(part, inside))
-            }
-        }
     }
 }
 
@@ -93,66 +68,51 @@ impl Keywords {
     }
 
     fn entries(self, shape: &Shape) -> Entries {
-        let mut entries: Entries = type_name(shape)
-            .map(|name| ("type", written(name)))
-            .into_iter()
-            .collect();
-
         match shape {
-            Shape::Integer(bounds) | Shape::Number { bounds, .. } => {
-                entries.extend(self.bounds(*bounds, "minimum", "maximum"));
+            Shape::Any => Vec::new(),
+            Shape::Null => typed("null", []),
+            Shape::Boolean => typed("boolean", []),
+            Shape::Integer(bounds) => typed("integer", self.bounds(*bounds, "minimum", "maximum")),
+            Shape::Number { bounds, .. } => {
+                typed("number", self.bounds(*bounds, "minimum", "maximum"))
             }
-            Shape::Text(text) => entries.extend(self.text(text)),
+            Shape::Text(text) => typed("string", self.text(text)),
             Shape::Choice(choices) => {
                 let values: Vec<&Value> = choices.iter().map(|choice| &choice.value).collect();
-                entries.push(("enum", written(&values)));
+                let listed = ("enum", written(&values));
+                if values.iter().all(|value| value.is_string()) {
+                    typed("string", [listed])
+                } else if values.iter().all(|value| value.is_i64()) {
+                    typed("integer", [listed])
+                } else {
+                    vec![listed]
+                }
             }
             Shape::List(items, bounds) => {
-                entries.push(("items", self.schema(items)));
-                entries.extend(self.bounds(*bounds, "minItems", "maxItems"));
+                let bounds = self.bounds(*bounds, "minItems", "maxItems");
+                let items = ("items", self.schema(items));
+                typed("array", [items].into_iter().chain(bounds))
             }
             Shape::Tuple(items) => {
                 let count = written(&items.len());
-                entries.push(("prefixItems", self.schemas(items)));
-                entries.extend([("minItems", count.clone()), ("maxItems", count)]);
+                let bounds = [("minItems", count.clone()), ("maxItems", count)];
+                let items = ("prefixItems", self.schemas(items));
+                typed("array", [items].into_iter().chain(bounds))
             }
-            Shape::Map(values) => entries.push(("additionalProperties", self.schema(values))),
+            Shape::Map(values) => typed("object", [("additionalProperties", self.schema(values))]),
             Shape::Object(object) => {
-                let others = match &object.others {
-                    Others::Kept(values) => self.schema(values),
-                    Others::Denied | Others::Ignored => written(&false),
-                };
-                let properties = object.properties.iter();
-                let properties =
-                    properties.map(|property| (&property.name, self.property(property)));
-                return self.properties(properties, others);
+                let keys = object.properties.iter();
+                let keys = keys.map(|property| (property.name.as_str(), self.property(property)));
+                let others = object.others.as_deref();
+                let others = others.map_or_else(|| written(&false), |others| self.schema(others));
+                properties(keys.collect(), others)
             }
-            Shape::AnyOf(shapes) => entries.push(("anyOf", self.schemas(shapes))),
+            Shape::AnyOf(shapes) => vec![("anyOf", self.schemas(shapes))],
             Shape::Ref(name) => {
                 let name = name.replace('~', "~0").replace('/', "~1");
-                entries.push(("$ref", written(&format!("#/$defs/{name}"))));
+                vec![("$ref", written(&format!("#/$defs/{name}")))]
             }
-            Shape::Any | Shape::Null | Shape::Boolean => {}
         }
-        entries
-    }
-
-    /// Returns the keywords of an object. All properties are required.
-    fn properties<K: AsRef<str>>(
-        self,
-        properties: impl IntoIterator<Item = (K, String)>,
-        others: String,
-    ) -> Entries {
-        let properties: Vec<(K, String)> = properties.into_iter().collect();
-        let names: Vec<&str> = properties.iter().map(|(name, _)| name.as_ref()).collect();
-        let required = written(&names);
-
-        vec![
-            ("type", written("object")),
-            ("properties", object(properties)),
-            ("required", required),
-            ("additionalProperties", others),
-        ]
     }
 
     fn property(self, property: &Property) -> String {
@@ -169,23 +129,40 @@ impl Keywords {
     }
 
     fn bounds(self, bounds: Bounds, min: &'static str, max: &'static str) -> Entries {
-        let bounds = [(min, bounds.min), (max, bounds.max)];
+        let bounds = [(min, bounds.min), (max, bounds.max)].into_iter();
         bounds
-            .into_iter()
             .filter(|_| self == Self::All)
-            .filter_map(|(name, bound)| Some((name, number(bound?).to_string())))
+            .filter_map(|(name, bound)| Some((name, bound?.to_string())))
             .collect()
     }
 
     fn text(self, text: &Text) -> Entries {
-        let keywords = [("format", &text.format), ("pattern", &text.pattern)];
+        let keywords = [("format", &text.format), ("pattern", &text.pattern)].into_iter();
         let keywords = keywords
-            .into_iter()
             .filter(|_| self == Self::All)
             .filter_map(|(name, value)| Some((name, written(value.as_ref()?))));
         let bounds = self.bounds(text.bounds, "minLength", "maxLength");
         keywords.chain(bounds).collect()
     }
+}
+
+fn typed(
+    name: &'static str,
+    keywords: impl IntoIterator<Item = (&'static str, String)>,
+) -> Entries {
+    let name = ("type", written(name));
+    [name].into_iter().chain(keywords).collect()
+}
+
+/// Returns the keywords of an object. All properties are required.
+fn properties(properties: Vec<(&str, String)>, others: String) -> Entries {
+    let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
+    let required = ("required", written(&names));
+    let properties = ("properties", object(properties));
+    typed(
+        "object",
+        [properties, required, ("additionalProperties", others)],
+    )
 }
 
 /// Writes a value that has no other keys than texts, so that this doesn't fail.
@@ -212,38 +189,5 @@ impl Property {
             Shape::Choice(_) => self.default.is_some(),
             _ => false,
         }
-    }
-}
-
-/// Writes a bound without a fraction if it has none, since lengths are integers.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "larger bounds keep the form of a float"
-)]
-fn number(value: f64) -> Value {
-    let is_whole = value.fract() == 0.0 && value.abs() < 9e15;
-    if is_whole {
-        Value::from(value as i64)
-    } else {
-        Value::from(value)
-    }
-}
-
-fn type_name(shape: &Shape) -> Option<&'static str> {
-    match shape {
-        Shape::Text(_) => Some("string"),
-        Shape::Choice(choices) if choices.iter().all(|choice| choice.value.is_string()) => {
-            Some("string")
-        }
-        Shape::Choice(choices) if choices.iter().all(|choice| choice.value.is_i64()) => {
-            Some("integer")
-        }
-        Shape::Integer(_) => Some("integer"),
-        Shape::Number { .. } => Some("number"),
-        Shape::Boolean => Some("boolean"),
-        Shape::Null => Some("null"),
-        Shape::List(..) | Shape::Tuple(_) => Some("array"),
-        Shape::Map(_) => Some("object"),
-        Shape::Object(_) | Shape::Choice(_) | Shape::AnyOf(_) | Shape::Any | Shape::Ref(_) => None,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::ask::folded_name;
 
-use super::{ANSWER, Form, Others, Shape};
+use super::{ANSWER, Form, Shape};
 
 /// The keys of a type, in the form in which their spellings are compared.
 #[derive(Debug, Clone, Default)]
@@ -35,9 +35,7 @@ impl Words {
             words.roots.insert(ANSWER.to_owned());
         }
 
-        let mut shapes: Vec<&Shape> = form.definitions.values().chain([&form.root]).collect();
-        while let Some(shape) = shapes.pop() {
-            shapes.extend(shape.parts());
+        for shape in form.shapes() {
             if let Shape::Object(object) = shape {
                 let names = object.properties.iter().map(|property| &property.name);
                 words.keys.extend(names.map(|name| folded_name(name)));
@@ -55,7 +53,7 @@ impl Words {
                     .iter()
                     .map(|property| folded_name(&property.name));
                 self.roots.extend(names);
-                self.has_others |= matches!(object.others, Others::Kept(_));
+                self.has_others |= object.others.is_some();
             }
             Shape::AnyOf(shapes) => {
                 for shape in shapes {

@@ -14,11 +14,6 @@ pub(crate) enum Dialect {
     Yaml,
 }
 
-const TOO_DEEP: &str = "the value is nested too deeply";
-
-/// How far a line is searched for the end of a text, which is done for each of its quotes.
-const MAX_LINE: usize = 1_000;
-
 /// Reads the value at the start of a text. `line` is the line of the text in the reply, from 1.
 pub(crate) fn read(text: &str, line: usize, dialect: Dialect) -> Parsed {
     let mut reader = Reader {
@@ -27,28 +22,14 @@ pub(crate) fn read(text: &str, line: usize, dialect: Dialect) -> Parsed {
         line,
         dialect,
         open: Vec::new(),
-        has_closed_other: false,
         notes: Notes::default(),
     };
 
-    let tree = reader.value(true);
-    let is_followed = !reader.rest().trim().is_empty();
-    if reader.has_closed_other && is_followed {
-        reader.notes.doubt(reader.line, "a bracket isn't closed");
+    Parsed {
+        tree: reader.value(),
+        end: reader.at,
+        notes: reader.notes,
     }
-
-    let end = reader.at;
-    let mut notes = reader.notes;
-    let is_clean = notes.repairs.is_empty() && notes.ending == Ending::Whole;
-    if dialect == Dialect::Json && is_clean {
-        let read = text.get(..end).unwrap_or_default();
-        if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(read) {
-            let line = line + error.line().saturating_sub(1);
-            notes.repair(RepairKind::Json, line, "read malformed JSON");
-        }
-    }
-
-    Parsed { tree, notes, end }
 }
 
 struct Reader<'t> {
@@ -58,7 +39,6 @@ struct Reader<'t> {
     dialect: Dialect,
     /// The brackets that are open.
     open: Vec<char>,
-    has_closed_other: bool,
     notes: Notes,
 }
 
@@ -133,18 +113,13 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads a value. Nothing is one that is missing.
-    fn value(&mut self, is_in_object: bool) -> Tree {
+    fn value(&mut self) -> Tree {
         self.skip_blanks();
-        while self.is_json() && self.pass(':') {
-            self.doubt("there is a colon too many");
-            self.skip_blanks();
-        }
-
         let line = self.line;
         let node = match self.peek() {
             Some('{') => self.nested(Self::object),
             Some('[') => self.nested(Self::list),
-            Some(quote) if self.is_quote(quote) => Node::Text(self.quoted(quote, is_in_object)),
+            Some(quote) if self.is_quote(quote) => Node::Text(self.quoted(quote)),
             _ => self.bare(),
         };
         Tree { line, node }
@@ -152,7 +127,7 @@ impl<'t> Reader<'t> {
 
     fn nested(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Node {
         if self.open.len() >= MAX_LEVELS {
-            self.doubt(TOO_DEEP);
+            self.doubt("the value is nested too deeply");
             self.at = self.text.len();
             return Node::Null;
         }
@@ -175,24 +150,20 @@ impl<'t> Reader<'t> {
 
             let line = self.line;
             self.skip_blanks();
-            if !self.pass(':') && (self.is_json() || self.peek().is_none()) {
-                if self.peek().is_none() {
-                    self.cut(Ending::Inside);
-                    break;
-                }
-                self.doubt("a key has no value");
-                has_comma = self.pass(',');
-                continue;
-            }
-
+            let has_colon = self.pass(':');
             self.skip_blanks();
-            let value = match self.peek() {
-                None => {
-                    self.cut(Ending::Inside);
-                    break;
-                }
-                Some(',' | '}' | ']') => self.missing(line),
-                Some(_) => self.value(true),
+            let Some(next) = self.peek() else {
+                self.cut(Ending::Inside);
+                break;
+            };
+
+            let is_missing = matches!(next, ',' | '}' | ']');
+            if self.is_json() && (is_missing || !has_colon) {
+                self.doubt("a key has no value");
+            }
+            let value = match is_missing {
+                true => Tree::new(line, Node::Plain(String::new())),
+                false => self.value(),
             };
             if !self.is_lost(&value) {
                 entries.push((key, value));
@@ -208,7 +179,7 @@ impl<'t> Reader<'t> {
         let mut has_comma = true;
 
         while self.begins_item(']', &mut has_comma, items.is_empty()) {
-            let item = self.value(false);
+            let item = self.value();
             if !self.is_lost(&item) {
                 items.push(item);
             }
@@ -248,7 +219,6 @@ impl<'t> Reader<'t> {
                     let opening = if bracket == '}' { '{' } else { '[' };
                     if self.open.contains(&opening) {
                         self.repair(RepairKind::Json, "closed a bracket");
-                        self.has_closed_other = true;
                         return false;
                     }
                     self.doubt("a bracket closes nothing");
@@ -292,7 +262,7 @@ impl<'t> Reader<'t> {
 
     fn key(&mut self) -> Option<String> {
         if let Some(quote) = self.peek().filter(|next| self.is_quote(*next)) {
-            let key = self.quoted(quote, false);
+            let key = self.quoted(quote);
             return (self.notes.ending == Ending::Whole).then_some(key);
         }
 
@@ -311,17 +281,6 @@ impl<'t> Reader<'t> {
         Some(key.trim().to_owned())
     }
 
-    /// The value of a key without one.
-    fn missing(&mut self, line: usize) -> Tree {
-        let node = if self.is_json() {
-            self.doubt("a key has no value");
-            Node::Null
-        } else {
-            Node::Plain(String::new())
-        };
-        Tree { line, node }
-    }
-
     /// Notes that the text ends inside the value. What is written of a text is kept.
     fn cut(&mut self, ending: Ending) {
         if self.notes.ending != Ending::Whole {
@@ -338,7 +297,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn quoted(&mut self, quote: char, is_value: bool) -> String {
+    fn quoted(&mut self, quote: char) -> String {
         let line = self.line;
         self.advance(quote.len_utf8());
         let inner = self.rest();
@@ -348,14 +307,11 @@ impl<'t> Reader<'t> {
             _ => self.end_of_other_quote(inner, quote),
         };
 
-        let Some(mut end) = end else {
+        let Some(end) = end else {
             self.advance(inner.len());
             self.cut(Ending::Inside);
             return unescaped(inner).text;
         };
-        if quote == '"' && is_value && self.is_json() {
-            end = self.end_with_quotes_inside(inner, end);
-        }
 
         let body = self.advance(end);
         let close = self.peek().map_or(0, char::len_utf8);
@@ -407,30 +363,6 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// Returns where a text ends that may contain quotes which aren't escaped. If nothing else is on
-    /// its line, the last quote of the line ends it.
-    fn end_with_quotes_inside(&mut self, inner: &str, end: usize) -> usize {
-        let after = inner.get(end + 1..).unwrap_or_default();
-        // A quote that is written twice isn't inside a text.
-        if ends_text(after) || end == 0 || after.starts_with('"') {
-            return end;
-        }
-
-        let Some(length) = after.bytes().take(MAX_LINE).position(|byte| byte == b'\n') else {
-            return end;
-        };
-        let line = after.get(..length).unwrap_or_default();
-        let content = line.trim_end().trim_end_matches([',', '}', ']']).trim_end();
-        let quotes = content.matches('"').count();
-        let is_alone = content.ends_with('"') && quotes % 2 == 1 && !content.contains("\":");
-        if !is_alone {
-            return end;
-        }
-
-        self.repair(RepairKind::Quotes, "kept the quotes inside a text");
-        end + content.len()
-    }
-
     /// Reads a number, a literal, or a text without quotes.
     fn bare(&mut self) -> Node {
         let rest = self.rest();
@@ -443,11 +375,6 @@ impl<'t> Reader<'t> {
         };
 
         let word = rest.get(..end).unwrap_or_default();
-        let word = if self.is_json() {
-            before_comment(word)
-        } else {
-            word
-        };
         // A character that begins no value would never be passed.
         let passed = word.len().max(1);
         let word = word.trim();
@@ -468,7 +395,11 @@ impl<'t> Reader<'t> {
     fn end_of_bare(&self) -> Option<usize> {
         let rest = self.rest();
         if self.is_json() {
-            return rest.find([',', ':', '{', '}', '[', ']', '"', '\n']);
+            let sign = rest.find([',', ':', '{', '}', '[', ']', '"', '\n'])?;
+            let comments = [" //", " /*", " # "];
+            let word = rest.get(..sign).unwrap_or_default();
+            let comment = comments.iter().filter_map(|start| word.find(start)).min();
+            return comment.or(Some(sign));
         }
 
         let ends = |at: usize, mark: char| {
@@ -496,35 +427,20 @@ impl<'t> Reader<'t> {
             _ => {}
         }
 
-        let (node, what) = match word {
-            "None" => (Node::Null, "wrote a literal as JSON does"),
-            "True" => (Node::Bool(true), "wrote a literal as JSON does"),
-            "False" => (Node::Bool(false), "wrote a literal as JSON does"),
-            _ => (Node::Text(word.to_owned()), "put a text in quotes"),
+        let node = match word {
+            "None" => Node::Null,
+            "True" => Node::Bool(true),
+            "False" => Node::Bool(false),
+            _ => {
+                self.repair(RepairKind::Quotes, "put a text in quotes");
+                return Node::Text(word.to_owned());
+            }
         };
-        let kind = match node {
-            Node::Text(_) => RepairKind::Quotes,
-            _ => RepairKind::Json,
-        };
-        self.repair(kind, what);
+        self.repair(RepairKind::Json, "wrote a literal as JSON does");
         node
     }
 }
 
 pub(super) fn is_elision(text: &str) -> bool {
     matches!(text.trim(), "..." | "…" | "…." | "....")
-}
-
-/// Returns a number or literal without the comment after it, and any other word as it is, since a
-/// text without quotes may contain such characters.
-fn before_comment(word: &str) -> &str {
-    let comment = ["//", "/*", "# "]
-        .iter()
-        .filter_map(|start| word.find(start))
-        .min();
-    let before = comment.and_then(|at| word.get(..at)).unwrap_or(word);
-    let is_value = matches!(before.trim(), "None" | "True" | "False")
-        || serde_json::from_str::<serde::de::IgnoredAny>(before.trim()).is_ok();
-
-    if is_value { before } else { word }
 }

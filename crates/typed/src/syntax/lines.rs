@@ -4,9 +4,12 @@
 //! columns. The shape of its key tells what else it is: a number in a sentence, a list of items, or
 //! JSON.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::json::{self, Dialect};
+use super::line::item_of;
 use super::{Ending, Notes, Parsed};
 use crate::ask::{RepairKind, folded_name};
 use crate::fit::number_in;
@@ -20,50 +23,28 @@ const MAX_KEY: usize = 80;
 ///
 /// Text before the first key belongs to the thought. The first occurrence of a key counts, since
 /// models repeat the form or invent the next turn.
-pub(crate) fn read(text: &str, line: usize, form: &Form) -> Option<Parsed> {
+pub(crate) fn read(text: &str, first_line: usize, form: &Form) -> Option<Parsed> {
     let keys = Keys::of(form);
-    let mut reader = Reader {
-        form,
-        notes: Notes::default(),
-    };
     let mut before = String::new();
-    let mut found: Vec<Written<'_>> = Vec::new();
-    let mut is_left_out = false;
-    let mut has_keys = false;
+    let mut written: Vec<Written<'_>> = Vec::new();
 
-    for (line, content) in (line..).zip(text.lines()) {
-        let Some((key, value)) = keys.at_start(content) else {
-            match found.last_mut() {
-                _ if is_left_out => {}
-                None => push_line(&mut before, content),
-                Some(last) => push_line(&mut last.text, content),
-            }
-            continue;
-        };
-
-        has_keys = true;
-        let is_unknown = form.left_out.iter().any(|name| name == key);
-        is_left_out = is_unknown || found.iter().any(|known| known.key == key);
-        if is_left_out {
-            let (kind, what) = match is_unknown {
-                true => (RepairKind::Key, format!("left out `{key}`")),
-                false => (
-                    RepairKind::DuplicateKey,
-                    format!("left out a later `{key}`"),
-                ),
-            };
-            reader.notes.repair(kind, line, what);
-        } else {
+    for (line, content) in (first_line..).zip(text.lines()) {
+        if let Some((key, value)) = keys.at_start(content) {
             let text = value.to_owned();
-            found.push(Written { key, text, line });
+            written.push(Written { key, text, line });
+            continue;
         }
+        let text = written
+            .last_mut()
+            .map_or(&mut before, |last| &mut last.text);
+        text.push('\n');
+        text.push_str(content);
     }
 
-    if !has_keys {
-        return None;
-    }
-    let tree = reader.object(line, &before, found);
-    Some(Parsed {
+    let notes = Notes::default();
+    let mut reader = Reader { form, notes };
+    let tree = reader.object(first_line, &whole(&before), &written);
+    (!written.is_empty()).then_some(Parsed {
         tree,
         notes: reader.notes,
         end: text.len(),
@@ -112,16 +93,13 @@ impl<'f> Keys<'f> {
 
     /// Returns the key of this name: the exact one, or the only one that is spelt like it.
     fn meant(&self, name: &str) -> Option<&'f str> {
-        let mut keys = self.0.iter();
-        if let Some((_, exact)) = keys.find(|(_, key)| *key == name.trim()) {
-            return Some(exact);
-        }
-
         let written = folded_name(bare_name(name));
-        let is_meant = |(key, _): &&(String, &str)| !written.is_empty() && *key == written;
-        let mut meant = self.0.iter().filter(is_meant);
-        let (_, key) = meant.next()?;
-        meant.next().is_none().then_some(*key)
+        let keys = self.0.iter().filter(|(folded, _)| *folded == written);
+        let keys: Vec<&str> = keys.map(|(_, key)| *key).collect();
+
+        let exact = keys.iter().find(|key| **key == name.trim());
+        let only = keys.first().filter(|_| keys.len() == 1);
+        exact.or(only).copied()
     }
 
     fn may_begin(&self, line: &str) -> bool {
@@ -159,50 +137,55 @@ struct Reader<'f> {
 }
 
 impl Reader<'_> {
-    fn object(&mut self, line: usize, before: &str, found: Vec<Written<'_>>) -> Tree {
-        let before = whole(before);
+    fn object(&mut self, line: usize, before: &str, written: &[Written<'_>]) -> Tree {
         let mut entries = Vec::new();
-        for Written { key, text, line } in found {
-            let text = match whole(&text) {
-                text if key == THOUGHT && !before.is_empty() => format!("{before}\n{text}"),
+        let mut known = BTreeSet::new();
+        for Written { key, text, line } in written {
+            if self.form.left_out.iter().any(|name| name == key) {
+                let what = format!("left out `{key}`");
+                self.notes.repair(RepairKind::Key, *line, what);
+                continue;
+            }
+            if !known.insert(*key) {
+                let what = format!("left out a later `{key}`");
+                self.notes.repair(RepairKind::DuplicateKey, *line, what);
+                continue;
+            }
+
+            let text = match whole(text) {
+                text if *key == THOUGHT => format!("{before}\n{text}"),
                 text => text,
             };
-
             // A key without a value is missing.
             let text = text.trim();
             let mut properties = self.form.properties().iter();
-            let property = properties.find(|property| property.name == key);
+            let property = properties.find(|property| property.name == *key);
             if let Some(property) = property.filter(|_| !text.is_empty()) {
-                entries.push((key.to_owned(), self.value(&property.shape, text, line)));
+                let node = self.value(&property.shape, text, *line);
+                entries.push(((*key).to_owned(), Tree::new(*line, node)));
             }
         }
 
-        let has_thought = entries.iter().any(|(key, _)| key == THOUGHT);
-        if !has_thought && !before.is_empty() {
-            entries.push((THOUGHT.to_owned(), Tree::new(line, Node::Text(before))));
+        if !known.contains(THOUGHT) && !before.is_empty() {
+            let thought = Tree::new(line, Node::Text(before.to_owned()));
+            entries.push((THOUGHT.to_owned(), thought));
         }
         Tree::new(line, Node::Object(entries))
     }
 
     /// Reads the text of a value of this shape. Other values are left as texts.
-    fn value(&mut self, shape: &Shape, text: &str, line: usize) -> Tree {
+    fn value(&mut self, shape: &Shape, text: &str, line: usize) -> Node {
         let inside = unfenced(text);
         let read = match self.form.resolve(shape) {
             Shape::AnyOf(shapes) => {
                 let mut shapes = shapes.iter().filter(|shape| **shape != Shape::Null);
                 return match shapes.next() {
                     Some(shape) => self.value(shape, text, line),
-                    None => Tree::new(line, Node::Text(text.to_owned())),
+                    None => Node::Text(text.to_owned()),
                 };
             }
-            Shape::Integer(_) | Shape::Number { .. } => number(inside).map(|number| {
-                self.note_other(inside, &number, line);
-                Node::Number(number)
-            }),
-            Shape::Boolean => boolean(inside).map(|value| {
-                self.note_other(inside, &value.to_string(), line);
-                Node::Bool(value)
-            }),
+            Shape::Integer(_) | Shape::Number { .. } => self.word(number(inside), inside, line),
+            Shape::Boolean => self.word(boolean(inside), inside, line),
             Shape::List(items, _) => self.json(inside, line).or_else(|| {
                 let is_text = matches!(
                     self.form.resolve(items),
@@ -215,17 +198,22 @@ impl Reader<'_> {
             Shape::Any => any(inside.trim_matches('`')),
             _ => None,
         };
-
-        let node = read.unwrap_or_else(|| Node::Text(inside.to_owned()));
-        Tree::new(line, node)
+        read.unwrap_or_else(|| Node::Text(inside.to_owned()))
     }
 
-    fn note_other(&mut self, text: &str, value: &str, line: usize) {
-        if text != value {
+    /// Takes a number or a truth value out of a text.
+    fn word(&mut self, word: Option<String>, text: &str, line: usize) -> Option<Node> {
+        let word = word?;
+        if word != text {
             let text = cogwork_text::Escaped::new(text).with_max_chars(60);
-            let what = format!("read \"{text}\" as {value}");
+            let what = format!("read \"{text}\" as {word}");
             self.notes.repair(RepairKind::Form, line, what);
         }
+        Some(match word.as_str() {
+            "true" => Node::Bool(true),
+            "false" => Node::Bool(false),
+            _ => Node::Number(word),
+        })
     }
 
     /// Reads a list or an object in JSON.
@@ -244,25 +232,15 @@ impl Reader<'_> {
     }
 }
 
-fn push_line(text: &mut String, line: &str) {
-    text.push('\n');
-    text.push_str(line);
-}
-
 /// Returns a text without an unpaired code fence, since models put a fence around the form.
 fn whole(text: &str) -> String {
     let is_fence = |line: &&str| line.trim_start().starts_with("```");
-    let fences = text.lines().filter(is_fence).count();
-    if fences % 2 == 0 {
-        return text.trim().to_owned();
+    let mut lines: Vec<&str> = text.lines().collect();
+    let is_paired = lines.iter().filter(|line| is_fence(line)).count() % 2 == 0;
+    if let Some(last) = lines.iter().rposition(is_fence).filter(|_| !is_paired) {
+        lines.remove(last);
     }
-
-    let mut seen = 0;
-    let kept = text.lines().filter(|line| {
-        seen += usize::from(is_fence(line));
-        !(is_fence(line) && seen == fences)
-    });
-    kept.collect::<Vec<_>>().join("\n").trim().to_owned()
+    lines.join("\n").trim().to_owned()
 }
 
 /// Returns the text inside a code fence, if the text consists only of the fence.
@@ -280,14 +258,11 @@ fn unfenced(text: &str) -> &str {
 /// price.
 pub(crate) fn any(text: &str) -> Option<Node> {
     match serde_json::from_str(text).ok()? {
-        Value::String(_) => return None,
-        Value::Number(number) if number.to_string() != text.trim() => return None,
-        _ => {}
+        Value::String(_) => None,
+        Value::Number(number) if number.to_string() != text.trim() => None,
+        // A number at the end of a text might be incomplete.
+        _ => Some(json::read(&format!("{text}\n"), 1, Dialect::Json).tree.node),
     }
-
-    // A number at the end of a text might be incomplete.
-    let Parsed { tree, notes, .. } = json::read(&format!("{text}\n"), 1, Dialect::Json);
-    notes.doubt.is_none().then_some(tree.node)
 }
 
 /// Returns the first number in a text such as `8`, `8/10`, `8 out of 10`, `8.`, `about 8` or
@@ -301,13 +276,14 @@ fn number(text: &str) -> Option<String> {
 }
 
 /// Returns the truth value that is the first word of a text.
-fn boolean(text: &str) -> Option<bool> {
+fn boolean(text: &str) -> Option<String> {
     let first = text.split([' ', ',', '.', ';', ':', '\n']).next()?;
-    match folded_name(first).as_str() {
-        "true" | "yes" => Some(true),
-        "false" | "no" => Some(false),
-        _ => None,
-    }
+    let value = match folded_name(first).as_str() {
+        "true" | "yes" => "true",
+        "false" | "no" => "false",
+        _ => return None,
+    };
+    Some(value.to_owned())
 }
 
 /// Returns the items of a list in lines, without bullets and numbers.
@@ -323,16 +299,7 @@ pub(crate) fn items_of(text: &str, line: usize) -> Node {
 /// kept.
 fn bare_item(line: &str) -> &str {
     let line = line.trim();
-    let bullet = line.strip_prefix(['-', '*', '•', '–']);
-    let number = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
-    let number = (number.len() < line.len())
-        .then(|| number.strip_prefix(['.', ')']))
-        .flatten();
-    let rest = bullet
-        .or(number)
-        .filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
-
-    rest.map_or(line, str::trim)
+    item_of(line).map_or(line, |item| item.rest)
 }
 
 /// Reads a map from lines such as `total = 5` or `- total: 5`. Returns `None` if any line is
@@ -346,13 +313,9 @@ fn pairs_of(text: &str, line: usize) -> Option<Node> {
         let (name, value) = bare_item(pair).split_once(['=', ':'])?;
         let name = name.trim().trim_matches(['`', '*', '"']);
         let value = value.trim();
-        let quoted = value
-            .strip_prefix('"')
-            .and_then(|rest| rest.strip_suffix('"'));
-        let text = || Node::Text(quoted.unwrap_or(value).to_owned());
-        let value = Tree::new(line, any(value).unwrap_or_else(text));
-
-        (!name.is_empty()).then(|| (name.to_owned(), value))
+        let text = || serde_json::from_str(value).unwrap_or_else(|_| value.to_owned());
+        let node = any(value).unwrap_or_else(|| Node::Text(text()));
+        (!name.is_empty()).then(|| (name.to_owned(), Tree::new(line, node)))
     };
 
     let lines = (line..).zip(text.lines());

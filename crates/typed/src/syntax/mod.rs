@@ -5,6 +5,7 @@
 //! in another way, or not at all, is always reported.
 
 pub(crate) mod json;
+mod line;
 pub(crate) mod lines;
 mod quoted;
 mod witness;
@@ -33,17 +34,11 @@ pub(crate) struct Parsed {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Notes {
     pub(crate) repairs: Vec<Repair>,
-    /// The first place that may mean something else.
-    pub(crate) doubt: Option<Doubt>,
+    /// The line of the first place that may mean something else, and what is there.
+    pub(crate) doubt: Option<(usize, String)>,
     pub(crate) ending: Ending,
     /// Whether the text ends inside an item of a list.
     pub(crate) is_cut_in_item: bool,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct Doubt {
-    pub(crate) line: usize,
-    pub(crate) what: String,
 }
 
 /// How a text ends.
@@ -68,10 +63,7 @@ impl Notes {
     }
 
     pub(crate) fn doubt(&mut self, line: usize, what: impl Into<String>) {
-        self.doubt.get_or_insert_with(|| Doubt {
-            line,
-            what: what.into(),
-        });
+        self.doubt.get_or_insert_with(|| (line, what.into()));
     }
 
     /// Takes over what is to be said about a part.

@@ -4,11 +4,14 @@
 //! in the same way is YAML, and nothing is reported. What it reads in another way is a doubt, and for
 //! what it refuses, our corrections are reported.
 
-use std::borrow::Cow;
-
-use crate::ask::{RepairKind, folded_name};
+use crate::ask::RepairKind;
 
 use super::json::{self, Dialect, is_elision};
+pub(crate) use super::line::key_of;
+use super::line::{
+    Line, has_colon, is_complete_literal, is_followed, is_header, is_quoted_in_part, item_of,
+    lines, without_comment,
+};
 use super::quoted::{end_of_quote, in_quotes, push_breaks};
 use super::witness::{Verdict, compare};
 use super::{Ending, MAX_LEVELS, Notes, Parsed};
@@ -51,42 +54,6 @@ pub(crate) fn read(text: &str, line: usize, words: &Words, is_open: bool) -> Par
         reader.notes.is_cut_in_item = true;
     }
     reader.judged(tree, end)
-}
-
-/// What YAML doesn't count to a text before and after it.
-const BLANKS: [char; 2] = [' ', '\t'];
-
-/// A line of the text.
-#[derive(Debug, Clone, Copy)]
-struct Line<'t> {
-    number: usize,
-    /// Where it begins in the text.
-    start: usize,
-    /// The line without its end.
-    raw: &'t str,
-    /// The column of its content.
-    column: usize,
-    /// The line without the blanks around it.
-    text: &'t str,
-}
-
-fn lines(text: &str, first: usize) -> impl Iterator<Item = Line<'_>> {
-    let mut start = 0;
-    text.split_inclusive('\n')
-        .enumerate()
-        .map(move |(at, line)| {
-            let raw = line.trim_end_matches(['\n', '\r']);
-            let content = raw.trim_start_matches([' ', '\t', '\u{a0}']);
-            let read = Line {
-                number: first + at,
-                start,
-                raw,
-                column: raw.len() - content.len(),
-                text: content.trim_end_matches(BLANKS),
-            };
-            start += line.len();
-            read
-        })
 }
 
 struct Reader<'t> {
@@ -182,9 +149,7 @@ impl<'t> Reader<'t> {
         let mut entries = Vec::new();
 
         while let Some(line) = self.next_line() {
-            let key = key_of(line.text)
-                .filter(|(key, _)| self.belongs(key, line, column, outer))
-                .filter(|(key, _)| Some(line.column) != outer || !has_key(&entries, key));
+            let key = key_of(line.text).filter(|(key, _)| self.belongs(key, line, column, outer));
             let Some((key, rest)) = key else {
                 if outer.is_none() && self.skip_prose(column) {
                     continue;
@@ -378,9 +343,7 @@ impl<'t> Reader<'t> {
         let (start, text) = self.slice(line, rest, end);
         let mut parsed = json::read(text, line.number, Dialect::Yaml);
 
-        let after = text.get(parsed.end..).unwrap_or_default();
-        let after = after.split('\n').next().unwrap_or_default().trim();
-        if !after.is_empty() && !after.starts_with('#') {
+        if is_followed(text, parsed.end) {
             return self.plain(line, rest, column);
         }
 
@@ -412,13 +375,17 @@ impl<'t> Reader<'t> {
         let (start, text) = self.slice(line, rest, end);
         let inner = text.get(1..).unwrap_or_default();
         let Some(length) = end_of_quote(inner, quote) else {
+            if end >= self.lines.len() {
+                self.notes.ending = Ending::Inside;
+                self.notes.is_cut_in_item = true;
+            }
+            self.is_yaml = false;
+            self.repair(RepairKind::Quotes, line.number, "closed a quote");
             self.pass(start + text.len());
-            return self.unclosed(line, inner, quote, end);
+            return Node::Text(in_quotes(inner.trim_end(), quote));
         };
 
-        let after = inner.get(length + 1..).unwrap_or_default();
-        let after = after.split('\n').next().unwrap_or_default().trim();
-        if !after.is_empty() && !after.starts_with('#') {
+        if is_followed(inner, length + 1) {
             return self.plain(line, rest, column);
         }
 
@@ -428,29 +395,10 @@ impl<'t> Reader<'t> {
         Node::Text(in_quotes(body, quote))
     }
 
-    fn unclosed(&mut self, line: Line<'t>, inner: &str, quote: char, end: usize) -> Node {
-        if end >= self.lines.len() {
-            self.notes.ending = Ending::Inside;
-            self.notes.is_cut_in_item = true;
-        }
-        self.is_yaml = false;
-        self.repair(RepairKind::Quotes, line.number, "closed a quote");
-        Node::Text(in_quotes(inner.trim_end(), quote))
-    }
-
     fn plain(&mut self, line: Line<'t>, rest: &'t str, column: usize) -> Node {
-        let first = self.without_comment(line, rest);
+        let first = without_comment(rest);
         let mut text = first.to_owned();
-        let is_known = self
-            .notes
-            .repairs
-            .last()
-            .is_some_and(|last| last.line == line.number);
-        if first.len() == rest.len() && !is_known && (has_colon(first) || is_quoted_in_part(first))
-        {
-            let what = "put a text in quotes";
-            self.repair(RepairKind::Quotes, line.number, what);
-        }
+        self.put_in_quotes(line, first, is_quoted_in_part(first));
 
         let mut blank_lines = 0;
         while let Some(next) = self.lines.get(self.at).copied() {
@@ -466,9 +414,7 @@ impl<'t> Reader<'t> {
 
             // YAML would refuse the line, so that its lines are those of the text.
             let part = next.text;
-            if has_colon(part) || item_with_key(part) || part.contains(" #") {
-                self.is_yaml &= !part.contains(" #");
-                self.repair(RepairKind::Quotes, next.number, "put a text in quotes");
+            if self.put_in_quotes(next, part, false) {
                 text.push('\n');
             } else {
                 push_breaks(&mut text, blank_lines);
@@ -484,21 +430,15 @@ impl<'t> Reader<'t> {
         Node::Plain(text)
     }
 
-    /// Returns a text without quotes up to a comment, which only follows numbers and literals: in
-    /// other texts, a model means the sign.
-    fn without_comment(&mut self, line: Line<'t>, rest: &'t str) -> &'t str {
-        let Some((before, _)) = rest.split_once(" #") else {
-            return rest;
-        };
-
-        let before = before.trim_end();
-        let is_value = is_complete_literal(before) || before.parse::<f64>().is_ok();
-        if is_value || before.starts_with(['[', '{', '"', '\'']) {
-            return before;
+    /// Reports a part of a text that needs quotes in YAML. Returns whether it does.
+    fn put_in_quotes(&mut self, line: Line<'t>, part: &str, is_sign: bool) -> bool {
+        let has_comment = part.contains(" #");
+        let is_reported = has_comment || has_colon(part) || is_sign;
+        self.is_yaml &= !has_comment;
+        if is_reported {
+            self.repair(RepairKind::Quotes, line.number, "put a text in quotes");
         }
-        self.is_yaml = false;
-        self.repair(RepairKind::Quotes, line.number, "kept a `#` in a text");
-        rest
+        is_reported
     }
 
     /// Reads a text of lines, after `|` or `>`.
@@ -541,137 +481,23 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn has_key(entries: &[(String, Tree)], key: &str) -> bool {
-    entries
-        .iter()
-        .any(|(known, _)| folded_name(known) == folded_name(key))
-}
-
-/// Joins the lines of a block, folded after `>`, with the line ends that its header asks for.
+/// Joins the lines of a block, with the line ends that its header asks for.
 fn joined(lines: &[&str], style: char, header: &str) -> String {
+    if style == '>' && lines.len() > 1 {
+        let sign: String = header.matches(['+', '-']).collect();
+        let block = format!(">{sign}\n {}\n", lines.join("\n "));
+        if let Ok(folded) = serde_yaml::from_str(&block) {
+            return folded;
+        }
+    }
+
     let filled = lines
         .iter()
         .rposition(|line| !line.trim_matches(' ').is_empty());
-    let count = filled.map_or(0, |last| last + 1);
-    let mut text = String::new();
-    let mut blank_lines = 0;
-    let mut was_deeper = false;
-
-    for (at, line) in lines.iter().take(count).enumerate() {
-        if style == '>' && line.is_empty() {
-            blank_lines += 1;
-            continue;
-        }
-
-        let is_deeper = line.starts_with([' ', '\t']);
-        if at > 0 && style == '|' {
-            text.push('\n');
-        } else if at == blank_lines {
-            text.extend(std::iter::repeat_n('\n', blank_lines));
-        } else if is_deeper || was_deeper {
-            text.extend(std::iter::repeat_n('\n', blank_lines + 1));
-        } else {
-            push_breaks(&mut text, blank_lines);
-        }
-        text.push_str(line);
-        was_deeper = is_deeper;
-        blank_lines = 0;
-    }
-
-    let trailing = lines.len() - count;
+    let (filled, trailing) = lines.split_at(filled.map_or(0, |last| last + 1));
     let ends = match header.contains('+') {
-        true => trailing + usize::from(count > 0),
-        false => usize::from(count > 0 && !header.contains('-')),
+        true => trailing.len() + usize::from(!filled.is_empty()),
+        false => usize::from(!filled.is_empty() && !header.contains('-')),
     };
-    text.extend(std::iter::repeat_n('\n', ends));
-    text
-}
-
-/// An item of a list.
-struct Item<'t> {
-    rest: &'t str,
-    /// Whether it begins as YAML requires it, rather than with a number or another sign.
-    is_dash: bool,
-}
-
-/// Returns the item on a line.
-fn item_of(text: &str) -> Option<Item<'_>> {
-    if let Some(rest) = text.strip_prefix('-') {
-        let is_item = rest.is_empty() || rest.starts_with([' ', '\t']);
-        return is_item.then(|| Item {
-            rest: rest.trim_start_matches(BLANKS),
-            is_dash: true,
-        });
-    }
-
-    let number = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    let rest = match text.len() - number.len() {
-        1..=3 => number.strip_prefix(['.', ')'])?,
-        _ => text.strip_prefix(['*', '•', '+'])?,
-    };
-    let is_item = rest.starts_with(' ') && !rest.trim().is_empty();
-    is_item.then(|| Item {
-        rest: rest.trim_start(),
-        is_dash: false,
-    })
-}
-
-/// The maximum length of a key.
-const MAX_KEY: usize = 100;
-
-/// Returns the key at the beginning of a line, and what follows its colon.
-pub(crate) fn key_of(text: &str) -> Option<(Cow<'_, str>, &str)> {
-    if let Some(inner) = text.strip_prefix(['"', '\'']) {
-        let quote = text.chars().next()?;
-        let length = end_of_quote(inner, quote).filter(|length| *length < MAX_KEY)?;
-        let rest = inner.get(length + 1..)?.trim_start().strip_prefix(':')?;
-        let key = in_quotes(inner.get(..length)?, quote);
-        return is_end_of_key(rest).then(|| (key.into(), rest.trim_start_matches(BLANKS)));
-    }
-    if text.starts_with(['[', '{', '#', '|', '>', ']', '}', ',']) {
-        return None;
-    }
-
-    let mut colons = text.match_indices(':').map(|(at, _)| at);
-    let at = colons.find(|at| text.get(at + 1..).is_some_and(is_end_of_key))?;
-    let key = text.get(..at)?.trim_end();
-    let is_key = !key.is_empty() && key.len() <= MAX_KEY && !key.contains(" #");
-    is_key.then(|| {
-        (
-            key.into(),
-            text.get(at + 1..)
-                .unwrap_or_default()
-                .trim_start_matches(BLANKS),
-        )
-    })
-}
-
-fn is_end_of_key(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with([' ', '\t'])
-}
-
-fn has_colon(text: &str) -> bool {
-    text.contains(": ") || text.ends_with(':')
-}
-
-fn item_with_key(text: &str) -> bool {
-    item_of(text).is_some_and(|item| key_of(item.rest).is_some())
-}
-
-fn is_quoted_in_part(text: &str) -> bool {
-    text.starts_with(['"', '\'', '[', '{', '`', '@', '%', '&', '*', '!'])
-}
-
-fn is_header(rest: &str) -> bool {
-    let after = rest.get(1..).unwrap_or_default().trim_end();
-    let header = after.split(" #").next().unwrap_or_default().trim_end();
-    header.len() <= 2
-        && header
-            .chars()
-            .all(|sign| matches!(sign, '+' | '-' | '1'..='9'))
-}
-
-/// Returns whether a text can't be the beginning of another value of the same type.
-fn is_complete_literal(text: &str) -> bool {
-    matches!(text, "true" | "false" | "null" | "~" | "True" | "False")
+    filled.join("\n") + &"\n".repeat(ends)
 }

@@ -6,7 +6,7 @@ use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, ScriptedClient, ToolCall, Usage,
 };
 use cogwork_tools::{Tools, function};
-use cogwork_typed::ask::{Limits, Rung};
+use cogwork_typed::ask::{Format, Limits};
 use cogwork_typed::{AnswerProblemKind, AskErrorKind, Model};
 use insta::assert_snapshot;
 use schemars::JsonSchema;
@@ -58,7 +58,7 @@ async fn an_answer_comes_with_its_log() {
     assert!(answered.repairs.is_empty());
     assert_eq!(answered.log.spent.calls, 1);
     assert_eq!(answered.log.spent.tokens(), 42);
-    assert_eq!(answered.log.rung, Rung::Text);
+    assert_eq!(answered.log.format, Format::Text);
     assert_eq!(answered.log.tries[0].reply, USABLE);
 }
 
@@ -121,7 +121,7 @@ async fn a_limit_holds_for_all_calls_together() {
     let error = model.ask("Read it.").await.unwrap_err();
 
     assert_eq!(error.kind(), AskErrorKind::Limit);
-    assert_eq!(error.tries().len(), 1);
+    assert_eq!(error.log().tries.len(), 1);
     assert_snapshot!(error, @"the limit of 500 tokens allows no further call");
     assert!(client.requests()[0].max_tokens().unwrap() < 500);
 }
@@ -182,7 +182,7 @@ async fn the_rounds_of_tool_calls_are_bounded() {
         AnswerProblemKind::ToolCalls
     );
     assert!(client.requests().len() <= 5);
-    assert!(error.spent().tool_calls <= 3);
+    assert!(error.log().spent.tool_calls <= 3);
 }
 
 #[tokio::test]

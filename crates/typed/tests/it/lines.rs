@@ -155,7 +155,12 @@ fn values_are_read_from_what_stands_around_them() {
         (&list(&number), vec!["[1, \"2\"]", "1, 2"]),
         (
             &map,
-            vec!["{\"a\": 1}", "\n- a = 1\n- `b`: \"x\"", "many things"],
+            vec![
+                "{\"a\": 1}",
+                "[{\"name\": \"a\", \"value\": 1}]",
+                "\n- a = 1\n- `b`: \"x\"",
+                "many things",
+            ],
         ),
         (&json!({}), vec!["{\"a\": 1}", "1.10", "true", "so so"]),
     ];
@@ -201,6 +206,7 @@ fn values_are_read_from_what_stands_around_them() {
     "[1, \"2\"]" => [1,2]
     "1, 2" => ! line 1, `/value`: found the text "1, 2"; expected a list of numbers
     "{\"a\": 1}" => {"a":1}
+    "[{\"name\": \"a\", \"value\": 1}]" => {"a":1}
     "\n- a = 1\n- `b`: \"x\"" => {"a":1,"b":"x"}
     "many things" => ! line 1, `/value`: found the text "many things"; expected an object with any keys
     "{\"a\": 1}" => {"a":1}

@@ -105,7 +105,7 @@ async fn a_limit_is_for_all_attempts() {
     let error = error.downcast_ref::<AskError>().unwrap();
 
     assert_eq!(error.kind(), AskErrorKind::Limit);
-    assert_eq!(error.spent().tokens(), 4_000);
+    assert_eq!(error.log().spent.tokens(), 4_000);
     assert_eq!(client.requests().len(), 2);
 }
 
@@ -114,7 +114,7 @@ async fn a_failure_may_be_an_edge() {
     let node = reader(ScriptedClient::new(["No.", "No.", "No."])).with_failure(
         "unreadable",
         |inbox, error| {
-            inbox.problem = Some(format!("{} tries", error.tries().len()));
+            inbox.problem = Some(format!("{} tries", error.log().tries.len()));
         },
     );
     let flow = Flow::builder("inbox")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_typed::AnswerReader;
+use cogwork_typed::{AnswerReader, AnswerSchema};
 use insta::assert_snapshot;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -102,4 +102,27 @@ fn the_keys_are_described_to_the_model() {
     assert_snapshot!(AnswerReader::<Person>::new().description());
     assert_snapshot!(AnswerReader::<Vec<Skill>>::new().description());
     assert_snapshot!(AnswerReader::<bool>::new().description(), @"- answer (true or false)");
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only described")]
+struct Author {
+    name: String,
+    book: Option<Box<Book>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only described")]
+struct Book {
+    title: String,
+    author: Option<Box<Author>>,
+}
+
+#[test]
+fn types_that_contain_each_other_have_few_levels() {
+    assert_eq!(AnswerReader::<Author>::new().flat_schema(), None);
+
+    let schema = AnswerSchema::within::<Author>(1000).unwrap().to_string();
+    assert!(schema.contains("\"title\":{"));
+    assert!(!schema.contains("$ref"));
 }

@@ -48,7 +48,7 @@ const BEGINNINGS: [&str; 4] = [
     "```yaml\nthought: |\n",
 ];
 
-const PARTS: [&str; 62] = [
+const PARTS: [&str; 64] = [
     "{",
     "[",
     "}",
@@ -89,6 +89,8 @@ const PARTS: [&str; 62] = [
     "|",
     "|\n",
     ">\n",
+    "\n- >\n  a\n  a",
+    "\n- \"\\n\"",
     "a: |\n ",
     "\na: ",
     "\n a: [",

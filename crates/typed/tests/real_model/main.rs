@@ -7,7 +7,7 @@
 
 use cogwork_llm::{ChatRequest, OpenAiClient};
 use cogwork_typed::Model;
-use cogwork_typed::ask::Rung;
+use cogwork_typed::ask::Format;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -39,8 +39,8 @@ async fn a_small_model_fills_a_struct_ten_times_out_of_ten() {
         .with_max_tokens(200)
         .with_temperature(0.7);
     let model = Model::<Animal>::typed(client)
-        .with_format(Rung::Schema)
-        .with_settings(settings)
+        .with_format(Format::Schema)
+        .with_request(settings)
         .with_asks_again(0);
 
     for number in 1..=10 {
@@ -51,7 +51,7 @@ async fn a_small_model_fills_a_struct_ten_times_out_of_ten() {
 
         println!("{number}: {:?}, {}", animal.value, animal.log.spent);
         assert!(animal.repairs.is_empty(), "{:?}", animal.repairs);
-        let is_schema = matches!(animal.log.rung, Rung::Schema | Rung::FlatSchema);
+        let is_schema = matches!(animal.log.format, Format::Schema | Format::FlatSchema);
         assert!(is_schema, "{:?}", animal.log.refusals);
     }
 }

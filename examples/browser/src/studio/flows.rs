@@ -1,7 +1,6 @@
 //! The flows that the studio starts and resumes.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -57,23 +56,21 @@ pub struct OfferedFlows {
     train: Flow<Reasoning>,
     refund: Flow<Refund>,
     review: Flow<FlowState>,
-    records: PathBuf,
     running: Arc<Mutex<HashMap<String, Pieces>>>,
 }
 
 impl OfferedFlows {
-    /// Creates the flows, with their records in a folder.
+    /// Creates the flows.
     ///
     /// # Errors
     ///
     /// Returns an error if a flow is wrong.
-    pub fn new(records: &Path) -> Result<Self> {
+    pub fn new() -> Result<Self> {
         let client = RuleBasedClient::new().with_delay(Duration::from_millis(400));
         Ok(Self {
             train: ChainOfThought::new(client).into_flow(),
             refund: refund()?,
             review: Loader::new().load_text("review.yaml", REVIEW)?.into_flow(),
-            records: records.to_owned(),
             running: Arc::default(),
         })
     }
@@ -135,8 +132,7 @@ impl OfferedFlows {
     {
         let run_id = journal.run_id().to_owned();
         let mut state: S = journal.state().map_err(failed)?;
-        let recorder = RunRecorder::in_folder(&self.records, &run_id, RecorderSettings::default());
-        let recorder = recorder.map_err(failed)?;
+        let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
         let pieces = Pieces::new();
         self.running().insert(run_id.clone(), pieces.clone());
 
@@ -153,7 +149,7 @@ impl OfferedFlows {
                 drop(run);
             };
             tokio::join!(finished, watch(told, &pieces));
-            let _ = recorder.flush();
+            let _ = recorder.flush().await;
             flows.running().remove(&run_id);
         }))
     }

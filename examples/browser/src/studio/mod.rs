@@ -43,7 +43,7 @@ impl ServedStudio {
         let folder = tempfile::tempdir()?;
         let place = folder.path().to_str().ok_or("the folder isn't Unicode")?;
         let store = Store::at(place)?;
-        let flows = OfferedFlows::new(folder.path())?;
+        let flows = OfferedFlows::new()?;
 
         let studio = Studio::new(store.clone()).with_flows(flows.clone());
         let serving = studio.bind(0).await?;

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use crate::support::{assert_quiet, desktop, number, select_everything, text};
 
 fn page_of(folder: &Path, events: &[Value]) -> Result<PathBuf> {
-    let header = json!({"cogwork_record": 1, "run": "edited", "flow": "f", "started": 1.0});
+    let header = json!({"at": 0.0, "type": "opened", "run": "edited", "flow": "f", "started": 1.0});
     let lines = [&header].into_iter().chain(events);
     let lines: Vec<_> = lines.map(Value::to_string).collect();
 
-    let record = folder.join("edited.trace");
+    let record = folder.join("edited.events");
     fs::write(&record, lines.join("\n") + "\n")?;
     runs::page_of(&record)
 }
@@ -38,9 +38,9 @@ async fn contradictory_events_are_shown() -> Result<()> {
         json!({"at": 1.0, "step": "f/n#1", "type": "moved", "action": "on", "to": "nowhere"}),
         json!({"at": -5.0, "step": "f/n#1", "type": "phase_finished", "phase": "exec", "took": -3.0}),
         json!({"at": 0.5, "step": "f/n#1", "type": "step_entered"}),
-        json!({"at": 1e308, "type": "resumed", "started": -1e308}),
+        json!({"at": 1e308, "type": "opened", "started": -1e308}),
         json!({"at": 1e308, "step": "f/m#1", "type": "step_entered"}),
-        json!({"at": 1e308, "type": "resumed", "started": 1e308}),
+        json!({"at": 1e308, "type": "opened", "started": 1e308}),
         json!({"at": 1.0, "type": "run_started"}),
         chat(
             1.0,
@@ -101,33 +101,28 @@ async fn contradictory_events_are_shown() -> Result<()> {
 async fn what_is_made_to_be_slow_is_shown() -> Result<()> {
     let step = format!("f/{}", "#1[".repeat(300_000));
     let judgement = format!("Evaluation {}", "1".repeat(300_000));
+    let changes: Vec<_> = (0..50_000)
+        .map(|_| json!({"path": "1", "change": "reworded", "from": "x"}))
+        .collect();
     let ranges = json!([0, 1_000_000_000]);
     let mut events = vec![
         json!({"at": 0.1, "step": step, "type": "step_entered"}),
         reported(
             0.2,
             "reasoning",
-            json!({"type": "thought", "thought": 1, "text": judgement, "plan": []}),
+            json!({"type": "thought", "thought": 1, "text": judgement, "plan": [], "changes": changes}),
         ),
         chat(
             0.3,
-            json!({"type": "chat", "call": 1, "messages": vec![ranges; 10_000], "reply": "r".repeat(100_000)}),
+            json!({"type": "chat", "call": 1, "messages": vec![ranges; 10_000], "reply": "rrrr\n".repeat(20_000)}),
         ),
     ];
     let repairs: Vec<_> = (0..20_000)
-        .map(|at| json!({"kind": "json", "what": "w", "start": at * 4, "end": at * 4 + 1}))
+        .map(|at| json!({"kind": "json", "what": "w", "line": at + 1}))
         .collect();
     events.push(chat(
         0.4,
         json!({"type": "judged", "call": 1, "verdict": "usable", "repairs": repairs}),
-    ));
-    let changes: Vec<_> = (0..50_000)
-        .map(|_| json!({"path": "1", "change": "reworded", "from": "x"}))
-        .collect();
-    events.push(reported(
-        0.5,
-        "reasoning",
-        json!({"type": "plan_changed", "thought": 1, "changes": changes}),
     ));
     for number in 0..100_000 {
         events.push(solving(

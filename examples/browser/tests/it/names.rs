@@ -45,12 +45,11 @@ fn named() -> Result<Flow<u32>> {
 #[ignore = "needs scripts/check-browser"]
 async fn nodes_and_branches_of_any_name_light_up() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let record = folder.path().join("names.trace");
-    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
+    let record = folder.path().join("names.events");
+    let recorder = RunRecorder::in_memory(RecorderSettings::default());
     let flow = named()?;
     flow.begin().with_events(&recorder).finish(&mut 0).await?;
-    recorder.flush()?;
-    let page = runs::page_of(&record)?;
+    let page = runs::page_of_recorder(&recorder, &record)?;
 
     let browser = desktop().await?;
     browser.open(&page).await?;
@@ -82,7 +81,7 @@ async fn words_of_a_record_are_not_fields_of_objects() -> Result<()> {
         "assign",
         "setPrototypeOf",
     ];
-    let header = json!({"cogwork_record": 1, "run": "r", "flow": "f", "started": 1.0});
+    let header = json!({"at": 0.0, "type": "opened", "run": "r", "flow": "f", "started": 1.0});
     let mut lines = vec![header];
     let mut add = |event: Value| lines.push(event);
     let reported = |source: &str, report: Value| json!({"at": 0.5, "step": "f/n#1", "type": "reported", "source": source, "report": report});
@@ -106,11 +105,7 @@ async fn words_of_a_record_are_not_fields_of_objects() -> Result<()> {
         add(reported("reasoning", json!({"type": word})));
         add(reported(
             "reasoning",
-            json!({"type": "thought", "thought": 1, "text": "t", "plan": plan}),
-        ));
-        add(reported(
-            "reasoning",
-            json!({"type": "plan_changed", "thought": 1, "changes": [change]}),
+            json!({"type": "thought", "thought": 1, "text": "t", "plan": plan, "changes": [change]}),
         ));
         add(reported(
             "reasoning",
@@ -136,7 +131,7 @@ async fn words_of_a_record_are_not_fields_of_objects() -> Result<()> {
     add(json!({"at": 1.0, "step": "f/n#1", "type": "ended", "action": "done", "steps": 1}));
 
     let folder = tempfile::tempdir()?;
-    let record = folder.path().join("words.trace");
+    let record = folder.path().join("words.events");
     let lines: Vec<_> = lines.iter().map(Value::to_string).collect();
     fs::write(&record, lines.join("\n") + "\n")?;
     let page = runs::page_of(&record)?;

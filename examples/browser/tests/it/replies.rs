@@ -33,17 +33,16 @@ next_thought_needed: no
 
 #[tokio::test]
 #[ignore = "needs scripts/check-browser"]
-async fn only_the_repaired_parts_are_marked() -> Result<()> {
+async fn only_the_repaired_lines_are_marked() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let record = folder.path().join("faulty.trace");
-    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
+    let record = folder.path().join("faulty.events");
+    let recorder = RunRecorder::in_memory(RecorderSettings::default());
     let flow = ChainOfThought::new(ScriptedClient::new([FAULTY])).into_flow();
     flow.begin()
         .with_events(&recorder)
         .finish(&mut Reasoning::new("6 times 7?"))
         .await?;
-    recorder.flush()?;
-    let page = runs::page_of(&record)?;
+    let page = runs::page_of_recorder(&recorder, &record)?;
 
     let browser = desktop().await?;
     browser.open(&page).await?;
@@ -51,7 +50,12 @@ async fn only_the_repaired_parts_are_marked() -> Result<()> {
     let marks = "return [...document.querySelectorAll('.detail mark.repair')].map((mark) => mark.firstChild.textContent)";
     assert_eq!(
         browser.run(marks).await?,
-        json!(["Current_Thinking", "Multiply 6 and 7: 42", "done", "no"])
+        json!([
+            "Current_Thinking: \"Evaluation of thought 0: ünsound.\"",
+            "  - description: Multiply 6 and 7: 42",
+            "    status: done",
+            "next_thought_needed: no"
+        ])
     );
     browser.screenshot("repairs").await?;
 
@@ -63,8 +67,8 @@ async fn only_the_repaired_parts_are_marked() -> Result<()> {
 #[ignore = "needs scripts/check-browser"]
 async fn offered_tools_and_embedded_texts_are_shown() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let record = folder.path().join("calls.trace");
-    let recorder = RunRecorder::open(&record, RecorderSettings::default())?;
+    let record = folder.path().join("calls.events");
+    let recorder = RunRecorder::in_memory(RecorderSettings::default());
     let clients = (
         Reporting::new(ScriptedClient::new(["Yes."])),
         Reporting::new(HashedNgrams::default()),
@@ -83,8 +87,7 @@ async fn offered_tools_and_embedded_texts_are_shown() -> Result<()> {
     );
     let flow = Flow::from_node("ask", ask)?;
     flow.begin().with_events(&recorder).finish(&mut 0).await?;
-    recorder.flush()?;
-    let page = runs::page_of(&record)?;
+    let page = runs::page_of_recorder(&recorder, &record)?;
 
     let browser = desktop().await?;
     browser.open(&page).await?;

@@ -51,7 +51,7 @@ fn answers_can_be_given_at_the_start() {
 
     let waits = place.run(&["-q", "--input", "the sea"]);
     assert_eq!(waits.code, 5);
-    let hint = "cogwork: the run was not recorded; start it with `--journal DIR` to resume it with an answer, or with `--answer approval=…`\n";
+    let hint = "cogwork: the run was not recorded; start it with `--journal PLACE` to resume it with an answer, or with `--answer approval=…`\n";
     assert!(waits.err.ends_with(hint), "{}", waits.err);
 
     let unknown = place.run(&["-q", "--input", "the sea", "--answer", "aproval=true"]);

@@ -7,7 +7,7 @@
 )]
 
 mod answers;
-mod records;
+mod events;
 mod resuming;
 mod secrets;
 mod streams;
@@ -46,6 +46,16 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("flow.yaml"), flow).unwrap();
         Self(folder)
+    }
+
+    /// The file with the events of the only run in the folder `runs`.
+    fn events(&self) -> PathBuf {
+        let files = fs::read_dir(self.path("runs")).unwrap();
+        let paths = files.map(|entry| entry.unwrap().path());
+        let mut events = paths.filter(|path| path.extension().is_some_and(|end| end == "events"));
+        let only = events.next().unwrap();
+        assert_eq!(events.next(), None);
+        only
     }
 
     fn path(&self, name: &str) -> PathBuf {

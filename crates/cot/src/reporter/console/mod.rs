@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use console::Term;
 use indicatif::{ProgressDrawTarget, TermLike};
 
-use crate::{CutShort, Reasoning, ReasoningEvent, Reporter};
+use crate::{Reasoning, ReasoningEvent, Reporter};
 use live::Live;
 use page::Page;
 use styles::Styles;
@@ -159,26 +159,18 @@ impl ConsoleReporter {
 
 impl Reporter for ConsoleReporter {
     fn event(&self, event: &ReasoningEvent) {
-        if let ReasoningEvent::ReplyPiece { text, .. } = event {
-            let bytes = u64::try_from(text.len()).unwrap_or(0);
-            self.unfinished.fetch_add(bytes, Ordering::Relaxed);
+        match event {
+            ReasoningEvent::ReplyPiece { text, .. } => {
+                let bytes = u64::try_from(text.len()).unwrap_or(0);
+                self.unfinished.fetch_add(bytes, Ordering::Relaxed);
+            }
+            ReasoningEvent::Thought { .. } => self.unfinished.store(0, Ordering::Relaxed),
+            _ => {}
         }
 
         self.print(|page| page.event(event));
         if let Some(live) = &self.live {
             live.event(event, self.styles.faint);
-        }
-    }
-
-    fn turn_ended(&self, reasoning: &Reasoning) {
-        let has_thought = reasoning.cut_short().is_none_or(CutShort::is_concluded);
-
-        if has_thought {
-            self.unfinished.store(0, Ordering::Relaxed);
-            self.print(|page| page.thought(reasoning));
-        }
-        if reasoning.answer().is_some() {
-            self.print(|page| page.answer(reasoning));
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use anstyle::Style;
-use cogwork_plan::{ChangeKind, Plan, Status, Step};
+use cogwork_plan::{Change, ChangeKind, Plan, Status, Step};
 use cogwork_text::{MultiLine, Name, OneLine};
 use cogwork_typed::ask::Spent;
 
 use super::styles::Styles;
 use super::wrap;
-use crate::{CutShort, Reasoning, ReasoningEnd, ReasoningEvent, Thought, Trace};
+use crate::{CutShort, Reasoning, ReasoningEvent};
 
 /// The columns of the bar that shows the progress. A shorter one isn't shown.
 const MAX_BAR: usize = 20;
@@ -65,54 +65,65 @@ impl Page {
                 failed,
                 ..
             } => self.tool_use(name, input, output, *failed),
+            ReasoningEvent::Thought {
+                thought,
+                text,
+                plan,
+                changes,
+                repairs,
+                truncated,
+                ended_early,
+                spent,
+                ..
+            } => {
+                self.heading(&format!("Thought {thought}"));
+                self.thinking(*thought, text.trim());
+                self.line("");
+
+                self.plan(plan);
+                if *thought > 1 {
+                    self.changes(changes);
+                }
+                self.remarks(repairs.len(), *truncated, *ended_early);
+                self.paragraph(self.styles.faint, Cost(*spent));
+                self.line("");
+            }
+            ReasoningEvent::Ended {
+                solution: Some(solution),
+                concluded,
+                cut_short,
+                thoughts,
+                total,
+                ..
+            } => {
+                // A model that gives up ends the reasoning, too.
+                let (title, style) = match concluded {
+                    false => ("Ended without a conclusion", self.styles.warning),
+                    true => ("Answer", self.styles.good),
+                };
+                self.heading(title);
+                self.paragraph(style, MultiLine::new(solution.trim()));
+                self.line("");
+
+                if let Some(cut_short) = cut_short {
+                    self.limit(cut_short);
+                }
+                self.paragraph(self.styles.faint, sum(*thoughts, *total));
+            }
             _ => {}
         }
     }
 
-    pub(super) fn thought(&mut self, reasoning: &Reasoning) {
-        let Some(thought) = reasoning.thoughts().last() else {
-            return;
+    fn limit(&mut self, cut_short: &CutShort) {
+        let limit = cut_short.limit();
+        let best = if cut_short.is_concluded() {
+            "the best answer so far"
+        } else {
+            "the last thought, without a conclusion"
         };
 
-        self.heading(&format!("Thought {}", thought.thought_number()));
-        self.thinking(thought);
-        self.line("");
-
-        self.plan(thought.planning());
-        if let Some(previous) = reasoning.previous_plan() {
-            self.changes(previous, thought.planning());
-        }
-        self.remarks(thought.trace());
-        self.paragraph(self.styles.faint, Cost(thought.trace().spent));
-        self.line("");
-    }
-
-    pub(super) fn answer(&mut self, reasoning: &Reasoning) {
-        let Styles { good, warning, .. } = self.styles;
-        let conclusion = reasoning.conclusion().unwrap_or_default().trim();
-
-        // A model that gives up ends the reasoning, too.
-        let (title, style) = match conclusion {
-            "" => ("Ended without a conclusion", warning),
-            _ => ("Answer", good),
-        };
-        self.heading(title);
-
-        let solution = reasoning.solution().unwrap_or_default().trim();
-        self.paragraph(style, MultiLine::new(solution));
-        self.line("");
-
-        if let Some(ReasoningEnd::Limit(limit)) = reasoning.end_reason() {
-            let best = if reasoning.cut_short().is_some_and(CutShort::is_concluded) {
-                "the best answer so far"
-            } else {
-                "the last thought, without a conclusion"
-            };
-            let text = format!("Ended by the limit of {limit}: this is {best}.");
-            self.paragraph(warning, text);
-        }
-
-        self.paragraph(self.styles.faint, total(reasoning));
+        let text = format!("Ended by the limit of {limit}: this is {best}.");
+        self.paragraph(self.styles.warning, text);
     }
 
     /// Adds what is known after an interruption. `unfinished` is the estimated number of tokens of
@@ -125,7 +136,7 @@ impl Page {
             self.plan(plan);
         }
 
-        let mut cost = total(reasoning);
+        let mut cost = sum(reasoning.thoughts().len(), reasoning.spent());
         if unfinished > 0 {
             cost += &format!(", and about {unfinished} tokens of an unfinished thought");
         }
@@ -154,12 +165,10 @@ impl Page {
         self.paragraph(style, OneLine::new(line).with_max_chars(columns));
     }
 
-    fn thinking(&mut self, thought: &Thought) {
-        let mut thinking = thought.current_thinking().trim();
-
+    fn thinking(&mut self, number: u32, mut thinking: &str) {
         // The instructions ask the model to begin with the evaluation of the last thought.
         if let Some((first, rest)) = thinking.split_once('\n')
-            && thought.thought_number() > 1
+            && number > 1
         {
             self.paragraph(self.styles.evaluation, OneLine::new(first));
             thinking = rest;
@@ -249,16 +258,15 @@ impl Page {
         )
     }
 
-    fn changes(&mut self, previous: &Plan, plan: &Plan) {
+    fn changes(&mut self, changes: &[Change]) {
         let heading = self.styles.heading;
-        let changes = plan.changes_since(previous);
         if changes.is_empty() {
             return self.line(&format!("{heading}Changed{heading:#} nothing"));
         }
 
         self.heading("Changed");
         let mut other_status = None;
-        for change in &changes {
+        for change in changes {
             match change.kind {
                 ChangeKind::StatusChanged { .. } => other_status = Some(&change.path),
                 // The result or mark that came with the status is shown in the tree above.
@@ -275,20 +283,20 @@ impl Page {
         }
     }
 
-    fn remarks(&mut self, trace: &Trace) {
+    /// Adds what is unusual about a thought.
+    fn remarks(&mut self, repairs: usize, truncated: bool, ended_early: bool) {
         let Styles { faint, warning, .. } = self.styles;
-        let repairs = trace.repairs.len();
 
         if repairs > 0 {
             let plural = if repairs == 1 { "" } else { "s" };
             let text = format!("The reply was read after {repairs} repair{plural}.");
             self.paragraph(faint, text);
         }
-        if trace.truncated {
+        if truncated {
             let text = "The reply ends in the middle of a step, which was left out.";
             self.paragraph(warning, text);
         }
-        if trace.ended_early {
+        if ended_early {
             self.paragraph(warning, "Ended although steps of the plan are not done.");
         }
     }
@@ -316,11 +324,9 @@ impl Page {
 }
 
 /// Returns the number of thoughts, and what they cost.
-fn total(reasoning: &Reasoning) -> String {
-    let thoughts = reasoning.thoughts().len();
+fn sum(thoughts: usize, spent: Spent) -> String {
     let plural = if thoughts == 1 { "" } else { "s" };
-
-    format!("{thoughts} thought{plural}, {}", Cost(reasoning.spent()))
+    format!("{thoughts} thought{plural}, {}", Cost(spent))
 }
 
 /// The tokens and seconds of a turn.

@@ -21,10 +21,6 @@ planning:
 next_thought_needed: true
 ```";
 
-fn cut_off(text: &str) -> ChatResponse {
-    ChatResponse::new(text).with_finish_reason(FinishReason::Length)
-}
-
 #[tokio::test]
 async fn each_complaint_follows_its_reply_and_the_replies_are_kept() {
     let client = ScriptedClient::new([UNKNOWN_STATUS, PROSE, LAST]);
@@ -74,13 +70,20 @@ async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_ke
         ReplyProblemKind::Invalid
     );
     let replies: Vec<_> = error
-        .tries()
+        .trace()
+        .tries
         .iter()
         .map(|made| made.reply.as_str())
         .collect();
 
     assert_eq!(replies, [PROSE, "", UNKNOWN_STATUS]);
-    assert!(error.tries().iter().all(|made| made.complaint.is_some()));
+    assert!(
+        error
+            .trace()
+            .tries
+            .iter()
+            .all(|made| made.complaint.is_some())
+    );
     assert_eq!(
         (client.requests().len(), reasoning.thoughts().len()),
         (3, 0)
@@ -105,83 +108,54 @@ async fn asks_are_counted_apart_from_the_retries_of_the_transport() {
     assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 3);
 }
 
-#[tokio::test]
-async fn a_reply_cut_off_at_the_limit_of_tokens_is_a_case_of_its_own() {
-    // In the middle of a word; where it still parses; where nothing but the label is there.
-    let parses = LAST.trim_end_matches("\n```");
-    let nothing = "Let me think.\n```";
-    for cut in [&LAST[..60], parses, nothing, ""] {
-        let client = ScriptedClient::default().then(cut_off(cut)).then(LAST);
-        let reasoning = solve(ChainOfThought::new(client.clone())).await;
-        assert_eq!(
-            reasoning.thoughts()[0].trace().tries[0]
-                .complaint
-                .as_deref(),
-            Some("the reply was cut off at the limit of tokens; expected a shorter one"),
-            "of {cut:?}"
-        );
-
-        let requests = client.requests();
-        assert_eq!(
-            requests[1].messages().last().unwrap().text(),
-            Prompts::english()
-                .cut_off
-                .replace("{form_name}", "YAML block")
-        );
-    }
-
-    // The same text, not cut off, is a reply.
-    let reasoning = solve(ChainOfThought::new(ScriptedClient::new([parses]))).await;
-    assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 1);
-}
-
-/// A reply that breaks off behind a fence of its own text, and can still be read.
+/// A reply that breaks off behind a fence of its own text.
 const IN_A_TEXT: &str = "\
 ```yaml
 planning:
   - {description: Conclusion, status: Done, result: 150}
 next_thought_needed: false
 current_thinking: |
-  I run it:
-  ```
-  print(144 + 6)
-  ```";
+  I";
 
 #[tokio::test]
-async fn whoever_stopped_the_model_a_reply_without_its_fence_is_not_whole() {
-    let mid_sentence = IN_A_TEXT.split_once(" run").unwrap().0;
-    let complaint = "the model was stopped (ContentFilter) before its reply was whole; expected a whole YAML block";
-    let stopped = ChatResponse::new(mid_sentence).with_finish_reason(FinishReason::ContentFilter);
-    let client = ScriptedClient::default().then(stopped).then(LAST);
-    let reasoning = solve(ChainOfThought::new(client)).await;
+async fn a_model_that_was_stopped_gave_a_whole_reply_only_if_it_is_closed() {
+    let too_long = Some("the reply was cut off at the limit of tokens; expected a shorter one");
+    let stopped = Some(
+        "the model was stopped (ContentFilter) before its reply was whole; expected a whole YAML block",
+    );
+    let unknown = Some(
+        "line 5: `/planning/0/status`: found the text \"Someday\"; expected one of Pending, Done, Verification Needed",
+    );
+    let parses = LAST.trim_end_matches("\n```");
+    let goes_on = format!("{LAST}\nI hope that this helps. If you");
 
-    let tries = &reasoning.thoughts()[0].trace().tries;
-    assert_eq!(tries[0].complaint.as_deref(), Some(complaint));
-}
+    use FinishReason::{ContentFilter, Length, Stop};
+    for (text, reason, complaint) in [
+        // In the middle of a word; where it still parses; where nothing but the label is there.
+        (&LAST[..60], Length, too_long),
+        (parses, Length, too_long),
+        ("Let me think.\n```", Length, too_long),
+        ("", Length, too_long),
+        (IN_A_TEXT, ContentFilter, stopped),
+        (parses, Stop, None),
+        (goes_on.as_str(), Length, None),
+        (goes_on.as_str(), ContentFilter, None),
+        // A block that is closed and has a fault is complained about for that.
+        (UNKNOWN_STATUS, Length, unknown),
+    ] {
+        let response = ChatResponse::new(text).with_finish_reason(reason);
+        let client = ScriptedClient::default().then(response).then(LAST);
+        let reasoning = solve(ChainOfThought::new(client.clone())).await;
+        let tries = &reasoning.thoughts()[0].trace().tries;
+        assert_eq!(tries[0].complaint.as_deref(), complaint, "of {text:?}");
 
-#[tokio::test]
-async fn a_closed_fence_makes_a_reply_whole_whatever_comes_after_it() {
-    let text = format!("{LAST}\nI hope that this helps. If you");
-    for reason in [FinishReason::Length, FinishReason::ContentFilter] {
-        let response = ChatResponse::new(text.as_str()).with_finish_reason(reason);
-        let reasoning = solve(ChainOfThought::new(
-            ScriptedClient::default().then(response),
-        ))
-        .await;
-        assert_eq!(reasoning.thoughts()[0].trace().tries[0].complaint, None);
+        if complaint == too_long {
+            let requests = client.requests();
+            let asked = requests[1].messages().last().unwrap().text();
+            let shorter = Prompts::english().cut_off;
+            assert_eq!(asked, shorter.replace("{form_name}", "YAML block"));
+        }
     }
-
-    // A block that is closed and has a fault is complained about for that.
-    let client = ScriptedClient::default()
-        .then(cut_off(UNKNOWN_STATUS))
-        .then(LAST);
-    let reasoning = solve(ChainOfThought::new(client)).await;
-    let complaint = reasoning.thoughts()[0].trace().tries[0]
-        .complaint
-        .clone()
-        .unwrap();
-
-    assert!(complaint.contains("Someday"), "{complaint}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -203,17 +177,8 @@ async fn tokens_and_time_of_every_try_are_counted() {
     let first = reasoning.thoughts()[0].trace().spent;
     assert_eq!(first.usage, Usage::new(300, 30).with_cached_tokens(240));
     assert_eq!(first.time, Duration::from_secs(7));
-    assert_eq!(
-        reasoning.spent().usage,
-        Usage::new(400, 40).with_cached_tokens(320)
-    );
-    assert_eq!(
-        (
-            reasoning.spent().tokens(),
-            reasoning.spent().estimated_tokens
-        ),
-        (440, 0)
-    );
-
-    assert_eq!(reasoning.spent().time, Duration::from_secs(15));
+    let all = reasoning.spent();
+    assert_eq!(all.usage, Usage::new(400, 40).with_cached_tokens(320));
+    assert_eq!((all.tokens(), all.estimated_tokens), (440, 0));
+    assert_eq!(all.time, Duration::from_secs(15));
 }

@@ -1,47 +1,22 @@
 //! The limits on tokens and bytes hold, whatever a server counts.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, Limit, Limits, LlmClient, LlmError, LlmErrorKind,
-    Reasoning, ReasoningEnd, RunError, ScriptedClient, Spent, Usage, async_trait,
+    ChainOfThought, ChatRequest, ChatResponse, Limit, Limits, Reasoning, RunError, ScriptedClient,
+    Spent, Usage,
 };
 use proptest::prelude::*;
 
-use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, cot_error, reasoning, solve};
+use crate::node::sequences::{Answer, Circle, run_alone};
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, cot_error, solve};
 
-/// Follows `max_tokens`, and counts tokens as they are estimated.
-#[derive(Clone)]
-struct Obedient {
-    /// The replies, with the tokens that each would take. `None` is a failed call.
-    replies: Vec<Option<(&'static str, u64)>>,
-    calls: Arc<AtomicUsize>,
-}
-
-/// What an obedient model writes at most if it isn't told how much it may.
-const UNTOLD: u64 = 8_192;
-
-#[async_trait]
-impl LlmClient for Obedient {
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let reply = self.replies[call % self.replies.len()];
-        let (text, written) =
-            reply.ok_or_else(|| LlmError::new(LlmErrorKind::Server, "on fire"))?;
-
-        let most = request.max_tokens().map_or(UNTOLD, u64::from);
-        let usage = Usage::new(request.estimated_tokens(), written.min(most));
-        Ok(ChatResponse::new(text).with_usage(usage))
-    }
-}
-
-fn replies() -> impl Strategy<Value = Vec<Option<(&'static str, u64)>>> {
-    let text = prop::sample::select(vec![FIRST, SECOND, FIRST, SECOND, LAST, EARLY, PROSE]);
-    let reply = prop::option::weighted(0.95, (text, 0_u64..12_000));
-    prop::collection::vec(reply, 1..8)
+fn answers() -> impl Strategy<Value = Vec<Answer>> {
+    let texts = vec![FIRST, SECOND, FIRST, SECOND, LAST, EARLY, PROSE];
+    let text = prop::sample::select(texts).prop_map(str::to_owned);
+    let text = prop::option::weighted(0.95, text);
+    let answer = (text, (0_u64..12_000).prop_map(Some), Just(false));
+    prop::collection::vec(answer, 1..8)
 }
 
 fn limits() -> impl Strategy<Value = Limits> {
@@ -61,26 +36,11 @@ fn limits() -> impl Strategy<Value = Limits> {
     )
 }
 
-fn run(client: &Obedient, limits: Limits) -> (Reasoning, Result<(), RunError>) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
-    let flow = ChainOfThought::new(client.clone())
-        .with_limits(limits)
-        .into_flow();
-
-    let mut reasoning = reasoning();
-    let ended = runtime.block_on(flow.run(&mut reasoning));
-    (reasoning, ended.map(drop))
-}
-
 /// Everything that was spent, also in a turn that failed.
 fn all_spent(reasoning: &Reasoning, ended: &Result<(), RunError>) -> Spent {
     let mut spent = reasoning.spent();
     if let Err(error) = ended {
-        spent += cot_error(error).spent();
+        spent += cot_error(error).trace().spent;
     }
     spent
 }
@@ -88,9 +48,10 @@ fn all_spent(reasoning: &Reasoning, ended: &Result<(), RunError>) -> Spent {
 proptest! {
     /// With a model that follows `max_tokens`, no limit is exceeded.
     #[test]
-    fn an_obedient_model_never_exceeds_a_limit(replies in replies(), limits in limits()) {
-        let client = Obedient { replies, calls: Arc::default() };
-        let (reasoning, ended) = run(&client, limits);
+    fn an_obedient_model_never_exceeds_a_limit(answers in answers(), limits in limits()) {
+        let client = Circle::new(answers).obedient();
+        let node = ChainOfThought::new(client).with_limits(limits);
+        let (reasoning, ended) = run_alone(node);
         let spent = all_spent(&reasoning, &ended);
 
         prop_assert!(spent.tokens() <= limits.tokens.unwrap());
@@ -132,7 +93,7 @@ async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
     let reasoning = solve(node).await;
 
     let limit = Limit::Bytes(16_000);
-    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
+    assert_eq!(reasoning.cut_short().unwrap().limit(), limit);
     assert!(reasoning.spent().bytes <= 16_000);
     assert!(reasoning.thoughts().len() < 4);
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, FinishReason, Limit, Limits, LlmClient, Prompts, Reasoning,
-    ReasoningEnd, Rung, ScriptedClient, Usage,
+    ChainOfThought, ChatResponse, FinishReason, Limit, Limits, LlmClient, Reasoning,
+    ScriptedClient, Usage,
 };
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::ScriptedReply;
@@ -53,7 +53,7 @@ async fn the_last_thought_is_asked_for_the_conclusion() {
 
     assert_eq!(reasoning.solution(), Some("The answer is 150."));
     let limit = Limit::Thoughts(2);
-    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
+    assert_eq!(reasoning.cut_short().unwrap().limit(), limit);
     assert!(!reasoning.is_complete());
     assert!(reasoning.cut_short().unwrap().is_concluded());
 
@@ -64,34 +64,6 @@ async fn the_last_thought_is_asked_for_the_conclusion() {
 
     let last = requests[1].messages().len() - 1;
     assert_snapshot!(conversation(&requests[1], last));
-}
-
-#[tokio::test]
-async fn the_question_exists_in_every_language_and_form() {
-    for (prompts, word) in [
-        (Prompts::english(), "This is the last thought."),
-        (Prompts::chinese(), "这是最后一个思考。"),
-    ] {
-        for rung in [Rung::Json, Rung::Text] {
-            let client = ScriptedClient::new([FIRST, LAST]);
-            let node = ChainOfThought::new(client.clone())
-                .with_prompts(prompts.clone())
-                .with_format(rung)
-                .with_limits(thoughts(2));
-            solve(node).await;
-
-            let requests = client.requests();
-            let asked = requests[1].messages().last().unwrap().text();
-            assert!(asked.contains(word), "{asked}");
-
-            let form = match (rung, &prompts.json) {
-                (Rung::Json, Some(json)) => &json.name,
-                _ => &prompts.yaml.name,
-            };
-            let reply_with = asked.lines().last().unwrap();
-            assert!(reply_with.contains(form.as_str()), "{reply_with}");
-        }
-    }
 }
 
 #[tokio::test]
@@ -109,20 +81,17 @@ async fn a_conclusion_that_wants_to_go_on_is_still_the_end() {
 
 #[tokio::test]
 async fn an_answer_that_came_in_time_is_complete() {
-    let client = ScriptedClient::new([FIRST, LAST]);
-    let reasoning = run(&client, thoughts(3)).await;
-    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Answered));
-    assert!(reasoning.is_complete());
-
-    // Also in the last thought, if only the conclusion was left to do.
-    let client = ScriptedClient::new([FIRST, THIRD, LAST]);
-    let reasoning = run(&client, thoughts(3)).await;
-    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Answered));
-
-    // Not if the last thought does everything at once because it was asked to.
-    let client = ScriptedClient::new([FIRST, LAST]);
-    let reasoning = run(&client, thoughts(2)).await;
-    assert!(!reasoning.is_complete());
+    for (replies, most, is_complete) in [
+        (&[FIRST, LAST][..], 3, true),
+        // Also in the last thought, if only the conclusion was left to do.
+        (&[FIRST, THIRD, LAST], 3, true),
+        // Not if the last thought does everything at once because it was asked to.
+        (&[FIRST, LAST], 2, false),
+    ] {
+        let client = ScriptedClient::new(replies.iter().copied());
+        let reasoning = run(&client, thoughts(most)).await;
+        assert_eq!(reasoning.is_complete(), is_complete);
+    }
 }
 
 #[tokio::test]
@@ -185,65 +154,55 @@ async fn a_limit_before_the_first_thought_is_an_error_unless_the_model_can_concl
         .with_asks_again(0);
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     let error = cot_error(&error);
-    assert_eq!(error.tries()[0].reply, PROSE);
-    assert_eq!(error.spent().calls, 1);
+    assert_eq!(error.trace().tries[0].reply, PROSE);
+    assert_eq!(error.trace().spent.calls, 1);
     assert!(error.reply_problem().is_some());
-}
-
-/// A reply after some time.
-fn slow(text: &str, seconds: u64) -> ScriptedReply {
-    ScriptedReply::from(text).after(Duration::from_secs(seconds))
-}
-
-fn seconds(limit: u64) -> Limits {
-    Limits::default().with_time(Duration::from_secs(limit))
 }
 
 #[tokio::test(start_paused = true)]
 async fn time_is_kept_for_the_conclusion() {
-    let client = ScriptedClient::default()
-        .then(slow(FIRST, 20))
-        .then(slow(SECOND, 20))
-        .then(slow(EARLY, 20));
+    let concluded = "The answer is 150.";
+    for (replies, limit, thoughts, took, solution) in [
+        // After two turns of 20 seconds, there is time for one more.
+        (
+            [(FIRST, 20), (SECOND, 20), (EARLY, 20)],
+            79,
+            3,
+            60,
+            concluded,
+        ),
+        // A turn that takes too long is interrupted. A quarter of the limit at most is kept; the
+        // longest turn so far took 20 seconds.
+        (
+            [(FIRST, 20), (SECOND, 1_000), (EARLY, 10)],
+            100,
+            2,
+            90,
+            concluded,
+        ),
+        // So is a conclusion that takes too long.
+        (
+            [(FIRST, 20), (SECOND, 1_000), (EARLY, 1_000)],
+            100,
+            1,
+            100,
+            "I multiply, then add.",
+        ),
+    ] {
+        let replies = replies
+            .map(|(text, seconds)| ScriptedReply::from(text).after(Duration::from_secs(seconds)));
+        let time = Duration::from_secs(limit);
+        let reasoning = run(
+            &ScriptedClient::new(replies),
+            Limits::default().with_time(time),
+        )
+        .await;
 
-    // After two turns of 20 seconds, there is time for one more.
-    let reasoning = run(&client, seconds(79)).await;
-    assert_eq!(reasoning.thoughts().len(), 3);
-    assert_eq!(reasoning.spent().time, Duration::from_secs(60));
-
-    let limit = Limit::Time(Duration::from_secs(79));
-    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_turn_that_takes_too_long_is_interrupted_for_the_conclusion() {
-    let client = ScriptedClient::default()
-        .then(slow(FIRST, 20))
-        .then(slow(SECOND, 1_000))
-        .then(slow(EARLY, 10));
-    let reasoning = run(&client, seconds(100)).await;
-
-    // A quarter of the limit at most is kept; the longest turn so far took 20 seconds.
-    assert_eq!(reasoning.spent().time, Duration::from_secs(90));
-    assert_eq!(reasoning.thoughts().len(), 2);
-    assert_eq!(reasoning.solution(), Some("The answer is 150."));
-    assert!(!reasoning.is_complete());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_conclusion_that_takes_too_long_is_interrupted_too() {
-    let client = ScriptedClient::default()
-        .then(slow(FIRST, 20))
-        .then(slow(PROSE, 30))
-        .then(slow(SECOND, 1_000))
-        .then(slow(EARLY, 1_000));
-    let reasoning = run(&client, seconds(100)).await;
-
-    assert_eq!(reasoning.spent().time, Duration::from_secs(100));
-    assert_eq!(reasoning.solution(), Some("I multiply, then add."));
-    let tries = &reasoning.cut_short().unwrap().trace().tries;
-    assert_eq!(tries.len(), 1);
-    assert_eq!(tries[0].reply, PROSE);
+        assert_eq!(reasoning.thoughts().len(), thoughts);
+        assert_eq!(reasoning.spent().time, Duration::from_secs(took));
+        assert_eq!(reasoning.solution(), Some(solution));
+        assert_eq!(reasoning.cut_short().unwrap().limit(), Limit::Time(time));
+    }
 }
 
 #[tokio::test]
@@ -260,7 +219,7 @@ async fn a_reopened_reasoning_goes_on_under_higher_limits() {
         assert_eq!(reasoning.thoughts().len(), made);
 
         assert!(reasoning.reopen());
-        assert_eq!((reasoning.solution(), reasoning.end_reason()), (None, None));
+        assert_eq!((reasoning.solution(), reasoning.cut_short()), (None, None));
         let json = serde_json::to_string(&reasoning).unwrap();
         assert_eq!(Reasoning::from_json(&json).unwrap(), reasoning);
 
@@ -337,7 +296,7 @@ async fn tokens_are_kept_for_the_conclusion() {
     let reasoning = run(&client, limits).await;
 
     let limit = Limit::Tokens(20_000);
-    assert_eq!(reasoning.end_reason(), Some(ReasoningEnd::Limit(limit)));
+    assert_eq!(reasoning.cut_short().unwrap().limit(), limit);
     assert_eq!(reasoning.thoughts().len(), 2);
 
     // With a smaller reserve, there is room for a thought.

@@ -1,14 +1,13 @@
 //! The output on a terminal.
 
-use std::fmt;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use cogwork_cot::{
     ChainOfThought, ConsoleReporter, Reasoning, ReasoningEvent, Reply, Reporter, ScriptedClient,
 };
 use cogwork_typed::{AnswerReader, GrowingText, Growth};
-use indicatif::TermLike;
+use indicatif::{InMemoryTerm, TermLike};
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr;
 
@@ -18,71 +17,14 @@ fn growing() -> GrowingText<Reply> {
     GrowingText::new(AnswerReader::new(), "current_thinking")
 }
 
-/// A terminal that shows what is written to it.
-#[derive(Clone)]
-struct Terminal(Arc<Mutex<Screen>>);
+/// What is written to a terminal.
+struct Output(InMemoryTerm);
 
-struct Screen {
-    parser: vt100::Parser,
-    /// What is drawn and not yet shown.
-    frame: String,
-}
-
-impl Terminal {
-    fn new(columns: u16, rows: u16) -> Self {
-        let screen = Screen {
-            parser: vt100::Parser::new(rows, columns, 0),
-            frame: String::new(),
-        };
-        Self(Arc::new(Mutex::new(screen)))
-    }
-
-    fn size(&self) -> (u16, u16) {
-        self.0.lock().unwrap().parser.screen().size()
-    }
-
-    fn draw(&self, text: &str) -> io::Result<()> {
-        self.0.lock().unwrap().frame.push_str(text);
-        Ok(())
-    }
-
-    fn move_cursor(&self, by: usize, direction: char) -> io::Result<()> {
-        match by {
-            0 => Ok(()),
-            _ => self.draw(&format!("\u{1b}[{by}{direction}")),
-        }
-    }
-
-    /// The lines, without the spinner and the time, which depend on the clock.
-    fn lines(&self) -> String {
-        let terminal = self.0.lock().unwrap();
-        let screen = terminal.parser.screen();
-        let (_, columns) = screen.size();
-        let lines = screen
-            .rows(0, columns)
-            .map(|line| match line.split_once(" … ") {
-                Some((before, after)) if before.contains(" Thought ") => {
-                    let number = before.split(' ').next_back().unwrap();
-                    let tokens = after.split_once(',').map_or("", |(_, tokens)| tokens);
-                    format!("* Thought {number} … 0s,{tokens}")
-                }
-                _ => line,
-            });
-
-        let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
-        lines.join("\n").trim_end().to_owned()
-    }
-
-    fn is_cursor_shown(&self) -> bool {
-        !self.0.lock().unwrap().parser.screen().hide_cursor()
-    }
-}
-
-impl Write for Terminal {
+impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // As the line discipline of a terminal does it.
         let text = String::from_utf8_lossy(bytes).replace('\n', "\r\n");
-        self.0.lock().unwrap().parser.process(text.as_bytes());
+        self.0.write_str(&text)?;
         Ok(bytes.len())
     }
 
@@ -91,60 +33,24 @@ impl Write for Terminal {
     }
 }
 
-impl TermLike for Terminal {
-    fn width(&self) -> u16 {
-        self.size().1
-    }
+/// The lines on a terminal, without the spinner and the time, which depend on the clock.
+fn lines(terminal: &InMemoryTerm) -> String {
+    let contents = terminal.contents();
+    let lines = contents.lines().map(|line| match line.split_once(" … ") {
+        Some((before, after)) if before.contains(" Thought ") => {
+            let number = before.split(' ').next_back().unwrap();
+            let tokens = after.split_once(',').map_or("", |(_, tokens)| tokens);
+            format!("* Thought {number} … 0s,{tokens}")
+        }
+        _ => line.to_owned(),
+    });
 
-    fn height(&self) -> u16 {
-        self.size().0
-    }
-
-    fn move_cursor_up(&self, by: usize) -> io::Result<()> {
-        self.move_cursor(by, 'A')
-    }
-
-    fn move_cursor_down(&self, by: usize) -> io::Result<()> {
-        self.move_cursor(by, 'B')
-    }
-
-    fn move_cursor_right(&self, by: usize) -> io::Result<()> {
-        self.move_cursor(by, 'C')
-    }
-
-    fn move_cursor_left(&self, by: usize) -> io::Result<()> {
-        self.move_cursor(by, 'D')
-    }
-
-    fn write_line(&self, text: &str) -> io::Result<()> {
-        self.draw(&format!("{text}\n"))
-    }
-
-    fn write_str(&self, text: &str) -> io::Result<()> {
-        self.draw(text)
-    }
-
-    fn clear_line(&self) -> io::Result<()> {
-        self.draw("\r\u{1b}[2K")
-    }
-
-    fn flush(&self) -> io::Result<()> {
-        let mut screen = self.0.lock().unwrap();
-        let frame = std::mem::take(&mut screen.frame).replace('\n', "\r\n");
-        screen.parser.process(frame.as_bytes());
-        Ok(())
-    }
-}
-
-impl fmt::Debug for Terminal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Terminal").finish_non_exhaustive()
-    }
+    lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
 /// A console with a reporter on the same terminal.
-fn reporter(terminal: &Terminal) -> ConsoleReporter {
-    ConsoleReporter::to(terminal.clone()).with_terminal(terminal.clone())
+fn reporter(terminal: &InMemoryTerm) -> ConsoleReporter {
+    ConsoleReporter::to(Output(terminal.clone())).with_terminal(terminal.clone())
 }
 
 fn piece(text: &str) -> ReasoningEvent {
@@ -206,20 +112,22 @@ planning:
 next_thought_needed: true
 ```";
 
-/// The state after a run with this reply as its first thought.
-async fn thought(reply: &str) -> Reasoning {
-    let mut reasoning = Reasoning::new(PROBLEM);
-    let flow = ChainOfThought::new(ScriptedClient::new([reply])).into_flow();
-    let mut run = flow.begin();
-    run.step(&mut reasoning).await.unwrap();
-
-    reasoning
+/// The event of the thought that this reply gives.
+async fn thought(reply: &str) -> ReasoningEvent {
+    let mut stream =
+        ChainOfThought::new(ScriptedClient::new([reply])).stream(Reasoning::new(PROBLEM));
+    loop {
+        let event = stream.next().await.unwrap();
+        if let ReasoningEvent::Thought { .. } = event {
+            return event;
+        }
+    }
 }
 
 async fn page(reply: &str, columns: u16) -> String {
     let out = crate::node::reporting::Screen::default();
-    let reporter = ConsoleReporter::to(out.clone()).with_terminal(Terminal::new(columns, 24));
-    reporter.turn_ended(&thought(reply).await);
+    let reporter = ConsoleReporter::to(out.clone()).with_terminal(InMemoryTerm::new(24, columns));
+    reporter.event(&thought(reply).await);
 
     let text = out.text();
     for line in text.lines() {
@@ -243,7 +151,7 @@ async fn chinese_is_wrapped_by_the_width_of_its_characters() {
 
 #[tokio::test(start_paused = true)]
 async fn a_growing_thought_is_shown_and_then_replaced() {
-    let terminal = Terminal::new(50, 30);
+    let terminal = InMemoryTerm::new(30, 50);
     let reporter = reporter(&terminal);
     reporter.event(&ReasoningEvent::Started {
         problem: PROBLEM.to_owned(),
@@ -258,21 +166,20 @@ async fn a_growing_thought_is_shown_and_then_replaced() {
         if let Some(growth) = growing.push(text) {
             reporter.event(&thinking(growth));
         }
-        frames += &format!("{}\n----\n", terminal.lines());
+        frames += &format!("{}\n----\n", lines(&terminal));
     }
 
     growing.push(ENGLISH.split_once("journey").unwrap().1);
     let growth = growing.finish("The tail of the text.\u{1b}[2J\u{202e}");
     reporter.event(&thinking(growth.unwrap()));
-    frames += &format!("{}\n----\n", terminal.lines());
+    frames += &format!("{}\n----\n", lines(&terminal));
 
     reporter.event(&ReasoningEvent::Stopped { thought: 1 });
-    frames += &format!("{}\n----\n", terminal.lines());
-    reporter.turn_ended(&thought(FIRST).await);
-    frames += &terminal.lines();
+    frames += &format!("{}\n----\n", lines(&terminal));
+    reporter.event(&thought(FIRST).await);
+    frames += &lines(&terminal);
 
     assert_snapshot!(frames);
-    assert!(terminal.is_cursor_shown());
 }
 
 #[tokio::test(start_paused = true)]
@@ -285,7 +192,7 @@ async fn the_tail_of_a_thought_fits_into_the_terminal() {
             &"思".repeat(10_000),
             &"\n".repeat(500),
         ] {
-            let terminal = Terminal::new(columns, rows);
+            let terminal = InMemoryTerm::new(rows, columns);
             let reporter = reporter(&terminal);
             reporter.event(&ReasoningEvent::Working { thought: 1 });
 
@@ -301,28 +208,27 @@ async fn the_tail_of_a_thought_fits_into_the_terminal() {
                 });
             }
 
-            let height = terminal.lines().trim_end().lines().count();
+            let height = lines(&terminal).lines().count();
             assert!(
                 height <= 1 + usize::from(rows / 3).min(6),
                 "{columns}x{rows}: {}",
-                terminal.lines()
+                lines(&terminal)
             );
 
             reporter.event(&ReasoningEvent::Stopped { thought: 1 });
-            assert_eq!(terminal.lines().trim(), "", "{columns}x{rows}");
-            assert!(terminal.is_cursor_shown());
+            assert_eq!(lines(&terminal), "", "{columns}x{rows}");
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn after_a_run_nothing_of_the_growing_thoughts_is_left() {
-    let terminal = Terminal::new(60, 60);
+    let terminal = InMemoryTerm::new(60, 60);
     let plain = crate::node::reporting::Screen::default();
 
     for reporter in [
         reporter(&terminal),
-        ConsoleReporter::to(plain.clone()).with_terminal(Terminal::new(60, 24)),
+        ConsoleReporter::to(plain.clone()).with_terminal(InMemoryTerm::new(24, 60)),
     ] {
         let client = ScriptedClient::new([FIRST, LAST]);
         let flow = ChainOfThought::new(client)
@@ -331,7 +237,7 @@ async fn after_a_run_nothing_of_the_growing_thoughts_is_left() {
         flow.run(&mut Reasoning::new(PROBLEM)).await.unwrap();
     }
 
-    assert_eq!(terminal.lines().trim_end(), plain.text().trim_end());
+    assert_eq!(lines(&terminal), plain.text().trim_end());
 }
 
 #[tokio::test(start_paused = true)]
@@ -340,7 +246,7 @@ async fn an_interrupted_run_leaves_a_clean_terminal_and_a_summary() {
     use cogwork_llm::ScriptedReply;
     use std::time::Duration;
 
-    let terminal = Terminal::new(60, 40);
+    let terminal = InMemoryTerm::new(40, 60);
     let reporter = Arc::new(reporter(&terminal));
     let slow = ScriptedReply::in_pieces([&LAST[..60], &LAST[60..]]).after(Duration::from_secs(60));
     let client = ScriptedClient::new([FIRST.into(), slow]);
@@ -361,6 +267,5 @@ async fn an_interrupted_run_leaves_a_clean_terminal_and_a_summary() {
     assert!(ended.unwrap_err().is_cancelled());
     reporter.event(&piece(&LAST[..60]));
     reporter.interrupted(&reasoning);
-    assert_snapshot!(terminal.lines());
-    assert!(terminal.is_cursor_shown());
+    assert_snapshot!(lines(&terminal));
 }

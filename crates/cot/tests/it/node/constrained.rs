@@ -2,13 +2,13 @@
 
 use cogwork_cot::{
     ChainOfThought, ChatRequest, Format, LlmError, LlmErrorKind as Kind, Prompts, Reasoning,
-    ReasoningEvent, Reply, Rung, ScriptedClient,
+    ReasoningEvent, ScriptedClient,
 };
 use cogwork_flow::{EventKind, events};
 use cogwork_llm::{Capabilities, Capability, ReplyFormat};
 use insta::assert_snapshot;
 
-use crate::node::support::{FIRST, LAST, PROBLEM, SECOND, cot_error, reasoning, solve};
+use crate::node::support::{FIRST, LAST, PROBLEM, SECOND, cot_error, read, reasoning, solve};
 
 fn all() -> Capabilities {
     Capabilities::none()
@@ -18,7 +18,7 @@ fn all() -> Capabilities {
 
 /// A reply in the form that a server gives that is held to JSON.
 fn json(yaml: &str) -> String {
-    serde_json::to_string(&Reply::read(yaml, 4096).unwrap()).unwrap()
+    serde_json::to_string(&read(yaml)).unwrap()
 }
 
 fn refusal() -> LlmError {
@@ -30,24 +30,20 @@ fn refusal() -> LlmError {
 }
 
 /// How each request asked.
-fn asked(client: &ScriptedClient) -> Vec<Rung> {
-    client.requests().iter().map(rung).collect()
+fn asked(client: &ScriptedClient) -> Vec<Format> {
+    client.requests().iter().map(format_of).collect()
 }
 
-fn rung(request: &ChatRequest) -> Rung {
+fn format_of(request: &ChatRequest) -> Format {
     match request.format() {
-        None => Rung::Text,
-        Some(ReplyFormat::Json) => Rung::Json,
-        Some(ReplyFormat::Schema { schema, .. }) if **schema == Reply::flat_json_schema() => {
-            Rung::FlatSchema
-        }
+        None => Format::Text,
+        Some(ReplyFormat::Json) => Format::Json,
         Some(ReplyFormat::Schema { name, schema }) => {
-            let tokens = request.max_tokens().unwrap_or(8192);
-            assert_eq!(
-                (&**name, schema.to_string()),
-                ("reply", Reply::json_schema(tokens))
-            );
-            Rung::Schema
+            assert_eq!(&**name, "reply");
+            match schema.contains("maxLength") {
+                true => Format::Schema,
+                false => Format::FlatSchema,
+            }
         }
         Some(other) => panic!("not one of ours: {other:?}"),
     }
@@ -56,12 +52,12 @@ fn rung(request: &ChatRequest) -> Rung {
 #[tokio::test]
 async fn a_node_begins_with_what_its_client_can() {
     use Capability::{JsonMode, JsonSchema, Streaming};
-    use Rung::{FlatSchema, Json, Schema, Text};
+    use Format::{FlatSchema, Json, Schema, Text};
 
     for (capabilities, format, expected) in [
-        (&[Streaming][..], Format::Auto, Text),
-        (&[JsonMode], Format::Auto, Json),
-        (&[JsonSchema, JsonMode, Streaming], Format::Auto, Schema),
+        (&[Streaming][..], None, Text),
+        (&[JsonMode], None, Json),
+        (&[JsonSchema, JsonMode, Streaming], None, Schema),
         (&[JsonSchema, JsonMode], FlatSchema.into(), FlatSchema),
         (&[JsonSchema, JsonMode], Text.into(), Text),
         (&[], Schema.into(), Schema),
@@ -69,7 +65,7 @@ async fn a_node_begins_with_what_its_client_can() {
         let capabilities = capabilities
             .iter()
             .fold(Capabilities::none(), |all, one| all.with(*one));
-        let reply = if expected == Rung::Text {
+        let reply = if expected == Format::Text {
             LAST.to_owned()
         } else {
             json(LAST)
@@ -82,7 +78,7 @@ async fn a_node_begins_with_what_its_client_can() {
 
         let trace = reasoning.thoughts()[0].trace();
         assert_eq!(
-            (trace.rung, trace.refusals.len(), trace.repairs.len()),
+            (trace.format, trace.refusals.len(), trace.repairs.len()),
             (expected, 0, 0)
         );
         assert_eq!(reasoning.answer(), Some("150"));
@@ -90,7 +86,7 @@ async fn a_node_begins_with_what_its_client_can() {
 }
 
 #[tokio::test]
-async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
+async fn a_refused_format_leads_to_the_next_and_is_no_ask_again() {
     let script = ScriptedClient::new([refusal(), refusal(), refusal()])
         .then(FIRST)
         .then(LAST);
@@ -98,7 +94,7 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
     let node = ChainOfThought::new(client.clone()).with_asks_again(0);
     let reasoning = solve(node).await;
 
-    use Rung::{FlatSchema, Json, Schema, Text};
+    use Format::{FlatSchema, Json, Schema, Text};
     assert_eq!(asked(&client), [Schema, FlatSchema, Json, Text, Text]);
 
     // One conversation for all that ask for JSON; in the end, what a client without capabilities is asked.
@@ -116,11 +112,11 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
     assert_eq!(requests[3..], plain.requests()[..]);
 
     let trace = reasoning.thoughts()[0].trace();
-    assert_eq!((trace.rung, trace.tries.len()), (Text, 1));
+    assert_eq!((trace.format, trace.tries.len()), (Text, 1));
     let refused: Vec<String> = trace
         .refusals
         .iter()
-        .map(|refusal| format!("{}: {}", refusal.rung, refusal.error))
+        .map(|refusal| format!("{}: {}", refusal.format, refusal.error))
         .collect();
 
     assert_snapshot!(refused.join("\n"), @r"
@@ -130,18 +126,18 @@ async fn a_refused_form_falls_rung_by_rung_and_is_no_ask_again() {
     ");
 
     let later = reasoning.thoughts()[1].trace();
-    assert_eq!((later.rung, later.refusals.len()), (Text, 0));
+    assert_eq!((later.format, later.refusals.len()), (Text, 0));
 
     let saved = serde_json::to_string(&reasoning).unwrap();
     assert!(
-        saved.contains(r#""refusals":[{"rung":"schema","error":"invalid request: "#),
+        saved.contains(r#""refusals":[{"format":"schema","error":"invalid request: "#),
         "{saved}"
     );
     assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
 }
 
 #[tokio::test]
-async fn the_rung_is_remembered_over_turns_clones_and_runs() {
+async fn the_format_is_remembered_over_turns_clones_and_runs() {
     let script = ScriptedClient::new([refusal()]);
     let script = [FIRST, LAST, LAST, LAST]
         .iter()
@@ -156,9 +152,9 @@ async fn the_rung_is_remembered_over_turns_clones_and_runs() {
     solve(node.clone()).await;
 
     // One told anew where to begin, or made anew, knows nothing of it.
-    solve(node.with_format(Format::Auto)).await;
+    solve(node.with_format(None)).await;
 
-    use Rung::{FlatSchema, Schema};
+    use Format::{FlatSchema, Schema};
 
     assert_eq!(
         asked(&client),
@@ -191,7 +187,10 @@ async fn only_a_refusal_of_the_form_is_one() {
 
         assert_eq!(cot_error(&failed).llm_error().unwrap().to_string(), shown);
         assert_eq!(
-            (asked(&client).len(), cot_error(&failed).refusals().len()),
+            (
+                asked(&client).len(),
+                cot_error(&failed).trace().refusals.len()
+            ),
             (1, 0),
             "{shown}"
         );
@@ -214,7 +213,11 @@ async fn only_a_refusal_of_the_form_is_one() {
             .with_capabilities(all());
         solve(ChainOfThought::new(client.clone())).await;
 
-        assert_eq!(asked(&client), [Rung::Schema, Rung::FlatSchema], "{shown}");
+        assert_eq!(
+            asked(&client),
+            [Format::Schema, Format::FlatSchema],
+            "{shown}"
+        );
     }
 }
 
@@ -264,9 +267,7 @@ async fn watchers_are_told() {
 #[tokio::test]
 async fn a_schema_that_cannot_hold_the_last_plan_is_passed_over() {
     let plan = |steps: String| {
-        let text = format!("current_thinking: x\nplanning: [{steps}]\nnext_thought_needed: true");
-        Reply::read(&text, 1 << 20).unwrap();
-        text
+        format!("current_thinking: x\nplanning: [{steps}]\nnext_thought_needed: true")
     };
 
     let nested = |levels: usize| {
@@ -279,10 +280,10 @@ async fn a_schema_that_cannot_hold_the_last_plan_is_passed_over() {
     let many = ["{description: a, status: Pending}"; 6].join(", ");
     let long = format!("{{description: {}, status: Pending}}", "a".repeat(100));
     for (steps, expected) in [
-        (nested(3), Rung::Schema),
-        (nested(4), Rung::Json),
-        (many, Rung::FlatSchema),
-        (long, Rung::FlatSchema),
+        (nested(3), Format::Schema),
+        (nested(4), Format::Json),
+        (many, Format::FlatSchema),
+        (long, Format::FlatSchema),
     ] {
         let client = ScriptedClient::new([plan(steps)])
             .then(json(SECOND))
@@ -291,7 +292,7 @@ async fn a_schema_that_cannot_hold_the_last_plan_is_passed_over() {
         solve(ChainOfThought::new(client.clone())).await;
 
         // Nothing was refused, so the next turn may begin above.
-        assert_eq!(asked(&client), [Rung::Schema, expected, Rung::Schema]);
+        assert_eq!(asked(&client), [Format::Schema, expected, Format::Schema]);
     }
 }
 
@@ -303,7 +304,7 @@ async fn prompts_without_words_for_json_and_requests_with_a_format_keep_to_yaml(
     let node = ChainOfThought::new(client.clone()).with_prompts(prompts);
 
     solve(node).await;
-    assert_eq!(asked(&client), [Rung::Text]);
+    assert_eq!(asked(&client), [Format::Text]);
 
     let client = ScriptedClient::new([LAST]).with_capabilities(all());
     let mine = ReplyFormat::schema("mine", "{}");

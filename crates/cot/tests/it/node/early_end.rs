@@ -16,96 +16,62 @@ async fn run(client: &ScriptedClient, policy: EarlyEnd) -> Reasoning {
     solve(node).await
 }
 
-/// Whether each try of the only thought was complained about.
-fn complaints(reasoning: &Reasoning) -> Vec<bool> {
-    let [thought] = reasoning.thoughts() else {
-        panic!("not one thought")
-    };
+/// What the first thought says, which of its replies were complained about, and whether it is
+/// marked.
+fn first(reasoning: &Reasoning) -> (&str, Vec<bool>, bool) {
+    let thought = &reasoning.thoughts()[0];
+    let trace = thought.trace();
+    let tries = trace.tries.iter();
 
-    thought
-        .trace()
-        .tries
-        .iter()
-        .map(|made| made.complaint.is_some())
-        .collect()
+    (
+        thought.current_thinking().lines().next().unwrap(),
+        tries.map(|made| made.complaint.is_some()).collect(),
+        trace.ended_early,
+    )
 }
 
 #[tokio::test]
-async fn it_is_asked_about_once_then_accepted_and_marked() {
-    let client = ScriptedClient::new([EARLY, EARLY]);
-    let reasoning = run(&client, EarlyEnd::default()).await;
-    assert_eq!(reasoning.solution(), Some("The answer is 150."));
-    assert_eq!(complaints(&reasoning), [true, false]);
-    assert!(reasoning.thoughts()[0].trace().ended_early);
+async fn it_is_asked_about_once_accepted_or_refused_and_marked_if_it_stays() {
+    use EarlyEnd::{Accept, Ask, Refuse};
 
-    let requests = client.requests();
-    assert_eq!(requests.len(), 2);
-    let question = requests[1].messages().last().unwrap().text();
-    assert!(question.contains("- 2 Add (Pending)\n- 3 Conclusion (Verification Needed)"));
-
-    let complaint = reasoning.thoughts()[0].trace().tries[0]
-        .complaint
-        .clone()
-        .unwrap();
-    assert_snapshot!(complaint, @"the reply ends the reasoning, but these steps of its plan are not done: 2 Add (Pending); 3 Conclusion (Verification Needed)");
-}
-
-#[tokio::test]
-async fn a_model_that_sees_its_mistake_may_go_on_or_end_well() {
-    let client = ScriptedClient::new([EARLY, SECOND, LAST]);
-    let reasoning = run(&client, EarlyEnd::Ask).await;
-    assert_eq!(reasoning.thoughts().len(), 2);
-    assert!(
-        reasoning
-            .thoughts()
-            .iter()
-            .all(|thought| !thought.trace().ended_early)
-    );
-
-    let client = ScriptedClient::new([EARLY, LAST]);
-    let reasoning = run(&client, EarlyEnd::Ask).await;
-    assert_eq!(complaints(&reasoning), [true, false]);
-    assert!(!reasoning.thoughts()[0].trace().ended_early);
-}
-
-#[tokio::test]
-async fn accepted_at_once_it_is_marked_all_the_same() {
-    let client = ScriptedClient::new([EARLY]);
-    let reasoning = run(&client, EarlyEnd::Accept).await;
-    assert_eq!(complaints(&reasoning), [false]);
-    assert!(reasoning.thoughts()[0].trace().ended_early);
-}
-
-#[tokio::test]
-async fn refused_it_is_a_reply_that_cannot_be_used() {
-    let client = ScriptedClient::new([EARLY, EARLY, LAST]);
-    let reasoning = run(&client, EarlyEnd::Refuse).await;
-    assert_eq!(complaints(&reasoning), [true, true, false]);
-    assert!(!reasoning.thoughts()[0].trace().ended_early);
+    let early = "The answer is 150.";
+    let second = "Evaluation of thought 1: right.";
+    let last = "Evaluation of thought 2: right.";
+    for (replies, policy, expected) in [
+        (&[EARLY, EARLY][..], Ask, (early, vec![true, false], true)),
+        // A model that sees its mistake may go on or end well.
+        (
+            &[EARLY, SECOND, LAST],
+            Ask,
+            (second, vec![true, false], false),
+        ),
+        (&[EARLY, LAST], Ask, (last, vec![true, false], false)),
+        // Unreadable replies leave the conclusion there was.
+        (
+            &[EARLY, PROSE, "", PROSE],
+            Ask,
+            (early, vec![true; 4], true),
+        ),
+        (&[EARLY], Accept, (early, vec![false], true)),
+        (
+            &[EARLY, EARLY, LAST],
+            Refuse,
+            (last, vec![true, true, false], false),
+        ),
+    ] {
+        let client = ScriptedClient::new(replies.iter().copied());
+        let reasoning = run(&client, policy).await;
+        assert_eq!(first(&reasoning), expected, "{policy:?}");
+        assert_eq!(client.requests().len(), replies.len());
+    }
 
     let client = ScriptedClient::new([EARLY; 3]);
-    let node = ChainOfThought::new(client).with_early_end(EarlyEnd::Refuse);
-    let error = node
-        .into_flow()
-        .run(&mut self::reasoning())
-        .await
-        .unwrap_err();
-
+    let node = ChainOfThought::new(client).with_early_end(Refuse);
+    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     let error = cot_error(&error);
-    assert_eq!(
-        error.reply_problem().unwrap().kind(),
-        ReplyProblemKind::EndedEarly
-    );
+    let kind = error.reply_problem().unwrap().kind();
+    assert_eq!(kind, ReplyProblemKind::EndedEarly);
     assert_snapshot!(error, @"thought 1: no usable reply in 3 tries: the reply ends the reasoning, but these steps of its plan are not done: 2 Add (Pending); 3 Conclusion (Verification Needed)");
-}
-
-#[tokio::test]
-async fn after_the_question_unreadable_replies_leave_the_conclusion_there_was() {
-    let client = ScriptedClient::new([EARLY, PROSE, "", PROSE]);
-    let reasoning = run(&client, EarlyEnd::Ask).await;
-    assert_eq!(reasoning.solution(), Some("The answer is 150."));
-    assert_eq!(complaints(&reasoning), [true; 4]);
-    assert!(reasoning.thoughts()[0].trace().ended_early);
 }
 
 #[tokio::test(start_paused = true)]

@@ -51,17 +51,14 @@ async fn every_event_of_a_reasoning_is_an_object() {
     {"type":"started","problem":"What is 12 * 12 + 6?"}
     {"type":"thinking","thought":1,"text":"I multiply, th","is_start":true}
     {"type":"thinking","thought":1,"text":"en add.","is_start":false}
-    {"type":"thought","thought":1,"text":"I multiply, then add.","plan":[{"description":"Multiply","status":"Pending"},{"description":"Add","status":"Pending"},{"description":"Conclusion","status":"Pending"}],"next_thought_needed":true}
-    {"type":"usage","thought":1,"spent":{"calls":1,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":1053,"bytes":4208,"seconds":0.0},"total":{"calls":1,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":1053,"bytes":4208,"seconds":0.0}}
+    {"type":"thought","thought":1,"text":"I multiply, then add.","plan":[{"description":"Multiply","status":"Pending"},{"description":"Add","status":"Pending"},{"description":"Conclusion","status":"Pending"}],"next_thought_needed":true,"spent":{"calls":1,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":1053,"bytes":4208,"seconds":0.0},"total":{"calls":1,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":1053,"bytes":4208,"seconds":0.0}}
     {"type":"asking_again","thought":2,"problem":"line 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`"}
     {"type":"thinking","thought":2,"text":"Evaluation","is_start":true}
     {"type":"thinking","thought":2,"text":" of thought 2: right.\n144 + 6 = 150, s","is_start":false}
     {"type":"thinking","thought":2,"text":"o the answer is 150.","is_start":false}
     {"type":"thinking","thought":2,"text":"\n","is_start":false}
-    {"type":"thought","thought":2,"text":"Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n","plan":[{"description":"Multiply","status":"Done","result":"144"},{"description":"Add","status":"Done","result":"150"},{"description":"Conclusion","status":"Done","result":"150"}],"next_thought_needed":false}
-    {"type":"plan_changed","thought":2,"changes":[{"path":"1","description":"Multiply","change":"status_changed","from":"Pending","to":"Done"},{"path":"1","description":"Multiply","change":"result_changed","from":null,"to":"144"},{"path":"2","description":"Add","change":"status_changed","from":"Pending","to":"Done"},{"path":"2","description":"Add","change":"result_changed","from":null,"to":"150"},{"path":"3","description":"Conclusion","change":"status_changed","from":"Pending","to":"Done"},{"path":"3","description":"Conclusion","change":"result_changed","from":null,"to":"150"}]}
-    {"type":"usage","thought":2,"spent":{"calls":2,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":2354,"bytes":9409,"seconds":0.0},"total":{"calls":3,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":3407,"bytes":13617,"seconds":0.0}}
-    {"type":"ended","reason":"answered","answer":"150","solution":"Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n"}
+    {"type":"thought","thought":2,"text":"Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n","plan":[{"description":"Multiply","status":"Done","result":"144"},{"description":"Add","status":"Done","result":"150"},{"description":"Conclusion","status":"Done","result":"150"}],"changes":[{"path":"1","description":"Multiply","change":"status_changed","from":"Pending","to":"Done"},{"path":"1","description":"Multiply","change":"result_changed","from":null,"to":"144"},{"path":"2","description":"Add","change":"status_changed","from":"Pending","to":"Done"},{"path":"2","description":"Add","change":"result_changed","from":null,"to":"150"},{"path":"3","description":"Conclusion","change":"status_changed","from":"Pending","to":"Done"},{"path":"3","description":"Conclusion","change":"result_changed","from":null,"to":"150"}],"next_thought_needed":false,"spent":{"calls":2,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":2354,"bytes":9409,"seconds":0.0},"total":{"calls":3,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":3407,"bytes":13617,"seconds":0.0}}
+    {"type":"ended","reason":"answered","answer":"150","solution":"Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n","concluded":true,"thoughts":2,"total":{"calls":3,"usage":{"prompt_tokens":0,"completion_tokens":0,"cached_tokens":0},"estimated_tokens":3407,"bytes":13617,"seconds":0.0}}
     "#);
 }
 
@@ -172,10 +169,7 @@ async fn inside_a_larger_flow_the_events_are_reports_of_the_run() {
     }
 
     // The reply ends with a line break, which is held back until the reply was read.
-    assert_eq!(
-        kinds,
-        ["started", "thinking", "thinking", "thought", "usage"]
-    );
+    assert_eq!(kinds, ["started", "thinking", "thinking", "thought"]);
 }
 
 #[tokio::test]

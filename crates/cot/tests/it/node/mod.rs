@@ -23,7 +23,6 @@ mod model_servers;
 mod repairing;
 #[cfg(feature = "console")]
 mod reporting;
-mod run_options;
 mod saving;
 mod sequences;
 #[cfg(feature = "console")]

@@ -21,13 +21,15 @@ next_thought_needed: no
 #[tokio::test]
 async fn a_reply_is_repaired_instead_of_asked_for_again_and_the_trace_says_so() {
     let client = ScriptedClient::new([FAULTY]);
-    let reasoning = solve(ChainOfThought::new(client.clone())).await;
+    let out = crate::node::reporting::Screen::default();
+    let node = ChainOfThought::new(client.clone());
+    let reasoning = solve(node.with_reporter(ConsoleReporter::to(out.clone()))).await;
 
     assert_eq!(client.requests().len(), 1);
-    assert_eq!(
-        reasoning.solution(),
-        Some("Evaluation of thought #1: right.")
-    );
+    let solution = "Evaluation of thought #1: right.";
+    assert_eq!(reasoning.solution(), Some(solution));
+    let said = "\nThe reply was read after 3 repairs.\n";
+    assert!(out.text().contains(said), "{}", out.text());
     let trace = reasoning.thoughts()[0].trace();
 
     // The raw text stays as the model gave it.
@@ -77,23 +79,9 @@ async fn a_reply_cut_off_is_asked_for_again_and_its_error_has_what_could_be_read
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     let error = error.downcast_ref::<CotError>().unwrap();
 
-    assert_eq!(error.tries().len(), 2);
+    assert_eq!(error.trace().tries.len(), 2);
     let partial = error.reply_problem().unwrap().partial().unwrap();
     assert_eq!(partial.current_thinking.as_deref(), Some("I add."));
     assert_eq!(partial.planning.steps().len(), 1);
     assert_eq!(partial.next_thought_needed, None);
-}
-
-#[tokio::test]
-async fn the_console_says_that_a_reply_was_repaired() {
-    let out = crate::node::reporting::Screen::default();
-    let node = ChainOfThought::new(ScriptedClient::new([FAULTY]))
-        .with_reporter(ConsoleReporter::to(out.clone()));
-    solve(node).await;
-    assert!(
-        out.text()
-            .contains("\nThe reply was read after 3 repairs.\n"),
-        "{}",
-        out.text()
-    );
 }

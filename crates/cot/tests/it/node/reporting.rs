@@ -252,12 +252,9 @@ impl Reporter for Log {
                 format!("asking again {thought}: {what}")
             }
             ReasoningEvent::Thought { thought, .. } => format!("thought {thought}"),
+            ReasoningEvent::Ended { solution, .. } => format!("ended: {solution:?}"),
             _ => return,
         });
-    }
-
-    fn turn_ended(&self, reasoning: &Reasoning) {
-        self.add(format!("turn ended: {:?}", reasoning.solution()));
     }
 }
 
@@ -274,13 +271,12 @@ async fn a_reporter_hears_a_run_in_order() {
     working 1
     stopped 1
     thought 1
-    turn ended: None
     working 2
     asking again 2: no block
     asking again 2: ended early
     stopped 2
     thought 2
-    turn ended: Some("The answer is 150.")
+    ended: Some("The answer is 150.")
     "#);
 }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, History, Limits, Reasoning, Reply, ScriptedClient, Step, Usage,
+    ChainOfThought, ChatResponse, History, Limits, Message, Reasoning, Reply, ScriptedClient, Step,
+    Usage,
 };
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
@@ -117,55 +118,32 @@ async fn a_state_of_another_program_is_read_and_gone_on_with() {
 
     // JSON in flow style is YAML too.
     assert_eq!(Reasoning::from_yaml(FOREIGN).unwrap(), read);
-    assert_eq!(
-        (read.problem(), read.thoughts().len(), read.solution()),
-        (PROBLEM, 2, None)
-    );
+    assert_eq!((read.problem(), read.thoughts().len()), (PROBLEM, 2));
+    assert_eq!(read.solution(), None);
     assert_eq!(read.spent().tokens(), 0);
     assert!(read.thoughts()[0].trace().tries.is_empty());
 
     let client = ScriptedClient::new([LAST]);
     flow(client.clone()).run(&mut read).await.unwrap();
-    assert_eq!(
-        (read.thoughts().len(), read.current_thought_number()),
-        (3, 3)
-    );
-    let request = &client.requests()[0];
+    assert_eq!(read.current_thought_number(), 3);
 
-    assert!(
-        request
-            .messages()
-            .iter()
-            .any(|message| message.text() == "Thought 2:\nBetter look again.")
-    );
-
-    assert!(
-        request
-            .messages()
-            .last()
-            .unwrap()
-            .text()
-            .contains("  mark: \"12 or 21?\"\n")
-    );
+    let requests = client.requests();
+    let texts: Vec<_> = requests[0].messages().iter().map(Message::text).collect();
+    assert!(texts.contains(&"Thought 2:\nBetter look again."));
+    assert!(texts.last().unwrap().contains("  mark: \"12 or 21?\"\n"));
 }
 
-#[tokio::test]
-async fn a_state_without_thoughts_is_four_keys() {
+#[test]
+fn a_state_without_thoughts_is_four_keys() {
     let text =
         "problem: What is 12 * 12 + 6?\nthoughts: []\ncurrent_thought_number: 0\nsolution: null\n";
     let read: Reasoning = serde_yaml::from_str(text).unwrap();
     assert_eq!(read, reasoning());
     assert_eq!(serde_yaml::to_string(&read).unwrap(), text);
 
-    let mut without_answer: Reasoning = serde_yaml::from_str(
-        "problem: What is 12 * 12 + 6?\nthoughts: []\ncurrent_thought_number: 0\n",
-    )
-    .unwrap();
-    flow(ScriptedClient::new([LAST]))
-        .run(&mut without_answer)
-        .await
-        .unwrap();
-    assert_eq!(without_answer.current_thought_number(), 1);
+    // The answer may be left out.
+    let text = text.replace("solution: null\n", "");
+    assert_eq!(serde_yaml::from_str::<Reasoning>(&text).unwrap(), read);
 }
 
 /// What reading says about a changed state, in both formats.

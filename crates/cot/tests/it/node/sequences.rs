@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cogwork_cot::{
     ChainOfThought, ChatRequest, ChatResponse, CutShort, EarlyEnd, FinishReason, Limits, LlmClient,
-    LlmError, LlmErrorKind, Reasoning, Spent, Try, Usage, async_trait,
+    LlmError, LlmErrorKind, Reasoning, RunError, Spent, Try, Usage, async_trait,
 };
 use proptest::prelude::*;
 
@@ -13,18 +13,39 @@ use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, cot_error, reasoni
 
 /// Gives the replies in a circle, each after a second, and keeps what it gave.
 #[derive(Clone, Default)]
-struct Circle {
+pub(crate) struct Circle {
     replies: Arc<Vec<Answer>>,
     calls: Arc<Mutex<usize>>,
     given: Arc<Mutex<Vec<String>>>,
+    /// Whether it follows `max_tokens`, and counts tokens as they are estimated.
+    is_obedient: bool,
 }
 
 /// A reply, or none; the tokens it took, if said; whether it was cut off.
-type Answer = (Option<String>, Option<u64>, bool);
+pub(crate) type Answer = (Option<String>, Option<u64>, bool);
+
+/// What an obedient model writes at most if it isn't told how much it may.
+const UNTOLD: u32 = 8_192;
+
+impl Circle {
+    pub(crate) fn new(replies: Vec<Answer>) -> Self {
+        Self {
+            replies: Arc::new(replies),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn obedient(self) -> Self {
+        Self {
+            is_obedient: true,
+            ..self
+        }
+    }
+}
 
 #[async_trait]
 impl LlmClient for Circle {
-    async fn complete(&self, _: ChatRequest) -> Result<ChatResponse, LlmError> {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let call = {
             let mut calls = self.calls.lock().unwrap();
             *calls += 1;
@@ -32,23 +53,36 @@ impl LlmClient for Circle {
         };
 
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let (reply, tokens, cut_off) = &self.replies[call % self.replies.len()];
-        let text = reply
-            .clone()
-            .ok_or_else(|| LlmError::new(LlmErrorKind::Server, "on fire"))?;
+        let (reply, tokens, cut_off) = self.replies[call % self.replies.len()].clone();
+        let text = reply.ok_or_else(|| LlmError::new(LlmErrorKind::Server, "on fire"))?;
         self.given.lock().unwrap().push(text.clone());
 
-        let mut response = ChatResponse::new(text);
-        if let Some(tokens) = tokens {
-            response = response.with_usage(Usage::new(*tokens, 1));
-        }
+        let most = request.max_tokens().unwrap_or(UNTOLD);
+        let usage = tokens.map(|tokens| match self.is_obedient {
+            true => Usage::new(request.estimated_tokens(), tokens.min(most.into())),
+            false => Usage::new(tokens, 1),
+        });
 
-        if *cut_off {
-            response = response.with_finish_reason(FinishReason::Length);
-        }
-
-        Ok(response)
+        let response = ChatResponse::new(text);
+        let response = usage.into_iter().fold(response, ChatResponse::with_usage);
+        Ok(match cut_off {
+            true => response.with_finish_reason(FinishReason::Length),
+            false => response,
+        })
     }
+}
+
+/// Runs the loop in a runtime of its own, whose clock is paused.
+pub(crate) fn run_alone(node: ChainOfThought) -> (Reasoning, Result<(), RunError>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+
+    let mut reasoning = reasoning();
+    let ended = runtime.block_on(node.into_flow().run(&mut reasoning));
+    (reasoning, ended.map(drop))
 }
 
 fn answer() -> impl Strategy<Value = Answer> {
@@ -109,18 +143,14 @@ proptest! {
         limits in limits(),
         asks_again in 0_u32..4,
     ) {
-        let client = Circle { replies: Arc::new(answers), ..Circle::default() };
+        let client = Circle::new(answers);
         let node = ChainOfThought::new(client.clone()).with_limits(limits).with_asks_again(asks_again).with_early_end(policy);
-        let flow = node.into_flow();
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        let mut reasoning = reasoning();
-        let outcome = runtime.block_on(flow.run(&mut reasoning));
+        let (reasoning, outcome) = run_alone(node);
 
         // An end has an answer, and an error is none.
         prop_assert_eq!(outcome.is_ok(), reasoning.solution().is_some());
         let failed = outcome.as_ref().err().map(cot_error);
-        let tries = failed.map_or(&[][..], |error| error.tries());
+        let tries = failed.map_or(&[][..], |error| &error.trace().tries);
 
         // Nothing is lost.
         prop_assert_eq!(all_replies(&reasoning, tries), client.given.lock().unwrap().clone());
@@ -147,7 +177,7 @@ proptest! {
         prop_assert!(reasoning.thoughts().len() <= limits.thoughts.unwrap() as usize);
         let calls_a_turn = asks_again as usize + 2;
         prop_assert!(*client.calls.lock().unwrap() <= (reasoning.thoughts().len() + 1) * 2 * calls_a_turn);
-        let time = spent.time + failed.map_or(Duration::ZERO, |error| error.spent().time);
+        let time = spent.time + failed.map_or(Duration::ZERO, |error| error.trace().spent.time);
         prop_assert!(time <= limits.time.unwrap());
         if let Some(last) = reasoning.thoughts().last() {
             let before = spent.tokens() - last.trace().spent.tokens();
@@ -160,7 +190,7 @@ proptest! {
             prop_assert!(!error.to_string().contains('\n'), "{}", error);
             let mut charged = reasoning.clone();
             charged.charge(error);
-            spent += error.spent();
+            spent += error.trace().spent;
             prop_assert_eq!(charged.spent(), spent);
         }
 

@@ -4,8 +4,7 @@
 pub(crate) mod hostile;
 
 use cogwork_cot::{
-    ChainOfThought, ConsoleReporter, LlmError, LlmErrorKind, PromptError, Prompts, Reasoning,
-    ScriptedClient,
+    ChainOfThought, ConsoleReporter, LlmError, LlmErrorKind, Prompts, Reasoning, ScriptedClient,
 };
 
 use crate::node::reporting::Screen;
@@ -62,23 +61,11 @@ fn show_states(text: &str) {
 }
 
 fn show_prompts(text: &str) {
-    let unknown = PromptError::Name {
-        prompt: "system",
-        name: text.to_owned(),
-        known: false,
-        may: vec!["problem"],
-        must: vec![],
-    };
-
-    let empty = PromptError::Empty {
-        prompt: text.to_owned(),
-        name: "form",
-    };
     let unread = Prompts::from_yaml(&format!("{}: 1", scalar(text))).unwrap_err();
     let refused = Prompts::from_yaml(&format!("!a {text}")).unwrap_err();
     let too_long = Prompts::from_yaml(&"a".repeat(2 << 20)).unwrap_err();
 
-    for error in [unknown, empty, unread, refused, too_long] {
+    for error in [unread, refused, too_long] {
         assert_error_is_safe(&error);
     }
 }

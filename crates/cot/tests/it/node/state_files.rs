@@ -54,7 +54,7 @@ fn a_state_that_no_run_could_have_left_is_refused_with_the_thought_named() {
     ];
 
     assert_snapshot!(cases.join("\n"), @"
-    there is a `solution`, but no thought ends the reasoning; expected null
+    `solution` is wrong; expected null, because no thought ends the reasoning
     `solution` is wrong; expected the `current_thinking` of thought 2
     `solution` is wrong; expected the `current_thinking` of thought 2
     thought 1: `next_thought_needed` is false; expected true, because another thought follows
@@ -115,10 +115,6 @@ fn an_error_is_one_harmless_line_with_its_place() {
         ("a long key", long.as_str()),
         ("an end too early", "{\"problem\": \"思考"),
         ("prose", "Sure! Here it is."),
-        (
-            "a key with escapes",
-            "{\"problem\": \"x\",\n \"a\\nb\\u001b[2J\": 1}",
-        ),
     ];
 
     let mut said = String::new();
@@ -144,8 +140,6 @@ fn an_error_is_one_harmless_line_with_its_place() {
     an end too early, YAML: found unexpected end of stream at line 1 column 16, while scanning a quoted scalar at line 1 column 13
     prose, JSON: expected value at line 1 column 1
     prose, YAML: invalid type: string "Sure! Here it is.", expected a mapping with the keys problem, thoughts, current_thought_number and solution
-    a key with escapes, JSON: unknown field `a b�[2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 2 column 16
-    a key with escapes, YAML: unknown field `a b�[2J`, expected one of `problem`, `thoughts`, `current_thought_number`, `solution`, `spent`, `cut_short` at line 2 column 2
     "#);
 }
 
@@ -204,8 +198,8 @@ fn a_file_made_to_hurt_is_refused_first() {
     ");
 
     let yaml = Reasoning::from_yaml(&" ".repeat(4 * 1024 * 1024 + 1)).unwrap_err();
-    assert_snapshot!(yaml, @"the saved state is 4194305 bytes long; at most 4194304 are read");
+    assert_snapshot!(yaml, @"the text has 4194305 bytes; expected at most 4194304");
     let json = Reasoning::from_json(&" ".repeat(64 * 1024 * 1024 + 1)).unwrap_err();
 
-    assert_snapshot!(json, @"the saved state is 67108865 bytes long; at most 67108864 are read");
+    assert_snapshot!(json, @"the text has 67108865 bytes; expected at most 67108864");
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent, Reporter, ScriptedClient};
-use cogwork_llm::{LlmError, LlmErrorKind, ScriptedReply};
+use cogwork_llm::ScriptedReply;
 
 use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE};
 
@@ -37,11 +37,9 @@ impl Reporter for Grown {
     }
 }
 
-async fn grown(replies: impl IntoIterator<Item = ScriptedReply>, streaming: bool) -> String {
+async fn grown(replies: impl IntoIterator<Item = ScriptedReply>) -> String {
     let grown = Grown::default();
-    let node = ChainOfThought::new(ScriptedClient::new(replies))
-        .with_reporter(grown.clone())
-        .with_streaming(streaming);
+    let node = ChainOfThought::new(ScriptedClient::new(replies)).with_reporter(grown.clone());
     let mut reasoning = Reasoning::new(PROBLEM);
 
     node.into_flow().run(&mut reasoning).await.unwrap();
@@ -50,7 +48,7 @@ async fn grown(replies: impl IntoIterator<Item = ScriptedReply>, streaming: bool
 
 #[tokio::test]
 async fn the_text_of_a_thought_grows_without_the_rest_of_the_reply() {
-    let text = grown([in_pieces(FIRST), in_pieces(LAST)], true).await;
+    let text = grown([in_pieces(FIRST), in_pieces(LAST)]).await;
 
     insta::assert_snapshot!(text, @r#"
     ⟲I| multipl|y, then| add. = I multiply, then add.
@@ -67,7 +65,7 @@ async fn the_text_starts_again_with_each_reply_and_ends_as_that_of_the_thought()
     let repaired = FIRST.replace("I multiply", "\"I\" multiply");
     let replies = [broken, PROSE, &repaired, EARLY, PROSE, PROSE, PROSE];
 
-    let text = grown(replies.map(ScriptedReply::from), true).await;
+    let text = grown(replies.map(ScriptedReply::from)).await;
     insta::assert_snapshot!(text, @r#"
     ⟲Half of asking again  asking again ⟲"I" multiply, then add. = \"I\" multiply, then add.
     ⟲The answer is 150. asking again  asking again  asking again ⟲The answer is 150. = The answer is 150.
@@ -82,26 +80,4 @@ fn in_pieces(text: &str) -> ScriptedReply {
             .chunks(7)
             .map(|piece| piece.iter().collect::<String>()),
     )
-}
-
-#[tokio::test]
-async fn a_stream_that_breaks_off_is_an_error_with_the_text_so_far() {
-    let broken = LlmError::new(LlmErrorKind::InterruptedStream, "connection reset");
-    let client =
-        ScriptedClient::new([
-            ScriptedReply::in_pieces(["```yaml\n", "current_thinking: I"]).but_then(broken),
-        ]);
-    let mut reasoning = Reasoning::new(PROBLEM);
-    let error = ChainOfThought::new(client)
-        .into_flow()
-        .run(&mut reasoning)
-        .await
-        .unwrap_err();
-
-    let cot: &cogwork_cot::CotError = error.downcast_ref().unwrap();
-    let llm = std::error::Error::source(cot)
-        .and_then(|source| source.downcast_ref::<LlmError>())
-        .unwrap();
-    assert_eq!(llm.text_so_far(), Some("```yaml\ncurrent_thinking: I"));
-    assert!(reasoning.thoughts().is_empty());
 }

@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use cogwork_cot::{
     ChainOfThought, ChatRequest, ChatResponse, CotError, Flow, LlmClient, LlmError, Reasoning,
-    RunError, async_trait,
+    Reply, ReplyReader, RunError, async_trait,
 };
 
 pub(crate) const PROBLEM: &str = "What is 12 * 12 + 6?";
@@ -76,6 +76,10 @@ pub(crate) async fn solve(node: ChainOfThought) -> Reasoning {
     let mut reasoning = reasoning();
     node.into_flow().run(&mut reasoning).await.unwrap();
     reasoning
+}
+
+pub(crate) fn read(reply: &str) -> Reply {
+    ReplyReader::default().read(reply).unwrap().reply
 }
 
 pub(crate) fn cot_error(error: &RunError) -> &CotError {

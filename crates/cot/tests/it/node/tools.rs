@@ -142,7 +142,7 @@ async fn a_tool_is_called_within_a_turn_and_its_result_leads_to_the_thought() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn whatever_goes_wrong_with_a_call_is_its_result() {
     let wrong = calls([
         ToolCall::new("a", "divide", "{}"),
@@ -150,53 +150,29 @@ async fn whatever_goes_wrong_with_a_call_is_its_result() {
         ToolCall::new("c", "multiply", "12 * 12"),
         ToolCall::new("d", "fail", "{}"),
     ]);
-    let client = replies([text(FIRST), wrong, text(SECOND), text(LAST)]);
-    let reasoning = solve(node(&client)).await;
-
-    assert_snapshot!(used(&reasoning.thoughts()[1]).join("\n"), @r#"
-    after try 1: divide {} ✗ there is no tool `divide`; expected `fail`, `hang` or `multiply`
-    after try 1: multiply {"factors": "12"} ✗ bad input for the tool `multiply`: found the string "12"; expected an array
-    after try 1: multiply 12 * 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
-    after try 1: fail {} ✗ the tool `fail` failed: on fire
-    "#);
-
-    let request = &client.requests()[2];
-    let failures = request
-        .messages()
-        .iter()
-        .filter(|one| one.is_tool_failure());
-    assert_eq!(failures.count(), 4);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_tool_that_takes_too_long_is_a_failure_of_the_call() {
     let slow = calls([ToolCall::new("a", "hang", "{}"), multiply("b")]);
-    let client = replies([slow, text(LAST)]);
-    let reasoning = solve(node(&client)).await;
-
-    let [thought] = reasoning.thoughts() else {
-        panic!("one thought")
-    };
-    assert_snapshot!(used(thought).join("\n"), @r#"
-    after try 1: hang {} ✗ the tool `hang` took longer than 30s
-    after try 1: multiply {"factors": [12, 12]} → 144
-    "#);
-    assert_eq!(thought.trace().spent.time, Duration::from_secs(30));
-}
-
-#[tokio::test]
-async fn the_calls_of_a_truncated_reply_are_not_made() {
     let truncated = calls([multiply("a")]).with_finish_reason(FinishReason::Length);
     let filtered = calls([multiply("b")]).with_finish_reason(FinishReason::ContentFilter);
-    let client = replies([truncated, filtered, text(LAST)]);
+    let client = replies([wrong, slow, truncated, filtered, text(LAST)]);
     let reasoning = solve(node(&client)).await;
 
     let thought = &reasoning.thoughts()[0];
     assert_snapshot!(used(thought).join("\n"), @r#"
-    after try 1: multiply {"factors": [12, 12]} ✗ the reply with this call was cut off at the limit of tokens; expected a whole one
-    after try 2: multiply {"factors": [12, 12]} ✗ the reply with this call was withheld in part by a filter; expected a whole one
+    after try 1: divide {} ✗ there is no tool `divide`; expected `fail`, `hang` or `multiply`
+    after try 1: multiply {"factors": "12"} ✗ bad input for the tool `multiply`: found the string "12"; expected an array
+    after try 1: multiply 12 * 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
+    after try 1: fail {} ✗ the tool `fail` failed: on fire
+    after try 2: hang {} ✗ the tool `hang` took longer than 30s
+    after try 2: multiply {"factors": [12, 12]} → 144
+    after try 3: multiply {"factors": [12, 12]} ✗ the reply with this call was cut off at the limit of tokens; expected a whole one
+    after try 4: multiply {"factors": [12, 12]} ✗ the reply with this call was withheld in part by a filter; expected a whole one
     "#);
-    assert_eq!(thought.trace().spent.tool_calls, 0);
+    let spent = thought.trace().spent;
+    assert_eq!((spent.tool_calls, spent.time.as_secs()), (4, 30));
+
+    let request = &client.requests()[1];
+    let messages = request.messages().iter();
+    assert_eq!(messages.filter(|one| one.is_tool_failure()).count(), 4);
 }
 
 #[tokio::test]
@@ -257,7 +233,7 @@ async fn a_model_that_calls_tools_for_ever_is_asked_again_and_then_given_up() {
         error.reply_problem().unwrap().kind(),
         ReplyProblemKind::ToolCalls
     );
-    assert_eq!(error.tool_calls().len(), 3);
+    assert_eq!(error.trace().tool_calls.len(), 3);
     assert_eq!(client.requests().len(), 5);
 
     let request = &client.requests()[4];
@@ -283,8 +259,8 @@ async fn a_call_is_part_of_the_time_and_the_error_lists_those_that_were_running(
     let error = ended.unwrap_err();
     let error = cot_error(&error);
     assert!(error.limit().is_some());
-    assert_eq!(error.spent().time, Duration::from_secs(7));
-    assert_snapshot!(error.tool_calls().iter().map(shown).collect::<Vec<_>>().join("\n"), @r#"
+    assert_eq!(error.trace().spent.time, Duration::from_secs(7));
+    assert_snapshot!(error.trace().tool_calls.iter().map(shown).collect::<Vec<_>>().join("\n"), @r#"
     after try 1: multiply {"factors": [12, 12]} → 144
     after try 1: hang {} ✗ the turn ended before the tool returned
     "#);
@@ -307,53 +283,7 @@ async fn later_turns_show_what_tools_returned() {
     solve(node(&client)).await;
 
     // The last request begins with the problem, after the system text and the example.
-    assert_snapshot!(conversation(&client.requests()[4], 5), @r#"
-    [user]
-    <problem>
-    What is 12 * 12 + 6?
-    </problem>
-
-    [assistant]
-    Thought 1:
-    I multiply, then add.
-
-    [user]
-    What the tools that you called in thought 1 returned:
-    <call tool="multiply">
-    {"factors": [12, 12]}
-    </call>
-    <result>
-    144
-    </result>
-
-    Go on with thought 2.
-
-    [assistant]
-    Thought 2:
-    Evaluation of thought 1: right.
-    12 * 12 = 144.
-
-    [user]
-    What the tools that you called in thought 2 returned:
-    <call tool="fail">
-    {}
-    </call>
-    <failure>
-    the tool `fail` failed: on fire
-    </failure>
-
-    The plan after thought 2:
-    <plan>
-    [{"description":"Multiply","status":"Done","result":"144"},{"description":"Add","status":"Pending"},{"description":"Conclusion","status":"Pending"}]
-    </plan>
-
-    This is thought 3.
-    1. Begin current_thinking with "Evaluation of thought 2:" and judge it critically: say how right it was, and what was wrong if anything was.
-    2. If it was wrong, repair the plan. Else do the first step that is Pending or marked Verification Needed, or break it down if it is too hard. Show the work in current_thinking.
-    3. Give back the whole updated plan in planning.
-    4. Set next_thought_needed to false only if this thought is the conclusion and every step is Done.
-    Reply with the JSON object only.
-    "#);
+    assert_snapshot!(conversation(&client.requests()[4], 5));
 }
 
 #[tokio::test]

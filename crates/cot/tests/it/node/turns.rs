@@ -14,8 +14,9 @@ use insta::assert_snapshot;
 use tokio::task::JoinSet;
 
 use crate::node::support::{
-    FIRST, LAST, PROSE, SECOND, Stateless, cot_error, flow, poll_times, reasoning,
+    FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, cot_error, flow, poll_times, reasoning,
 };
+use crate::node::tools::tools;
 
 #[tokio::test]
 async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
@@ -26,22 +27,13 @@ async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
 
     assert_eq!((ended.action, ended.steps), (ChainOfThought::END, 3));
     let thoughts = reasoning.thoughts();
-    assert_eq!(
-        thoughts
-            .iter()
-            .map(|thought| thought.thought_number())
-            .collect::<Vec<_>>(),
-        [1, 2, 3]
-    );
-
-    assert_eq!(
-        thoughts[1].planning().steps()[0].result.as_deref(),
-        Some("144")
-    );
+    let numbers = thoughts.iter().map(|thought| thought.thought_number());
+    assert_eq!(numbers.collect::<Vec<_>>(), [1, 2, 3]);
+    let first_step = &thoughts[1].planning().steps()[0];
+    assert_eq!(first_step.result.as_deref(), Some("144"));
     assert_eq!(reasoning.current_thought_number(), 3);
     assert_eq!(reasoning.solution(), Some(thoughts[2].current_thinking()));
     assert_eq!(reasoning.plan(), Some(thoughts[2].planning()));
-    assert_eq!(reasoning.previous_plan(), Some(thoughts[1].planning()));
     assert_eq!(thoughts[0].trace().tries.len(), 1);
     assert_eq!(thoughts[0].trace().tries[0].reply, FIRST);
     assert_eq!(thoughts[0].trace().tries[0].complaint, None);
@@ -64,7 +56,11 @@ async fn a_turn_that_failed_does_not_count_when_it_is_made_again() {
         LlmErrorKind::Authentication
     );
     assert_eq!(
-        (error.thought_number(), error.limit(), error.tries().len()),
+        (
+            error.thought_number(),
+            error.limit(),
+            error.trace().tries.len()
+        ),
         (2, None, 0)
     );
     assert_eq!(reasoning.thoughts().len(), 1);
@@ -90,41 +86,35 @@ async fn a_state_that_has_its_answer_makes_no_call() {
 }
 
 #[tokio::test]
-async fn a_problem_without_a_word_is_an_error_before_any_call() {
-    for problem in ["", " \t\r\n "] {
-        let client = ScriptedClient::new([LAST]);
-        let error = flow(client.clone())
-            .run(&mut Reasoning::new(problem))
-            .await
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "flow `chain of thought`, node `think`: prep failed: thought 1: the problem is empty; \
-             expected a text"
-        );
-
-        assert_eq!(error.phase(), Some(Phase::Prep));
-        assert_eq!(client.requests().len(), 0);
-    }
-}
-
-#[tokio::test]
-async fn prompts_that_fail_their_check_are_an_error_before_any_call() {
+async fn what_makes_no_sense_is_an_error_before_any_call() {
     let client = ScriptedClient::new([LAST]);
+    let node = ChainOfThought::new(client.clone());
     let mut prompts = Prompts::english();
     prompts.later_turn = "Go on.".to_owned();
-    let flow = ChainOfThought::new(client.clone())
-        .with_prompts(prompts)
-        .into_flow();
-    let error = flow.run(&mut reasoning()).await.unwrap_err();
 
-    assert_eq!(
-        error.to_string(),
-        "flow `chain of thought`, node `think`: prep failed: thought 1: prompt `later_turn`: `{plan}` is missing; \
-         it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, {form_name}, and must use {plan}"
-    );
+    let mut said = Vec::new();
+    for (problem, node) in [
+        ("", node.clone()),
+        (" \t\r\n ", node.clone()),
+        (PROBLEM, node.clone().with_prompts(prompts)),
+        (
+            PROBLEM,
+            node.with_tools(tools()).with_approval(["mulptiply"]),
+        ),
+    ] {
+        let mut reasoning = Reasoning::new(problem);
+        let error = node.into_flow().run(&mut reasoning).await.unwrap_err();
+        assert_eq!(error.phase(), Some(Phase::Prep));
+        said.push(cot_error(&error).to_string());
+    }
 
     assert_eq!(client.requests().len(), 0);
+    assert_snapshot!(said.join("\n"), @"
+    thought 1: the problem is empty; expected a text
+    thought 1: the problem is empty; expected a text
+    thought 1: prompt `later_turn`: `{plan}` is missing; it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, {form_name}, and must use {plan}
+    thought 1: approval is required for a tool that doesn't exist: there is no tool `mulptiply`; expected `fail`, `hang` or `multiply`
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -150,13 +140,10 @@ async fn one_node_serves_many_runs_at_once() {
         let (run, reasoning) = joined.unwrap();
         assert_eq!(reasoning.problem(), format!("Problem {run}"));
         assert_eq!(reasoning.thoughts().len(), 3);
-        assert_eq!(
-            reasoning.solution(),
-            Some(reasoning.thoughts()[2].current_thinking())
-        );
+        let thoughts = reasoning.thoughts();
+        assert_eq!(reasoning.solution(), Some(thoughts[2].current_thinking()));
         assert!(
-            reasoning
-                .thoughts()
+            thoughts
                 .iter()
                 .all(|thought| thought.trace().tries.len() == 2)
         );
@@ -202,36 +189,31 @@ async fn a_run_dropped_wherever_it_waits_goes_on_to_the_same_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_retry_of_flows_counts_its_attempts_in_the_error() {
-    let client = ScriptedClient::new([PROSE; 6]);
-    let flow = looped(ChainOfThought::new(client.clone()).retry(Backoff::of::<2>()));
-    let error = flow.run(&mut reasoning()).await.unwrap_err();
-    assert_snapshot!(error, @"flow `looped`, node `think`: exec failed after 2 attempts: thought 1: no usable reply in 3 tries: line 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
-    assert_eq!(error.attempts(), Some(2));
+async fn the_cost_of_failed_attempts_is_part_of_the_error_or_of_the_thought() {
+    let retried = |client: &ScriptedClient| {
+        looped(ChainOfThought::new(client.clone()).retry(Backoff::of::<2>()))
+    };
 
-    // The tries are those of the last attempt: an attempt is a whole turn.
-    assert_eq!(cot_error(&error).tries().len(), 3);
+    let client = ScriptedClient::new([PROSE; 6]);
+    let error = retried(&client).run(&mut reasoning()).await.unwrap_err();
+    assert_snapshot!(error, @"flow `looped`, node `think`: exec failed after 2 attempts: thought 1: no usable reply in 3 tries: line 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
+
+    // The tries are those of the last attempt, which is a whole turn; the cost is that of all.
+    let trace = cot_error(&error).trace();
+    assert_eq!((trace.tries.len(), trace.spent.calls), (3, 6));
     assert_eq!(client.requests().len(), 6);
 
-    // The cost is that of all attempts.
-    assert_eq!(cot_error(&error).spent().calls, 6);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_cost_of_failed_attempts_is_part_of_the_thought() {
     let slow = ScriptedReply::from(PROSE).after(Duration::from_secs(7));
     let client = ScriptedClient::new([PROSE; 2]).then(slow).then(LAST);
-    let flow = looped(ChainOfThought::new(client.clone()).retry(Backoff::of::<2>()));
     let mut state = reasoning();
-    flow.run(&mut state).await.unwrap();
+    retried(&client).run(&mut state).await.unwrap();
 
     let requests = client.requests();
-    assert_eq!(requests.len(), 4);
-    assert_eq!(state.spent().calls, 4);
-    assert_eq!(state.spent().time, Duration::from_secs(7));
-
+    let spent = state.spent();
+    assert_eq!((requests.len(), spent.calls), (4, 4));
+    assert_eq!(spent.time, Duration::from_secs(7));
     let read: u64 = requests.iter().map(ChatRequest::estimated_tokens).sum();
-    assert!(state.spent().tokens() > read, "{}", state.spent());
+    assert!(spent.tokens() > read, "{spent}");
 }
 
 fn looped(node: impl Node<Reasoning> + 'static) -> Flow<Reasoning> {

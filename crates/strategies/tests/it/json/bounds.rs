@@ -1,8 +1,7 @@
 //! The longest reply of a schema fits into the maximum number of tokens.
 
-use cogwork_llm::{ChatRequest, Messages, ReplyFormat};
-use cogwork_strategies::{Ask, Parameter, ParameterType, Rung, StrategyName};
-use proptest::prelude::*;
+use cogwork_llm::ChatRequest;
+use cogwork_strategies::StrategyName;
 use serde_json::{Map, Value, json};
 
 use super::scripts::{PROBLEM, client, replies, schema, solver};
@@ -78,85 +77,6 @@ async fn the_longest_reply_fits_into_the_maximum_number_of_tokens() {
                 let most = usize::try_from(max_tokens).unwrap();
                 assert!(longest <= most, "{name}: {longest} of {most} in {schema}");
             }
-        }
-    }
-}
-
-fn text() -> ParameterType {
-    ParameterType::Text {
-        choices: Vec::new(),
-    }
-}
-
-#[test]
-fn a_form_that_fits_into_no_schema_is_requested_without_one() {
-    let ask = (0..50).fold(Ask::new(Messages::new(), "p"), |ask, number| {
-        ask.with_field(format!("field_{number}"), Parameter::text("d"))
-    });
-
-    assert_eq!(ask.reply_format(Rung::Schema, 1_000), None);
-    assert!(ask.reply_format(Rung::Schema, 20_000).is_some());
-    assert_eq!(ask.reply_format(Rung::Json, 1_000), Some(ReplyFormat::Json));
-}
-
-fn kinds() -> impl Strategy<Value = ParameterType> {
-    let leaf = prop_oneof![
-        Just(text()),
-        Just(ParameterType::Text {
-            choices: vec!["one".to_owned(), "two".to_owned()]
-        }),
-        Just(ParameterType::Integer {
-            min: Some(1.0),
-            max: Some(5.0)
-        }),
-        Just(ParameterType::Number {
-            min: None,
-            max: None
-        }),
-        Just(ParameterType::Boolean),
-        Just(ParameterType::Any),
-    ];
-
-    leaf.prop_recursive(2, 8, 3, |inner| {
-        prop_oneof![
-            (inner.clone(), 0_usize..3).prop_map(|(items, min_items)| ParameterType::List {
-                items: Box::new(items),
-                min_items
-            }),
-            inner.clone().prop_map(|values| ParameterType::Map {
-                values: Box::new(values)
-            }),
-            prop::collection::btree_map("[a-z]{1,6}", inner, 1..3).prop_map(|fields| {
-                let fields = fields
-                    .into_iter()
-                    .map(|(name, kind)| (name, Parameter::new(kind, "d")))
-                    .collect();
-                ParameterType::Object { fields }
-            }),
-        ]
-    })
-}
-
-proptest! {
-    /// The longest value of the schema of any type is within the bounds, and can be read.
-    #[test]
-    fn values_of_a_schema_are_read_as_they_are(kind in kinds(), is_required: bool) {
-        let parameter = Parameter::new(kind.clone(), "d");
-        let parameter = if is_required { parameter } else { parameter.optional() };
-        let ask = Ask::new(Messages::new(), "p").with_field("field", parameter);
-
-        let Some(ReplyFormat::Schema { schema, .. }) = ask.reply_format(Rung::Schema, 3_000) else {
-            return Ok(());
-        };
-
-        let schema: Value = serde_json::from_str(&schema).unwrap();
-        let longest = longest(&schema);
-        prop_assert!(tokens(&longest) <= 3_000, "{}", longest);
-
-        let read = ask.read_on(Rung::Schema, &longest.to_string());
-        let read = read.map_err(|problem| TestCaseError::fail(format!("{problem}: {longest}")))?;
-        if is_required && matches!(kind, ParameterType::Text { .. } | ParameterType::Boolean) {
-            prop_assert_eq!(read.fields.get("field"), longest.get("field"));
         }
     }
 }

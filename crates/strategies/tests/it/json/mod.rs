@@ -12,7 +12,5 @@
 mod bounds;
 mod malformed;
 mod refused;
-mod refused_over_http;
 mod runs;
-mod saved;
-mod scripts;
+pub(crate) mod scripts;

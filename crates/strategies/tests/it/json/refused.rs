@@ -1,9 +1,9 @@
-//! Servers that refuse a form: the ladder is shared by all questions, runs and clones.
+//! Servers that refuse a form: this is remembered by all questions, runs and clones.
 
 use cogwork_llm::{
     Capabilities, Capability, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply,
 };
-use cogwork_strategies::{Call, Limits, Rung, Solver, StrategyName};
+use cogwork_strategies::{Asked, Call, Format, Limits, Solver, StrategyName};
 
 use super::scripts::{PROBLEM, replies, solver};
 
@@ -26,11 +26,13 @@ fn client(refused: usize, runs: usize) -> ScriptedClient {
     ScriptedClient::new(refusals.chain(replies)).with_capabilities(schema)
 }
 
-fn rungs(calls: &[Call]) -> Vec<(Rung, usize)> {
+fn formats(calls: &[Call]) -> Vec<(Format, usize)> {
     calls
         .iter()
         .filter_map(|call| match call {
-            Call::Model { rung, refusals, .. } => Some((*rung, refusals.len())),
+            Call::Model(Asked {
+                format, refusals, ..
+            }) => Some((*format, refusals.len())),
             _ => None,
         })
         .collect()
@@ -44,14 +46,14 @@ async fn a_refusal_is_remembered_for_the_next_questions_runs_and_clones() {
 
     let solved = first.solve(PROBLEM).await.unwrap();
     assert_eq!(
-        rungs(solved.trace().calls()),
-        [(Rung::Json, 2), (Rung::Json, 0), (Rung::Json, 0)]
+        formats(solved.trace().calls()),
+        [(Format::Json, 2), (Format::Json, 0), (Format::Json, 0)]
     );
     // Refused requests are calls, too.
     assert_eq!(solved.spent().calls, 5);
 
     let solved = second.solve(PROBLEM).await.unwrap();
-    assert_eq!(rungs(solved.trace().calls()), [(Rung::Json, 0); 3]);
+    assert_eq!(formats(solved.trace().calls()), [(Format::Json, 0); 3]);
     assert_eq!(client.requests().len(), 8);
 }
 
@@ -92,7 +94,7 @@ async fn the_rung_and_the_refusals_are_kept_in_an_error() {
     let error = solver.solve(PROBLEM).await.unwrap_err();
 
     let calls = error.so_far().unwrap().calls();
-    assert_eq!(rungs(calls), [(Rung::FlatSchema, 1)]);
+    assert_eq!(formats(calls), [(Format::FlatSchema, 1)]);
     insta::assert_snapshot!(format!("{error:#}"), @r#"
     stage `abstraction`: no reply could be used: line 1: the reply has no JSON object; expected a JSON object with `thought`, `question`, `principle`
     the reply:

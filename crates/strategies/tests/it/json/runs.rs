@@ -1,53 +1,55 @@
-//! Every strategy with replies in JSON, and its questions on each rung.
+//! Every strategy with replies in JSON, and its questions on each format.
 
 use cogwork_llm::{ChatRequest, ReplyFormat};
-use cogwork_strategies::{Call, ParameterType, Rung, Scratchpad, Solved, Solver, StrategyName};
+use cogwork_strategies::{
+    Asked, Call, Format, ParameterType, Scratchpad, Solved, Solver, StrategyName,
+};
 use serde_json::{Value, json};
 
 use super::scripts::{PROBLEM, client, question, replies, schema, solver};
-use crate::drivers::support::{only_append, told};
+use crate::methods::support::{only_append, told};
 
-async fn run(name: StrategyName, rung: Rung) -> (Solved, Vec<ChatRequest>) {
+async fn run(name: StrategyName, format: Format) -> (Solved, Vec<ChatRequest>) {
     let client = client(replies(name));
-    let solver = solver(name, client.clone()).with_format(rung);
+    let solver = solver(name, client.clone()).with_format(format);
     let solved = solver.solve(PROBLEM).await;
 
-    let solved = solved.unwrap_or_else(|error| panic!("{name} on {rung}: {error:#}"));
+    let solved = solved.unwrap_or_else(|error| panic!("{name} on {format}: {error:#}"));
     (solved, client.requests())
 }
 
 #[tokio::test]
-async fn every_strategy_ends_with_replies_in_json_on_every_rung() {
+async fn every_strategy_ends_with_replies_in_json_on_every_format() {
     for name in StrategyName::ALL {
-        for rung in Rung::ALL {
+        for format in Format::ALL {
             // In lines, the calls of a plan have another form.
-            if name == StrategyName::Rewoo && rung == Rung::Text {
+            if name == StrategyName::Rewoo && format == Format::Text {
                 continue;
             }
 
             // The choice between a question and the answer has other fields, too.
-            if name == StrategyName::SelfAsk && rung == Rung::Text {
+            if name == StrategyName::SelfAsk && format == Format::Text {
                 continue;
             }
 
-            let (solved, requests) = run(name, rung).await;
-            assert_eq!(solved.answer(), Some("51"), "{name} on {rung}");
-            assert!(solved.is_answered(), "{name} on {rung}");
-            assert_eq!(requests.len(), replies(name).len(), "{name} on {rung}");
+            let (solved, requests) = run(name, format).await;
+            assert_eq!(solved.answer(), Some("51"), "{name} on {format}");
+            assert!(solved.is_answered(), "{name} on {format}");
+            assert_eq!(requests.len(), replies(name).len(), "{name} on {format}");
 
             for call in solved.trace().calls() {
-                let Call::Model {
-                    rung: asked,
+                let Call::Model(Asked {
+                    format: asked,
                     repairs,
                     refusals,
                     ..
-                } = call
+                }) = call
                 else {
                     continue;
                 };
-                assert_eq!(*asked, rung, "{name}");
-                assert_eq!(*repairs, [], "{name} on {rung}");
-                assert_eq!(*refusals, [], "{name} on {rung}");
+                assert_eq!(*asked, format, "{name}");
+                assert_eq!(*repairs, [], "{name} on {format}");
+                assert_eq!(*refusals, [], "{name} on {format}");
             }
         }
     }
@@ -58,13 +60,13 @@ async fn schemas_prompts_and_thoughts() {
     for name in StrategyName::ALL {
         let mut shown = String::new();
 
-        for rung in Rung::ALL.into_iter().filter(|rung| rung.is_json()) {
-            let (solved, requests) = run(name, rung).await;
-            if rung == Rung::Schema {
+        for format in Format::ALL.into_iter().filter(|format| format.is_json()) {
+            let (solved, requests) = run(name, format).await;
+            if format == Format::Schema {
                 shown += &told(&solved);
             }
 
-            shown += &format!("\n\n===== {rung}\n");
+            shown += &format!("\n\n===== {format}\n");
             for request in requests {
                 shown += &format!("\n--- {}\n", question(&request));
                 shown += &match request.format() {
@@ -91,7 +93,7 @@ async fn the_conversation_holds_the_replies_as_they_were_written() {
     ];
 
     for name in appending {
-        let (_, requests) = run(name, Rung::Schema).await;
+        let (_, requests) = run(name, Format::Schema).await;
         assert!(only_append(&requests), "{name}");
 
         let last = requests.last().unwrap();
@@ -135,7 +137,7 @@ fn assert_strict(schema: &Value, place: &str) {
 #[tokio::test]
 async fn flat_schemas_are_strict_and_have_no_bounds() {
     for name in StrategyName::ALL {
-        let (_, requests) = run(name, Rung::FlatSchema).await;
+        let (_, requests) = run(name, Format::FlatSchema).await;
         for request in requests {
             let schema = schema(&request).unwrap();
             assert_strict(&schema, name.as_str());

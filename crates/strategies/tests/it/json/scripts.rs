@@ -2,7 +2,7 @@
 
 use cogwork_llm::{Capabilities, Capability, ChatRequest, ReplyFormat, ScriptedClient};
 use cogwork_strategies::{
-    Driver, Scratchpad, SelfConsistency, Solver, StrategyName, TreeOfThoughts,
+    Method, Scratchpad, SelfConsistency, Solver, StrategyName, TreeOfThoughts,
 };
 use cogwork_tools::{Tools, function};
 use serde_json::Value;
@@ -66,7 +66,7 @@ pub(crate) fn replies(name: StrategyName) -> Vec<&'static str> {
     }
 }
 
-fn driver(name: StrategyName) -> Box<dyn Driver> {
+fn driver(name: StrategyName) -> Box<dyn Method> {
     match name {
         StrategyName::SelfConsistency => {
             Box::new(SelfConsistency::new().with_paths(3).with_all_paths())

@@ -51,11 +51,11 @@ function readRun(runId) {
     let run;
     const live = new LiveRun(runId, {
       line(line) {
-        if (line.cogwork_record !== undefined && !run) run = new Run(line);
+        if (line.type === 'opened' && !run) run = new Run(line);
         else run?.apply(line);
       },
       current: () => end(),
-      limit: () => end('Only the beginning of this run is compared, because its record is large.'),
+      limit: () => end('Only the beginning of this run is compared, because it is long.'),
       replaced: () => end(),
       refused: ({ error }) => reject(new Error(error)),
     });

@@ -32,13 +32,13 @@ class RunPage {
       damaged: () => this.damage(),
       limit: () => this.limit(),
       replaced: () => this.replaced(),
-      refused: ({ error }) => replace(this.notes, errorNote(`The record cannot be shown: ${error}`)),
+      refused: ({ error }) => replace(this.notes, errorNote(`The run cannot be shown: ${error}`)),
       current: () => this.ready(),
     });
   }
 
   line(line) {
-    if (line.cogwork_record !== undefined && !this.app) {
+    if (line.type === 'opened' && !this.app) {
       this.app = new ForkableApp(this.place, line, (at) => this.openFork(at));
       this.app.build();
       return;
@@ -55,11 +55,11 @@ class RunPage {
 
   damage() {
     this.damaged += 1;
-    replace(this.notes, el('p', { class: 'note warn' }, `${plural(this.damaged, 'line')} of the record cannot be read and ${this.damaged === 1 ? 'is' : 'are'} left out.`));
+    replace(this.notes, el('p', { class: 'note warn' }, `${plural(this.damaged, 'line')} cannot be read and ${this.damaged === 1 ? 'is' : 'are'} left out.`));
   }
 
   /**
-   * The record begins anew, or there is one now. The page is loaded again, because the views hold on
+   * There are events now, of a run of which only the journal was known. The page is loaded again, because the views hold on
    * to the events so far; but not while something is being typed.
    */
   replaced() {
@@ -69,7 +69,7 @@ class RunPage {
       return;
     }
     const reload = el('button', { type: 'button', class: 'plain-button', onclick: () => location.reload() }, 'Show it');
-    replace(this.notes, el('p', { class: 'note warn' }, 'The run has a new record. ', reload));
+    replace(this.notes, el('p', { class: 'note warn' }, 'More is recorded of the run now. ', reload));
   }
 
   limit() {

@@ -1,14 +1,17 @@
 //! The record inside a page.
 
-use cogwork_trace::ForkedFrom;
+use cogwork_flow::{Flow, from_fn};
+use cogwork_journal::Store;
+use cogwork_trace::{ForkedFrom, Page};
 use serde_json::{Value, json};
 
-use super::{data, events, header, html, note, page, record};
+use super::{data, events, header, html, length, note, page, record};
 
 #[test]
 fn of_a_small_run_is_plain_json() {
     let mut header = header();
-    header.forked_from = Some(ForkedFrom::new("order-16", 2).with_changes(["model"]));
+    let origin = ForkedFrom::new("order-16", 2).with_changes(["model"]);
+    header["forked_from"] = json!(origin);
     let thought = json!({"type": "thought", "thought": 1, "text": "I pay.", "plan": []});
     let step = "shop/pay#1";
     let mut record = record(
@@ -20,7 +23,7 @@ fn of_a_small_run_is_plain_json() {
             json!({"step": step, "at": 0.75, "type": "ended", "action": "default", "steps": 1}),
         ],
     );
-    record.extend_from_slice(b"{\"at\":1}\n{\"at\":2,\"ty");
+    record.extend(["{\"at\":1}".to_owned(), "{\"at\":2,\"ty".to_owned()]);
 
     insta::assert_snapshot!(data(&html(&page(&record))));
 }
@@ -34,7 +37,7 @@ fn of_a_large_run_is_compressed_and_complete() {
     let html = html(&page(&record));
 
     assert!(data(&html).contains("\"packed\""), "{}", data(&html));
-    assert!(html.len() < record.len(), "{} bytes", html.len());
+    assert!(html.len() < length(&record), "{} bytes", html.len());
 
     let shown: Vec<_> = events(&html);
     let shown: Vec<_> = shown.iter().map(|event| event["text"].clone()).collect();
@@ -42,38 +45,34 @@ fn of_a_large_run_is_compressed_and_complete() {
     assert_eq!(shown, expected);
 }
 
-/// A person may have edited the record, with an editor that ends lines as Windows does.
+/// A person may have edited an event, with an editor that ends lines as Windows does.
 #[test]
-fn of_an_edited_record_is_json() {
-    let edited = "{\"cogwork_record\":1, \"run\":\"r\",\"flow\":\"f\",\"started\":0}\r\n\
-                  \t{ \"at\":\t1.5,\t\"type\": \"noted\",\"text\":\"a\\tb\" }\t\r\n";
-    let page = page(edited.as_bytes());
+fn of_an_edited_run_is_json() {
+    let edited = "\t{ \"at\":\t1.5,\t\"type\": \"noted\",\"text\":\"a\\tb\" }\t\r";
+    let page = page(&[header().to_string(), edited.to_owned()]);
 
     assert!(page.notes().is_empty(), "{:?}", page.notes());
     let shown = events(&html(&page));
     assert_eq!(shown, [json!({"at": 1.5, "type": "noted", "text": "a\tb"})]);
 }
 
-#[test]
-fn that_cannot_be_read_is_an_error_or_a_note() {
-    use cogwork_trace::{Page, RecordReader};
-
-    let newer = b"{\"cogwork_record\":2,\"run\":\"r\",\"flow\":\"f\",\"started\":0}\n";
-    let error = RecordReader::new(newer.as_slice()).unwrap_err();
-    assert!(error.to_string().contains("version"), "{error}");
-
+#[tokio::test]
+async fn that_cannot_be_read_is_an_error_or_a_note() {
     let mut damaged = record(&header(), [note("a")]);
-    for _ in 0..8 {
-        damaged.extend_from_slice(b"{\"at\":[],\"type\":\"noted\"}\n");
-    }
-    damaged.extend_from_slice(&record(&header(), [note("b")])[..]);
+    damaged.extend(std::iter::repeat_n(
+        r#"{"at":[],"type":"noted"}"#.to_owned(),
+        8,
+    ));
+    damaged.extend(record(&header(), [note("b")]));
+    let page = page(&damaged);
+    insta::assert_snapshot!(page.notes().join("\n"), @"8 events are incomplete, as after a crash, and not shown.");
+    assert_eq!(events(&html(&page)).len(), 3);
 
-    let reader = RecordReader::new(damaged.as_slice()).unwrap();
-    let page = Page::read(reader).unwrap();
-    let listed = page
-        .notes()
-        .iter()
-        .filter(|note| note.starts_with("Not shown: line "));
-    assert_eq!(listed.count(), 5, "{:?}", page.notes());
-    assert_eq!(events(&html(&page)).len(), 2);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+    let flow = Flow::from_node("greet", from_fn(|_: &mut u32| ())).unwrap();
+    let refused = async |run_id| Page::of_run(&store, run_id).await.unwrap_err().to_string();
+    drop(store.start("silent", &flow, &0).await.unwrap());
+    insta::assert_snapshot!(refused("silent").await, @"no events of the run `silent` are on record: it was run without a recorder");
+    assert!(refused("other").await.contains("`other`"));
 }

@@ -1,7 +1,6 @@
 //! No text of a record becomes markup.
 
 use cogwork_text::is_unsafe;
-use cogwork_trace::Header;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -41,7 +40,9 @@ proptest! {
     #[test]
     fn of_any_texts(run in any_text(), flow in any_text(), texts in prop::collection::vec(any_text(), 0..5)) {
         let empty = html(&page(&record(&header(), [])));
-        let header = Header::new(run.clone(), flow.clone(), 0.0);
+        let mut header = header();
+        header["run"] = run.clone().into();
+        header["flow"] = flow.clone().into();
         let html = html(&page(&record(&header, texts.iter().map(note))));
 
         prop_assert_eq!(count_markup(&html), count_markup(&empty));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{events, header, html, note, page, page_within, record};
+use super::{events, header, html, length, note, page, page_within, record};
 
 fn report(step: &str, source: &str, report: Value) -> Value {
     json!({"step": step, "at": 1.0, "type": "reported", "source": source, "report": report})
@@ -86,7 +86,7 @@ fn of_a_thousand_thoughts_take_less_than_a_megabyte() {
     let page = page(&record);
     let html = html(&page);
 
-    assert!(record.len() > 3_000_000, "{} bytes", record.len());
+    assert!(length(&record) > 3_000_000, "{} bytes", length(&record));
     assert!(html.len() < 1_000_000, "{} bytes", html.len());
     assert!(page.notes().is_empty(), "{:?}", page.notes());
     assert_eq!(events(&html).len(), 7_000);

@@ -1,4 +1,4 @@
-//! Pages of records, without a browser.
+//! Pages of runs, without a browser.
 
 #![expect(
     clippy::unwrap_used,
@@ -14,35 +14,33 @@ use std::io::Read;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use cogwork_trace::{Header, Page, RecordReader};
+use cogwork_trace::Page;
 use flate2::read::DeflateDecoder;
 use serde_json::{Value, json};
 
-fn header() -> Header {
-    Header::new("order-17", "shop", 1763875000.5)
+fn header() -> Value {
+    json!({"at": 0.0, "type": "opened", "run": "order-17", "flow": "shop", "started": 1763875000.5})
 }
 
 fn note(text: impl Into<String>) -> Value {
     json!({"step": "shop/pay#1", "at": 0.25, "type": "noted", "text": text.into()})
 }
 
-fn record(header: &Header, events: impl IntoIterator<Item = Value>) -> Vec<u8> {
-    let lines = events.into_iter().map(|event| format!("{event}\n"));
-    let header = serde_json::to_string(header).unwrap();
-    [format!("{header}\n")]
-        .into_iter()
-        .chain(lines)
-        .collect::<String>()
-        .into_bytes()
+fn record(header: &Value, events: impl IntoIterator<Item = Value>) -> Vec<String> {
+    let events = [header.clone()].into_iter().chain(events);
+    events.map(|event| event.to_string()).collect()
 }
 
-fn page(record: &[u8]) -> Page {
+fn length(record: &[String]) -> usize {
+    record.iter().map(String::len).sum()
+}
+
+fn page(record: &[String]) -> Page {
     page_within(record, Page::DEFAULT_MAX_BYTES)
 }
 
-fn page_within(record: &[u8], max_bytes: usize) -> Page {
-    let reader = RecordReader::new(record).unwrap();
-    Page::read_with(reader, max_bytes).unwrap()
+fn page_within(record: &[String], max_bytes: usize) -> Page {
+    Page::from_events_with(record.to_vec(), max_bytes).unwrap()
 }
 
 fn html(page: &Page) -> String {

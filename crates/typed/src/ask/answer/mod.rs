@@ -1,12 +1,14 @@
 //! What counts as an answer.
 
 mod offered;
+mod phrases;
 mod refusal;
 mod stated;
 
 use std::fmt;
 use unicode_normalization::UnicodeNormalization;
 
+use self::phrases::{is_one_of, phrases};
 pub use self::stated::stated_answer;
 
 /// Why a text isn't an answer. Returned by [`no_answer`].
@@ -75,7 +77,8 @@ pub fn no_answer(text: &str, problem: &str) -> Option<NoAnswer> {
     }
 
     let is_short = text.chars().nth(MAX_REFUSAL).is_none();
-    let declines = is_short && refusal::is_refusal(&folded(text)) && stated_answer(text).is_none();
+    let declines =
+        is_short && phrases().refusals.include(&folded(text)) && stated_answer(text).is_none();
     declines.then_some(NoAnswer::Refusal)
 }
 
@@ -92,7 +95,7 @@ pub fn is_missing(text: &str) -> bool {
 
     let text = folded(text);
     let bare = bare(&text);
-    is_blank(&text, bare) || MISSING.contains(&bare)
+    is_blank(&text, bare) || is_one_of(bare, &phrases().missing)
 }
 
 /// Returns whether `problem` offers a word for a missing value as a choice, as in "A, B or none".
@@ -111,45 +114,6 @@ pub fn is_offered(word: &str, problem: &str) -> bool {
     let problem = folded(&problem.replace('\n', " | "));
     !word.is_empty() && offered::is_offered(word, &problem)
 }
-
-/// The texts that stand for a missing value, without punctuation around them.
-const MISSING: &[&str] = &[
-    "n/a",
-    "n.a",
-    "na",
-    "n / a",
-    "not applicable",
-    "not available",
-    "none",
-    "null",
-    "nil",
-    "nan",
-    "unknown",
-    "unanswered",
-    "no answer",
-    "no answer given",
-    "no answer found",
-    "no answer available",
-    "there is no answer",
-    "not known",
-    "not sure",
-    "i'm not sure",
-    "i am not sure",
-    "i don't know",
-    "i do not know",
-    "no idea",
-    "keine antwort",
-    "unbekannt",
-    "ich weiß es nicht",
-    "je ne sais pas",
-    "inconnu",
-    "no lo sé",
-    "desconocido",
-    "не знаю",
-    "неизвестно",
-    "我不知道",
-    "未知",
-];
 
 /// Returns whether a text has nothing but marks. A mark such as `?` or `-` stands for nothing, while
 /// `+` or `∅` may be an answer.

@@ -1,25 +1,9 @@
 //! Answers that a text states in words.
 
+use super::phrases::{is_one_of, phrases, starts_with};
+
 /// Openings that state an answer in a sentence.
 const OPENINGS: &[&str] = &["final answer is", "answer is", "answer would be"];
-
-/// Labels at the start of a line.
-const LABELS: &[&str] = &[
-    "answer",
-    "final answer",
-    "the answer",
-    "the final answer",
-    "antwort",
-    "endergebnis",
-    "réponse",
-    "respuesta",
-    "risposta",
-    "resposta",
-    "ответ",
-    "答案",
-    "答え",
-    "정답",
-];
 
 /// Returns the answer that a text states, if it states one: the last of
 ///
@@ -73,8 +57,7 @@ fn labelled(text: &str) -> Option<&str> {
         }
 
         let name = name.trim_matches(is_mark).to_lowercase();
-        let is_label = LABELS.contains(&name.as_str());
-        is_label.then(|| unmarked(value))
+        is_one_of(&name, &phrases().labels).then(|| unmarked(value))
     })
 }
 
@@ -92,9 +75,9 @@ fn in_sentence(text: &str) -> Option<&str> {
 
     let rest = rest.trim_start_matches([':', ' ', '\n', '\t']);
     let answer = unmarked(sentence(rest));
-    let is_negated = ["not", "unknown", "unclear", "beyond"]
-        .iter()
-        .any(|word| starts_with_word(answer, word));
+    let folded = answer.to_ascii_lowercase();
+    let mut negations = ["not", "unknown", "unclear", "beyond"].iter();
+    let is_negated = negations.any(|word| starts_with(&folded, word));
     (!is_negated).then_some(answer)
 }
 
@@ -105,14 +88,6 @@ fn sentence(text: &str) -> &str {
     let end = ends.iter().filter_map(|end| line.find(end)).min();
 
     line.get(..end.unwrap_or(line.len())).unwrap_or_default()
-}
-
-pub(super) fn starts_with_word(text: &str, word: &str) -> bool {
-    let start = text.get(..word.len());
-    let rest = text.get(word.len()..).unwrap_or_default();
-
-    start.is_some_and(|start| start.eq_ignore_ascii_case(word))
-        && !rest.starts_with(char::is_alphanumeric)
 }
 
 /// Returns a text without the formatting around it and the full stop at its end.

@@ -4,7 +4,9 @@ use cogwork_llm::{
     Capabilities, Capability, ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message,
     ReplyFormat, ScriptedClient,
 };
-use cogwork_typed::ask::{Asking, Ladder, Limit, Meter, Policy, Rung, Unanswered, Verdict};
+use cogwork_typed::ask::{
+    Asking, Format, Limit, Meter, Policy, RefusedFormats, Unanswered, Verdict,
+};
 use proptest::prelude::*;
 
 /// Wants a whole number, and asks about zero.
@@ -21,10 +23,10 @@ impl Policy for Number {
     type Problem = String;
     type Stop = Limit;
 
-    fn request(&self, rung: Rung) -> ChatRequest {
-        let request = ChatRequest::new([Message::user(format!("A number, by {rung}."))]);
-        match rung {
-            Rung::Json => request.with_format(ReplyFormat::Json),
+    fn request(&self, format: Format) -> ChatRequest {
+        let request = ChatRequest::new([Message::user(format!("A number, by {format}."))]);
+        match format {
+            Format::Json => request.with_format(ReplyFormat::Json),
             _ => request,
         }
     }
@@ -33,11 +35,11 @@ impl Policy for Number {
         self.pieces.push(text.to_owned());
     }
 
-    fn on_refusal(&mut self, rung: Rung, next: Rung, _: &LlmError) {
-        self.log.push(format!("{rung} refused, then {next}"));
+    fn on_refusal(&mut self, format: Format, next: Format, _: &LlmError) {
+        self.log.push(format!("{format} refused, then {next}"));
     }
 
-    async fn judge(&mut self, response: &ChatResponse, _: Rung) -> Verdict<u32, String> {
+    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Verdict<u32, String> {
         let problem = |what: &str| format!("{:?} is {what}", response.text());
         match response.text().trim().parse() {
             Ok(0) => Verdict::Questionable {
@@ -76,8 +78,8 @@ fn texts(request: &ChatRequest) -> Vec<String> {
 #[tokio::test]
 async fn a_question_does_not_count_as_asking_again_but_comes_once() {
     let client = ScriptedClient::new(["0", "0", "0"]);
-    let ladder = Ladder::default();
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]).with_asks_again(0);
+    let refused = RefusedFormats::default();
+    let mut asking = Asking::new(&client, &refused, vec![Format::Text]).with_asks_again(0);
 
     let asked = asking.run(&mut Number::default()).await;
 
@@ -93,27 +95,27 @@ async fn a_refused_form_is_left_out_from_then_on_and_the_conversation_is_kept() 
         .then("2")
         .then("3");
 
-    let ladder = Ladder::default();
-    let rungs = || vec![Rung::Json, Rung::Text];
-    let mut asking = Asking::new(&client, &ladder, rungs());
+    let refused = RefusedFormats::default();
+    let formats = || vec![Format::Json, Format::Text];
+    let mut asking = Asking::new(&client, &refused, formats());
     let mut number = Number::default();
 
     assert_eq!(asking.run(&mut number).await.ok(), Some(2));
 
-    let record = asking.into_record();
-    assert_eq!(record.rung, Rung::Text);
+    let record = asking.into_log();
+    assert_eq!(record.format, Format::Text);
     assert_eq!(record.refusals.len(), 1);
-    assert_eq!(record.refusals[0].rung, Rung::Json);
+    assert_eq!(record.refusals[0].format, Format::Json);
     assert_eq!(
         texts(&client.requests()[2]),
         ["A number, by plain text.", "two", "A number alone, please."]
     );
     assert_eq!(number.log[1], "JSON mode refused, then plain text");
 
-    let mut later = Asking::new(&client, &ladder, rungs());
+    let mut later = Asking::new(&client, &refused, formats());
     assert_eq!(later.run(&mut Number::default()).await.ok(), Some(3));
     assert_eq!(client.requests()[3].format(), None);
-    assert!(later.record().refusals.is_empty());
+    assert!(later.log().refusals.is_empty());
 }
 
 #[tokio::test]
@@ -122,16 +124,16 @@ async fn nothing_is_remembered_when_every_form_is_refused() {
         .then(refused())
         .then(refused())
         .then("3");
-    let ladder = Ladder::default();
-    let rungs = || vec![Rung::Json, Rung::Text];
-    let mut asking = Asking::new(&client, &ladder, rungs());
+    let refused = RefusedFormats::default();
+    let formats = || vec![Format::Json, Format::Text];
+    let mut asking = Asking::new(&client, &refused, formats());
 
     assert!(matches!(
         asking.run(&mut Number::default()).await,
         Err(Unanswered::Client(_))
     ));
 
-    let mut later = Asking::new(&client, &ladder, rungs());
+    let mut later = Asking::new(&client, &refused, formats());
     assert_eq!(later.run(&mut Number::default()).await.ok(), Some(3));
     assert_eq!(client.requests()[2].format(), Some(&ReplyFormat::Json));
 }
@@ -140,13 +142,13 @@ async fn nothing_is_remembered_when_every_form_is_refused() {
 async fn an_unusable_reply_is_cut_on_record_and_in_the_conversation() {
     let long = "é".repeat(200_000);
     let client = ScriptedClient::new([long.as_str(), "1"]);
-    let ladder = Ladder::default();
-    let mut asking = Asking::new(&client, &ladder, vec![Rung::Text]);
+    let refused = RefusedFormats::default();
+    let mut asking = Asking::new(&client, &refused, vec![Format::Text]);
 
     assert_eq!(asking.run(&mut Number::default()).await.ok(), Some(1));
 
     assert_eq!(
-        asking.record().tries[0].reply,
+        asking.log().tries[0].reply,
         format!("{} […]", "é".repeat(128 * 1024))
     );
     assert_eq!(
@@ -166,8 +168,8 @@ async fn a_reply_that_is_too_large_is_an_error_whichever_way_it_comes() {
         (Capabilities::none(), true),
     ] {
         let client = ScriptedClient::new([long.as_str()]).with_capabilities(capabilities);
-        let ladder = Ladder::default();
-        let mut asking = Asking::new(&client, &ladder, vec![]).with_streaming(streaming);
+        let refused = RefusedFormats::default();
+        let mut asking = Asking::new(&client, &refused, vec![]).with_streaming(streaming);
 
         let Err(Unanswered::Client(error)) = asking.run(&mut Number::default()).await else {
             panic!("the reply is too large")
@@ -197,16 +199,16 @@ proptest! {
         for reply in &replies {
             client = client.then(reply.as_str());
         }
-        let ladder = Ladder::default();
+        let refused = RefusedFormats::default();
         let meter = Meter::default();
-        let mut asking = Asking::new(&client, &ladder, vec![Rung::Json, Rung::Text])
+        let mut asking = Asking::new(&client, &refused, vec![Format::Json, Format::Text])
             .with_meter(&meter)
             .with_asks_again(asks_again);
         let mut number = Number::default();
 
         let asked = runtime.block_on(asking.run(&mut number));
 
-        let record = asking.into_record();
+        let record = asking.into_log();
         prop_assert!(client.requests().len() <= asks_again as usize + 3);
         prop_assert!(record.tries.len() <= asks_again as usize + 2);
         prop_assert_eq!(asked.is_ok(), record.tries.last().is_some_and(|one| one.complaint.is_none()));

@@ -202,3 +202,8 @@ function folded(label, build) {
   });
   return part;
 }
+
+/** Returns the title of a call: its node, and what it is for. */
+function callTitle(call) {
+  return [call.step?.node, call.name].filter(Boolean).join(' · ') || call.model;
+}

@@ -3,13 +3,14 @@
 const CHAT = {
   __proto__: null,
   message(run, report) {
-    const message = { ...report, role: asText(report.role) ?? '' };
-    run.messages.set(report.id, message);
+    const id = uniqueId(run, report.id);
+    const message = { ...report, id, role: asText(report.role) ?? '' };
+    run.messages.set(id, message);
     run.newMessages.push(message);
   },
 
   tools(run, report) {
-    run.toolLists.set(report.id, asObjects(report.tools));
+    run.toolLists.set(uniqueId(run, report.id), asObjects(report.tools));
   },
 
   chat(run, report, step) {
@@ -33,7 +34,7 @@ const CHAT = {
   },
 
   judged(run, report, step) {
-    const call = run.callsById.get(report.call);
+    const call = run.callsById.get(uniqueId(run, report.call));
     if (!call) return;
     call.verdict = asText(report.verdict);
     call.problem = asText(report.problem);
@@ -47,16 +48,27 @@ const CHAT = {
   },
 };
 
+/** Returns an id that is unique in the whole run, also if the run was resumed. */
+function uniqueId(run, id) {
+  const unique = run.offset + id;
+  run.nextId = Math.max(run.nextId, unique + 1 || 0);
+  return unique;
+}
+
 function addCall(run, step, report) {
   const previous = run.calls.at(-1);
   const took = asNumber(report.took);
+  const settings = asObject(report.settings);
+  if (settings.tools !== undefined) settings.tools = uniqueId(run, settings.tools);
   const call = {
     index: run.calls.length,
     number: run.calls.length + 1,
     name: asText(report.name),
-    model: asText(report.model) ?? '',
-    messages: asList(report.messages),
-    settings: asObject(report.settings),
+    model: asText(report.model) || 'unnamed model',
+    messages: asList(report.messages).map((id) =>
+      Array.isArray(id) ? id.map((end) => uniqueId(run, end)) : uniqueId(run, id),
+    ),
+    settings,
     took,
     reply: asText(report.reply),
     thinking: asText(report.thinking),
@@ -75,7 +87,7 @@ function addCall(run, step, report) {
   };
   claimMessages(run, call.index);
   run.calls.push(call);
-  run.callsById.set(report.call, call);
+  run.callsById.set(uniqueId(run, report.call), call);
   step?.calls.push(call);
   if (step) step.end = Math.max(step.end, run.now);
   return call;

@@ -84,7 +84,7 @@ const GROUPS = {
     const groups = new Map();
     for (const call of run.calls) {
       const entry = groups.get(call.model) ?? {
-        label: call.model || 'unnamed model',
+        label: call.model,
         sums: new GroupSums(),
       };
       entry.sums.add(call);

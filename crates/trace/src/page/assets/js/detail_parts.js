@@ -120,7 +120,7 @@ function callSection(app, calls) {
     calls.slice(0, 100).map((call) => {
       const label = [
         `Call ${call.number}`,
-        call.name ? ` (${oneLine(call.name, 60)})` : '',
+        ` · ${oneLine(callTitle(call), 60)}`,
         ` · ${call.model} · ${duration(call.took)} · ${plural(call.usage.input + call.usage.output, 'token')} `,
         verdictTag(call),
       ];

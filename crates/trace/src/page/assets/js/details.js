@@ -103,6 +103,10 @@ const DETAILS = {
           el('bdi', {}, attempt.error),
         ),
       ),
+      step.output !== undefined && [
+        el('h3', {}, 'Output'),
+        prose(step.output, { class: 'work' }),
+      ],
       step.notes.length > 0 && [
         el('h3', {}, 'Notes'),
         step.notes.slice(0, 200).map((note) => prose(note)),

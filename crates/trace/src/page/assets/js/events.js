@@ -73,6 +73,11 @@ const RUN_EVENTS = {
     }
   },
 
+  /** What the whole flow answered, whatever its parts did. */
+  answered(run, event) {
+    run.finalAnswer = asText(event.text);
+  },
+
   replayed(run, event, step) {
     if (step && !step.isDone) step.replays += 1;
   },
@@ -111,11 +116,13 @@ const RUN_EVENTS = {
     run.addProblem(
       'left_out',
       undefined,
-      `the record reached its limit of ${count(event.limit)} bytes; what followed was not recorded`,
+      `the limit of ${count(event.limit)} bytes was reached; what followed was not recorded`,
     );
   },
 
-  resumed(run, event) {
+  /** The run was resumed. The first event of this type is the header. */
+  opened(run, event) {
+    run.offset = run.nextId;
     const before = run.sessionStart + (run.now - run.base);
     const pause = Math.max(0, Number(event.started) - before);
     run.base = run.now;

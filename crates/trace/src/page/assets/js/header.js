@@ -29,9 +29,13 @@ function statusTag(run) {
   );
 }
 
-/** Returns the answer of a run: the text of its last thought if it has none. */
+/** Returns the answer of a run. Without one of the whole flow, it is that of its last step. */
 function answerOf(run) {
-  return run.answer ?? run.lastThought?.text;
+  if (run.finalAnswer !== undefined) return run.finalAnswer;
+  const last = run.steps.at(-1);
+  if (last?.output !== undefined) return last.output;
+  if (run.partAnswer && run.partAnswer.step === last) return run.partAnswer.text;
+  return run.lastThought?.step === last ? run.lastThought?.text : undefined;
 }
 
 function summaryView(run) {
@@ -39,7 +43,7 @@ function summaryView(run) {
   const answer = answerOf(run);
   return [
     run.problem !== undefined &&
-      el('div', { class: 'question' }, el('h2', {}, 'Problem'), summaryText(run.problem)),
+      el('div', { class: 'question' }, el('h2', {}, 'Input'), summaryText(run.problem)),
     answer !== undefined &&
       el('div', { class: 'answer' }, el('h2', {}, 'Answer'), summaryText(answer)),
     run.status.error &&
@@ -120,7 +124,7 @@ function notesView(run) {
       el(
         'p',
         { class: 'note' },
-        'This record was made without content: texts are not in it.',
+        'This run was recorded without texts.',
       ),
     content === 'redacted' &&
       el(

@@ -87,7 +87,7 @@ const LISTS = [
     row: (call) =>
       row(
         String(call.number),
-        call.name || oneLine(call.error ?? call.reply ?? '', 100) || call.model,
+        oneLine(callTitle(call), 100),
         [
           `${oneLine(call.model, 30)} · ${duration(call.took)} · ${plural(call.usage.input + call.usage.output, 'token')} `,
           verdictTag(call),

@@ -19,6 +19,9 @@ class Run {
     this.callsById = new Map();
     this.messages = new Map();
     this.newMessages = [];
+    // The ids of messages, calls and lists of tools begin anew when the run is resumed.
+    this.offset = 0;
+    this.nextId = 0;
     this.toolLists = new Map();
     this.tools = [];
     this.problems = [];
@@ -33,6 +36,7 @@ class Run {
     this.sessionStart = Number(header.started) || 0;
     this.lastThoughts = new Map();
     this.branchPlaces = branchPlaces(header.graph);
+    this.problem = asText(header.input);
     if (header.table) this.addTable(header.table);
   }
 

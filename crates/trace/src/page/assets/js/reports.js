@@ -11,10 +11,19 @@ function addedResult(run, report, step) {
   addToolResult(run, step, report);
 }
 
+/** The output of a node of a flow from a file. */
+const OUTPUT = {
+  __proto__: null,
+  output(run, report, step) {
+    if (step) step.output = asText(report.text);
+  },
+};
+
 const REPORTS = {
   __proto__: null,
   reasoning: REASONING,
   chat: CHAT,
   solving: SOLVING,
   tool: TOOL,
+  output: OUTPUT,
 };

@@ -35,10 +35,6 @@ function linkThought(run, thought) {
   run.lastThoughts.set(key, thought);
 }
 
-function thoughtOf(step, number) {
-  return step?.thoughtsByKey.get(thoughtKey('thought', number));
-}
-
 function thoughtKey(kind, number) {
   return `${kind} ${number}`;
 }
@@ -68,22 +64,14 @@ const REASONING = {
       evaluation: split.evaluation,
       work: split.work,
       plan: asObjects(report.plan),
+      changes: asObjects(report.changes),
+      spent: asObject(report.spent),
       isLast: report.next_thought_needed === false,
       cut: report.cut,
     });
     linkThought(run, thought);
     const waiting = step?.complaints?.splice(0) ?? [];
     thought.complaints.push(...waiting);
-  },
-
-  plan_changed(run, report, step) {
-    const thought = thoughtOf(step, report.thought);
-    if (thought) thought.changes = asObjects(report.changes);
-  },
-
-  usage(run, report, step) {
-    const thought = thoughtOf(step, report.thought);
-    if (thought) thought.spent = asObject(report.spent);
   },
 
   asking_again(run, report, step) {
@@ -107,8 +95,9 @@ const REASONING = {
     RUN_EVENTS.lost(run, report);
   },
 
-  ended(run, report) {
-    run.answer = asText(report.answer) ?? run.answer;
+  ended(run, report, step) {
+    const answer = asText(report.answer);
+    if (answer !== undefined) run.partAnswer = { text: answer, step };
     run.reason = asText(report.reason);
   },
 };

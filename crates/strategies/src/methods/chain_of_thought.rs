@@ -1,0 +1,170 @@
+use cogwork_plan::{Plan, Status, Step};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::answering::{or, verified};
+use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDraft};
+
+/// Divides the problem into steps and works through them (Wei et al. 2022).
+///
+/// The model is called three times: for the steps, for their results with the answer, and for a
+/// check that may correct the answer. The steps with their results are the [plan](crate::Solving::plan) of
+/// the trace. If the check corrected the answer, the last step needs verification.
+///
+/// | stage | written by |
+/// |---|---|
+/// | `problem_reception` | the method: the problem, unchanged |
+/// | `step_decomposition` | the model; each step becomes a separate thought |
+/// | `sequential_reasoning` | the model; each result becomes a separate thought |
+/// | `solution_formulation` | the method: the answer |
+/// | `answer_verification` | the model, unless [switched off](Self::with_verification) |
+/// | `final_response` | the method: the answer, corrected if it was wrong |
+///
+/// ```
+/// use cogwork_llm::ScriptedClient;
+/// use cogwork_strategies::{ChainOfThoughtMethod, Solver};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = ScriptedClient::new([
+///     "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.",
+///     "thought: 17 is 10 and 7.\nresults:\n- 30\n- 21\n- 51\nanswer: 51",
+/// ]);
+/// let method = ChainOfThoughtMethod::new().with_verification(false);
+/// let solved = Solver::new(client, method).solve("What is 17 * 3?").await?;
+/// assert_eq!(solved.answer(), Some("51"));
+/// assert_eq!(
+///     solved.trace().plan().ok_or("no plan")?.outline().to_string(),
+///     "- [Done] Multiply the tens.: 30\n- [Done] Multiply the ones.: 21\n- [Done] Add.: 51",
+/// );
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainOfThoughtMethod {
+    verification: bool,
+    max_steps: usize,
+}
+
+impl Default for ChainOfThoughtMethod {
+    fn default() -> Self {
+        Self {
+            verification: true,
+            max_steps: 20,
+        }
+    }
+}
+
+impl ChainOfThoughtMethod {
+    /// Creates a method with the default settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets whether the model checks its answer, which costs one more call. The default is
+    /// `true`.
+    #[must_use]
+    pub fn with_verification(mut self, verification: bool) -> Self {
+        self.verification = verification;
+        self
+    }
+
+    /// Sets the maximum number of steps, from 1 to 100. If the model lists more, it is asked again.
+    /// The default is 20.
+    #[must_use]
+    pub fn with_max_steps(mut self, steps: usize) -> Self {
+        self.max_steps = steps.clamp(1, 100);
+        self
+    }
+}
+
+/// The steps of a problem.
+#[derive(Deserialize, JsonSchema)]
+struct Steps {
+    thought: String,
+    /// the steps
+    #[schemars(length(min = 1))]
+    steps: Vec<String>,
+}
+
+/// The results of the steps.
+#[derive(Deserialize, JsonSchema)]
+struct Results {
+    thought: String,
+    /// what each step gives, in the order of the steps
+    #[schemars(length(min = 1))]
+    results: Vec<String>,
+    /// the answer to the problem, short and complete
+    answer: String,
+}
+
+impl Method for ChainOfThoughtMethod {
+    fn strategy(&self) -> Strategy {
+        StrategyName::ChainOfThought.strategy()
+    }
+
+    fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
+        cx.think_problem()?;
+
+        let Steps { thought, steps } = cx.ask("step_decomposition", self.steps(cx)?)?;
+        cx.think("step_decomposition", or(&thought, "The steps:"))?;
+        for step in &steps {
+            cx.add(ThoughtDraft::here(&**step))?;
+        }
+        cx.set_plan(steps.iter().map(Step::pending).collect());
+
+        let question = Ask::of::<Results>(cx.prompt(&["sequential_reasoning"])?)
+            .narrowed("results", |key| key.offering_items(1, steps.len()))
+            .answering(cx.problem());
+        let read = cx.ask("sequential_reasoning", question)?;
+        let mut plan = plan(&steps, &read.results);
+        cx.set_plan(plan.clone());
+        cx.keep(&*read.answer);
+        cx.think("sequential_reasoning", or(&read.thought, "The results:"))?;
+        for result in read.results.iter().take(steps.len()) {
+            cx.add(ThoughtDraft::here(&**result))?;
+        }
+
+        let found = read.answer;
+        cx.think("solution_formulation", &*found)?;
+        let check = self.verification;
+        let answer = verified(cx, "answer_verification", found.clone(), check)?;
+        if answer != found
+            && let Some(last) = plan.steps_mut().last_mut()
+        {
+            // It is unknown which step is wrong, but the answer came from the last one.
+            last.status = Status::VerificationNeeded;
+            last.mark = Some("the check gave a different answer".to_owned());
+            cx.set_plan(plan);
+        }
+
+        cx.think("final_response", &*answer)?;
+        Ok(answer.into())
+    }
+}
+
+impl ChainOfThoughtMethod {
+    fn steps(&self, cx: &Solve) -> Result<Ask<Steps>, Stop> {
+        let most = self.max_steps;
+        let check = move |read: &Steps| match read.steps.len() {
+            steps if steps > most => Err(format!(
+                "`steps` has {steps} items, expected at most {most}"
+            )),
+            _ => Ok(()),
+        };
+
+        let question = Ask::of::<Steps>(cx.prompt(&["step_decomposition"])?);
+        Ok(question
+            .narrowed("steps", |key| key.offering_items(1, most))
+            .with_check(check))
+    }
+}
+
+fn plan(steps: &[String], results: &[String]) -> Plan {
+    let mut results = results.iter();
+    let steps = steps.iter().map(|step| match results.next() {
+        Some(result) => Step::done(step, result),
+        None => Step::verification_needed(step, "the model gave no result"),
+    });
+    steps.collect()
+}

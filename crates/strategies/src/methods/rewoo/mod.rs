@@ -1,0 +1,200 @@
+mod blueprint;
+
+use std::collections::BTreeMap;
+
+use cogwork_plan::{Plan, Status, Step};
+use cogwork_text::OneLine;
+use cogwork_tools::Tools;
+use serde_json::{Value, json};
+
+use self::blueprint::{Blueprint, BlueprintStep};
+use super::answering::{ask_for_answer, or};
+use super::tool_list::tool_list;
+use crate::{
+    Answer, Called, Method, PlannedCall, Solve, Stop, Strategy, StrategyName, ThoughtDraft,
+};
+
+/// Plans all tool calls in advance, gathers the evidence, and solves the problem with it (Xu et al.
+/// 2023).
+///
+/// The model is called twice: first as the planner, which writes the plan with all calls, then as
+/// the solver. The [`Tools`] are called concurrently, each as soon as the evidence in its input
+/// exists. Without tools, the run fails before the first call to the model. If the plan calls an
+/// unknown tool or uses evidence before it exists, the model is asked again. The evidence of a failed call is its error.
+///
+/// | stage | written by |
+/// |---|---|
+/// | `problem_reception` | the method: the problem, unchanged |
+/// | `planning_phase` | the model: the whole plan, with the calls |
+/// | `tool_call_specification` | the method: the calls |
+/// | `working_phase` | the tools |
+/// | `evidence_collection` | the method: the evidence by name |
+/// | `solving_phase` | the model: the solution |
+/// | `final_response` | the method: the answer |
+///
+/// The [plan](crate::Solving::plan) of the trace has the evidence as results. If a call failed, its step
+/// needs verification. For a step that a model should do, add a tool that calls the model.
+///
+/// ```
+/// use cogwork_llm::ScriptedClient;
+/// use cogwork_strategies::{Rewoo, Solver};
+/// use cogwork_tools::{Tools, function};
+/// use serde_json::Value;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let double = |input: Value| async move { Ok((input["n"].as_i64().unwrap_or(0) * 2).to_string()) };
+/// let tools = Tools::new().with(function("double", "Doubles a number.", double))?;
+/// let client = ScriptedClient::new([
+///     "Plan: Double 7.\n#E1 = double{\"n\": 7}\nPlan: Say it in words.",
+///     "answer: fourteen",
+/// ]);
+/// let solved = Solver::new(client, Rewoo::new()).with_tools(tools).solve("Twice seven, in words?").await?;
+/// assert_eq!((solved.answer(), solved.spent().calls), (Some("fourteen"), 2));
+/// assert_eq!(
+///     solved.trace().plan().ok_or("no plan")?.outline().to_string(),
+///     "- [Done] Double 7. (#E1): 14\n- [Done] Say it in words.",
+/// );
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewoo {
+    max_calls: usize,
+}
+
+impl Default for Rewoo {
+    fn default() -> Self {
+        Self { max_calls: 20 }
+    }
+}
+
+impl Rewoo {
+    /// Creates a method with the default settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the maximum number of calls in a plan, from 1 to 100. If a plan has more, the model is
+    /// asked again. The default is 20.
+    #[must_use]
+    pub fn with_max_calls(mut self, calls: usize) -> Self {
+        self.max_calls = calls.clamp(1, 100);
+        self
+    }
+}
+
+/// The maximum number of characters of evidence that the plan quotes.
+const MAX_RESULT: usize = 200;
+
+impl Method for Rewoo {
+    fn strategy(&self) -> Strategy {
+        StrategyName::Rewoo.strategy()
+    }
+
+    fn instructions(&self, tools: &Tools, _native_tools: bool) -> String {
+        let tools = tool_list(tools);
+        format!(
+            "You solve a problem by a plan whose steps call tools. First you write the whole plan; \
+             then all calls are made, and you are told what they brought.\n\nThe tools:{tools}"
+        )
+    }
+
+    fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
+        if cx.tools().is_empty() {
+            return Err(Stop::fail(
+                "the strategy `rewoo` plans with tools, and there are none; \
+                 add one or more with `Solver::with_tools`",
+            ));
+        }
+        cx.think_problem()?;
+
+        let steps = self.plan(cx)?;
+        let calls: Vec<&PlannedCall> = steps.iter().filter_map(|step| step.call.as_ref()).collect();
+        specify(cx, &calls)?;
+
+        let calls = calls
+            .into_iter()
+            .map(|call| call.clone().fitted(cx.tools()));
+        let called = cx.call_tools("working_phase", calls.collect())?;
+        let outputs: Vec<&str> = called.iter().map(|called| called.output.as_str()).collect();
+        cx.think("working_phase", outputs.join("\n"))?;
+        cx.set_plan(with_evidence(&steps, &called, Status::Pending));
+
+        let evidence = collect(cx, &called)?;
+        let prompt = cx.prompt(&["solving_phase"])?;
+        let question = format!("The evidence:\n{evidence}\n\n{prompt}");
+        let answer = ask_for_answer(cx, "solving_phase", &question)?;
+        cx.set_plan(with_evidence(&steps, &called, Status::Done));
+
+        cx.think("final_response", &*answer)?;
+        Ok(answer.into())
+    }
+}
+
+impl Rewoo {
+    /// Asks for the plan, and adds the thought with its steps.
+    fn plan(&self, cx: &mut Solve) -> Result<Vec<BlueprintStep>, Stop> {
+        let stage = "planning_phase";
+        let tools: Vec<String> = cx.tools().names().map(str::to_owned).collect();
+        let most = self.max_calls;
+        let question = Blueprint::ask(cx.prompt(&[stage])?, &tools, most);
+        let question = question.with_check(move |reply| Blueprint::of(reply).check(&tools, most));
+
+        let Blueprint { thought, steps } = Blueprint::of(&cx.ask(stage, question)?);
+        let lines: Vec<String> = steps.iter().map(BlueprintStep::to_string).collect();
+        let text = lines.join("\n");
+        cx.add(ThoughtDraft::at(stage, or(&thought, &text)).with("plan", lines))?;
+        cx.set_plan(with_evidence(&steps, &[], Status::Pending));
+        Ok(steps)
+    }
+}
+
+/// Adds the thought with the calls, such as `#E1 = search, #E2 = look`.
+fn specify(cx: &mut Solve, calls: &[&PlannedCall]) -> Result<(), Stop> {
+    let named = calls
+        .iter()
+        .map(|call| format!("{} = {}", call.id, call.tool));
+    let text = named.collect::<Vec<_>>().join(", ");
+
+    let written =
+        |call: &&PlannedCall| json!({"id": call.id, "tool": call.tool, "input": call.input});
+    let written: Vec<Value> = calls.iter().map(written).collect();
+    cx.add(ThoughtDraft::at("tool_call_specification", text).with("tool_calls", written))?;
+    Ok(())
+}
+
+/// Adds the thought with the evidence, and returns it in lines such as `#E1 = 51`.
+fn collect(cx: &mut Solve, called: &[Called]) -> Result<String, Stop> {
+    let lines = called
+        .iter()
+        .map(|called| format!("{} = {}", called.id, called.output));
+    let text = lines.collect::<Vec<_>>().join("\n");
+
+    let by_name = called.iter().map(|called| (&called.id, &called.output));
+    let by_name: BTreeMap<&String, &String> = by_name.collect();
+    cx.add(ThoughtDraft::at("evidence_collection", &*text).with("evidence", json!(by_name)))?;
+    Ok(text)
+}
+
+/// Returns the plan with the evidence so far. Steps without a call have the status `others`.
+fn with_evidence(steps: &[BlueprintStep], called: &[Called], others: Status) -> Plan {
+    let step = |step: &BlueprintStep| {
+        let name = step.to_string();
+        let id = step.call.as_ref().map(|call| &call.id);
+        match called.iter().find(|called| Some(&called.id) == id) {
+            Some(found) if found.failed => Step::verification_needed(name, excerpt(&found.output)),
+            Some(found) => Step::done(name, excerpt(&found.output)),
+            None => Step {
+                status: others,
+                ..Step::pending(name)
+            },
+        }
+    };
+    steps.iter().map(step).collect()
+}
+
+/// Returns the start of an output for the plan.
+fn excerpt(output: &str) -> String {
+    OneLine::new(output).with_max_chars(MAX_RESULT).to_string()
+}

@@ -1,0 +1,511 @@
+use std::fmt;
+use std::sync::Arc;
+
+use cogwork_llm::{Message, Messages, ReplyFormat, Role, ToolDefinition};
+use cogwork_typed::AnswerKey;
+use cogwork_typed::ask::{Format, NoAnswer, is_offered, no_answer};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::StageReply;
+use super::form::{Form, Read, THOUGHT};
+use crate::{Parameter, Stage};
+
+/// The field with the answer to the problem.
+pub(crate) const ANSWER: &str = "answer";
+
+/// A question to the model, whose reply is a `T`.
+///
+/// [`Ask::of`] asks for the fields of a type, whose doc comments are the descriptions for the model.
+/// A field `thought` is the text of the reply. [`Ask::new`] asks for a text, or for
+/// [fields](Self::with_field) that are chosen when the program runs; its reply is a [`StageReply`].
+///
+/// The form is requested on a [`Format`]. On [`Format::Text`], the model is instructed to write lines
+/// such as `action: search`. If a line is missing or has a value of the wrong type, the model is
+/// asked again with a description of the problem. If a single text or list is expected, a reply
+/// without such lines is taken as that text or list, or as the thought if it
+/// [states](cogwork_typed::ask::stated_answer) the text. Without fields, and with fewer than two
+/// stages to choose from, any text is a valid reply.
+///
+/// On the other formats, the model is instructed to write a JSON object with the same values, and the
+/// object is described by a [JSON Schema](Self::reply_format) if the server supports one. Malformed
+/// JSON is repaired if its meaning is clear, and lines are accepted as well. Replies are read by an
+/// [`AnswerReader`](cogwork_typed::AnswerReader).
+///
+/// ```
+/// use cogwork_strategies::{Ask, Format};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+/// struct Judgement {
+///     thought: String,
+///     /// how good it is
+///     #[schemars(range(min = 0, max = 10))]
+///     score: u32,
+/// }
+///
+/// let ask = Ask::of::<Judgement>("Judge the plan.")
+///     .with_check(|judgement| match judgement.thought.is_empty() {
+///         true => Err("`thought` is missing, expected why".to_owned()),
+///         false => Ok(()),
+///     });
+/// let read = ask.read_on(Format::Text, "**Thought:** It is short.\n**Score:** 8/10")?;
+/// assert_eq!(read.score, 8);
+/// assert_eq!(
+///     ask.read_on(Format::Text, "score: 8").unwrap_err(),
+///     "`thought` is missing, expected why",
+/// );
+/// assert_eq!(
+///     ask.read_on(Format::Text, "It is good.\nscore: 11").unwrap_err(),
+///     "line 2, `/score`: found the number 11; expected an integer from 0 to 10",
+/// );
+/// # Ok::<(), String>(())
+/// ```
+pub struct Ask<T = StageReply> {
+    pub(super) question: Question,
+    pub(super) value: Convert<T>,
+}
+
+/// Converts a reply into what a question asks for.
+type Convert<T> = fn(&StageReply) -> Result<T, String>;
+
+impl Ask {
+    /// Creates a question for a text.
+    pub fn new(instruction: impl Into<String>) -> Self {
+        Self {
+            question: Question::new(instruction.into()),
+            value: |reply| Ok(reply.clone()),
+        }
+    }
+
+    /// Creates a question for the fields of a type.
+    pub fn of<T>(instruction: impl Into<String>) -> Ask<T>
+    where
+        T: JsonSchema + DeserializeOwned + 'static,
+    {
+        let ask = Ask {
+            question: Question::new(instruction.into()),
+            value: StageReply::value::<T>,
+        };
+        ask.with_fields_of::<T>().with_check(|_| Ok(()))
+    }
+}
+
+impl<T: 'static> Ask<T> {
+    /// Sets the name that distinguishes the question from others that are asked at the same time.
+    /// The default is empty.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.question.name = name.into();
+        self
+    }
+
+    /// Adds the fields of a type.
+    #[must_use]
+    pub(crate) fn with_fields_of<F: JsonSchema + DeserializeOwned>(mut self) -> Self {
+        for key in AnswerKey::of::<F>() {
+            if key.name() != THOUGHT {
+                self.question.form.add(key);
+            }
+        }
+        self
+    }
+
+    /// Adds a field to the form. It replaces a field of the same name.
+    #[must_use]
+    pub fn with_field(mut self, name: impl Into<String>, parameter: Parameter) -> Self {
+        let name = name.into();
+        let form = &mut self.question.form;
+        // A choice may be a word such as `none`.
+        if parameter.kind().has_choices() {
+            form.literal.push(name.clone());
+        }
+        form.add(parameter.key(&name));
+        self
+    }
+
+    /// Adds several fields to the form.
+    #[must_use]
+    pub(crate) fn with_fields<'a>(
+        self,
+        fields: impl IntoIterator<Item = (&'a String, &'a Parameter)>,
+    ) -> Self {
+        fields.into_iter().fold(self, |ask, (name, parameter)| {
+            ask.with_field(name, parameter.clone())
+        })
+    }
+
+    /// Removes a field.
+    #[must_use]
+    pub(crate) fn without_field(mut self, name: &str) -> Self {
+        self.question.form.keys.retain(|key| key.name() != name);
+        self
+    }
+
+    /// Changes what is asked for in a field, if there is one of this name.
+    #[must_use]
+    pub(crate) fn narrowed(
+        mut self,
+        name: &str,
+        narrowed: impl FnOnce(AnswerKey) -> AnswerKey,
+    ) -> Self {
+        let keys = &mut self.question.form.keys;
+        if let Some(key) = keys.iter_mut().find(|key| key.name() == name) {
+            *key = narrowed(key.clone());
+        }
+        self
+    }
+
+    /// Asks for one of these values in a field, unless there are none or too many.
+    #[must_use]
+    pub(crate) fn choosing<V: Into<Value>>(
+        self,
+        name: &str,
+        choices: impl IntoIterator<Item = V>,
+    ) -> Self {
+        let choices = choices.into_iter().take(MAX_CHOICES + 1).map(Into::into);
+        let choices: Vec<Value> = choices.collect();
+
+        match choices.len() {
+            1..=MAX_CHOICES => self.narrowed(name, |key| key.offering(&json!({"enum": choices}))),
+            _ => self,
+        }
+    }
+
+    /// Reads a text such as `none` as a value of this field, even if the field may be left out.
+    #[must_use]
+    pub(crate) fn with_literal(mut self, field: impl Into<String>) -> Self {
+        self.question.form.literal.push(field.into());
+        self
+    }
+
+    /// Reads a text such as `none` as an answer, if the problem offers it as a choice.
+    #[must_use]
+    pub(crate) fn with_offered_answers(self, problem: &str) -> Self {
+        let words = ["none", "n/a", "na", "null"];
+        if words.iter().any(|word| is_offered(word, problem)) {
+            self.with_literal(ANSWER)
+        } else {
+            self
+        }
+    }
+
+    /// Asks for the answer to the problem in the field `answer`. A refusal, or a text such as `N/A`,
+    /// isn't one; see [`no_answer`]. What is kept of the limits for the
+    /// [conclusion](cogwork_typed::ask::Limits) may be used for this question.
+    #[must_use]
+    pub fn answering(self, problem: &str) -> Self {
+        let problem = problem.to_owned();
+        self.for_answer()
+            .checked(move |reply| check_answer(ANSWER, reply.field(ANSWER), &problem))
+    }
+
+    /// Declares that the reply is the answer to the problem.
+    #[must_use]
+    pub(crate) fn for_answer(mut self) -> Self {
+        self.question.is_answer = true;
+        self
+    }
+
+    /// Reads a reply without labels only if it [states](cogwork_typed::ask::stated_answer) its answer.
+    #[must_use]
+    pub(crate) fn with_stated_answer(mut self) -> Self {
+        self.question.form.is_stated = true;
+        self
+    }
+
+    /// Asks only for these stages, if there are any.
+    #[must_use]
+    pub(crate) fn narrowed_next(mut self, stages: impl IntoIterator<Item = &'static str>) -> Self {
+        let stages = stages.into_iter().map(str::to_owned);
+        self.question.form.narrowed_next = stages.collect();
+        self
+    }
+
+    /// Sets the description of a form that the strategy reads by itself. It is only added to a
+    /// question for a text.
+    #[must_use]
+    pub(crate) fn with_text_form(mut self, form: &'static str) -> Self {
+        self.question.text_form = form;
+        self
+    }
+
+    /// Sets different fields for a reply in JSON. `convert` returns such a reply with the fields of
+    /// the form in lines.
+    #[must_use]
+    pub(crate) fn with_json_fields(mut self, keys: Vec<AnswerKey>, convert: Change) -> Self {
+        let form = Form {
+            keys,
+            ..Form::default()
+        };
+        self.question.json_form = Some((form, convert));
+        self
+    }
+
+    /// Adds a check for what the form can't express, such as whether a name exists.
+    ///
+    /// If the check fails, its message is sent to the model, which is asked again like for any
+    /// other unusable reply. Replies that call tools aren't checked.
+    #[must_use]
+    pub fn with_check(
+        self,
+        check: impl Fn(&T) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        let value = self.value;
+        self.checked(move |reply| check(&value(reply)?))
+    }
+
+    fn checked(
+        mut self,
+        check: impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.question.checks.push(Arc::new(check));
+        self
+    }
+
+    /// Asks the model which of these stages comes next, if there is more than one.
+    #[must_use]
+    pub fn with_next<'a>(mut self, stages: impl IntoIterator<Item = &'a Stage>) -> Self {
+        let told = |stage: &Stage| (stage.name().to_owned(), stage.description().to_owned());
+        self.question.form.next = stages.into_iter().map(told).collect();
+        self
+    }
+
+    /// Sets the sampling temperature. The default is that of the solver's request.
+    #[must_use]
+    pub fn with_temperature(mut self, temperature: f32) -> Self {
+        self.question.temperature = Some(temperature);
+        self
+    }
+
+    /// Sets the tools that the model may call instead of writing the fields. The client must
+    /// support [tools](cogwork_llm::Capability::Tools).
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolDefinition>) -> Self {
+        self.question.tools = tools.into_iter().collect();
+        self
+    }
+
+    /// Reads a reply that was requested on a format.
+    ///
+    /// # Errors
+    ///
+    /// Returns a description of the problem for the model.
+    pub fn read_on(&self, format: Format, reply: &str) -> Result<T, String> {
+        (self.value)(&self.question.read(format, reply)?.0)
+    }
+
+    /// Returns the format that a request on this format requires.
+    ///
+    /// The lengths and counts in the schema of [`Format::Schema`] are limited, so that the longest
+    /// reply has at most `max_tokens` tokens. The schema of [`Format::FlatSchema`] has no limits,
+    /// because some servers don't support them. Both require every value; a value that may be left
+    /// out is null instead.
+    ///
+    /// Returns `None` for lines, or if no reply of this form fits into `max_tokens`.
+    pub fn reply_format(&self, format: Format, max_tokens: u32) -> Option<ReplyFormat> {
+        self.question.reply_format(format, max_tokens)
+    }
+}
+
+impl<T> Clone for Ask<T> {
+    fn clone(&self) -> Self {
+        Self {
+            question: self.question.clone(),
+            value: self.value,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Ask<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Ask")
+            .field(&self.question.instruction)
+            .finish()
+    }
+}
+
+/// The maximum number of values that are asked for by name.
+const MAX_CHOICES: usize = 64;
+
+/// Checks that the value of a field is an answer to the problem.
+pub(crate) fn check_answer(field: &str, answer: &str, problem: &str) -> Result<(), String> {
+    match no_answer(answer, problem) {
+        Some(reason) => Err(format!("`{field}` {reason}")),
+        None => Ok(()),
+    }
+}
+
+/// Checks that the text of a reply is an answer to the problem.
+pub(crate) fn check_text(text: &str, problem: &str) -> Result<(), String> {
+    let reason: Option<NoAnswer> = no_answer(text, problem);
+    reason.map_or(Ok(()), |reason| Err(format!("the reply {reason}")))
+}
+
+/// A question, whatever its reply is converted to.
+#[derive(Clone)]
+pub(super) struct Question {
+    pub(super) name: String,
+    /// The conversation at whose end it is asked.
+    pub(super) messages: Messages,
+    pub(super) form: Form,
+    /// The description of a form in text that the strategy reads by itself.
+    text_form: &'static str,
+    /// The form in JSON, if it differs, with the function that converts its replies.
+    json_form: Option<(Form, Change)>,
+    pub(super) temperature: Option<f32>,
+    pub(super) tools: Vec<ToolDefinition>,
+    /// The text of the last message, to which the form of the reply is added.
+    instruction: String,
+    /// Whether the reply is the answer to the problem.
+    pub(super) is_answer: bool,
+    checks: Vec<Check>,
+}
+
+/// Changes a reply in JSON into one with the fields of the form in lines.
+type Change = fn(StageReply) -> StageReply;
+
+/// Checks a reply that has the right form, and returns a description of the problem if there is
+/// one.
+type Check = Arc<dyn Fn(&StageReply) -> Result<(), String> + Send + Sync>;
+
+impl Question {
+    fn new(instruction: String) -> Self {
+        Self {
+            name: String::new(),
+            messages: Messages::new(),
+            form: Form::default(),
+            text_form: "",
+            json_form: None,
+            temperature: None,
+            tools: Vec::new(),
+            instruction,
+            is_answer: false,
+            checks: Vec::new(),
+        }
+    }
+
+    pub(super) fn read(&self, format: Format, reply: &str) -> Result<Read, String> {
+        let read = self.read_unchecked(format, reply)?;
+        self.check(&read.0)?;
+        Ok(read)
+    }
+
+    fn check(&self, reply: &StageReply) -> Result<(), String> {
+        self.checks.iter().try_for_each(|check| check(reply))
+    }
+
+    fn read_unchecked(&self, format: Format, reply: &str) -> Result<Read, String> {
+        let Some((form, convert)) = self.json_form.as_ref().filter(|_| format.is_json()) else {
+            return self.form.read(format, reply);
+        };
+
+        match form.read(format, reply) {
+            Ok((reply, repairs)) => Ok((convert(reply), repairs)),
+            Err(problem) => {
+                // A model may still write the fields of the form in lines.
+                let read = self.form.read(format, reply).ok();
+                let is_checked = !self.checks.is_empty();
+                read.filter(|(reply, _)| is_checked && self.check(reply).is_ok())
+                    .ok_or(problem)
+            }
+        }
+    }
+
+    /// Returns the formats on which the question can be asked, of those that the solver uses.
+    pub(super) fn formats(&self, mut formats: Vec<Format>, max_tokens: u32) -> Vec<Format> {
+        // Tools that the model calls natively are an alternative to the form.
+        if !self.tools.is_empty() {
+            return vec![Format::Text];
+        }
+
+        formats
+            .retain(|format| !format.is_json() || self.reply_format(*format, max_tokens).is_some());
+        formats
+    }
+
+    fn json_form(&self) -> &Form {
+        self.json_form.as_ref().map_or(&self.form, |(form, _)| form)
+    }
+
+    pub(super) fn reply_format(&self, format: Format, max_tokens: u32) -> Option<ReplyFormat> {
+        let reader = || self.json_form().reader();
+        let tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);
+
+        match format {
+            Format::Schema => {
+                let schema = reader().schema_within(tokens)?;
+                Some(ReplyFormat::schema("reply", schema))
+            }
+            Format::FlatSchema => {
+                let schema = reader().strict_schema()?;
+                Some(ReplyFormat::schema("reply", schema))
+            }
+            Format::Json => Some(ReplyFormat::Json),
+            _ => None,
+        }
+    }
+
+    /// Returns the conversation with the question at its end.
+    pub(super) fn conversation(&self, format: Format) -> Messages {
+        let mut messages = self.messages.clone();
+        add_message(&mut messages, self.message(format));
+        messages
+    }
+
+    fn json_message(&self, format: Format) -> String {
+        let instruction = &self.instruction;
+        let reader = self.json_form().reader();
+        let keys = reader.keys();
+        let question = format!("{instruction}\n\nWrite one JSON object with these keys:{keys}");
+
+        // Small models copy the example, so it is only used if no schema shows the structure.
+        if format == Format::Json {
+            format!("{question}\n\nIts structure: {}", reader.example())
+        } else {
+            question
+        }
+    }
+
+    /// Returns the message for the model, which includes the form of a reply on this format.
+    pub(super) fn message(&self, format: Format) -> Message {
+        let instruction = &self.instruction;
+        if format.is_json() {
+            return Message::user(self.json_message(format));
+        }
+
+        if self.form.is_free() {
+            return match self.text_form {
+                "" => Message::user(instruction.as_str()),
+                form => Message::user(format!("{instruction}\n\n{form}")),
+            };
+        }
+
+        let write = if self.tools.is_empty() {
+            "Write"
+        } else {
+            "If you call no tool, write"
+        };
+        Message::user(format!(
+            "{instruction}\n\n{write} these lines, each name at the beginning of a line:{}",
+            self.form.lines()
+        ))
+    }
+}
+
+/// Adds a message. Two consecutive user messages are merged into one, because some servers refuse
+/// consecutive messages with the same role.
+pub(super) fn add_message(messages: &mut Messages, message: Message) {
+    let plain = |message: &Message| message.role() == Role::User && message.blocks().is_empty();
+    let joined = match messages.last() {
+        Some(last) if plain(last) && plain(&message) => {
+            format!("{}\n\n{}", last.text(), message.text())
+        }
+        _ => return messages.push(message),
+    };
+
+    messages.pop();
+    messages.push(Message::user(joined));
+}

@@ -1,0 +1,108 @@
+use cogwork_text::OneLine;
+use cogwork_typed::ask::{AskLog, Format, FormatRefusal, Repair, Try};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::ask::Question;
+use super::{EndReason, StageReply};
+
+/// A call of a run, with its outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Call {
+    /// A question to the model.
+    Model(Asked),
+    /// A call of a tool.
+    Tool(Called),
+}
+
+/// A question to the model, and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Asked {
+    /// The stage of the question.
+    pub stage: String,
+    /// The [name](super::Ask::with_name) of the question. It is empty unless several questions were
+    /// asked at the same time.
+    pub name: String,
+    /// The model's raw replies, each with the reason it couldn't be used.
+    pub tries: Vec<Try>,
+    /// The form in which the last reply was requested.
+    #[serde(default, skip_serializing_if = "Format::is_default")]
+    pub format: Format,
+    /// The forms that the server refused, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refusals: Vec<FormatRefusal>,
+    /// What was corrected so that the last reply could be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+    /// The usable reply, or the reason there isn't one.
+    pub reply: Result<StageReply, AskProblem>,
+}
+
+impl Asked {
+    pub(super) fn new(
+        stage: &str,
+        question: &Question,
+        log: AskLog,
+        reply: Result<StageReply, AskProblem>,
+    ) -> Self {
+        Self {
+            stage: stage.to_owned(),
+            name: question.name.clone(),
+            tries: log.tries,
+            format: log.format,
+            refusals: log.refusals,
+            repairs: Vec::new(),
+            reply,
+        }
+    }
+
+    /// Returns the budget limit that left the question unanswered, if any.
+    pub(super) fn out_of(&self) -> Option<&EndReason> {
+        match &self.reply {
+            Err(AskProblem::OutOf(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+/// The reason why an [`Ask`](super::Ask) has no usable reply.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AskProblem {
+    /// The client failed.
+    #[error("{}", OneLine::new(.0))]
+    Client(String),
+    /// No reply could be used.
+    #[error("no reply could be used: {}", OneLine::new(.0))]
+    Unreadable(String),
+    /// The budget was spent before the question was answered.
+    #[error("{0}")]
+    OutOf(EndReason),
+    /// The reply was no longer needed.
+    #[error("not needed any more")]
+    NotNeeded,
+}
+
+cogwork_text::debug_as_display!(AskProblem);
+
+/// The result of a [`PlannedCall`](super::PlannedCall).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Called {
+    /// The stage of the call.
+    pub stage: String,
+    /// The id of the call.
+    pub id: String,
+    /// The name of the tool.
+    pub tool: String,
+    /// The input, with the outputs of other calls filled in.
+    pub input: Value,
+    /// The output, or a description of the failure for the model.
+    pub output: String,
+    /// Whether the call failed.
+    pub failed: bool,
+}

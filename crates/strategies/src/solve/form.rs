@@ -1,0 +1,308 @@
+//! The form of a reply: its keys, and what a reply with them means.
+
+use cogwork_llm::split_thinking;
+use cogwork_text::{Name, NameList};
+use cogwork_typed::ask::{Format, Repair};
+use cogwork_typed::{AnswerKey, AnswerReader, GrowingText, ReadAnswer};
+use serde_json::{Map, Value, json};
+
+use super::StageReply;
+use crate::Parameter;
+
+/// The key of the thought itself.
+pub(super) const THOUGHT: &str = "thought";
+
+/// The key of the name of the next stage.
+const NEXT: &str = "next";
+
+/// A line that models add without being asked, with the imagined output of a tool.
+const INVENTED: &str = "observation";
+
+/// The values of a reply: lines such as `action: search`, or the keys of a JSON object.
+#[derive(Clone, Default)]
+pub(super) struct Form {
+    /// In the order in which the model writes them.
+    pub(super) keys: Vec<AnswerKey>,
+    /// The keys of which a text such as `none` is a value, even if they may be left out.
+    pub(super) literal: Vec<String>,
+    /// Whether a reply without keys has to [state](cogwork_typed::ask::stated_answer) its answer.
+    pub(super) is_stated: bool,
+    /// The names and the descriptions of the stages that may come next.
+    pub(super) next: Vec<(String, String)>,
+    /// The only stages that are asked for, if there are any.
+    pub(super) narrowed_next: Vec<String>,
+}
+
+/// A reply, and what was corrected so that it could be read.
+pub(super) type Read = (StageReply, Vec<Repair>);
+
+impl Form {
+    /// Adds a key, which replaces one of the same name.
+    pub(super) fn add(&mut self, key: AnswerKey) {
+        match self
+            .keys
+            .iter_mut()
+            .find(|known| known.name() == key.name())
+        {
+            Some(known) => *known = key,
+            None => self.keys.push(key),
+        }
+    }
+
+    /// Returns whether any text is a valid reply.
+    pub(super) fn is_free(&self) -> bool {
+        self.keys.is_empty() && !self.has_choice()
+    }
+
+    /// Returns whether the model chooses the next stage.
+    fn has_choice(&self) -> bool {
+        self.next.len() > 1
+    }
+
+    fn has_key(&self, name: &str) -> bool {
+        self.keys.iter().any(|key| key.name() == name)
+    }
+
+    /// Returns the reader of replies, which also describes them.
+    pub(super) fn reader(&self) -> AnswerReader<Value> {
+        let text = json!({"type": "string"});
+        let mut keys = Vec::new();
+
+        if !self.has_key(THOUGHT) {
+            let thought = AnswerKey::new(THOUGHT, "your thought", &text);
+            keys.push(if self.is_free() {
+                thought
+            } else {
+                thought.wanted()
+            });
+        }
+        keys.extend(self.keys.iter().cloned());
+        if self.has_choice() {
+            let what = "the name of the stage that is next";
+            let next = AnswerKey::new(self.next_key(), what, &text);
+            keys.push(next.offering(&self.stages()));
+        }
+
+        let reader = AnswerReader::of_keys(keys).leaving_out(self.left_out());
+        if self.is_stated {
+            reader
+        } else {
+            reader.with_prose()
+        }
+    }
+
+    /// Returns the description of the lines for the model. It names every stage that may be next.
+    pub(super) fn lines(&self) -> String {
+        let form = Self {
+            narrowed_next: Vec::new(),
+            ..self.clone()
+        };
+        form.reader().lines()
+    }
+
+    /// Returns the names of lines that models write in replies to other questions, too.
+    fn left_out(&self) -> impl Iterator<Item = &'static str> {
+        let is_known = |name: &str| self.has_key(name) || (name == NEXT && self.has_choice());
+        [NEXT, INVENTED]
+            .into_iter()
+            .filter(move |name| !is_known(name))
+    }
+
+    /// Returns the thought of a reply that is still arriving.
+    pub(super) fn growing_thought(&self) -> GrowingText<Value> {
+        GrowingText::new(self.reader().with_lines(), THOUGHT)
+    }
+
+    /// Returns the key of the next stage. Another one is used if a field already has the usual one.
+    fn next_key(&self) -> &'static str {
+        let is_taken = |key: &AnswerKey| key.name().eq_ignore_ascii_case(NEXT);
+        if self.keys.iter().any(is_taken) {
+            "next_stage"
+        } else {
+            NEXT
+        }
+    }
+
+    /// Returns the schema of the stages that are asked for.
+    fn stages(&self) -> Value {
+        let narrowed = &self.narrowed_next;
+        let is_offered = |name: &String| narrowed.is_empty() || narrowed.contains(name);
+        let stages = self.next.iter().filter(|(name, _)| is_offered(name));
+        let stages: Vec<Value> = stages
+            .map(|(name, what)| json!({"const": name, "description": what}))
+            .collect();
+        json!({"oneOf": stages})
+    }
+
+    /// Reads a reply that was requested in a format.
+    ///
+    /// # Errors
+    ///
+    /// Returns a description of the problems for the model.
+    pub(super) fn read(&self, format: Format, text: &str) -> Result<Read, String> {
+        let reader = match format.is_json() {
+            true => self.reader().with_lines(),
+            false if self.is_free() => return Ok((read_text(text)?, Vec::new())),
+            false => self.reader().in_lines(),
+        };
+
+        let ReadAnswer { value, repairs, .. } =
+            reader.read(text).map_err(|problem| problem.to_string())?;
+        Ok((self.reply(value)?, repairs))
+    }
+
+    fn reply(&self, value: Value) -> Result<StageReply, String> {
+        let mut found = match value {
+            Value::Object(found) => found,
+            _ => Map::new(),
+        };
+        let mut reply = StageReply {
+            text: found.get(THOUGHT).map(trimmed).unwrap_or_default(),
+            ..StageReply::default()
+        };
+        let mut problems = Vec::new();
+
+        if self.is_free() && reply.text.is_empty() {
+            problems.push(format!("`{THOUGHT}` is empty, expected a text"));
+        }
+        for key in &self.keys {
+            let name = key.name();
+            let value = found.remove(name);
+            match value.filter(|value| !self.says_nothing(key, value)) {
+                Some(value) => drop(reply.fields.insert(name.to_owned(), value)),
+                None if key.is_required() => {
+                    problems.push(format!("`{name}` is empty, expected a value"));
+                }
+                None => {}
+            }
+        }
+        if self.has_choice() {
+            match self.stage_in(&found) {
+                Ok(stage) => reply.next = Some(stage),
+                Err(problem) => problems.push(problem),
+            }
+        }
+
+        if problems.is_empty() {
+            Ok(reply)
+        } else {
+            Err(problems.join("; "))
+        }
+    }
+
+    /// Returns whether a model wrote that there is no value.
+    fn says_nothing(&self, key: &AnswerKey, value: &Value) -> bool {
+        let is_literal = || self.literal.iter().any(|name| name == key.name());
+        match value {
+            Value::Null => true,
+            Value::String(text) if key.is_required() || is_literal() => text.trim().is_empty(),
+            Value::String(text) => is_none(text),
+            _ => false,
+        }
+    }
+
+    /// Returns the stage that a reply names, alone or in a sentence that names no other one.
+    fn stage_in(&self, found: &Map<String, Value>) -> Result<String, String> {
+        let key = self.next_key();
+        let said = found.get(key).map(trimmed).unwrap_or_default();
+        let stages = || self.next.iter().map(|(name, _)| name);
+
+        let written = letters(&said);
+        let exact = stages().find(|stage| **stage == said || letters(stage) == written);
+        let mut named = stages().filter(|stage| written.contains(&letters(stage)));
+        let only = named.next().filter(|_| named.next().is_none());
+
+        match exact.or(only) {
+            Some(stage) => Ok(stage.clone()),
+            None => {
+                let stages: Vec<&String> = stages().collect();
+                let expected = NameList::or(&stages);
+                Err(format!("`{key}` is `{}`, expected {expected}", Name(&said)))
+            }
+        }
+    }
+}
+
+/// Reads a reply without a form.
+///
+/// A model that wrote forms in earlier stages may write one again. In that case, the text is its
+/// answer, or else its thought.
+fn read_text(text: &str) -> Result<StageReply, String> {
+    const ANSWER: &str = "answer";
+
+    let text = said(text);
+    let is_labelled = text
+        .split_once([':', '：'])
+        .is_some_and(|(name, _)| [THOUGHT, ANSWER].contains(&letters(name).as_str()));
+    let keys = [ANSWER, THOUGHT].map(|key| AnswerKey::new(key, "", &json!({"type": "string"})));
+    let reader = AnswerReader::of_keys(keys.map(AnswerKey::optional)).in_lines();
+    let labelled = reader.read(text).ok().filter(|_| is_labelled);
+
+    let value = labelled.map(|read| read.value).unwrap_or_default();
+    let labelled = [ANSWER, THOUGHT].map(|key| value.get(key).map(trimmed).unwrap_or_default());
+    let labelled = labelled.into_iter().find(|text| !text.is_empty());
+    match labelled.unwrap_or_else(|| text.to_owned()) {
+        text if text.is_empty() => Err("the reply is empty; expected a text".to_owned()),
+        text => Ok(StageReply {
+            text,
+            ..StageReply::default()
+        }),
+    }
+}
+
+/// Returns a reply without the thinking before it, which may lack its opening tag.
+pub(super) fn said(text: &str) -> &str {
+    let said = match split_thinking(text) {
+        Some(split) if split.is_opened || !split.answer.trim().is_empty() => split.answer,
+        _ => text,
+    };
+    said.trim()
+}
+
+/// Returns a name in lower case, without spaces and punctuation.
+fn letters(name: &str) -> String {
+    name.chars()
+        .filter(|character| character.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Returns whether a text is a word such as `none`, with which models fill in what they leave out.
+pub(crate) fn is_none(text: &str) -> bool {
+    text.len() <= 80 && matches!(letters(text).as_str(), "" | "none" | "na" | "null")
+}
+
+/// Converts a value to the type of a parameter if it can be read as that type. Other values aren't
+/// changed.
+pub(crate) fn typed(value: Value, parameter: &Parameter) -> Value {
+    const NAME: &str = "value";
+
+    let reader = AnswerReader::of_keys([parameter.key(NAME)]).in_lines();
+    let written = match &value {
+        Value::Null => return value,
+        Value::String(text) => format!("{NAME}: {text}"),
+        value => json!({NAME: value}).to_string(),
+    };
+    let read = reader.read(&written).ok();
+    let read = read.and_then(|read| read.value.get(NAME).cloned());
+    read.unwrap_or(value)
+}
+
+/// Reads JSON, except for a number that would be written differently: `1.10` may be a version or a
+/// price. Other texts are returned as they are.
+pub(crate) fn json_or_text(text: &str) -> Value {
+    let inside = text.trim().trim_matches('`');
+    match serde_json::from_str(inside) {
+        Ok(Value::Number(number)) if number.to_string() != inside => text.into(),
+        Ok(value) => value,
+        Err(_) => text.into(),
+    }
+}
+
+fn trimmed(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Null => String::new(),
+        value => value.to_string(),
+    }
+}

@@ -1,0 +1,51 @@
+//! The settings of a solver.
+
+use std::sync::Arc;
+
+use cogwork_llm::Message;
+use cogwork_tools::Tools;
+use cogwork_typed::ask::Limits;
+
+use super::questions::Questions;
+use super::{Method, SolveOptions};
+use crate::Strategy;
+
+/// What all runs of a solver share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) method: Arc<dyn Method>,
+    pub(super) strategy: Strategy,
+    pub(super) questions: Questions,
+    pub(super) tools: Tools,
+    pub(super) limits: Limits,
+}
+
+impl Shared {
+    /// Returns the beginning of the conversation: the instructions and the problem.
+    pub(super) fn opening(&self, problem: &str) -> [Message; 2] {
+        let native_tools = self.questions.native_tools();
+        let instructions = self.method.instructions(&self.tools, native_tools);
+        [
+            Message::system(instructions),
+            Message::user(format!("The problem:\n{}", problem.trim())),
+        ]
+    }
+
+    /// Returns the settings of a run with these options.
+    pub(super) fn with_options(self: &Arc<Self>, options: &SolveOptions) -> Arc<Self> {
+        if options.is_empty() {
+            return Arc::clone(self);
+        }
+
+        let mut shared = Self::clone(self);
+        shared.limits = options.limits.or(shared.limits);
+        if let Some(request) = &options.request {
+            shared.questions.request = request.clone();
+        }
+        if let Some(client) = &options.client {
+            shared.questions.set_client(Arc::clone(client));
+        }
+
+        Arc::new(shared)
+    }
+}

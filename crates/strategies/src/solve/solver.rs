@@ -1,0 +1,221 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_flow::{Action, BuildError, Flow};
+use cogwork_llm::{ChatRequest, LlmClient};
+use cogwork_tools::Tools;
+use cogwork_typed::ask::{Format, Limits, RefusedFormats};
+
+use super::node::{MORE, SolveNode};
+use super::questions::Questions;
+use super::shared::Shared;
+use super::{Method, SolveError, SolveOptions, Solved, Solving};
+
+/// Solves problems with a strategy and a model.
+///
+/// ```
+/// use cogwork_llm::ScriptedClient;
+/// use cogwork_strategies::{Limits, Solver, StrategyName};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = ScriptedClient::new([
+///     "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.",
+///     "results:\n- 30\n- 21\n- 51\nanswer: 51",
+///     "thought: 51 / 3 = 17.\nholds: yes",
+/// ]);
+/// let solver = Solver::new(client, StrategyName::ChainOfThought).with_limits(Limits::default().with_calls(20));
+/// let solved = solver.solve("What is 17 * 3?").await?;
+/// assert_eq!(solved.answer(), Some("51"));
+/// assert_eq!(solved.end().to_string(), "answered");
+/// assert_eq!(solved.spent().calls, 3);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Cloning a solver is cheap, and many runs can share it. [`SolveOptions`] change the settings of one
+/// run.
+///
+/// A solver is a [flow](Self::into_flow), which can be observed, recorded, limited and embedded in a
+/// larger flow like any other.
+#[derive(Clone)]
+pub struct Solver(Shared);
+
+impl Solver {
+    /// The action of a run that reached its final stage. [`Solving::best`] returns the answer.
+    pub const SOLVED: Action = Action::from_static("solved");
+    /// The action of a run that was stopped before its final stage. [`Solving::end`] returns the
+    /// reason, and [`Solving::best`] the best answer so far.
+    pub const STOPPED: Action = Action::from_static("stopped");
+
+    /// Creates a solver that asks `client`.
+    ///
+    /// `method` is a [`StrategyName`](crate::StrategyName), a [`Strategy`](crate::Strategy) read
+    /// from a file, a built-in method with settings, or a custom [`Method`].
+    pub fn new(client: impl LlmClient + 'static, method: impl Into<Box<dyn Method>>) -> Self {
+        let client = Arc::new(client);
+        let method = method.into();
+        let request = ChatRequest::default();
+        Self(Shared {
+            strategy: method.strategy(),
+            method: Arc::from(method),
+            questions: Questions {
+                client,
+                request,
+                format: None,
+                refused: RefusedFormats::default(),
+                asks_again: 2,
+                at_once: 8,
+            },
+            tools: Tools::new(),
+            limits: default_limits(),
+        })
+    }
+
+    /// Sets the client.
+    #[must_use]
+    pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
+        self.0.questions.set_client(Arc::new(client));
+        self
+    }
+
+    /// Sets the tools that the model may use. By default, there are none.
+    #[must_use]
+    pub fn with_tools(mut self, tools: Tools) -> Self {
+        self.0.tools = tools;
+        self
+    }
+
+    /// Sets the limits of a run. See [`Limits`] for the defaults.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.0.limits = limits.or(default_limits());
+        self
+    }
+
+    /// Sets the parameters of every request, such as the temperature and the maximum number of
+    /// tokens of a reply. The messages of `request` are ignored. By default, the client chooses all
+    /// parameters.
+    #[must_use]
+    pub fn with_request(mut self, request: ChatRequest) -> Self {
+        self.0.questions.request = request;
+        self
+    }
+
+    /// Sets the form in which replies are requested first. The default is the tightest one that the
+    /// client supports.
+    ///
+    /// If the server refuses a form, the next looser one is tried. This is remembered for all
+    /// further questions of this solver and its clones. If the [request](Self::with_request) has a
+    /// format, replies are requested as lines of text.
+    ///
+    /// With a JSON Schema, the length of each text is limited to at most 1,900 characters, so that
+    /// the longest reply fits into the request's maximum number of tokens (8,192 if it has none).
+    /// For longer answers, use [`Format::FlatSchema`] or a looser
+    /// format.
+    #[must_use]
+    pub fn with_format(mut self, format: impl Into<Option<Format>>) -> Self {
+        self.0.questions.format = format.into();
+        self
+    }
+
+    /// Sets how often the model is asked again when a reply can't be used. The default is 2.
+    #[must_use]
+    pub fn with_asks_again(mut self, times: u32) -> Self {
+        self.0.questions.asks_again = times;
+        self
+    }
+
+    /// Sets the maximum number of concurrent calls, which is at least 1. The default is 8.
+    #[must_use]
+    pub fn with_calls_at_once(mut self, calls: usize) -> Self {
+        self.0.questions.at_once = calls.max(1);
+        self
+    }
+
+    /// Returns the initial state of a run for a problem.
+    pub fn begin(&self, problem: impl Into<String>) -> Solving {
+        Solving::new(self.0.strategy.clone(), problem.into())
+    }
+
+    /// Solves a problem, or stops once a limit is reached, the session is full, or the thoughts
+    /// repeat.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the problem is empty, if a call to the model fails, or if no reply can
+    /// be used. [`SolveError::so_far`] contains the thoughts up to that point.
+    pub async fn solve(&self, problem: impl Into<String>) -> Result<Solved, SolveError> {
+        self.solve_with(problem, SolveOptions::default()).await
+    }
+
+    /// Solves a problem with other settings, such as limits for this problem.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in the same cases as [`solve`](Self::solve).
+    pub async fn solve_with(
+        &self,
+        problem: impl Into<String>,
+        options: SolveOptions,
+    ) -> Result<Solved, SolveError> {
+        let steps = options.limits.or(self.0.limits).max_steps();
+        let mut solving = self.begin(problem).with_options(options);
+        let flow = self.clone().into_flow();
+        let flow = flow.map_err(|error| SolveError::method(error.to_string()))?;
+
+        match flow
+            .begin()
+            .with_max_steps(steps)
+            .finish(&mut solving)
+            .await
+        {
+            Ok(_) => Ok(solving.into()),
+            Err(error) => Err(SolveError::of_run(error, solving)),
+        }
+    }
+
+    /// Returns a flow that solves problems.
+    ///
+    /// The flow has one node, which makes the calls that the strategy waits for, one or several at
+    /// the same time, and repeats until the end. A run that fails continues with the calls that
+    /// failed. The flow ends with the action [`SOLVED`](Self::SOLVED) or [`STOPPED`](Self::STOPPED).
+    /// [`begin`](Self::begin) returns its initial state. The result is [`Solved::from`] the last one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name of the strategy can't be used for a flow.
+    pub fn into_flow(self) -> Result<Flow<Solving>, BuildError> {
+        const NODE: &str = "solve";
+
+        let shared = Arc::new(self.0);
+        Flow::builder(shared.strategy.name())
+            .start(NODE)
+            .node(NODE, SolveNode(Arc::clone(&shared)))
+            .edge(NODE, MORE, NODE)
+            .end(NODE, Self::SOLVED)
+            .end(NODE, Self::STOPPED)
+            .build()
+    }
+}
+
+/// The limits that are not set.
+fn default_limits() -> Limits {
+    Limits::default()
+        .with_calls(100)
+        .with_tokens(500_000)
+        .with_bytes(64 * 1024 * 1024)
+        .with_thoughts(500)
+        .with_time(Duration::from_secs(15 * 60))
+}
+
+impl fmt::Debug for Solver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Solver")
+            .field("strategy", &self.0.strategy)
+            .field("tools", &self.0.tools)
+            .field("limits", &self.0.limits)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,193 @@
+//! Working through the table of any strategy.
+
+use std::collections::BTreeSet;
+
+use cogwork_typed::ask::{NoAnswer, no_answer};
+use serde_json::Value;
+
+use super::{Answer, Ask, Method, Solve, StageReply, Stop};
+use crate::session::REVISES;
+use crate::{Parameter, Stage, Strategy};
+
+/// Asks the model in every stage.
+///
+/// The model receives the prompt of each stage, fills in the parameters of the stage, and chooses the
+/// next stage if several may follow. If the start stage has no required parameters and one next
+/// stage, it takes the problem, and the model isn't asked. The answer is the text of the final stage,
+/// or its parameters if it has no text. A refusal, or a text such as `N/A`, isn't an answer;
+/// [`no_answer`] defines what counts as one.
+///
+/// ```
+/// use cogwork_llm::ScriptedClient;
+/// use cogwork_strategies::{Solver, Strategies};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mine = Strategies::from_yaml("
+/// two_looks:
+///   description: Look twice.
+///   stages:
+///     problem: {description: The problem., prompt: State the problem., next: [first_look]}
+///     first_look: {description: A guess., prompt: Guess., next: [answer]}
+///     answer: {description: The answer., prompt: Look again and answer., final: true}
+/// ")?;
+/// let client = ScriptedClient::new(["About 50.", "51"]);
+/// let solved = Solver::new(client, mine.get("two_looks")?.clone()).solve("What is 17 * 3?").await?;
+/// assert_eq!(solved.answer(), Some("51"));
+/// # Ok(())
+/// # }
+/// ```
+impl Method for Strategy {
+    fn strategy(&self) -> Strategy {
+        self.clone()
+    }
+
+    fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
+        let mut stage = self.start();
+        let mut parameters = stage.parameters().values();
+        if !parameters.any(Parameter::is_required) && stage.next_names().len() < 2 {
+            cx.think_problem()?;
+            cx.progress(cx.problem().to_owned())?;
+            let Some(next) = self.next(stage).next() else {
+                return Err(no_result());
+            };
+            stage = next;
+        }
+
+        loop {
+            let reply = cx.ask(stage.name(), self.question(cx, stage))?;
+            cx.add(reply.draft(stage.name(), &reply.text))?;
+
+            let answer = text_of(&reply);
+            let ends = self.next(stage).all(Stage::is_final);
+            if ends && is_answer(stage, &answer, cx.problem()) {
+                cx.keep(answer.clone());
+            }
+            if stage.is_final() {
+                return Ok(Answer::new(answer));
+            }
+
+            cx.progress(format!("{} {:?}", reply.text, reply.fields))?;
+            let mut next = self.next(stage);
+            let chosen = reply.next.as_deref();
+            let next = next.find(|next| chosen.is_none_or(|chosen| next.name() == chosen));
+            stage = next.ok_or_else(no_result)?;
+        }
+    }
+}
+
+fn no_result() -> Stop {
+    Stop::give_up("the final stage has no answer")
+}
+
+impl Strategy {
+    /// Asks for the prompt of the stage, its parameters, and the choice of the next stage. In a final
+    /// stage, the model is asked again if the reply isn't an answer.
+    fn question(&self, cx: &Solve, stage: &Stage) -> Ask {
+        let question = Ask::new(stage.prompt())
+            .with_fields(stage.parameters())
+            .with_next(self.next(stage))
+            .with_check(fits_session(cx, stage));
+        if !stage.is_final() {
+            return question;
+        }
+
+        let stage = stage.clone();
+        let problem = cx.problem().to_owned();
+        question.with_check(
+            move |reply| match no_answer_at(&stage, &text_of(reply), &problem) {
+                Some(reason) => Err(format!("the reply {reason}")),
+                None => Ok(()),
+            },
+        )
+    }
+}
+
+/// Returns the answer in a reply: its text, or its fields if it has no text.
+fn text_of(reply: &StageReply) -> String {
+    if !reply.text.is_empty() {
+        return reply.text.clone();
+    }
+
+    let shown = |value: &Value| match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
+    };
+    let mut fields = reply.fields.iter();
+    if let (Some((_, only)), None) = (fields.next(), fields.next()) {
+        return shown(only);
+    }
+
+    let fields = reply.fields.iter();
+    let lines = fields.map(|(name, value)| format!("{name}: {}", shown(value)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn is_answer(stage: &Stage, text: &str, problem: &str) -> bool {
+    no_answer_at(stage, text, problem).is_none()
+}
+
+/// Returns why a text isn't an answer in a stage. The problem, the prompt of the stage and the type
+/// of a parameter may offer a text such as `none` as a choice.
+fn no_answer_at(stage: &Stage, text: &str, problem: &str) -> Option<NoAnswer> {
+    let mut parameters = stage.parameters().values();
+    if parameters.any(|parameter| parameter.kind().has_choice(text)) {
+        return None;
+    }
+
+    let prompt = stage.prompt();
+    no_answer(text, &format!("{problem}\n{prompt}"))
+}
+
+/// Returns a check that the session will accept the reply: every thought that it refers to exists,
+/// and no value is nested too deeply.
+fn fits_session(
+    cx: &Solve,
+    stage: &Stage,
+) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
+    let parameters = stage.parameters().clone();
+    let thoughts = cx.session().thoughts().len();
+    let path: BTreeSet<u32> = cx.path().map(|thought| thought.id().get()).collect();
+
+    move |reply| {
+        for (name, value) in &reply.fields {
+            let Some(parameter) = parameters.get(name) else {
+                continue;
+            };
+            if let Some(fault) = parameter.kind().faults(name, value).first() {
+                return Err(fault.to_string());
+            }
+
+            let mut named = Vec::new();
+            parameter.kind().thoughts(value, &mut named);
+            for number in named {
+                check_thought(name, number, thoughts, &path)?;
+            }
+        }
+
+        Ok(())
+    }
+}
+
+/// Checks that a thought exists and, if it is revised, that it is on the path.
+fn check_thought(
+    name: &str,
+    number: u32,
+    thoughts: usize,
+    path: &BTreeSet<u32>,
+) -> Result<(), String> {
+    let exists = usize::try_from(number).is_ok_and(|number| (1..=thoughts).contains(&number));
+    if !exists {
+        return Err(format!(
+            "`{name}` is {number}, expected a number from 1 to {thoughts}"
+        ));
+    }
+
+    if name == REVISES && !path.contains(&number) {
+        return Err(format!(
+            "`{name}` is {number}, expected a thought of the branch"
+        ));
+    }
+
+    Ok(())
+}

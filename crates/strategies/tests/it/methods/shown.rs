@@ -1,0 +1,194 @@
+//! Texts from models, tables, snapshots and files are always shown safely.
+
+#[path = "../../../../text/tests/support/hostile.rs"]
+mod hostile;
+
+use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
+use cogwork_strategies::{
+    AskProblem, EndReason, Limits, ParameterType, RefusedMove, SessionError, SessionLimit, Solver,
+    Strategies, Strategy, StrategyName,
+};
+use cogwork_tools::{Tools, function};
+use hostile::{assert_error_is_safe, assert_line_is_safe, assert_lines_are_safe, texts};
+use serde_json::{Value, json};
+
+#[tokio::test(start_paused = true)]
+async fn nothing_unsafe_is_shown() {
+    for text in texts() {
+        show_session_errors(&text);
+        show_tables(&text);
+        show_values(&text);
+
+        for name in StrategyName::ALL {
+            show_solving(name, &text).await;
+        }
+    }
+}
+
+fn refusal(text: &str, reason: &str) -> RefusedMove {
+    let mistyped = json!({ "parameter": text, "expected": text, "found": text });
+
+    serde_json::from_value(json!({
+        "strategy": text,
+        "from": text,
+        "attempted": text,
+        "reason": reason,
+        "allowed": [text, text],
+        "missing": [text],
+        "mistyped": [mistyped],
+        "unknown": [text],
+    }))
+    .unwrap()
+}
+
+/// Every error of a session, as it may also be read from a file.
+fn show_session_errors(text: &str) {
+    for reason in ["unknown_stage", "illegal_move", "parameters"] {
+        let refusal = refusal(text, reason);
+        refusal
+            .mistyped
+            .iter()
+            .for_each(|mistyped| assert_line_is_safe(mistyped));
+        assert_error_is_safe(&refusal);
+        assert_error_is_safe(&SessionError::Refused(Box::new(refusal)));
+    }
+
+    let written = [
+        json!({ "kind": "no_such_thought", "thought": 9, "thoughts": 1 }),
+        json!({ "kind": "no_such_branch", "branch": 9, "branches": 1 }),
+        json!({ "kind": "not_on_path", "thought": 1, "branch": text }),
+        json!({ "kind": "branch_closed", "branch": text, "status": "pruned" }),
+        json!({ "kind": "branch_name", "name": text }),
+        json!({ "kind": "current_branch", "branch": text }),
+        json!({ "kind": "merge_sources" }),
+        json!({ "kind": "score" }),
+        json!({ "kind": "nothing_scored" }),
+        json!({ "kind": "nothing_to_undo" }),
+        json!({ "kind": "forked", "thought": 1, "branch": text }),
+        json!({ "kind": "early_end", "stage": text, "finals": [text] }),
+        json!({ "kind": "strategy_name", "strategy": text }),
+        json!({ "kind": "full", "limit": "thoughts", "most": 1 }),
+    ];
+
+    for error in written {
+        assert_error_is_safe(&serde_json::from_value::<SessionError>(error).unwrap());
+    }
+}
+
+fn show_tables(text: &str) {
+    let stage =
+        json!({ text: text, "next": [text], "parameters": { text: { "type": text, text: 1 } } });
+    let table =
+        json!({ text: { "stages": { text: stage }, text: text, "start": text } }).to_string();
+    for table in [table.as_str(), text] {
+        for error in [
+            Strategies::from_json(table).err(),
+            Strategies::from_yaml(table).err(),
+        ] {
+            let Some(error) = error else { continue };
+            error
+                .problems()
+                .iter()
+                .for_each(|problem| assert_line_is_safe(problem));
+            assert_error_is_safe(&error);
+        }
+    }
+}
+
+fn show_values(text: &str) {
+    let owned = || text.to_owned();
+    let no_progress = EndReason::NoProgress {
+        stage: owned(),
+        times: 3,
+    };
+    let gave_up = EndReason::GaveUp { why: owned() };
+    let limit = std::time::Duration::from_secs(1);
+
+    let ends = [
+        EndReason::Answered,
+        EndReason::OutOfCalls { limit: 1 },
+        EndReason::OutOfTokens { limit: 1 },
+        EndReason::OutOfThoughts { limit: 1 },
+        EndReason::SessionFull {
+            limit: SessionLimit::Thoughts,
+            most: 1,
+        },
+        EndReason::OutOfBytes { limit: 1 },
+        EndReason::OutOfTime { limit },
+        no_progress,
+        gave_up.clone(),
+    ];
+
+    ends.iter().for_each(|end| assert_line_is_safe(end));
+
+    let problems = [
+        AskProblem::Client(owned()),
+        AskProblem::Unreadable(owned()),
+        AskProblem::OutOf(gave_up),
+        AskProblem::NotNeeded,
+    ];
+
+    problems
+        .iter()
+        .for_each(|problem| assert_line_is_safe(problem));
+
+    let fields = [(
+        owned(),
+        cogwork_strategies::Parameter::new(ParameterType::Any, text),
+    )]
+    .into();
+
+    let object = ParameterType::Object { fields };
+    for kind in [
+        ParameterType::Text {
+            choices: vec![owned()],
+        },
+        object,
+    ] {
+        assert_line_is_safe(&kind);
+    }
+
+    if let Err(error) = text.parse::<Strategy>() {
+        assert_error_is_safe(&error);
+    }
+}
+
+/// Runs of a strategy with a model that says the text everywhere, or fails with it.
+async fn show_solving(name: StrategyName, text: &str) {
+    let fields =
+        "thought next action action_input answer branch_id verification hypothesis question plan";
+    let labelled: String = fields
+        .split(' ')
+        .map(|field| format!("{field}: {text}\n"))
+        .collect();
+    let tool = function("echo", "Echoes.", |input: Value| async move {
+        Ok(input.to_string())
+    });
+    let tools = Tools::new().with(tool).unwrap();
+
+    let failure = LlmError::new(LlmErrorKind::Other, text).with_body(text);
+    let script = [text, &labelled, "thought: a\nanswer: 1"]
+        .into_iter()
+        .cycle()
+        .take(60);
+    for client in [
+        ScriptedClient::new([failure]),
+        ScriptedClient::new(script.map(str::to_owned)),
+    ] {
+        let solver = Solver::new(client, name).with_tools(tools.clone());
+        let problem = format!("problem {text}");
+        match solver
+            .with_limits(Limits::default().with_calls(20).with_thoughts(100))
+            .solve(&problem)
+            .await
+        {
+            Ok(solved) => {
+                assert_lines_are_safe(solved.trace());
+                assert_line_is_safe(solved.end());
+            }
+            Err(error) => assert_error_is_safe(&error),
+        }
+    }
+
+    assert_lines_are_safe(&name.strategy().mermaid());
+}

@@ -1,0 +1,180 @@
+//! The default driver, which asks the model in each stage.
+
+use std::time::Duration;
+
+use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
+use cogwork_strategies::{Asked, Call, Limits, Solver, StrategyName};
+
+use crate::methods::support::{conversation, only_append, told};
+
+fn steps() -> ScriptedClient {
+    ScriptedClient::new([
+        "1. Tens.\n2. Ones.",
+        "30 and 21.",
+        "51.",
+        "51 / 3 = 17.",
+        "51",
+    ])
+}
+
+#[tokio::test]
+async fn each_stage_is_asked_for_in_one_growing_conversation() {
+    let client = steps();
+    let solved = Solver::new(client.clone(), StrategyName::ChainOfThought.strategy())
+        .solve("17 * 3?")
+        .await
+        .unwrap();
+    insta::assert_snapshot!(told(&solved), @"
+      1 problem_reception: 17 * 3?
+      2 step_decomposition: 1. Tens. 2. Ones.
+      3 sequential_reasoning: 30 and 21.
+      4 solution_formulation: 51.
+      5 answer_verification: 51 / 3 = 17.
+      6 final_response: 51
+    answer: 51
+    end: answered
+    spent: 5 calls, about 592 tokens
+    ");
+
+    assert!(only_append(&client.requests()));
+    insta::assert_snapshot!(conversation(&client.requests()[1]), @"
+    [system] You solve a problem in small stages. Take the problem apart into steps, reason through them in order, and check the answer. Wei et al. 2022.
+    Each message asks for one stage. Do what it asks and nothing else.
+
+    [user] The problem:
+    17 * 3?
+
+    Take the problem apart into steps, in the order in which they are to be done.
+
+    [assistant] 1. Tens.
+    2. Ones.
+
+    [user] Work through the steps one by one. Show how each follows from those before it.
+    ");
+}
+
+#[tokio::test]
+async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
+    let ended = |budget: Limits| async move {
+        let solver =
+            Solver::new(steps(), StrategyName::ChainOfThought.strategy()).with_limits(budget);
+        let solved = solver.solve("17 * 3?").await.unwrap();
+        format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
+    };
+
+    let budget = Limits::default().with_conclude(false);
+    let ends = [
+        ended(budget.with_calls(0)).await,
+        ended(budget.with_calls(2)).await,
+        ended(budget.with_calls(4)).await,
+        ended(budget.with_tokens(1)).await,
+        ended(budget.with_thoughts(3)).await,
+        ended(budget.with_time(Duration::ZERO)).await,
+        ended(budget).await,
+    ];
+
+    insta::assert_snapshot!(ends.join("\n"), @"
+    the budget of 0 calls is spent: (none)
+    the budget of 2 calls is spent: (none)
+    the budget of 4 calls is spent: 51 / 3 = 17.
+    the budget of 1 tokens is spent: (none)
+    the budget of 3 thoughts is spent: (none)
+    the budget of 0ns is spent: (none)
+    answered: 51
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_model_meets_the_budget_of_time() {
+    let client = ScriptedClient::new(["1. Tens."])
+        .then(ScriptedReply::from("30").after(Duration::from_secs(3600)));
+    let budget = Limits::default().with_time(Duration::from_secs(60));
+    let solved = Solver::new(client, StrategyName::ChainOfThought.strategy())
+        .with_limits(budget)
+        .solve("17 * 3?")
+        .await
+        .unwrap();
+
+    assert_eq!(solved.end().to_string(), "the budget of 60s is spent");
+    assert_eq!(solved.spent().time, Duration::from_secs(60));
+}
+
+#[tokio::test]
+async fn an_empty_reply_is_asked_for_again_and_then_an_error_with_all_that_was_said() {
+    let client = ScriptedClient::new(["1. Tens.", "", "  ", "<think>hm"]);
+    let error = Solver::new(client, StrategyName::ChainOfThought.strategy())
+        .solve("17 * 3?")
+        .await
+        .unwrap_err();
+    insta::assert_snapshot!(error, @"stage `sequential_reasoning`: no reply could be used: the reply is empty; expected a text");
+    assert!(error.is_unreadable());
+
+    let so_far = error.so_far().unwrap();
+    assert_eq!(so_far.session().thoughts().len(), 2);
+    assert_eq!(so_far.spent().calls, 4);
+    let Some(Call::Model(Asked { tries, .. })) = so_far.calls().last() else {
+        panic!("no call")
+    };
+
+    assert_eq!(
+        tries
+            .iter()
+            .map(|one| one.reply.as_str())
+            .collect::<Vec<_>>(),
+        ["", "  ", "<think>hm"]
+    );
+}
+
+#[tokio::test]
+async fn a_failing_client_ends_the_run_and_loses_nothing() {
+    let client =
+        ScriptedClient::new(["1. Tens."]).then(LlmError::new(LlmErrorKind::Quota, "no money"));
+    let error = Solver::new(client, StrategyName::ChainOfThought.strategy())
+        .solve("17 * 3?")
+        .await
+        .unwrap_err();
+    insta::assert_snapshot!(error, @"stage `sequential_reasoning`: the call to the model failed: quota: no money");
+    assert_eq!(
+        error.client_error().map(LlmError::kind),
+        Some(LlmErrorKind::Quota)
+    );
+    assert_eq!(error.so_far().unwrap().session().thoughts().len(), 2);
+
+    let empty = Solver::new(steps(), StrategyName::ChainOfThought.strategy())
+        .solve(" ")
+        .await
+        .unwrap_err();
+    insta::assert_snapshot!(empty, @"the problem is empty; expected a text");
+}
+
+/// A model may continue to write forms, and the answer is still found.
+#[tokio::test]
+async fn a_form_where_none_was_asked_for_does_not_get_into_the_answer() {
+    let last = "thought: Both together.\nanswer: 51\nThat is 3 * 17.";
+    let replies = ["thought: Tens and ones.", "**Answer:** 30 and 21", last];
+    let strategies = cogwork_strategies::Strategies::from_yaml(
+        "plain:
+  description: Plain.
+  stages:
+    a: {description: A., prompt: A., next: [b]}
+    b: {description: B., prompt: B., next: [c]}
+    c: {description: C., prompt: C., next: [d]}
+    d: {description: D., prompt: D., final: true}",
+    );
+
+    let strategy = strategies.unwrap().get("plain").unwrap().clone();
+    let solved = Solver::new(ScriptedClient::new(replies), strategy)
+        .solve("17 * 3?")
+        .await
+        .unwrap();
+    insta::assert_snapshot!(told(&solved), @"
+      1 a: 17 * 3?
+      2 b: Tens and ones.
+      3 c: 30 and 21
+      4 d: 51 That is 3 * 17.
+    answer: 51
+    That is 3 * 17.
+    end: answered
+    spent: 3 calls, about 145 tokens
+    ");
+}

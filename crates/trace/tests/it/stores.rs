@@ -1,0 +1,143 @@
+//! Events in the journals of runs.
+
+use std::num::NonZeroU64;
+
+use cogwork_flow::{Flow, from_fn, note};
+use cogwork_journal::Store;
+use cogwork_llm::ScriptedClient;
+use cogwork_trace::{RecordedEvent, RecorderSettings, RunRecorder};
+
+use crate::support::asking;
+
+async fn events(store: &Store, run_id: &str) -> Vec<RecordedEvent> {
+    let mut events = Vec::new();
+    let mut from = 0;
+    while let Some(part) = Some(store.events(run_id, from).await.unwrap())
+        && let Some(last) = part.last()
+    {
+        from = last.next;
+        events.extend(
+            part.iter()
+                .map(|event| RecordedEvent::from_json(&event.json).unwrap()),
+        );
+    }
+    events
+}
+
+fn names(events: &[RecordedEvent]) -> Vec<&str> {
+    events.iter().map(|event| event.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_resumed_run_is_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+
+    for _ in 0..2 {
+        let flow = asking(ScriptedClient::new(["8"]));
+        let journal = store.start_or_resume("r", &flow, &0).await.unwrap();
+        let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
+        let mut run = flow.begin().with_journal(journal).with_events(&recorder);
+        run.finish(&mut 0).await.unwrap();
+        recorder.flush().await.unwrap();
+        assert_eq!(recorder.events(), Vec::<String>::new());
+    }
+
+    let events = events(&store, "r").await;
+    let ends = ["opened", "run_started", "ended"].map(|name| {
+        names(&events)
+            .iter()
+            .filter(|other| **other == name)
+            .count()
+    });
+    assert_eq!(ends, [2, 2, 2]);
+    assert_eq!(events[0].fields["graph"]["nodes"][0]["name"], "count");
+}
+
+#[tokio::test]
+async fn the_events_of_another_run_are_not_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+    let flow = asking(ScriptedClient::new(["8"]));
+    let journal = store.start("r", &flow, &0).await.unwrap();
+
+    let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
+    let mut run = flow.begin().with_id("other").with_events(&recorder);
+    run.finish(&mut 0).await.unwrap();
+    recorder.flush().await.unwrap();
+    assert_eq!(events(&store, "r").await, []);
+}
+
+#[tokio::test]
+async fn what_waits_to_be_written_is_limited_and_what_is_lost_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+    let text = "a".repeat(1 << 20);
+    let say = from_fn(move |_: &mut u32| (0..40).for_each(|_| note(|| text.clone())));
+    let flow = Flow::from_node("say", say).unwrap();
+
+    let journal = store.start("r", &flow, &0).await.unwrap();
+    let settings = RecorderSettings::default().with_max_text(2 << 20);
+    let recorder = RunRecorder::new(journal.events(), settings);
+    let mut run = flow.begin().with_journal(journal).with_events(&recorder);
+    run.finish(&mut 0).await.unwrap();
+    recorder.flush().await.unwrap();
+
+    let events = events(&store, "r").await;
+    let noted = names(&events)
+        .iter()
+        .filter(|name| **name == "noted")
+        .count();
+    let lost = events.iter().filter(|event| event.name == "lost");
+    let lost: u64 = lost
+        .map(|event| event.fields["count"].as_u64().unwrap())
+        .sum();
+    assert!((1..40).contains(&noted), "{noted}");
+    assert!(lost >= 40 - noted as u64, "{lost}");
+}
+
+#[tokio::test]
+async fn a_fold_keeps_all_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+    let flow = asking(ScriptedClient::new(["8"]));
+    let journal = store.start("r", &flow, &0).await.unwrap();
+    let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
+
+    let run = flow.begin().with_journal(journal).with_events(&recorder);
+    let mut run = run.with_fold_every(NonZeroU64::MIN);
+    run.finish(&mut 0).await.unwrap();
+    recorder.flush().await.unwrap();
+    assert_eq!(
+        names(&events(&store, "r").await)[..2],
+        ["opened", "run_started"]
+    );
+}
+
+#[tokio::test]
+async fn a_run_whose_future_is_dropped_leaves_its_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+    let stuck = cogwork_flow::from_phases(
+        |_: &mut u32| (),
+        |()| async {
+            note(|| "begun".to_owned());
+            std::future::pending::<Result<(), std::io::Error>>().await
+        },
+        |_, _, ()| (),
+    );
+    let flow = Flow::from_node("stuck", stuck).unwrap();
+    let journal = store.start("r", &flow, &0).await.unwrap();
+    let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
+
+    let mut number = 0;
+    let mut run = flow.begin().with_journal(journal).with_events(&recorder);
+    tokio::select! {
+        biased;
+        _ = run.finish(&mut number) => {}
+        () = tokio::task::yield_now() => {}
+    }
+    drop(run);
+    recorder.flush().await.unwrap();
+    assert_eq!(names(&events(&store, "r").await).last(), Some(&"noted"));
+}

@@ -1,0 +1,246 @@
+//! Asks for an answer: the requests, and what becomes of the replies.
+
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolChoice};
+
+use crate::ask::{Asking, Format, Limit, Meter, Policy, Repair, Spent, Unanswered, Verdict};
+use crate::calls::make_calls;
+use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
+use crate::{Answered, AskError, AskErrorKind, GrowingAnswer, Model, Prompt, ReadAnswer};
+
+type OnGrowth<'a> = &'a mut (dyn FnMut(&GrowingAnswer) + Send);
+
+impl<T: Send + 'static> Model<T> {
+    /// Asks for an answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a call fails, if no reply can be used, or if a limit is reached.
+    pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answered<T>, AskError> {
+        self.answer(prompt.into(), &self.meter(), None).await
+    }
+
+    /// Asks for an answer, and calls `on_growth` whenever a streamed reply has grown.
+    ///
+    /// [`GrowingAnswer::value`] is what has arrived of the value so far. If the model starts over or
+    /// is asked again, the value does so, too.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`ask`](Self::ask).
+    pub async fn ask_streaming(
+        &self,
+        prompt: impl Into<Prompt>,
+        mut on_growth: impl FnMut(&GrowingAnswer) + Send,
+    ) -> Result<Answered<T>, AskError> {
+        let on_growth: OnGrowth<'_> = &mut on_growth;
+        self.answer(prompt.into(), &self.meter(), Some(on_growth))
+            .await
+    }
+
+    /// Returns the meter of an answer.
+    pub(crate) fn meter(&self) -> Meter {
+        Meter::new(self.settings.limits, Spent::default())
+    }
+
+    /// Asks for an answer. The meter includes the cost of earlier attempts.
+    pub(crate) async fn answer<'a>(
+        &'a self,
+        prompt: Prompt,
+        meter: &'a Meter,
+        on_growth: Option<OnGrowth<'a>>,
+    ) -> Result<Answered<T>, AskError> {
+        let mut answering = Answering {
+            model: self,
+            prompt,
+            meter,
+            rounds: 0,
+            messages: Vec::new(),
+            growing: GrowingAnswer::default(),
+            on_growth,
+        };
+        let settings = &self.settings;
+        let mut asking = Asking::new(&*settings.client, &settings.refused, self.formats())
+            .with_meter(meter)
+            .with_asks_again(settings.asks_again);
+
+        let asked = meter.limit(asking.run(&mut answering)).await;
+        let log = asking.into_log();
+
+        match asked {
+            Ok(Ok(read)) => Ok(Answered {
+                value: read.value,
+                repairs: read.repairs,
+                log,
+                messages: answering.messages,
+            }),
+            Ok(Err(Unanswered::Client(error))) => Err(AskError::client(error, log)),
+            Ok(Err(Unanswered::Unusable(problem))) => Err(AskError::unusable(problem, log)),
+            Ok(Err(Unanswered::Stopped(limit))) | Err(limit) => {
+                let message = format!("the limit of {limit} allows no further call");
+                Err(AskError::of(AskErrorKind::Limit, message, log))
+            }
+        }
+    }
+
+    /// Returns the formats to request, tightest first.
+    fn formats(&self) -> Vec<Format> {
+        let Some(form) = &self.answer.form else {
+            return vec![Format::Text];
+        };
+
+        let flat = form.flat_schema();
+        let mut formats =
+            Format::from_first(self.settings.format, self.settings.client.capabilities());
+        let has_schema = formats.contains(&Format::Schema);
+
+        // An equal schema would be refused as well.
+        let is_useful = flat.is_some_and(|flat| !has_schema || flat != form.schema());
+        formats.retain(|format| *format != Format::FlatSchema || is_useful);
+        formats
+    }
+
+    /// Reads a reply, and checks the value.
+    async fn read(&self, response: &ChatResponse) -> Result<ReadAnswer<T>, AnswerProblem> {
+        let ReadAnswer { mut value, repairs } = (self.answer.read)(response.text())?;
+
+        let is_whole = self.answer.form.is_some() && ends_with_json(response.text());
+        if !is_whole {
+            check_end(response)?;
+        }
+
+        for check in &self.checks {
+            let (checked, result) = check(value).await;
+            result.map_err(|message| AnswerProblem::new(Kind::Check, 1, message))?;
+            value = checked;
+        }
+
+        Ok(ReadAnswer { value, repairs })
+    }
+}
+
+/// The requests for an answer, and what becomes of the replies.
+struct Answering<'a, T> {
+    model: &'a Model<T>,
+    prompt: Prompt,
+    meter: &'a Meter,
+    /// The number of replies with tool calls.
+    rounds: u32,
+    /// What was added to the conversation.
+    messages: Vec<Message>,
+    growing: GrowingAnswer,
+    on_growth: Option<OnGrowth<'a>>,
+}
+
+impl<T: Send + 'static> Policy for Answering<'_, T> {
+    type Reply = ReadAnswer<T>;
+    type Problem = AnswerProblem;
+    type Stop = Limit;
+
+    fn request(&self, format: Format) -> ChatRequest {
+        let request = self.model.request(&self.prompt.0, format);
+        let settings = &self.model.settings;
+        let may_call = self.rounds < settings.tool_rounds;
+
+        if may_call || settings.tools.is_empty() {
+            request
+        } else {
+            request.with_tool_choice(ToolChoice::None)
+        }
+    }
+
+    fn on_text(&mut self, text: &str) {
+        let Some(on_growth) = &mut self.on_growth else {
+            return;
+        };
+
+        if self.growing.push(text, &*self.model.answer.growing) {
+            on_growth(&self.growing);
+        }
+    }
+
+    fn repairs<'r>(&self, read: &'r ReadAnswer<T>) -> &'r [Repair] {
+        &read.repairs
+    }
+
+    async fn judge(
+        &mut self,
+        response: &ChatResponse,
+        _: Format,
+    ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
+        self.growing = GrowingAnswer::default();
+
+        let calls = response.tool_calls();
+        if !calls.is_empty() && !self.model.settings.tools.is_empty() {
+            return self.call_tools(response).await;
+        }
+
+        let model = self.model;
+        match model.read(response).await {
+            Ok(read) => {
+                // Calls without tools to call are not part of the answer.
+                self.messages.push(match calls {
+                    [] => response.message(),
+                    _ => Message::assistant(response.text()),
+                });
+                Verdict::Usable(read)
+            }
+            Err(problem) => self.unusable(problem),
+        }
+    }
+}
+
+impl<T: Send + 'static> Answering<'_, T> {
+    async fn call_tools(
+        &mut self,
+        response: &ChatResponse,
+    ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
+        let settings = &self.model.settings;
+        if self.rounds > settings.tool_rounds {
+            let message = format!(
+                "the reply calls tools after {} rounds; expected the answer",
+                settings.tool_rounds
+            );
+            return self.unusable(AnswerProblem::new(Kind::ToolCalls, 1, message));
+        }
+
+        self.rounds += 1;
+        let results = make_calls(&settings.tools, response, self.rounds, self.meter).await;
+        let messages: Vec<Message> = std::iter::once(response.message()).chain(results).collect();
+
+        self.messages.extend(messages.iter().cloned());
+        Verdict::Continue { messages }
+    }
+
+    /// Complains about a reply.
+    fn unusable(&self, problem: AnswerProblem) -> Verdict<ReadAnswer<T>, AnswerProblem> {
+        let ending = match self.model.answer.form {
+            Some(_) => "Write the whole JSON object again, corrected.",
+            None => "Write your answer again.",
+        };
+
+        let message = format!("Your reply can't be used: {problem}. {ending}");
+        Verdict::Unusable {
+            problem,
+            message: Message::user(message),
+        }
+    }
+}
+
+/// Returns whether a reply ends with the brackets of its value, so that nothing was cut off.
+fn ends_with_json(text: &str) -> bool {
+    text.trim_end_matches(|c: char| c.is_whitespace() || c == '`')
+        .ends_with(['}', ']'])
+}
+
+/// Returns a problem if the end of a reply is missing.
+fn check_end(response: &ChatResponse) -> Result<(), AnswerProblem> {
+    let reason = match response.finish_reason() {
+        FinishReason::ContentFilter => "the reply was withheld in part by a filter",
+        FinishReason::Length => "the reply was cut off at the limit of tokens",
+        _ => return Ok(()),
+    };
+
+    let line = response.text().lines().count().max(1);
+    let message = format!("{reason}; expected a whole one");
+    Err(AnswerProblem::new(Kind::CutOff, line, message))
+}

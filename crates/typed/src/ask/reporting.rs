@@ -1,0 +1,278 @@
+//! Reports calls to models and tools in the events of a run.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use cogwork_flow::{is_watched, report_from};
+use cogwork_llm::{
+    Capabilities, ChatRequest, ChatResponse, Delta, Embedder, Embeddings, LlmClient, LlmError,
+    ReplyStream,
+};
+use futures_util::stream;
+use tokio::time::Instant;
+
+use crate::ask::{ChatCall, ChatEvent, EmbeddingCall, ToolEvent};
+
+/// The source of the reports about models.
+pub(super) const SOURCE: &str = "chat";
+
+/// The source of the reports about tools.
+const TOOL_SOURCE: &str = "tool";
+
+/// The number of texts that the event of a call to an embedding model contains.
+const SHOWN: usize = 8;
+
+tokio::task_local! {
+    /// Set while a call is polled that is reported by its caller.
+    static REPORTED: ();
+}
+
+/// Returns whether a call has to be reported: if the run is watched, and the caller doesn't report
+/// the call already.
+fn is_new() -> bool {
+    is_watched() && REPORTED.try_with(|()| ()).is_err()
+}
+
+/// Returns the number of the next call in this process.
+fn next_number() -> u64 {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    CALLS.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// A call whose beginning was reported, if it has to be.
+#[derive(Default)]
+pub(super) struct ReportedCall(Option<(ChatCall, Instant)>);
+
+impl ReportedCall {
+    /// Reports the beginning of a call.
+    pub(super) fn begin(name: &str, request: &ChatRequest) -> Self {
+        if !is_new() {
+            return Self(None);
+        }
+
+        let call = ChatCall {
+            number: next_number(),
+            name: name.to_owned(),
+            // Servers encrypt or sign this data; people can't read it.
+            request: request.without_provider_data(),
+        };
+        report_from(SOURCE, || ChatEvent::Sent { call: call.clone() });
+
+        Self(Some((call, Instant::now())))
+    }
+
+    /// Returns the number of the call, if it is reported.
+    pub(super) fn number(&self) -> Option<u64> {
+        self.0.as_ref().map(|(call, _)| call.number)
+    }
+
+    /// Polls the call. Clients inside it don't report it again.
+    pub(super) async fn during<T>(&self, call: impl Future<Output = T>) -> T {
+        REPORTED.scope((), call).await
+    }
+
+    /// Reports the result.
+    pub(super) fn end(self, result: Result<&ChatResponse, &LlmError>) {
+        let Some((call, started)) = self.0 else {
+            return;
+        };
+
+        let took = started.elapsed();
+        report_from(SOURCE, || match result {
+            Ok(response) => ChatEvent::Replied {
+                call,
+                response: response.clone().without_provider_data(),
+                took,
+            },
+            Err(error) => ChatEvent::Failed {
+                call,
+                error: error.to_string(),
+                text_so_far: error.text_so_far().unwrap_or_default().to_owned(),
+                took,
+            },
+        });
+    }
+}
+
+/// A client or an embedder that reports its calls in the events of the run, as
+/// [`ChatEvent`](crate::ask::ChatEvent)s, for nodes that call a client directly.
+///
+/// Outside of a node, and in a run that isn't watched, calls are passed on without any cost. So are
+/// calls that are reported already: those of [`Asking`](crate::ask::Asking), and those of another
+/// `Reporting` around this one.
+///
+/// ```
+/// use cogwork_typed::ask::{ChatEvent, Reporting};
+/// use cogwork_flow::{EventKind, Flow, events, from_phases_with};
+/// use cogwork_llm::{ChatRequest, LlmClient, Message, ScriptedClient};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Reporting::new(ScriptedClient::new(["Oslo."]));
+/// let ask = from_phases_with(
+///     client,
+///     |question: &mut String| ChatRequest::new([Message::user(question.as_str())]),
+///     async |client, request: ChatRequest| client.complete(request.clone()).await,
+///     |question, _, response| *question = response.text().to_owned(),
+/// );
+/// let flow = Flow::from_node("ask", ask)?;
+///
+/// let (sink, mut events) = events(100);
+/// flow.begin().with_events(sink).finish(&mut "The capital of Norway?".to_owned()).await?;
+///
+/// let mut replies = Vec::new();
+/// while let Some(event) = events.next().await {
+///     if let EventKind::Reported { report } = &event.kind
+///         && let Some(ChatEvent::Replied { response, .. }) = report.downcast_ref()
+///     {
+///         replies.push(response.text().to_owned());
+///     }
+/// }
+/// assert_eq!(replies, ["Oslo."]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Reporting<C> {
+    client: C,
+    name: String,
+}
+
+impl<C> Reporting<C> {
+    /// Wraps `client`.
+    pub fn new(client: C) -> Self {
+        Self {
+            client,
+            name: String::new(),
+        }
+    }
+
+    /// Sets the name of the calls, such as `summary`. None by default.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+}
+
+#[async_trait]
+impl<C: LlmClient> LlmClient for Reporting<C> {
+    /// # Errors
+    ///
+    /// Returns the error of the client.
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let call = ReportedCall::begin(&self.name, &request);
+        let result = call.during(self.client.complete(request)).await;
+        call.end(result.as_ref());
+        result
+    }
+
+    /// # Errors
+    ///
+    /// Returns the error of the client.
+    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        let call = ReportedCall::begin(&self.name, &request);
+        match call.during(self.client.stream(request)).await {
+            Ok(reply) => Ok(report_end(reply, call)),
+            Err(error) => {
+                call.end(Err(&error));
+                Err(error)
+            }
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.client.capabilities()
+    }
+}
+
+/// Reports the end of a stream when it is read.
+fn report_end(reply: ReplyStream, call: ReportedCall) -> ReplyStream {
+    let state = (reply, call);
+
+    ReplyStream::new(stream::unfold(state, async |(mut reply, mut call)| {
+        let delta = call.during(reply.next()).await?;
+
+        match &delta {
+            Ok(Delta::End(response)) => std::mem::take(&mut call).end(Ok(response)),
+            Ok(_) => {}
+            Err(error) => std::mem::take(&mut call).end(Err(error)),
+        }
+
+        Some((delta, (reply, call)))
+    }))
+}
+
+#[async_trait]
+impl<E: Embedder> Embedder for Reporting<E> {
+    /// # Errors
+    ///
+    /// Returns the error of the embedder.
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
+        if !is_new() {
+            return self.client.embed(texts).await;
+        }
+
+        let started = Instant::now();
+        let result = REPORTED.scope((), self.client.embed(texts)).await;
+
+        report_from(SOURCE, || ChatEvent::Embedded {
+            call: EmbeddingCall {
+                number: next_number(),
+                name: self.name.clone(),
+                model: self.client.model().to_owned(),
+                texts: texts.iter().take(SHOWN).cloned().collect(),
+                count: texts.len(),
+                bytes: texts.iter().map(String::len).sum(),
+                usage: result.as_ref().ok().and_then(Embeddings::usage),
+                error: result.as_ref().err().map(ToString::to_string),
+                took: started.elapsed(),
+            },
+        });
+        result
+    }
+
+    fn model(&self) -> &str {
+        self.client.model()
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        self.client.dimension()
+    }
+}
+
+/// Makes a call to a tool, and reports it in the events of the run as [`ToolEvent`]s. `input` isn't
+/// called if the run isn't watched.
+///
+/// # Errors
+///
+/// Returns the error of the call.
+pub async fn report_tool_call<T: AsRef<str>, E: fmt::Display>(
+    id: &str,
+    name: &str,
+    input: impl FnOnce() -> String,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    report_from(TOOL_SOURCE, || ToolEvent::ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        input: input(),
+    });
+
+    let started = Instant::now();
+    let result = work.await;
+
+    report_from(TOOL_SOURCE, || ToolEvent::ToolResult {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        output: match &result {
+            Ok(output) => output.as_ref().to_owned(),
+            Err(error) => error.to_string(),
+        },
+        failed: result.is_err(),
+        took: started.elapsed(),
+    });
+
+    result
+}

@@ -1,0 +1,140 @@
+//! Reads replies that have no object or list of the wanted form.
+
+use cogwork_text::NameList;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::{AnswerReader, Lines, ReadAnswer};
+use crate::ask::{NoAnswer, RepairKind, no_answer, stated_answer};
+use crate::candidates::{Candidate, said};
+use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
+use crate::shape::{ANSWER, Property, Shape, THOUGHT};
+use crate::syntax::Notes;
+use crate::syntax::lines::items_of;
+use crate::tree::{Node, Tree};
+
+impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
+    pub(super) fn read_bare(
+        &self,
+        text: &str,
+        found: &[Candidate],
+    ) -> Result<ReadAnswer<T>, AnswerProblem> {
+        if no_answer(text, "") == Some(NoAnswer::Refusal) {
+            return Err(self.no_value(Kind::Declined, 1, "the reply declines to answer"));
+        }
+
+        let mut others = found.iter().map(|candidate| &candidate.tree).rev();
+        let other = others.find(|tree| !tree.entries().is_empty());
+        let value = || self.single_value(text).filter(|_| other.is_none());
+        if let Some(tree) = self.prose(text).or_else(value) {
+            let mut notes = Notes::default();
+            let what = "read an answer that isn't in JSON";
+            notes.repair(RepairKind::Form, tree.line, what);
+            return self.read_value(&tree, "", &notes);
+        }
+
+        if let Some(other) = other {
+            let keys = NameList::and(other.entries().iter().map(|(key, _)| key.as_str()));
+            let what = format!("the object has the keys {keys}");
+            return Err(self.no_value(Kind::NoValue, other.line, &what));
+        }
+        if self.settings.lines != Lines::Wanted {
+            return Err(self.no_value(Kind::NoValue, 1, "the reply has no JSON object"));
+        }
+        // A text without keys is a thought.
+        let (said, line) = said(text);
+        let thought = object(line, [(THOUGHT, Node::Text(said.to_owned()))]);
+        self.read_value(&thought, "", &Notes::default())
+    }
+
+    /// Returns the answer of a reply that has no keys: the one that the text states, or all of the
+    /// text.
+    pub(super) fn prose(&self, text: &str) -> Option<Tree> {
+        let (said, line) = said(text);
+        let (only, has_thought) = self.only_key()?;
+        let of_text = |text: &str| Node::Text(text.to_owned());
+
+        let is_text = matches!(self.form.resolve(&only.shape), Shape::Text(_));
+        if let Some(answer) = stated_answer(said).filter(|_| is_text && has_thought) {
+            let entries = [(THOUGHT, of_text(said)), (&only.name, of_text(answer))];
+            return Some(object(line, entries));
+        }
+        if !self.settings.takes_prose || said.is_empty() {
+            return None;
+        }
+        let value = match is_text {
+            true => of_text(said),
+            false => items_of(said, line),
+        };
+        Some(object(line, [(only.name.as_str(), value)]))
+    }
+
+    /// Returns the only key of a text or of a list of texts, and whether there is a thought before
+    /// it.
+    fn only_key(&self) -> Option<(&Property, bool)> {
+        let is_thought = |property: &&Property| property.name == THOUGHT;
+        let (thoughts, others): (Vec<_>, Vec<_>) =
+            self.form.properties().iter().partition(is_thought);
+        let (only, has_thought) = match (thoughts.as_slice(), others.as_slice()) {
+            ([thought], []) => (*thought, false),
+            (thoughts, [only]) if only.is_required => (*only, !thoughts.is_empty()),
+            _ => return None,
+        };
+
+        let shape = match self.form.resolve(&only.shape) {
+            Shape::List(items, _) => items,
+            _ => &only.shape,
+        };
+        let is_text = matches!(self.form.resolve(shape), Shape::Text(_));
+        is_text.then_some((only, has_thought))
+    }
+
+    /// Returns a number, a truth value or a choice that is the whole reply or that the text states.
+    fn single_value(&self, text: &str) -> Option<Tree> {
+        let is_single = matches!(
+            self.form.resolve(&self.form.root),
+            Shape::Choice(_)
+                | Shape::Integer(_)
+                | Shape::Number { .. }
+                | Shape::Boolean
+                | Shape::AnyOf(_)
+        );
+        let (said, line) = said(text);
+        let is_one_line = !said.contains('\n') && said.len() < 200;
+        let value = stated_answer(said)
+            .or(is_one_line.then_some(said))
+            .filter(|_| is_single)?;
+        let value = value.trim_matches(|sign: char| sign.is_whitespace() || "`*\"'".contains(sign));
+        let value = value.strip_suffix('.').unwrap_or(value);
+
+        let (before, _) = said.rsplit_once(value)?;
+        let line = line + before.matches('\n').count();
+        Some(Tree::new(line, Node::Plain(value.to_owned())))
+    }
+
+    /// Returns the problem of a reply without a value, with what is expected.
+    pub(super) fn no_value(&self, kind: Kind, line: usize, what: &str) -> AnswerProblem {
+        let properties = self.form.properties().iter();
+        let names = properties.map(|property| property.name.as_str());
+        let names = names.chain(self.form.is_wrapped().then_some(ANSWER));
+
+        let (expected, colon) = match self.settings.lines {
+            Lines::Wanted => ("lines", ": …"),
+            _ => ("a JSON object", ""),
+        };
+        let names: Vec<String> = names.map(|name| format!("`{name}{colon}`")).collect();
+        let with = if names.is_empty() { "" } else { " with " };
+        let names = names.join(", ");
+        AnswerProblem::new(
+            kind,
+            line,
+            format!("{what}; expected {expected}{with}{names}"),
+        )
+    }
+}
+
+fn object<'k>(line: usize, entries: impl IntoIterator<Item = (&'k str, Node)>) -> Tree {
+    let entries = entries.into_iter();
+    let entries = entries.map(|(key, node)| (key.to_owned(), Tree::new(line, node)));
+    Tree::new(line, Node::Object(entries.collect()))
+}

@@ -1,0 +1,83 @@
+//! Tells which values of a reply are attempts at the answer.
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::AnswerReader;
+use crate::candidates::Candidate;
+use crate::shape::{ANSWER, Shape};
+use crate::tree::{Node, Tree};
+
+impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
+    /// Returns the candidates that are attempts at the answer. An object that has only the key
+    /// `answer` precedes all others, and a list precedes its items.
+    pub(super) fn meant<'c>(&self, found: &'c [Candidate]) -> Vec<&'c Candidate> {
+        let attempts = found.iter().filter(|found| self.is_meant(&found.tree));
+        let mut meant: Vec<&Candidate> = attempts.collect();
+        meant.dedup_by(|next, last| next.tree == last.tree);
+
+        let is_wrapped = |candidate: &&Candidate| self.wrapped(&candidate.tree).is_some();
+        let is_list = |candidate: &&Candidate| matches!(candidate.tree.node, Node::List(_));
+        if meant.iter().any(is_wrapped) {
+            meant.retain(is_wrapped);
+        } else if self.words.is_list && meant.iter().any(is_list) {
+            meant.retain(is_list);
+        }
+        meant
+    }
+
+    /// Returns whether a value is an attempt at the answer, rather than an example or a list of
+    /// something else.
+    fn is_meant(&self, tree: &Tree) -> bool {
+        match &tree.node {
+            Node::Object(entries) => {
+                let has_root = |tree: &Tree| {
+                    let mut keys = tree.entries().iter();
+                    keys.any(|(key, _)| self.words.is_root(key))
+                };
+                let is_wrapper = matches!(entries.as_slice(), [(_, inner)] if has_root(inner));
+                let is_meant = has_root(tree) || is_wrapper || self.is_item(tree);
+                is_meant || (entries.is_empty() && self.fit(tree).matches())
+            }
+            Node::List(items) => match self.form.resolve(&self.form.root) {
+                Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) => true,
+                Shape::Object(_) => items.len() == 1 && self.fit(tree).matches(),
+                _ => false,
+            },
+            Node::Text(text) => self.form.is_wrapped() || text.trim().starts_with('{'),
+            _ => self.form.is_wrapped(),
+        }
+    }
+
+    /// Returns whether an object is an item of the list that is expected.
+    pub(super) fn is_item(&self, tree: &Tree) -> bool {
+        let Shape::List(items, _) = self.form.resolve(&self.form.root) else {
+            return false;
+        };
+
+        let mut keys = tree.entries().iter();
+        keys.any(|(key, _)| self.is_key_of(items, key))
+    }
+
+    /// Returns the value of an answer that isn't an object by itself, if it is wrapped in one.
+    pub(super) fn wrapped<'t>(&self, tree: &'t Tree) -> Option<&'t Tree> {
+        match tree.entries() {
+            [(key, value)] if self.form.is_wrapped() && key.eq_ignore_ascii_case(ANSWER) => {
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_key_of(&self, shape: &Shape, key: &str) -> bool {
+        match self.form.resolve(shape) {
+            Shape::Object(object) => object.has_key(key),
+            Shape::Map(_) => true,
+            Shape::AnyOf(shapes) => shapes.iter().any(|shape| match self.form.resolve(shape) {
+                Shape::Object(object) => object.has_key(key),
+                _ => false,
+            }),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! Reads replies as values of a type.
+//!
+//! ```text
+//! reply → candidates → syntax: a tree with lines, repairs, at most one doubt → which one is meant
+//!       → fit: the tree in the shape of the type, repairs by shape → the type has the last word
+//! ```
+//!
+//! - `candidates` and `fenced` find the parts of a reply that may be the value.
+//! - `syntax` reads JSON, YAML and lines of `key: value` as models write them.
+//! - `meant` chooses among several values, `bare` reads a reply that has none.
+//! - `value` reads the chosen one with the help of `fit`.
+
+mod bare;
+mod meant;
+mod value;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::ask::{Repair, RepairKind, folded_name};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::AnswerKey;
+use crate::candidates::{candidates, lines, said};
+use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
+use crate::shape::{ANSWER, Form, Words};
+use crate::syntax::lines::without_begun_key;
+use crate::tree::{Node, Tree};
+
+/// Reads replies of models as values of `T`.
+///
+/// The value is found in JSON or YAML, in code fences, after thinking in `<think>` tags and between
+/// prose. Differences that have only one meaning are corrected, and each correction is reported:
+/// malformed JSON, keys and variants in another case, `"3"` where a number is expected, `"yes"`
+/// where a truth value is, a single value where a list is. A value that could mean several things
+/// is refused.
+///
+/// ```
+/// use cogwork_typed::AnswerReader;
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+/// struct Invoice { vendor: String, total: f64, paid: bool }
+///
+/// let read = AnswerReader::<Invoice>::new()
+///     .read("Here it is:\n```json\n{vendor: 'ACME', Total: \"1,234.50\", paid: no}\n```")?;
+///
+/// assert_eq!(read.value, Invoice { vendor: "ACME".to_owned(), total: 1234.5, paid: false });
+/// assert_eq!(read.repairs.len(), 8);
+/// # Ok::<(), cogwork_typed::AnswerProblem>(())
+/// ```
+pub struct AnswerReader<T> {
+    pub(crate) form: Arc<Form>,
+    words: Arc<Words>,
+    settings: Settings,
+    value: PhantomData<fn() -> T>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Settings {
+    max_bytes: usize,
+    takes_yaml: bool,
+    needs_end: bool,
+    /// Whether a reply that ends inside the value is read.
+    takes_cut: bool,
+    lines: Lines,
+    takes_prose: bool,
+    /// Whether the type accepts only what its schema does.
+    is_strict: bool,
+}
+
+/// Whether lines of `key: value` are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    Refused,
+    /// In place of JSON, which was asked for.
+    Accepted,
+    /// As they were asked for.
+    Wanted,
+}
+
+/// A value, and what was corrected to read it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ReadAnswer<T> {
+    /// The value.
+    pub value: T,
+    /// The corrections. Empty if the reply is valid JSON that matches the schema.
+    pub repairs: Vec<Repair>,
+}
+
+impl<T> ReadAnswer<T> {
+    /// Returns how many missing parts were replaced by their defaults.
+    fn lacks(&self) -> usize {
+        let missing = |repair: &&Repair| repair.kind == RepairKind::MissingStatus;
+        self.repairs.iter().filter(missing).count()
+    }
+
+    /// Converts the value.
+    pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> ReadAnswer<U> {
+        ReadAnswer {
+            value: convert(self.value),
+            repairs: self.repairs,
+        }
+    }
+}
+
+impl<T> Clone for AnswerReader<T> {
+    fn clone(&self) -> Self {
+        Self {
+            form: Arc::clone(&self.form),
+            words: Arc::clone(&self.words),
+            settings: self.settings,
+            value: PhantomData,
+        }
+    }
+}
+
+impl<T> fmt::Debug for AnswerReader<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnswerReader")
+            .field("type", &std::any::type_name::<T>())
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: JsonSchema + DeserializeOwned> Default for AnswerReader<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
+    /// Creates a reader.
+    pub fn new() -> Self {
+        Self::of_form(Form::of::<T>())
+    }
+
+    fn of_form(form: Form) -> Self {
+        Self {
+            words: Arc::new(Words::of(&form)),
+            form: Arc::new(form),
+            settings: Settings {
+                max_bytes: 256 * 1024,
+                takes_yaml: false,
+                needs_end: false,
+                takes_cut: false,
+                lines: Lines::Refused,
+                takes_prose: false,
+                is_strict: false,
+            },
+            value: PhantomData,
+        }
+    }
+
+    /// Reads lines of `key: value` in place of YAML. Such a reply is reported.
+    #[must_use]
+    pub fn with_lines(self) -> Self {
+        self.reading(Lines::Accepted)
+    }
+
+    /// Reads lines of `key: value`, which were [asked for](Self::lines). JSON is accepted.
+    #[must_use]
+    pub fn in_lines(self) -> Self {
+        self.reading(Lines::Wanted)
+    }
+
+    fn reading(mut self, lines: Lines) -> Self {
+        Arc::make_mut(&mut self.words).has_lines = true;
+        self.settings.lines = lines;
+        self
+    }
+
+    /// Takes a reply without keys for the only text or list of the answer, apart from a `thought`.
+    #[must_use]
+    pub fn with_prose(mut self) -> Self {
+        self.settings.takes_prose = true;
+        self
+    }
+
+    /// Sets the maximum length of a reply in bytes. The default is 256 KiB.
+    #[must_use]
+    pub fn with_max_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_bytes = bytes;
+        self
+    }
+
+    /// Takes YAML as it takes JSON, without a report.
+    #[must_use]
+    pub fn with_yaml(mut self) -> Self {
+        self.settings.takes_yaml = true;
+        self
+    }
+
+    /// Refuses YAML that no fence closes, because the rest of the reply may be missing.
+    #[must_use]
+    pub fn with_closed_value(mut self) -> Self {
+        self.settings.needs_end = true;
+        self
+    }
+
+    /// Reads a reply that ends inside the value as far as it goes, without the item of a list that
+    /// it ends in. By default, such replies are refused.
+    #[must_use]
+    pub fn as_far_as_it_goes(mut self) -> Self {
+        self.settings.takes_cut = true;
+        self
+    }
+
+    /// Returns the JSON Schema that a server is asked to enforce. It describes an object: an answer
+    /// of another type is its only value, under the key `answer`.
+    pub fn schema(&self) -> String {
+        self.form.schema()
+    }
+
+    /// Returns the JSON Schema without bounds, as the strict mode of OpenAI requires it, or `None`
+    /// if such a schema can't describe the type: a map, a tuple, any value, or a type that contains
+    /// itself.
+    pub fn flat_schema(&self) -> Option<String> {
+        self.form.flat_schema()
+    }
+
+    /// Returns the description of the answer for the model: a line for each key.
+    pub fn description(&self) -> String {
+        self.form.keys().trim_start().to_owned()
+    }
+
+    /// Reads a reply.
+    ///
+    /// # Errors
+    ///
+    /// Returns where the reply doesn't match the type, and what is expected there.
+    pub fn read(&self, text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
+        self.check_text(text)?;
+        if self.settings.lines == Lines::Wanted
+            && !is_json(text)
+            && let Some(lines) = lines(text, &self.form)
+        {
+            return self.read_candidate(&lines);
+        }
+
+        let found = candidates(text, &self.words);
+        let meant = self.meant(&found);
+        let Some((last, earlier)) = meant.split_last() else {
+            return self
+                .read_lines(text)
+                .unwrap_or_else(|| self.read_bare(text, &found));
+        };
+
+        let line = last.tree.line;
+        let is_item = self.is_item(&last.tree);
+        let is_object = matches!(last.tree.node, Node::Object(_)) && !is_item;
+        if let Some(first) = earlier.first().filter(|_| !is_object) {
+            let first = first.tree.line;
+            let expected = if is_item { "one list" } else { "one" };
+            let message = format!(
+                "the reply has values on the lines {first} and {line}; expected {expected}"
+            );
+            return Err(AnswerProblem::new(Kind::Ambiguous, line, message));
+        }
+
+        // The list could not be read, so the object may not be its only item.
+        if is_item && last.is_in_list {
+            let message =
+                "the object is part of a list that cannot be read; expected the whole list";
+            return Err(AnswerProblem::new(Kind::Malformed, line, message));
+        }
+        self.read_last(earlier, last)
+    }
+
+    /// Reads each value of a reply that has several, in order.
+    pub fn read_each(&self, text: &str) -> Vec<Result<ReadAnswer<T>, AnswerProblem>> {
+        let found = candidates(text, &self.words);
+        let meant = self.meant(&found).into_iter();
+        meant
+            .map(|candidate| self.read_candidate(candidate))
+            .collect()
+    }
+
+    /// Returns what has arrived of the value in the beginning of a reply, as it is written.
+    pub(crate) fn growing(&self, text: &str) -> Option<Value> {
+        let tree = self.growing_tree(text)?;
+        let is_nested = matches!(tree.node, Node::Object(_) | Node::List(_));
+        is_nested.then(|| tree.to_value())
+    }
+
+    /// Returns what has arrived of the text of a key.
+    pub(crate) fn growing_text(&self, text: &str, key: &str) -> Option<String> {
+        let tree = self.growing_tree(text)?;
+        let mut entries = tree.entries().iter().rev();
+        let (_, value) = entries.find(|(name, _)| folded_name(name) == folded_name(key))?;
+        match &value.node {
+            Node::Text(text) | Node::Plain(text) | Node::Number(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    fn growing_tree(&self, text: &str) -> Option<Tree> {
+        if self.settings.lines != Lines::Refused
+            && !is_json(text)
+            && let Some(lines) = lines(without_begun_key(text, &self.form), &self.form)
+        {
+            return Some(lines.tree);
+        }
+
+        let found = candidates(text, &self.words);
+        let meant = self.meant(&found);
+        let last = meant.last().copied().or(found.last());
+        last.map_or_else(|| self.prose(text), |last| Some(last.tree.clone()))
+    }
+
+    fn check_text(&self, text: &str) -> Result<(), AnswerProblem> {
+        if text.trim().is_empty() {
+            return Err(self.no_value(Kind::Empty, 1, "the reply is empty"));
+        }
+        let max_bytes = self.settings.max_bytes;
+        if text.len() > max_bytes {
+            let length = text.len();
+            let message = format!("the reply has {length} bytes; expected at most {max_bytes}");
+            return Err(AnswerProblem::new(Kind::TooLong, 1, message));
+        }
+        Ok(())
+    }
+
+    /// Reads lines in place of JSON; `None` if there are none.
+    fn read_lines(&self, text: &str) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
+        if self.settings.lines == Lines::Refused {
+            return None;
+        }
+
+        let mut lines = lines(text, &self.form)?;
+        let what = "read lines in place of JSON";
+        let repair = Repair::new(RepairKind::Form, lines.tree.line, what);
+        lines.notes.repairs.insert(0, repair);
+        Some(self.read_candidate(&lines))
+    }
+}
+
+impl AnswerReader<Value> {
+    /// Creates a reader of objects with these keys, for questions that are put together when a
+    /// program runs. The value is the object.
+    pub fn of_keys(keys: impl IntoIterator<Item = AnswerKey>) -> Self {
+        let keys = keys.into_iter().map(|AnswerKey(property)| property);
+        let mut reader = Self::of_form(Form::of_keys(keys.collect()));
+        reader.settings.is_strict = true;
+        reader
+    }
+
+    /// Leaves out lines with these names, which models add without being asked.
+    #[must_use]
+    pub fn leaving_out<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let names = names.into_iter().map(str::to_owned);
+        Arc::make_mut(&mut self.form).left_out = names.collect();
+        self
+    }
+
+    /// Returns the description of the lines that the model is asked for.
+    pub fn lines(&self) -> String {
+        self.form.lines()
+    }
+
+    /// Returns the description of the JSON object that the model is asked for: a line for each key.
+    pub fn keys(&self) -> String {
+        self.form.offered().keys()
+    }
+
+    /// Returns an example of the JSON object on one line, as in `{"thought": "…", "steps": ["…"]}`.
+    pub fn example(&self) -> String {
+        self.form.offered().example()
+    }
+
+    /// Returns the JSON Schema of an object that takes at most this many tokens, or `None` if there
+    /// is none. Texts and lists are bounded; a key that may be missing may be null instead.
+    pub fn schema_within(&self, tokens: usize) -> Option<String> {
+        let schema = self.form.offered().within(tokens)?;
+        Some(schema.to_string())
+    }
+
+    /// Returns the JSON Schema of the object without bounds, as the strict mode of OpenAI requires
+    /// it.
+    pub fn strict_schema(&self) -> Option<String> {
+        self.form.offered().flat_schema()
+    }
+}
+
+/// Returns whether a reply begins with an object in JSON.
+fn is_json(text: &str) -> bool {
+    let (said, _) = said(text);
+    let is_fenced = said.starts_with("```");
+    let inside = said.split_once('\n').filter(|_| is_fenced);
+    inside
+        .map_or(said, |(_, inside)| inside.trim_start())
+        .starts_with('{')
+}
+
+/// The name of a type in requests: at most 64 letters, digits, `_` and `-`.
+pub(crate) fn schema_name<T: JsonSchema>() -> String {
+    let allowed = |sign: char| {
+        if sign.is_ascii_alphanumeric() {
+            sign
+        } else {
+            '_'
+        }
+    };
+    let name: String = T::schema_name().chars().map(allowed).take(64).collect();
+
+    if name.is_empty() {
+        ANSWER.to_owned()
+    } else {
+        name
+    }
+}

@@ -1,0 +1,250 @@
+//! Reads one value: fits it to the shape, and lets the type have the last word.
+
+use cogwork_tools::in_json_words;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{AnswerReader, ReadAnswer};
+use crate::ask::{Repair, RepairKind};
+use crate::candidates::Candidate;
+use crate::fit::{Fitted, Fitter, UNKNOWN_KEY};
+use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
+use crate::shape::ANSWER;
+use crate::syntax::{Ending, MAX_REPAIRS, Notes};
+use crate::tree::{Node, Tree};
+
+impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
+    /// Reads the last of several values, because a model that starts over has abandoned what it wrote
+    /// before. An earlier one counts if the last one can't be used.
+    pub(super) fn read_last(
+        &self,
+        earlier: &[&Candidate],
+        last: &Candidate,
+    ) -> Result<ReadAnswer<T>, AnswerProblem> {
+        let problem = match self.read_candidate(last) {
+            Ok(mut read) => {
+                if let Some(first) = earlier.first() {
+                    let what = "left out this value, since a later one follows";
+                    let repair = Repair::new(RepairKind::Prose, first.tree.line, what);
+                    read.repairs.push(repair);
+                }
+                return Ok(read);
+            }
+            Err(problem) => problem,
+        };
+
+        // The model may have begun a correction, which is lost.
+        if problem.kind() == Kind::CutOff {
+            return Err(problem);
+        }
+
+        let mut readable = earlier.iter().rev().filter_map(|candidate| {
+            let read = self.read_candidate(candidate).ok()?;
+            Some((candidate.tree.line, read))
+        });
+        match readable.next() {
+            Some((line, mut read)) => {
+                let what = format!("used this value, since a later one can't be used: {problem}");
+                let repair = Repair::new(RepairKind::EarlierBlock, line, what);
+                read.repairs.push(repair);
+                Ok(read)
+            }
+            None => Err(problem),
+        }
+    }
+
+    pub(super) fn fit(&self, tree: &Tree) -> Fitted {
+        self.fitter(tree).fit(&self.form.root, tree)
+    }
+
+    fn fitter(&self, tree: &Tree) -> Fitter<'_> {
+        Fitter::new(&self.form, &self.words, tree.size())
+    }
+
+    pub(super) fn read_candidate(
+        &self,
+        candidate: &Candidate,
+    ) -> Result<ReadAnswer<T>, AnswerProblem> {
+        let settings = self.settings;
+        let line = candidate.tree.line;
+        let is_cut = candidate.notes.ending == Ending::Inside;
+        let is_open = is_cut || candidate.notes.ending == Ending::Open;
+        let needs_end = settings.needs_end && !candidate.is_closed;
+        if needs_end || (is_open && !settings.takes_cut) {
+            return Err(cut_off(line));
+        }
+
+        let whole = match is_cut {
+            true => Err(cut_off(line)),
+            false => self.read_whole(candidate),
+        };
+        let mut used = candidate.clone();
+        let is_shorter = candidate.notes.is_cut_in_item && used.tree.drop_last_item();
+        if !is_open || !(is_shorter || is_cut) {
+            return whole;
+        }
+
+        let what = "left out the last item, which is incomplete";
+        used.notes.repair(RepairKind::CutOff, line, what);
+        match (whole, self.read_whole(&used)) {
+            (Ok(whole), Ok(shorter)) if shorter.lacks() < whole.lacks() => Ok(shorter),
+            (Err(_), Ok(shorter)) => Ok(shorter),
+            (whole, _) => whole,
+        }
+    }
+
+    /// Reads a candidate as it is.
+    fn read_whole(&self, candidate: &Candidate) -> Result<ReadAnswer<T>, AnswerProblem> {
+        let line = candidate.tree.line;
+        let mut notes = candidate.notes.clone();
+        if candidate.is_yaml && !self.settings.takes_yaml {
+            let repair = Repair::new(RepairKind::Form, line, "read YAML in place of JSON");
+            notes.repairs.insert(0, repair);
+        }
+
+        let read = self.read_tree(&candidate.tree, &notes);
+        let Some((line, doubt)) = &notes.doubt else {
+            return read;
+        };
+        let also = read.err().map(|problem| format!(" ({problem})"));
+        let also = also.unwrap_or_default();
+        let form = match candidate.is_yaml && self.settings.takes_yaml {
+            true => "YAML",
+            false => "JSON",
+        };
+        let message = format!("{doubt}; expected valid {form}{also}");
+        Err(AnswerProblem::new(Kind::Malformed, *line, message))
+    }
+
+    /// Reads a value, be it wrapped under the key `answer` or not.
+    fn read_tree(&self, tree: &Tree, notes: &Notes) -> Result<ReadAnswer<T>, AnswerProblem> {
+        match self.wrapped(tree) {
+            Some(inner) => self.read_value(inner, &format!("/{ANSWER}"), notes),
+            None => self.read_value(tree, "", notes),
+        }
+    }
+
+    pub(super) fn read_value(
+        &self,
+        tree: &Tree,
+        prefix: &str,
+        notes: &Notes,
+    ) -> Result<ReadAnswer<T>, AnswerProblem> {
+        let mut fitted = self.fit(tree);
+        let located = |problem: &AnswerProblem| {
+            let pointer = format!("{prefix}{}", problem.pointer());
+            problem.clone().at(pointer)
+        };
+
+        if let Some(refusal) = &fitted.refusal {
+            return Err(located(refusal));
+        }
+        if notes.ending == Ending::Unclosed && fitted.may_lack_parts {
+            return Err(cut_off(tree.line));
+        }
+
+        if self.settings.is_strict
+            && let Some(problem) = joined(fitted.mismatches.iter().map(located))
+        {
+            return Err(problem);
+        }
+
+        // The type may know a key by an alias, or refuse unknown keys.
+        let value = deserialized(&fitted.take_value(tree)).or_else(|problem| {
+            let known = fitted.has_unknown.then(|| {
+                let mut fitter = self.fitter(tree).without_unknown();
+                fitter.fit(&self.form.root, tree).take_value(tree)
+            });
+            known
+                .and_then(|known| deserialized(&known).ok())
+                .ok_or(problem)
+        });
+        let value = value.map_err(|(pointer, message)| {
+            let is_there = |mismatch: &&AnswerProblem| mismatch.pointer() == pointer;
+            let mismatches = &fitted.mismatches;
+            let reason = mismatches.iter().find(is_there).or(mismatches.first());
+            reason.map(located).unwrap_or_else(|| {
+                let line = line_of(tree, &pointer);
+                AnswerProblem::new(Kind::Mismatch, line, message).at(format!("{prefix}{pointer}"))
+            })
+        })?;
+
+        let accepted = fitted.mismatches.iter().map(|mismatch| {
+            let what = format!("left this to the type: {}", mismatch.message());
+            Repair::new(RepairKind::Form, mismatch.line(), what)
+        });
+        // The type may have taken an unknown key for one that is missing.
+        let is_exact = fitted.mismatches.is_empty();
+        let is_known = |repair: &Repair| is_exact || !repair.what.contains(UNKNOWN_KEY);
+        let repairs = notes
+            .repairs
+            .iter()
+            .cloned()
+            .chain(fitted.repairs.into_iter().filter(is_known))
+            .chain(accepted);
+        Ok(ReadAnswer {
+            value,
+            repairs: repairs.take(MAX_REPAIRS).collect(),
+        })
+    }
+}
+
+/// The maximum number of mismatches that one complaint lists.
+const MAX_TOLD: usize = 8;
+
+/// Returns one problem for all of them, at the place of the first one.
+fn joined(mut problems: impl Iterator<Item = AnswerProblem>) -> Option<AnswerProblem> {
+    let first = problems.next()?;
+    let others = problems.take(MAX_TOLD - 1);
+    let message = others.fold(first.message().to_owned(), |message, other| {
+        let is_at_same_place = other.line() == first.line() && other.pointer() == first.pointer();
+        match is_at_same_place {
+            true => format!("{message}; {}", other.message()),
+            false => format!("{message}; {other}"),
+        }
+    });
+    Some(AnswerProblem::new(first.kind(), first.line(), message).at(first.pointer()))
+}
+
+fn cut_off(line: usize) -> AnswerProblem {
+    let message = "the reply ends inside the value; expected all of it";
+    AnswerProblem::new(Kind::CutOff, line, message)
+}
+
+/// Returns the value, or the pointer to what is wrong, and what is expected there.
+fn deserialized<T: DeserializeOwned>(value: &Value) -> Result<T, (String, String)> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let pointer = pointer(error.path());
+        (pointer, in_json_words(error.inner()))
+    })
+}
+
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+
+    path.iter()
+        .filter_map(|segment| match segment {
+            Segment::Seq { index } => Some(format!("/{index}")),
+            Segment::Map { key } => Some(format!("/{}", key.replace('~', "~0").replace('/', "~1"))),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Returns the line of the innermost value on the way to a place.
+fn line_of(tree: &Tree, pointer: &str) -> usize {
+    let mut inner = tree;
+    for part in pointer.split('/').skip(1) {
+        let mut entries = inner.entries().iter();
+        let next = match &inner.node {
+            Node::List(items) => part.parse().ok().and_then(|at: usize| items.get(at)),
+            _ => entries.find(|(key, _)| key == part).map(|(_, tree)| tree),
+        };
+        let Some(next) = next else {
+            break;
+        };
+        inner = next;
+    }
+    inner.line
+}
