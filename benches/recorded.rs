@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cogwork_flow::journal::Journal;
+use cogwork_flow::journal::IntoJournal;
 use cogwork_flow::{Action, Flow, from_phases};
 use cogwork_journal::Store;
 use tempfile::TempDir;
@@ -48,7 +48,7 @@ pub fn texts(bytes: usize) -> Result<Flow<u32>, BoxError> {
 /// Returns the error of the run, or an error if it took fewer steps.
 pub async fn finish(
     flow: &Flow<u32>,
-    journal: impl Journal + 'static,
+    journal: impl IntoJournal,
     steps: u32,
 ) -> Result<(), BoxError> {
     let ended = flow

@@ -19,7 +19,7 @@
 
 use std::error::Error;
 
-use cogwork::flow::{BuildError, Wait};
+use cogwork::flow::{BuildError, Proceeded, Wait};
 use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
 use cogwork::typed::ChatMemory;
@@ -85,16 +85,15 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
         "What did he write first?",
         "bye",
     ] {
-        let Err(waiting) = run.finish(&mut state).await else {
+        let Proceeded::Paused(paused) = run.proceed(&mut state).await? else {
             break;
         };
 
-        let event = waiting.into_paused()?.event;
         if !state.answer.is_empty() {
             println!("librarian: {}", state.answer);
         }
         println!("reader: {message}");
-        run.deliver(&event, &message).await?;
+        run.deliver(&paused.event, &message).await?;
     }
     run.finish(&mut state).await?;
 

@@ -17,7 +17,7 @@ use std::error::Error;
 use std::mem;
 use std::sync::Arc;
 
-use cogwork::flow::{BuildError, Wait};
+use cogwork::flow::{BuildError, Proceeded, Wait};
 use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
 
@@ -76,11 +76,10 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     let mut state = Naming::default();
     let mut run = flow.begin();
     for answer in [false, false, true] {
-        let Err(error) = run.finish(&mut state).await else {
+        let Proceeded::Paused(paused) = run.proceed(&mut state).await? else {
             break;
         };
 
-        let paused = error.into_paused()?;
         println!("{} {}", paused.why, if answer { "yes" } else { "no" });
         run.deliver(&paused.event, &answer).await?;
     }

@@ -21,7 +21,7 @@ use std::error::Error;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-use cogwork::flow::{Action, Flow, Paused, Wait, from_fn, from_phases};
+use cogwork::flow::{Action, Flow, Paused, Proceeded, Wait, from_fn, from_phases};
 use cogwork::journal::Store;
 use serde::{Deserialize, Serialize};
 
@@ -127,17 +127,17 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     let journal = store.start_or_resume(RUN, &flow, &refund).await?;
     let mut refund: Refund = journal.state()?;
     let mut run = flow.begin().with_journal(journal);
-    let finished = run.finish(&mut refund).await;
+    let proceeded = run.proceed(&mut refund).await?;
     drop(run);
 
-    match finished {
-        Ok(ended) => {
+    match proceeded {
+        Proceeded::Ended(ended) => {
             println!("{} ({} steps)", refund.answer, ended.steps);
 
             // Once the record is deleted, the next start begins a new run.
             fs::remove_dir_all(&folder)?;
         }
-        Err(error) => show(&error.into_paused()?),
+        Proceeded::Paused(paused) => show(&paused),
     }
 
     Ok(())

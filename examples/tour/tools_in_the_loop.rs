@@ -38,7 +38,7 @@ use std::fs;
 use cogwork::cot::{
     ChainOfThought, Reasoning, ReasoningEvent, ToolApproval, ToolError, Tools, function,
 };
-use cogwork::flow::{Flow, Paused};
+use cogwork::flow::{Flow, Paused, Proceeded};
 use cogwork::journal::Store;
 use cogwork::tools::schemars::{self, JsonSchema};
 use cogwork_quickstart::{RuleBasedClient, calculate};
@@ -119,25 +119,24 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     let mut reasoning: Reasoning = journal.state()?;
     let mut run = flow.begin().with_journal(journal);
 
-    let mut finished = run.finish(&mut reasoning).await;
+    let mut proceeded = run.proceed(&mut reasoning).await?;
     if let Some(answer) = answer()? {
-        let paused = finished
-            .err()
-            .ok_or("the run doesn't wait")?
-            .into_paused()?;
+        let Proceeded::Paused(paused) = proceeded else {
+            return Err("the run doesn't wait".into());
+        };
         run.deliver(&paused.event, &answer).await?;
-        finished = run.finish(&mut reasoning).await;
+        proceeded = run.proceed(&mut reasoning).await?;
     }
     drop(run);
 
-    match finished {
-        Ok(_) => {
+    match proceeded {
+        Proceeded::Ended(_) => {
             println!("\n{}", reasoning.solution().unwrap_or("no answer"));
 
             // Once the record is deleted, the next start begins a new run.
             fs::remove_dir_all(&folder)?;
         }
-        Err(error) => show(&error.into_paused()?),
+        Proceeded::Paused(paused) => show(&paused),
     }
 
     Ok(())

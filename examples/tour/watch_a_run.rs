@@ -1,5 +1,4 @@
-//! Watches a run: prints its events as they occur, and then the graph of the flow with the path of
-//! the run. Two aspects of an article are researched in parallel. The article is drafted by a node
+//! Watches a run: prints its events as they occur. Two aspects of an article are researched in parallel. The article is drafted by a node
 //! that fails at first, and reviewed until it is short enough.
 //!
 //! ```text
@@ -19,33 +18,6 @@
 //! monday: article/draft#4 moved on `default` to review
 //! monday: article/review#5 entered
 //! monday: article/review#5 ended on `good` after 7 steps in all
-//!
-//! flowchart TD
-//!     classDef unvisited opacity:0.5,stroke-dasharray:4
-//!     classDef ended stroke:#080,stroke-width:4px
-//!     classDef paused stroke:#d80,stroke-width:4px
-//!     classDef failed stroke:#c00,stroke-width:4px
-//!     start0(( )) ==> n0
-//!     subgraph n0["research: side by side, 1×"]
-//!         subgraph n3["cats"]
-//!             start_n3(( )) ==> n5
-//!             n5["search<br/>1×"]
-//!             n5 ==>|"default 1×"| end_n3(((end)))
-//!         end
-//!         subgraph n4["dogs"]
-//!             start_n4(( )) ==> n6
-//!             n6["search<br/>1×"]
-//!             n6 ==>|"default 1×"| end_n4(((end)))
-//!         end
-//!     end
-//!     n1["draft<br/>2×"]
-//!     n2["review<br/>2×<br/>ended here"]
-//!     class n2 ended
-//!     n0 ==>|"default 1×"| n1
-//!     n1 ==>|"default 2×"| n2
-//!     n2 ==>|"too long 1×"| n1
-//!     n2 -.->|"nothing to read"| n0
-//!     n2 ==>|"good 1×"| end0(((end)))
 //! ```
 
 use std::error::Error;
@@ -53,8 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cogwork::flow::{
-    Action, Backoff, Branches, BuildError, EventKind, Flow, Node, Visits, events, from_fn,
-    from_phases,
+    Action, Backoff, Branches, BuildError, EventKind, Flow, Node, events, from_fn, from_phases,
 };
 
 #[derive(Default)]
@@ -147,19 +118,15 @@ fn article() -> Result<Flow<Article>, BuildError> {
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
     let flow = article()?;
-    let mut visits = Visits::of(&flow);
     let (sink, mut told) = events(1_000);
 
     // The reader is independent of the run. If it is too slow, it misses events.
     let reader = tokio::spawn(async move {
         while let Some(event) = told.next().await {
-            visits.count(&event);
             if !matches!(event.kind, EventKind::PhaseFinished { .. }) {
                 println!("{event}");
             }
         }
-
-        visits
     });
 
     let mut article = Article::default();
@@ -169,6 +136,6 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
         .finish(&mut article)
         .await?;
 
-    println!("\n{}", reader.await?.mermaid());
+    reader.await?;
     Ok(())
 }

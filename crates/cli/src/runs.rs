@@ -119,9 +119,6 @@ fn description(entry: &Entry) -> String {
             let error = OneLine::new(error);
             format!("the answer to `{}` was refused: {error}", Name(event))
         }
-        Entry::Shortened { step, .. } => {
-            format!("{}: continues earlier, the clock was set back", Name(step))
-        }
         Entry::TimedOut { step } => format!("{}: timed out", Name(step)),
         Entry::Snapshot(snapshot) => format!("snapshot after {} steps", snapshot.steps),
         Entry::Failed { error } => format!("failed: {}", OneLine::new(error)),

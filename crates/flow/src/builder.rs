@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::check::{Check, Declared, Edge};
 use crate::execute::graph::Graph;
+use crate::execute::graph::Visit;
 use crate::execute::node::NodeVisit;
-use crate::execute::visit::Visit;
-use crate::places::sleep::Sleep;
 use crate::places::subflow::Subflow;
+use crate::places::wait::Sleep;
 use crate::wiring::{Inside, Place, Wiring};
 use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Wait};
 
@@ -123,7 +123,7 @@ impl<S> FlowBuilder<S> {
     }
 
     /// Adds a flow over a part of the state. The action on which it ends determines the edge to
-    /// follow. To pass it the whole state, use `|state| state`. Up to 64 flows can be nested.
+    /// follow. To pass it the whole state, use `|state| state`. Up to 30 flows can be nested.
     pub fn subflow<T: 'static>(
         self,
         name: impl Into<String>,
@@ -156,7 +156,7 @@ impl<S> FlowBuilder<S> {
         S: Send + 'static,
     {
         let inside = branches.inside();
-        self.add(name, branches.actions(), inside, branches)
+        self.add(name, vec![Action::DEFAULT], inside, branches)
     }
 
     /// Adds a node that works on each of many items, all in one visit; see [`Batch`].
@@ -254,7 +254,7 @@ impl<S> FlowBuilder<S> {
     }
 
     /// Ends the flow after `from` returns `action`, like [`end`](Self::end), but omits this end
-    /// from drawings. A drawing of [visits](crate::Visits) shows it once a run has taken it.
+    /// from drawings. The page of a run shows it once the run has taken it.
     ///
     /// Use it for an end that every node has, such as the one after a budget is spent: its edges
     /// would otherwise hide the rest of the drawing.

@@ -6,8 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use crate::reached::reached;
-use crate::wiring::{Exit, Inside, Target, Wiring, targets};
+use crate::wiring::{Exit, Inside, Target, Wiring, reached, targets};
 use crate::{Action, WiringProblem};
 
 /// A place as it was added to a flow.

@@ -6,37 +6,40 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::events::Watch;
-use crate::execute::calls::Calls;
+use crate::execute::recorder::Calls;
 use crate::{EventKind, StepName, spans};
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
 }
 
-/// The current work.
+/// The step whose code is being polled.
 #[derive(Clone)]
-pub(crate) enum Current {
-    /// A step, and the id of its run if it has a journal. The journal itself isn't here, since it
-    /// may be dropped before this thread ends.
-    Step {
-        name: Arc<StepName>,
-        watch: Option<Watch>,
-        run: Option<Arc<str>>,
-    },
-    /// A step of a composite node.
-    Composite(Arc<Calls>),
+pub(crate) struct Current {
+    pub(crate) name: Arc<StepName>,
+    pub(crate) watch: Option<Watch>,
+    /// The id of the run, in `exec` of a run with a journal.
+    pub(crate) run: Option<Arc<str>>,
+    /// The calls of a composite step.
+    pub(crate) calls: Option<Arc<Calls>>,
 }
 
 impl Current {
-    /// Makes this the current work while `work` is polled. It is pinned by the caller, because the
+    /// Makes this the current step while `work` is polled. It is pinned by the caller, because the
     /// future of a node may be large, and each function that took it by value would contain and move
     /// another copy.
-    pub(crate) async fn during<T>(self, mut work: Pin<&mut impl Future<Output = T>>) -> T {
+    pub(crate) async fn during<F: Future + Unpin>(self, mut work: F) -> F::Output {
         poll_fn(|context| {
             let _entered = Entered(CURRENT.replace(Some(self.clone())));
-            work.as_mut().poll(context)
+            Pin::new(&mut work).poll(context)
         })
         .await
+    }
+
+    /// Makes this the current step while a synchronous phase runs.
+    pub(crate) fn during_phase<T>(self, work: impl FnOnce() -> T) -> T {
+        let _entered = Entered(CURRENT.replace(Some(self)));
+        work()
     }
 }
 
@@ -49,52 +52,28 @@ impl Drop for Entered {
     }
 }
 
-/// Makes a step the current work while a synchronous phase runs. The phase has no
-/// idempotency key, because it is repeated in a replay.
-pub(crate) fn during_phase<T>(
-    name: &Arc<StepName>,
-    watch: Option<&Watch>,
-    work: impl FnOnce() -> T,
-) -> T {
-    let current = Current::Step {
-        name: Arc::clone(name),
-        watch: watch.cloned(),
-        run: None,
-    };
-
-    let _entered = Entered(CURRENT.replace(Some(current)));
-    work()
-}
-
-/// Returns whether the run of the current step is watched.
-pub(crate) fn is_current_watched() -> bool {
+/// Returns whether the events of the current run are read, so that preparing a
+/// [`report_from`](crate::report_from) is worth its cost. Outside of a node, returns `false`.
+pub fn is_watched() -> bool {
     watched().is_some()
 }
 
-/// Returns whether a step is being executed.
-fn is_in_step() -> bool {
-    CURRENT.with_borrow(Option::is_some)
-}
-
 fn watched() -> Option<(Arc<StepName>, Watch)> {
-    CURRENT.with_borrow(|current| match current {
-        Some(Current::Step {
-            name,
-            watch: Some(watch),
-            ..
-        }) => Some((Arc::clone(name), watch.clone())),
-        Some(Current::Composite(calls)) => calls.watched(),
-        _ => None,
+    CURRENT.with_borrow(|current| {
+        let current = current.as_ref()?;
+        let watch = current.watch.clone()?;
+        Some((Arc::clone(&current.name), watch))
     })
 }
 
-/// Returns whether anyone follows texts of the current step while they grow.
-pub(crate) fn is_current_followed() -> bool {
+/// Returns whether anyone follows texts of the current run while they grow, so that preparing a
+/// [`report_growth`](crate::report_growth) is worth its cost. Outside of a node, returns `false`.
+pub fn is_followed() -> bool {
     watched().is_some_and(|(_, watch)| watch.follows_growth())
 }
 
 /// Emits a piece of a text if anyone follows texts of the current step while they grow.
-pub(crate) fn emit_growth_from_current(kind: impl FnOnce() -> EventKind) {
+pub(crate) fn emit_growth(kind: impl FnOnce() -> EventKind) {
     let followed = watched().filter(|(_, watch)| watch.follows_growth());
 
     if let Some((name, watch)) = followed {
@@ -103,7 +82,7 @@ pub(crate) fn emit_growth_from_current(kind: impl FnOnce() -> EventKind) {
 }
 
 /// Emits an event of the current step if the run is watched.
-pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
+pub(crate) fn emit(kind: impl FnOnce() -> EventKind) {
     let watched = watched();
 
     // Outside of the borrow, because the closure may run any code.
@@ -113,20 +92,13 @@ pub(crate) fn emit_from_current(kind: impl FnOnce() -> EventKind) {
 }
 
 /// Returns the calls of the composite step that is being polled.
-pub(crate) fn composite() -> Option<Arc<Calls>> {
-    CURRENT.with_borrow(|current| match current {
-        Some(Current::Composite(calls)) => Some(Arc::clone(calls)),
-        _ => None,
-    })
+pub(crate) fn calls() -> Option<Arc<Calls>> {
+    CURRENT.with_borrow(|current| current.as_ref()?.calls.clone())
 }
 
-/// Returns whether any step with a journal is being polled.
+/// Returns whether `exec` of a step with a journal is being polled.
 pub(crate) fn is_recorded() -> bool {
-    CURRENT.with_borrow(|current| match current {
-        Some(Current::Step { run, .. }) => run.is_some(),
-        Some(Current::Composite(_)) => true,
-        None => false,
-    })
+    CURRENT.with_borrow(|current| current.as_ref().is_some_and(|step| step.run.is_some()))
 }
 
 /// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside any phase of a node, for
@@ -134,7 +106,7 @@ pub(crate) fn is_recorded() -> bool {
 /// outside of a node, or if the run isn't watched.
 ///
 /// Notes aren't recorded. A replay calls `prep` and `post` again, but not `exec`, so it repeats the
-/// notes of the former only. To emit values of other types, use [`report`](crate::report()).
+/// notes of the former only. To emit values of other types, use [`report_from`](crate::report_from).
 ///
 /// ```
 /// use cogwork_flow::{EventKind, Flow, events, from_phases, note};
@@ -163,8 +135,24 @@ pub(crate) fn is_recorded() -> bool {
 /// # }
 /// ```
 pub fn note(text: impl FnOnce() -> String) {
-    let watched = watched();
-    let is_traced = is_in_step() && spans::are_notes_wanted();
+    emit_note(watched(), Watch::emit, text);
+}
+
+/// Emits a note with the next piece of a text that a later event contains as a whole, such as a
+/// streamed reply. [Recorders](crate::Observer) don't get it unless they follow texts while they
+/// grow. Otherwise, this is the same as [`note`].
+pub fn note_growth(text: impl FnOnce() -> String) {
+    let followed = watched().filter(|(_, watch)| watch.follows_growth());
+    emit_note(followed, Watch::emit_growth, text);
+}
+
+fn emit_note(
+    watched: Option<(Arc<StepName>, Watch)>,
+    emit: impl FnOnce(&Watch, Option<Arc<StepName>>, EventKind),
+    text: impl FnOnce() -> String,
+) {
+    let is_in_step = CURRENT.with_borrow(Option::is_some);
+    let is_traced = is_in_step && spans::are_notes_wanted();
     if watched.is_none() && !is_traced {
         return;
     }
@@ -173,25 +161,7 @@ pub fn note(text: impl FnOnce() -> String) {
     spans::noted(&text);
 
     if let Some((name, watch)) = watched {
-        watch.emit(Some(name), EventKind::Noted { text });
-    }
-}
-
-/// Emits a note with the next piece of a text that a later event contains as a whole, such as a
-/// streamed reply. [Recorders](crate::Observer) don't get it unless they follow texts while they
-/// grow. Otherwise, this is the same as [`note`].
-pub fn note_growth(text: impl FnOnce() -> String) {
-    let followed = watched().filter(|(_, watch)| watch.follows_growth());
-    let is_traced = is_in_step() && spans::are_notes_wanted();
-    if followed.is_none() && !is_traced {
-        return;
-    }
-
-    let text = text();
-    spans::noted(&text);
-
-    if let Some((name, watch)) = followed {
-        watch.emit_growth(Some(name), EventKind::Noted { text });
+        emit(&watch, Some(name), EventKind::Noted { text });
     }
 }
 
@@ -221,8 +191,9 @@ pub fn note_growth(text: impl FnOnce() -> String) {
 /// # }
 /// ```
 pub fn idempotency_key() -> Option<String> {
-    CURRENT.with_borrow(|current| match current.as_ref()? {
-        Current::Step { name, run, .. } => run.as_ref().map(|run| name.key_in(run)),
-        Current::Composite(calls) => Some(calls.key()),
+    CURRENT.with_borrow(|current| {
+        let current = current.as_ref()?;
+        let run = current.run.as_ref()?;
+        Some(current.name.key_in(run))
     })
 }

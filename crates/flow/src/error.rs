@@ -2,11 +2,10 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_text::{ErrorText, Name, NameList, OneLine};
+use cogwork_text::Name;
 
-use crate::failed::Failed;
-use crate::location::Location;
-use crate::{Action, BoxError, Paused, Phase, StepName};
+use crate::execute::failure::{Failed, Failure, Stopped};
+use crate::{BoxError, Paused, Phase, StepName};
 
 /// The error of a run that stopped before its end: the reason and the location.
 ///
@@ -44,57 +43,24 @@ struct Inner {
     location: Location,
     /// Only if the run is watched or has a journal.
     step: Option<Arc<StepName>>,
-    kind: Kind,
-}
-
-#[derive(Debug)]
-pub(crate) enum Kind {
-    Node(Box<Failed>),
-    Panicked(String),
-    UndeclaredAction {
-        action: Action,
-        declared: Vec<Action>,
-    },
-    StepLimit {
-        limit: u64,
-    },
-    Stopped(Stopped),
-    Paused(Box<Paused>),
-    Journal(BoxError),
-    AnotherState(BoxError),
-    NoJournal {
-        what: &'static str,
-    },
-    UnknownEvent {
-        event: String,
-        known: Vec<String>,
-    },
-    AlreadyEnded {
-        event: String,
-    },
-}
-
-/// Why a run was stopped from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stopped {
-    Deadline,
-    Cancelled,
+    failure: Failure,
 }
 
 impl RunError {
+    /// Creates the error of a run that stopped at `location`.
     #[cold]
-    pub(crate) fn new(location: Location, kind: Kind) -> Self {
+    pub(crate) fn new(mut location: Location, failure: Failure) -> Self {
+        if let Failure::Inside { label, mut error } = failure {
+            location.node.push_str(&label);
+            error.0.location.put_inside(location);
+            return error;
+        }
+
         Self(Box::new(Inner {
             location,
             step: None,
-            kind,
+            failure,
         }))
-    }
-
-    /// Returns the same error as seen from the flow around `place`.
-    pub(crate) fn inside(mut self, place: Location) -> Self {
-        self.0.location.put_inside(place);
-        self
     }
 
     /// Adds the step, unless the error already has one from inside.
@@ -108,10 +74,7 @@ impl RunError {
     }
 
     pub(crate) fn paused_mut(&mut self) -> Option<&mut Paused> {
-        match &mut self.0.kind {
-            Kind::Paused(paused) => Some(paused),
-            _ => None,
-        }
+        self.0.failure.paused_mut()
     }
 
     /// Returns the path to the node: the name of the flow, then the names of the places of the
@@ -127,41 +90,41 @@ impl RunError {
 
     /// Returns the phase that failed, if a node failed.
     pub fn phase(&self) -> Option<Phase> {
-        self.failure().map(|failure| failure.phase)
+        self.failed().map(|failed| failed.phase)
     }
 
     /// Returns the number of attempts at the failed phase, if a node failed. With nested retries,
     /// only the attempts of the outermost retry are counted.
     pub fn attempts(&self) -> Option<u32> {
-        self.failure().map(|failure| failure.attempts)
+        self.failed().map(|failed| failed.attempts)
     }
 
     /// Returns whether the run reached its maximum number of steps. Raise it to continue the run.
     pub fn is_step_limit(&self) -> bool {
-        matches!(self.0.kind, Kind::StepLimit { .. })
+        matches!(self.0.failure, Failure::StepLimit { .. })
     }
 
     /// Returns whether the run reached its deadline.
     pub fn is_deadline(&self) -> bool {
-        matches!(self.0.kind, Kind::Stopped(Stopped::Deadline))
+        matches!(self.0.failure, Failure::Stopped(Stopped::Deadline))
     }
 
     /// Returns whether the run was cancelled by its token.
     pub fn is_cancelled(&self) -> bool {
-        matches!(self.0.kind, Kind::Stopped(Stopped::Cancelled))
+        matches!(self.0.failure, Failure::Stopped(Stopped::Cancelled))
     }
 
     /// Returns whether the node panicked. After a panic in `prep` or `post`, the state may be
     /// partly changed.
     pub fn is_panic(&self) -> bool {
-        matches!(self.0.kind, Kind::Panicked(_))
+        matches!(self.0.failure, Failure::Panicked(_))
     }
 
     /// Returns where the run paused and what it waits for; `None` if it stopped for a different
     /// reason. A pause is not a failure: see [`Wait`](crate::Wait).
     pub fn paused(&self) -> Option<&Paused> {
-        match &self.0.kind {
-            Kind::Paused(paused) => Some(paused),
+        match &self.0.failure {
+            Failure::Paused(paused) => Some(paused),
             _ => None,
         }
     }
@@ -174,7 +137,7 @@ impl RunError {
     pub fn into_paused(self) -> Result<Paused, Self> {
         match *self.0 {
             Inner {
-                kind: Kind::Paused(paused),
+                failure: Failure::Paused(paused),
                 ..
             } => Ok(*paused),
             inner => Err(Self(Box::new(inner))),
@@ -184,24 +147,24 @@ impl RunError {
     /// Returns whether the journal failed, or contains an outcome that the node cannot read. The
     /// run can continue with a working journal.
     pub fn is_journal(&self) -> bool {
-        matches!(self.0.kind, Kind::Journal(_))
+        matches!(self.0.failure, Failure::Journal(_))
     }
 
     /// Returns whether the run was resumed with a state other than the one with which it began; see
     /// [`Run::with_journal`](crate::Run::with_journal). Nothing was recorded.
     pub fn is_another_state(&self) -> bool {
-        matches!(self.0.kind, Kind::AnotherState(_))
+        matches!(self.0.failure, Failure::AnotherState(_))
     }
 
     /// Returns the index of the item of a [`Batch`](crate::Batch) that failed, starting at 0.
     pub fn item(&self) -> Option<usize> {
-        self.failure()?.item
+        self.failed()?.item
     }
 
     /// Returns whether `post` returned an action that its node doesn't declare. In this case,
     /// `post` has already run.
     pub fn is_undeclared_action(&self) -> bool {
-        matches!(self.0.kind, Kind::UndeclaredAction { .. })
+        matches!(self.0.failure, Failure::UndeclaredAction { .. })
     }
 
     /// Returns the error of the node or journal if it is an `E`.
@@ -211,24 +174,24 @@ impl RunError {
 
     /// Returns the error of the node or journal.
     pub fn into_source(self) -> Option<BoxError> {
-        match self.0.kind {
-            Kind::Node(failure) => Some(failure.source),
-            Kind::Journal(error) | Kind::AnotherState(error) => Some(error),
+        match self.0.failure {
+            Failure::Node(failed) => Some(failed.source),
+            Failure::Journal(error) | Failure::AnotherState(error) => Some(error),
             _ => None,
         }
     }
 
-    fn failure(&self) -> Option<&Failed> {
-        match &self.0.kind {
-            Kind::Node(failure) => Some(failure),
+    fn failed(&self) -> Option<&Failed> {
+        match &self.0.failure {
+            Failure::Node(failed) => Some(failed),
             _ => None,
         }
     }
 
     fn cause(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
-        match &self.0.kind {
-            Kind::Node(failure) => Some(failure.source.as_ref()),
-            Kind::Journal(error) | Kind::AnotherState(error) => Some(error.as_ref()),
+        match &self.0.failure {
+            Failure::Node(failed) => Some(failed.source.as_ref()),
+            Failure::Journal(error) | Failure::AnotherState(error) => Some(error.as_ref()),
             _ => None,
         }
     }
@@ -242,80 +205,7 @@ impl fmt::Display for RunError {
         }
 
         f.write_str(": ")?;
-        self.0.kind.fmt(f)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Node(failed) => {
-                write!(f, "{} failed", failed.phase)?;
-                if failed.attempts > 1 {
-                    write!(f, " after {} attempts", failed.attempts)?;
-                }
-
-                f.write_str(": ")?;
-                ErrorText(&failed.source).fmt(f)
-            }
-            Self::Panicked(panic) => {
-                f.write_str("it panicked: ")?;
-                ErrorText(panic).fmt(f)
-            }
-            Self::Paused(paused) => {
-                write!(f, "the run waits for the event `{}`", Name(&paused.event))?;
-                if paused.why.is_empty() {
-                    return Ok(());
-                }
-
-                write!(f, ": {}", OneLine::new(&paused.why))
-            }
-            Self::Journal(error) => {
-                f.write_str("the journal failed: ")?;
-                ErrorText(error).fmt(f)
-            }
-            Self::AnotherState(error) => ErrorText(error).fmt(f),
-            Self::UndeclaredAction { action, declared } => {
-                let action = Name(action.as_str());
-                let declared = NameList::and(declared);
-                write!(
-                    f,
-                    "post returned the action `{action}`, which the node doesn't declare; "
-                )?;
-
-                write!(f, "it declares {declared}")
-            }
-            Self::StepLimit { limit } => {
-                let plural = if *limit == 1 { "" } else { "s" };
-                write!(
-                    f,
-                    "the run reached its limit of {limit} step{plural} before this node"
-                )
-            }
-            Self::NoJournal { what } => {
-                write!(f, "{what} needs a journal; ")?;
-                f.write_str("give the run one with `Run::with_journal`")
-            }
-            Self::AlreadyEnded { event } => {
-                let event = Name(event);
-                write!(
-                    f,
-                    "the run has ended, so nothing waits for the event `{event}`"
-                )
-            }
-            Self::UnknownEvent { event, known } => {
-                let known = NameList::and(known);
-                write!(
-                    f,
-                    "no node waits for the event `{}`; the flow waits for {known}",
-                    Name(event)
-                )
-            }
-            Self::Stopped(Stopped::Deadline) => {
-                f.write_str("the run reached its deadline at this node")
-            }
-            Self::Stopped(Stopped::Cancelled) => f.write_str("the run was cancelled at this node"),
-        }
+        self.0.failure.fmt(f)
     }
 }
 
@@ -324,5 +214,41 @@ cogwork_text::debug_as_display!(RunError);
 impl Error for RunError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.cause().map(|cause| cause as _)
+    }
+}
+
+/// The names of a node and of the flows around it. After the end of a run, the node has no name.
+#[derive(Debug)]
+pub(crate) struct Location {
+    pub(crate) flow_path: Vec<String>,
+    pub(crate) node: String,
+}
+
+impl Location {
+    /// Makes this the location as seen from the flow around `place`. The name of the place is more
+    /// specific than the name of the flow in it, and replaces it.
+    pub(crate) fn put_inside(&mut self, place: Self) {
+        let below = self.flow_path.drain(..).skip(1);
+        let mut flow_path = place.flow_path;
+        flow_path.push(place.node);
+        flow_path.extend(below);
+
+        self.flow_path = flow_path;
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, flow) in self.flow_path.iter().enumerate() {
+            let before = if index == 0 { "flow `" } else { "/" };
+            write!(f, "{before}{}", Name(flow))?;
+        }
+
+        f.write_str("`")?;
+        if self.node.is_empty() {
+            // The run has ended.
+            return Ok(());
+        }
+        write!(f, ", node `{}`", Name(&self.node))
     }
 }

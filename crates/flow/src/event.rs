@@ -68,8 +68,8 @@ pub enum EventKind {
         /// The text of the note.
         text: String,
     },
-    /// A value that the node reported; see [`report`](crate::report()). In JSON, `source` is what it
-    /// comes from, if it has a [source](ReportedValue::source).
+    /// A value that the node reported; see [`report_from`](crate::report_from). In JSON, `source` is
+    /// what it comes from.
     Reported {
         /// The value.
         #[serde(flatten, serialize_with = "with_source")]
@@ -109,10 +109,7 @@ pub enum EventKind {
 /// Serialises a report with its source.
 fn with_source<S: Serializer>(report: &ReportedValue, serializer: S) -> Result<S::Ok, S::Error> {
     let mut fields = serializer.serialize_map(None)?;
-    if let Some(source) = report.source() {
-        fields.serialize_entry("source", source)?;
-    }
-
+    fields.serialize_entry("source", report.source())?;
     fields.serialize_entry("report", report)?;
     fields.end()
 }

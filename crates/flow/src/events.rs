@@ -9,8 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::wiring::Wiring;
-use crate::{Event, EventKind, ObservedRun, Observer, StepName};
+use crate::{Event, EventKind, FlowGraph, Observer, StepName};
 
 /// Creates a channel for the events of runs: a sink that receives them, and a stream to read them
 /// from.
@@ -50,117 +49,55 @@ use crate::{Event, EventKind, ObservedRun, Observer, StepName};
 pub fn events(capacity: usize) -> (EventSink, Events) {
     let (sender, receiver) = mpsc::channel(capacity.max(1));
     let lost = Arc::new(AtomicU64::new(0));
-    let to = To::Channel {
+    let channel = Channel {
         sender,
         lost: Arc::clone(&lost),
     };
 
-    (EventSink { to }, Events { receiver, lost })
+    (EventSink::new(Arc::new(channel)), Events { receiver, lost })
 }
 
-/// Where the events of runs go: into a channel, created by [`events`], or to an [`Observer`].
+/// Where the events of runs go: into a channel, created by [`events`], or to other [`Observer`]s.
 ///
 /// Clones send to the same place.
-#[derive(Debug, Clone)]
-pub struct EventSink {
-    to: To,
-}
-
 #[derive(Clone)]
-enum To {
-    Channel {
-        sender: mpsc::Sender<Event>,
-        lost: Arc<AtomicU64>,
-    },
-    Observer(Arc<dyn Observer>),
-    /// Several sinks get each event, in this order.
-    All(Arc<[EventSink]>),
-}
+pub struct EventSink(Vec<Arc<dyn Observer>>);
 
 impl EventSink {
     /// Creates a sink that passes each event to an observer.
     pub fn new(observer: Arc<impl Observer + 'static>) -> Self {
-        Self {
-            to: To::Observer(observer),
-        }
+        Self(vec![observer])
     }
 
-    /// Returns a sink that passes each event to both.
-    pub(crate) fn and(self, other: Self) -> Self {
-        Self {
-            to: To::All([self, other].into()),
-        }
-    }
-
-    /// Passes on that a run starts.
-    fn start(&self, run: &ObservedRun<'_>) {
-        match &self.to {
-            To::Channel { .. } => {}
-            To::Observer(observer) => observer.run_started(run),
-            To::All(sinks) => sinks.iter().for_each(|sink| sink.start(run)),
-        }
-    }
-
-    fn emit(&self, event: &Event, reach: Reach) {
-        match &self.to {
-            To::Channel { sender, lost } => {
-                let sent = sender.try_send(event.clone());
-                if let Err(mpsc::error::TrySendError::Full(_)) = sent {
-                    lost.fetch_add(1, Ordering::Relaxed);
-                }
-            }
-            To::Observer(observer) if reach.includes(&**observer) => observer.event(event),
-            To::Observer(_) => {}
-            To::All(sinks) => sinks.iter().for_each(|sink| sink.emit(event, reach)),
-        }
-    }
-
-    /// Passes on an event that no one else needs, without copying it for a channel.
-    fn emit_owned(&self, event: Event, reach: Reach) {
-        let To::Channel { sender, lost } = &self.to else {
-            self.emit(&event, reach);
-            return;
-        };
-
-        if let Err(mpsc::error::TrySendError::Full(_)) = sender.try_send(event) {
-            lost.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Returns whether anyone follows texts while they grow.
-    fn follows_growth(&self) -> bool {
-        match &self.to {
-            To::Channel { .. } => true,
-            To::Observer(observer) => observer.follows_growth(),
-            To::All(sinks) => sinks.iter().any(Self::follows_growth),
-        }
+    /// Passes each event to those of the other sink as well.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.0.extend(other.0);
     }
 }
 
-impl fmt::Debug for To {
+impl fmt::Debug for EventSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Channel { sender, .. } => f.debug_tuple("Channel").field(sender).finish(),
-            Self::Observer(_) => f.debug_tuple("Observer").finish_non_exhaustive(),
-            Self::All(sinks) => f.debug_tuple("All").field(sinks).finish(),
-        }
+        let observers = self.0.len();
+        f.debug_tuple("EventSink").field(&observers).finish()
     }
 }
 
-/// Who gets an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    Everyone,
-    /// Those who follow texts while they grow.
-    Followers,
+/// The sending half of a channel of events.
+struct Channel {
+    sender: mpsc::Sender<Event>,
+    lost: Arc<AtomicU64>,
 }
 
-impl Reach {
-    fn includes(self, observer: &dyn Observer) -> bool {
-        match self {
-            Self::Everyone => true,
-            Self::Followers => observer.follows_growth(),
+impl Observer for Channel {
+    fn event(&self, event: &Event) {
+        let sent = self.sender.try_send(event.clone());
+        if let Err(mpsc::error::TrySendError::Full(_)) = sent {
+            self.lost.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    fn follows_growth(&self) -> bool {
+        true
     }
 }
 
@@ -208,40 +145,52 @@ impl Events {
 }
 
 /// The watcher of a run.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Watch {
     run: Arc<str>,
-    sink: EventSink,
+    observers: Arc<[Arc<dyn Observer>]>,
     started: Instant,
 }
 
 impl Watch {
     /// Starts to watch a run.
-    pub(crate) fn start(run: Arc<str>, sink: EventSink, wiring: &Wiring) -> Self {
+    pub(crate) fn start(run: Arc<str>, sink: &EventSink, flow: &FlowGraph) -> Self {
+        for observer in &sink.0 {
+            observer.run_started(&run, flow);
+        }
+
         let watch = Self {
             run,
-            sink,
+            observers: sink.0.as_slice().into(),
             started: Instant::now(),
         };
-
-        watch.sink.start(&ObservedRun::new(&watch.run, wiring));
         watch.emit(None, EventKind::RunStarted);
         watch
     }
 
     pub(crate) fn emit(&self, step: Option<Arc<StepName>>, kind: EventKind) {
         let event = self.event(step, kind);
-        self.sink.emit_owned(event, Reach::Everyone);
+        for observer in &*self.observers {
+            observer.event(&event);
+        }
     }
 
     /// Emits a piece of a text to those who follow texts while they grow.
     pub(crate) fn emit_growth(&self, step: Option<Arc<StepName>>, kind: EventKind) {
         let event = self.event(step, kind);
-        self.sink.emit_owned(event, Reach::Followers);
+        for observer in self.followers() {
+            observer.event(&event);
+        }
     }
 
     pub(crate) fn follows_growth(&self) -> bool {
-        self.sink.follows_growth()
+        self.followers().next().is_some()
+    }
+
+    fn followers(&self) -> impl Iterator<Item = &Arc<dyn Observer>> {
+        self.observers
+            .iter()
+            .filter(|observer| observer.follows_growth())
     }
 
     fn event(&self, step: Option<Arc<StepName>>, kind: EventKind) -> Event {

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use crate::execute::graph::Graph;
-use crate::{Action, Ended, FlowGraph, Mermaid, Run, RunError, Shape};
+use crate::{Action, Ended, FlowGraph, Run, RunError};
 
 /// A checked graph of nodes over a state `S`. It can be run any number of times, also concurrently,
 /// because the position of a run is stored in its [`Run`]. Clones share the graph, so cloning is
@@ -65,22 +65,14 @@ impl<S> Flow<S> {
         Run::new(&self.graph)
     }
 
-    /// Returns the flow as a Mermaid flowchart.
-    pub fn mermaid(&self) -> Mermaid<'_> {
-        Mermaid::new(&self.graph.wiring, None)
+    /// Returns the flow as a Mermaid flowchart; see [`FlowGraph::mermaid`].
+    pub fn mermaid(&self) -> String {
+        self.graph().mermaid()
     }
 
     /// Returns the graph of the flow as data, which can be written as JSON.
-    ///
-    /// Flows that are nested deeper than [`FlowGraph::MAX_DEPTH`] are omitted.
     pub fn graph(&self) -> FlowGraph {
         FlowGraph::of(&self.graph.wiring)
-    }
-
-    /// Returns the parts of the flow that a recorded run depends on, and that must not change
-    /// before it ends.
-    pub fn shape(&self) -> Shape {
-        Shape::of(&self.graph.wiring)
     }
 }
 

@@ -38,14 +38,14 @@
 //! | put a node or flow into a larger state | [`Node::focus`], [`FlowBuilder::subflow`] |
 //! | run a node or a flow over many items | [`FlowBuilder::batch`], [`FlowBuilder::each`] |
 //! | run several flows concurrently | [`FlowBuilder::branches`] |
-//! | wait for a person, or sleep | [`FlowBuilder::wait`], [`FlowBuilder::sleep`] |
+//! | wait for a person, or sleep | [`FlowBuilder::wait`], [`Run::proceed`], [`FlowBuilder::sleep`] |
 //! | retry, time out, fall back | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
 //! | run a flow, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
 //! | resume a run after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
 //! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
 //! | watch a run | [`events`](events()), [`Run::with_events`], [`Run::stream`], [`Observer`] |
 //! | see a run in `tracing` | [spans](#spans) |
-//! | draw a flow, with the visits of its runs | [`Flow::mermaid`], [`Visits`], [`Flow::graph`] |
+//! | draw a flow | [`Flow::mermaid`], [`Flow::graph`] |
 //!
 //! # Spans
 //!
@@ -113,7 +113,7 @@ mod build_error;
 pub use build_error::{BuildError, WiringProblem};
 
 mod run;
-pub use run::{Ended, Finished, Run, RunItem, RunStream, Stepped};
+pub use run::{Ended, Finished, Proceeded, Run, RunItem, RunStream, Stepped};
 
 mod error;
 pub use error::RunError;
@@ -128,15 +128,12 @@ mod step_name;
 pub use step_name::{CallName, Level, StepName};
 
 mod current;
-pub use current::{idempotency_key, note, note_growth};
+pub use current::{idempotency_key, is_followed, is_watched, note, note_growth};
 
 mod report;
-pub use report::{ReportedValue, is_followed, is_watched, report, report_from, report_growth};
+pub use report::{ReportedValue, report_from, report_growth};
 
 pub mod journal;
-
-mod shape;
-pub use shape::Shape;
 
 mod event;
 mod event_json;
@@ -146,20 +143,14 @@ mod events;
 pub use events::{EventSink, Events, events};
 
 mod observer;
-pub use observer::{ObservedRun, Observer};
+pub use observer::Observer;
 
-mod drawing;
-pub use drawing::graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
-pub use drawing::mermaid::Mermaid;
-
-mod visits;
-pub use visits::Visits;
+mod graph;
+mod mermaid;
+pub use graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
 
 mod check;
 mod execute;
-mod failed;
-mod location;
-mod reached;
 mod spans;
 mod wiring;
 

@@ -1,4 +1,3 @@
-use crate::wiring::Wiring;
 use crate::{Event, FlowGraph};
 
 /// Receives the events of runs while they are executed, for example to record them.
@@ -9,14 +8,14 @@ use crate::{Event, FlowGraph};
 /// ```
 /// use std::sync::{Arc, Mutex};
 ///
-/// use cogwork_flow::{Event, EventSink, Flow, ObservedRun, Observer, from_fn};
+/// use cogwork_flow::{Event, EventSink, Flow, FlowGraph, Observer, from_fn};
 ///
 /// #[derive(Default)]
 /// struct Lines(Mutex<Vec<String>>);
 ///
 /// impl Observer for Lines {
-///     fn run_started(&self, run: &ObservedRun<'_>) {
-///         self.0.lock().unwrap().push(format!("{} of {}", run.id(), run.flow()));
+///     fn run_started(&self, run: &str, flow: &FlowGraph) {
+///         self.0.lock().unwrap().push(format!("{run} of {}", flow.name));
 ///     }
 ///
 ///     fn event(&self, event: &Event) {
@@ -37,10 +36,9 @@ use crate::{Event, FlowGraph};
 /// # }
 /// ```
 pub trait Observer: Send + Sync {
-    /// Called when a run starts, before its first event.
-    fn run_started(&self, run: &ObservedRun<'_>) {
-        let _ = run;
-    }
+    /// Called when a run starts, before its first event, with the id of the run and the graph of its
+    /// flow.
+    fn run_started(&self, _run: &str, _flow: &FlowGraph) {}
 
     /// Called for each event.
     fn event(&self, event: &Event);
@@ -51,33 +49,5 @@ pub trait Observer: Send + Sync {
     /// The default is `false`.
     fn follows_growth(&self) -> bool {
         false
-    }
-}
-
-/// A run that an [`Observer`] observes.
-#[derive(Debug, Clone, Copy)]
-pub struct ObservedRun<'a> {
-    id: &'a str,
-    wiring: &'a Wiring,
-}
-
-impl<'a> ObservedRun<'a> {
-    pub(crate) fn new(id: &'a str, wiring: &'a Wiring) -> Self {
-        Self { id, wiring }
-    }
-
-    /// Returns the id of the run.
-    pub fn id(&self) -> &'a str {
-        self.id
-    }
-
-    /// Returns the name of the flow.
-    pub fn flow(&self) -> &'a str {
-        &self.wiring.name
-    }
-
-    /// Returns the graph of the flow; see [`Flow::graph`](crate::Flow::graph).
-    pub fn graph(&self) -> FlowGraph {
-        FlowGraph::of(self.wiring)
     }
 }

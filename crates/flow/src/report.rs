@@ -8,38 +8,29 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::EventKind;
-use crate::current::{
-    emit_from_current, emit_growth_from_current, is_current_followed, is_current_watched,
-};
+use crate::current::{emit, emit_growth};
 
-/// A value that a node reported while it was visited; see [`report`].
+/// A value that a node reported while it was visited; see [`report_from`].
 ///
 /// It is serialised as the value, without the source.
 #[derive(Clone)]
 pub struct ReportedValue {
     value: Arc<dyn Reported>,
-    source: Option<&'static str>,
+    source: &'static str,
 }
 
 impl ReportedValue {
-    /// Wraps a value.
-    pub fn new<T: Serialize + Send + Sync + 'static>(value: T) -> Self {
+    /// Wraps a value, with what it comes from, such as `reasoning`, for readers that don't know its
+    /// type.
+    pub fn new<T: Serialize + Send + Sync + 'static>(source: &'static str, value: T) -> Self {
         Self {
             value: Arc::new(value),
-            source: None,
+            source,
         }
     }
 
-    /// Sets what the value comes from, such as `reasoning`, for readers that don't know its type.
-    /// None by default.
-    #[must_use]
-    pub fn with_source(mut self, source: &'static str) -> Self {
-        self.source = Some(source);
-        self
-    }
-
     /// Returns what the value comes from.
-    pub fn source(&self) -> Option<&'static str> {
+    pub fn source(&self) -> &'static str {
         self.source
     }
 
@@ -122,13 +113,13 @@ impl fmt::Debug for ReportedValue {
 }
 
 /// Emits an [`EventKind::Reported`] event from inside any phase of a node, with a value for readers
-/// that know its type. The closure isn't called outside of a node, or if the run isn't watched.
+/// that know its type, and with what it comes from, for those that don't. The closure isn't called outside of a node, or if the run isn't watched.
 ///
 /// Reports aren't recorded. A replay calls `prep` and `post` again, but not `exec`, so it repeats
 /// the reports of the former only.
 ///
 /// ```
-/// use cogwork_flow::{EventKind, Flow, events, from_fn, report};
+/// use cogwork_flow::{EventKind, Flow, events, from_fn, report_from};
 /// use serde::Serialize;
 ///
 /// #[derive(Serialize)]
@@ -138,7 +129,7 @@ impl fmt::Debug for ReportedValue {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let weigh = from_fn(|grams: &mut u32| report(|| Weight { grams: *grams }));
+/// let weigh = from_fn(|grams: &mut u32| report_from("scales", || Weight { grams: *grams }));
 /// let flow = Flow::builder("shop").start("weigh").node("weigh", weigh).end("weigh", "default").build()?;
 ///
 /// let (sink, mut events) = events(100);
@@ -153,20 +144,12 @@ impl fmt::Debug for ReportedValue {
 /// # Ok(())
 /// # }
 /// ```
-pub fn report<T: Serialize + Send + Sync + 'static>(value: impl FnOnce() -> T) {
-    emit_from_current(|| EventKind::Reported {
-        report: ReportedValue::new(value()),
-    });
-}
-
-/// Does the same as [`report`], and adds what the value comes from, such as `reasoning`, for readers
-/// that don't know its type.
 pub fn report_from<T: Serialize + Send + Sync + 'static>(
     source: &'static str,
     value: impl FnOnce() -> T,
 ) {
-    emit_from_current(|| EventKind::Reported {
-        report: ReportedValue::new(value()).with_source(source),
+    emit(|| EventKind::Reported {
+        report: ReportedValue::new(source, value()),
     });
 }
 
@@ -177,19 +160,7 @@ pub fn report_growth<T: Serialize + Send + Sync + 'static>(
     source: &'static str,
     value: impl FnOnce() -> T,
 ) {
-    emit_growth_from_current(|| EventKind::Reported {
-        report: ReportedValue::new(value()).with_source(source),
+    emit_growth(|| EventKind::Reported {
+        report: ReportedValue::new(source, value()),
     });
-}
-
-/// Returns whether anyone follows texts of the current run while they grow, so that preparing a
-/// [`report_growth`] is worth its cost. Outside of a node, returns `false`.
-pub fn is_followed() -> bool {
-    is_current_followed()
-}
-
-/// Returns whether the events of the current run are read, so that preparing a [`report`] is worth
-/// its cost. Outside of a node, returns `false`.
-pub fn is_watched() -> bool {
-    is_current_watched()
 }

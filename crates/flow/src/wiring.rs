@@ -1,10 +1,10 @@
 //! The checked graph of a flow, without its nodes: names, edges and the graphs of its subflows.
 
-use std::collections::{BTreeSet, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::collections::HashSet;
+use std::mem;
+use std::sync::Arc;
 
 use crate::Action;
-use crate::reached::reached;
 
 #[derive(Debug)]
 pub(crate) struct Wiring {
@@ -15,8 +15,6 @@ pub(crate) struct Wiring {
     depth: usize,
     /// Whether any node in it, or in a flow inside it, waits for events or sleeps.
     pub(crate) waits: bool,
-    /// Computed on first use.
-    events: OnceLock<BTreeSet<String>>,
 }
 
 /// A named place in a flow, and its exits.
@@ -55,16 +53,12 @@ impl Inside {
         }
     }
 
-    /// Returns the events that it, and the flows inside it, wait for.
-    fn events(&self) -> BTreeSet<String> {
+    fn waits_for(&self, awaited: &str) -> bool {
         match self {
-            Self::Node | Self::Sleep | Self::Batch { .. } => BTreeSet::new(),
-            Self::Wait { event } => BTreeSet::from([event.clone()]),
-            Self::Subflow(flow) | Self::Each { flow, .. } => flow.events().clone(),
-            Self::Branches(branches) => {
-                let events = branches.iter().flat_map(|(_, flow)| flow.events());
-                events.cloned().collect()
-            }
+            Self::Node | Self::Sleep | Self::Batch { .. } => false,
+            Self::Wait { event } => event == awaited,
+            Self::Subflow(flow) | Self::Each { flow, .. } => flow.waits_for(awaited),
+            Self::Branches(branches) => branches.iter().any(|(_, flow)| flow.waits_for(awaited)),
         }
     }
 
@@ -120,8 +114,8 @@ pub(crate) fn targets(exits: &[Exit]) -> impl Iterator<Item = usize> {
 
 impl Wiring {
     /// The maximum depth of nested flows. Drawing, polling and dropping a flow uses stack for each
-    /// level.
-    pub(crate) const MAX_DEPTH: usize = 64;
+    /// level, and readers of JSON limit the depth of its graph, in which each has four levels.
+    pub(crate) const MAX_DEPTH: usize = 30;
 
     pub(crate) fn new(name: String, start: usize, places: Vec<Place>) -> Self {
         let depths = places.iter().map(|place| place.inside.depth());
@@ -133,7 +127,6 @@ impl Wiring {
             places,
             depth,
             waits,
-            events: OnceLock::new(),
         }
     }
 
@@ -152,12 +145,11 @@ impl Wiring {
         self.places.iter().position(|place| place.name == name)
     }
 
-    /// Returns the events that nodes in it and in flows inside it wait for.
-    pub(crate) fn events(&self) -> &BTreeSet<String> {
-        self.events.get_or_init(|| {
-            let events = self.places.iter().map(|place| place.inside.events());
-            events.flatten().collect()
-        })
+    /// Returns whether a node in it, or in a flow inside it, waits for this event.
+    pub(crate) fn waits_for(&self, event: &str) -> bool {
+        self.places
+            .iter()
+            .any(|place| place.inside.waits_for(event))
     }
 
     /// Returns the places from which neither an end nor a place that waits can be reached.
@@ -204,4 +196,23 @@ impl Place {
         let is = |exit: &&Exit| exit.action.as_str() == label;
         self.exits.iter().find(is).map(|exit| exit.target)
     }
+}
+
+/// Returns for each index whether it can be reached from one of `from`. `next` contains the
+/// indices that follow each index.
+pub(crate) fn reached(from: impl IntoIterator<Item = usize>, next: &[Vec<usize>]) -> Vec<bool> {
+    let mut reached = vec![false; next.len()];
+    let mut open: Vec<usize> = from.into_iter().collect();
+
+    while let Some(index) = open.pop() {
+        let Some(was_reached) = reached.get_mut(index) else {
+            continue;
+        };
+
+        if !mem::replace(was_reached, true) {
+            open.extend(next.get(index).into_iter().flatten());
+        }
+    }
+
+    reached
 }

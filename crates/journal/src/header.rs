@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cogwork_flow::{Flow, Shape};
+use cogwork_flow::FlowGraph;
 use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -29,34 +29,13 @@ pub(crate) struct Header {
     pub(crate) fork: Option<ForkOrigin>,
     pub(crate) input: Box<RawValue>,
     /// The last field, because it is long and only read by programs.
-    pub(crate) shape: Shape,
-}
-
-/// The identity of a flow: its name, with which the names of its steps start, and its shape.
-#[derive(Debug, Clone)]
-pub(crate) struct FlowIs {
-    name: String,
-    shape: Shape,
-}
-
-impl FlowIs {
-    pub(crate) fn of<S>(flow: &Flow<S>) -> Self {
-        Self {
-            name: flow.name().to_owned(),
-            shape: flow.shape(),
-        }
-    }
-
-    #[cfg(feature = "postgres")]
-    pub(crate) fn shape(&self) -> &Shape {
-        &self.shape
-    }
+    pub(crate) graph: FlowGraph,
 }
 
 impl Header {
     pub(crate) fn new(
         run_id: &str,
-        flow: FlowIs,
+        flow: FlowGraph,
         input: &impl Serialize,
     ) -> Result<Self, StoreError> {
         let refused = |problem: &dyn std::fmt::Display| {
@@ -74,20 +53,20 @@ impl Header {
         Ok(Self {
             cogwork_journal: FORMAT,
             run_id: run_id.to_owned(),
-            flow: flow.name,
+            flow: flow.name.clone(),
             started: now(),
             fork: None,
             input,
-            shape: flow.shape,
+            graph: flow,
         })
     }
 
     /// Returns the header of a run that begins with a part of this one and has no id yet.
-    pub(crate) fn of_fork(self, flow: FlowIs, origin: ForkOrigin) -> Self {
+    pub(crate) fn of_fork(self, flow: FlowGraph, origin: ForkOrigin) -> Self {
         Self {
             started: now(),
             fork: Some(origin),
-            shape: flow.shape,
+            graph: flow,
             ..self
         }
     }
@@ -105,12 +84,12 @@ impl Header {
 
     /// Checks that a node of the flow waits for this event.
     pub(crate) fn check_event(&self, place: &str, event: &str) -> Result<(), StoreError> {
-        let events = self.shape.events();
-        if events.contains(&event) {
+        let events = self.graph.events();
+        if events.contains(event) {
             return Ok(());
         }
 
-        let known = NameList::and(events);
+        let known = NameList::and(&events);
         let flow = Name(&self.flow);
         let event = Name(event);
         let text = format_args!(
@@ -121,7 +100,7 @@ impl Header {
     }
 
     /// Checks that the run belongs to this flow.
-    pub(crate) fn check_name(&self, place: &str, flow: &FlowIs) -> Result<(), StoreError> {
+    pub(crate) fn check_name(&self, place: &str, flow: &FlowGraph) -> Result<(), StoreError> {
         if self.flow == flow.name {
             return Ok(());
         }
@@ -182,13 +161,13 @@ impl Header {
 
     /// Checks that the flow hasn't changed since the run began. `otherwise` is what accepts a changed
     /// flow.
-    pub(crate) fn check_shape(
+    pub(crate) fn check_graph(
         &self,
         place: &str,
-        flow: &FlowIs,
+        flow: &FlowGraph,
         otherwise: &str,
     ) -> Result<(), StoreError> {
-        let Some(difference) = flow.shape.difference(&self.shape) else {
+        let Some(difference) = flow.difference(&self.graph) else {
             return Ok(());
         };
 
@@ -200,10 +179,10 @@ impl Header {
         Err(StoreError::changed_flow(text, difference))
     }
 
-    /// Replaces the shape with that of the current flow. Returns whether it changed.
-    pub(crate) fn take_shape(&mut self, flow: FlowIs) -> bool {
-        let changed = flow.shape.difference(&self.shape).is_some();
-        self.shape = flow.shape;
+    /// Replaces the graph with that of the current flow. Returns whether it changed.
+    pub(crate) fn take_graph(&mut self, flow: FlowGraph) -> bool {
+        let changed = flow.difference(&self.graph).is_some();
+        self.graph = flow;
         changed
     }
 }

@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
-    Awaited, EntryError, FirstState, Journal, Json, Progress, Recorded, Snapshot, StateDigest,
-    StepError, Waited, Work,
+    Awaited, EntryError, Journal, Json, Progress, Recorded, Snapshot, StateDigest, StepError,
+    Waited, Work,
 };
 use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
@@ -153,17 +153,14 @@ impl Journal for RunJournal {
         self.recorded.run_id()
     }
 
-    fn begin(&self, state: FirstState<'_>) -> Result<(), BoxError> {
-        let Some(given) = state.json() else {
-            return Ok(());
-        };
-        let Some(digest) = given.digest() else {
+    fn begin(&self, state: &Json) -> Result<(), BoxError> {
+        let Some(digest) = state.digest() else {
             return Ok(());
         };
 
         match self.recorded.first_state() {
             Some(recorded) if !self.began_with(recorded, digest) => {
-                Err(self.another_state(recorded, &given).into())
+                Err(self.another_state(recorded, state).into())
             }
             Some(_) => Ok(()),
             None => {
@@ -173,16 +170,12 @@ impl Journal for RunJournal {
         }
     }
 
-    async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        self.recorded.step(step, work).await
+    async fn call(&self, name: &StepName, work: Work<'_>) -> Result<Json, StepError> {
+        self.recorded.call(name, work).await
     }
 
-    fn loaded(&self, step: &StepName) -> Option<Json> {
-        self.recorded.loaded(step)
-    }
-
-    async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
-        self.recorded.find(step).await
+    async fn find(&self, name: &StepName) -> Result<Option<Json>, BoxError> {
+        self.recorded.find(name).await
     }
 
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
@@ -193,7 +186,7 @@ impl Journal for RunJournal {
         self.recorded.wait(step, awaited).await
     }
 
-    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
+    async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
         self.recorded.deliver(event, answer).await
     }
 

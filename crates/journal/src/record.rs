@@ -1,5 +1,6 @@
 //! The record of a run: its header and its entries, read from lines.
 
+use cogwork_flow::FlowGraph;
 use cogwork_flow::journal::{Entry, EntryError, Recorded};
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
@@ -8,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::StoreError;
 use crate::backend::{Backend, TextLine};
 use crate::error::Kind;
-use crate::header::{FlowIs, Header};
+use crate::header::Header;
 
 /// An entry, and when it was recorded.
 #[derive(Debug, Clone)]
@@ -107,13 +108,13 @@ pub(crate) fn check_order(lines: &[Line]) -> Result<(), EntryError> {
 #[derive(Clone)]
 pub(crate) enum Wanted {
     /// The run must belong to this flow.
-    Same(FlowIs),
+    Same(FlowGraph),
     /// The run must belong to this flow and have been started with this input.
-    SameInput(FlowIs, Box<RawValue>),
+    SameInput(FlowGraph, Box<RawValue>),
     /// The run must belong to an earlier version of this flow, which replaces the recorded one.
-    Changed(FlowIs),
+    Changed(FlowGraph),
     /// The run must belong to this flow, or to an earlier version of it if it may have changed.
-    Fork { flow: FlowIs, changes_flow: bool },
+    Fork { flow: FlowGraph, changes_flow: bool },
     /// The run must accept answers.
     Answerable,
 }
@@ -127,21 +128,21 @@ impl Wanted {
         match self {
             Self::Same(flow) => {
                 header.check_name(&place, flow)?;
-                header.check_shape(&place, flow, "resume_changed")
+                header.check_graph(&place, flow, "resume_changed")
             }
             Self::Fork { flow, changes_flow } => {
                 header.check_name(&place, flow)?;
                 if *changes_flow {
                     return Ok(());
                 }
-                header.check_shape(&place, flow, "Fork::with_changed_flow")
+                header.check_graph(&place, flow, "Fork::with_changed_flow")
             }
             Self::SameInput(flow, input) => {
                 header.check_name(&place, flow)?;
                 // Checked before the shape, because a run of a changed flow can be resumed without
                 // comparing its input.
                 header.check_input(&place, input)?;
-                header.check_shape(&place, flow, "resume_changed")
+                header.check_graph(&place, flow, "resume_changed")
             }
             Self::Changed(flow) => header.check_name(&place, flow),
             Self::Answerable => match record.lines.last().map(|line| &line.entry) {
@@ -155,7 +156,7 @@ impl Wanted {
     pub(crate) fn change(self, header: &mut Header) -> bool {
         match self {
             Self::Same(flow) | Self::SameInput(flow, _) | Self::Changed(flow) => {
-                header.take_shape(flow)
+                header.take_graph(flow)
             }
             Self::Fork { .. } | Self::Answerable => false,
         }

@@ -14,7 +14,7 @@ use crate::backend::{Backend, Expected, Taken};
 use crate::entries::indexes;
 use crate::error::Kind;
 use crate::file::Files;
-use crate::header::{FlowIs, Header};
+use crate::header::Header;
 use crate::record::{Line, Reader, Record, Wanted, check_order};
 use crate::write::Writer;
 use crate::{
@@ -206,7 +206,7 @@ impl Store {
         // Here and below, everything borrowed is read before the first `await`, so that neither
         // states nor inputs need be `Sync`.
         let opener = self.opener(run_id);
-        let header = Header::new(run_id, FlowIs::of(flow), input);
+        let header = Header::new(run_id, flow.graph(), input);
         async move { opener.open(Some(header?.into()), None).await }
     }
 
@@ -223,7 +223,7 @@ impl Store {
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let wanted = Wanted::Same(FlowIs::of(flow));
+        let wanted = Wanted::Same(flow.graph());
         self.opener(run_id).open(None, Some(wanted))
     }
 
@@ -249,8 +249,8 @@ impl Store {
         input: &impl Serialize,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         let opener = self.opener(run_id);
-        let header = Header::new(run_id, FlowIs::of(flow), input);
-        let flow = FlowIs::of(flow);
+        let header = Header::new(run_id, flow.graph(), input);
+        let flow = flow.graph();
         async move {
             let header = header?;
             let wanted = Wanted::SameInput(flow, header.input.clone());
@@ -271,8 +271,8 @@ impl Store {
         input: &impl Serialize,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         let opener = self.opener(run_id);
-        let header = Header::new(run_id, FlowIs::of(flow), input);
-        let wanted = Wanted::Same(FlowIs::of(flow));
+        let header = Header::new(run_id, flow.graph(), input);
+        let wanted = Wanted::Same(flow.graph());
         async move { opener.open(Some(header?.into()), Some(wanted)).await }
     }
 
@@ -290,7 +290,7 @@ impl Store {
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let wanted = Wanted::Changed(FlowIs::of(flow));
+        let wanted = Wanted::Changed(flow.graph());
         self.opener(run_id).open(None, Some(wanted))
     }
 
@@ -382,11 +382,14 @@ impl Store {
         event: &str,
         answer: &impl Serialize,
     ) -> impl Future<Output = Result<(), StoreError>> + Send {
-        let answer = serde_json::to_vec(answer).map_err(|error| {
+        let answer = Json::of(answer).map_err(|error| {
             let event = Name(event);
             StoreError::new(
                 Kind::Value,
-                format_args!("the answer to `{event}` cannot be written as JSON: {error}"),
+                format_args!(
+                    "the answer to `{event}` cannot be written as JSON: {}",
+                    error.detail()
+                ),
             )
         });
 
@@ -703,7 +706,7 @@ impl Opener {
         Ok(recorded.collect())
     }
 
-    async fn deliver(self, event: String, answer: Vec<u8>) -> Result<(), StoreError> {
+    async fn deliver(self, event: String, answer: Json) -> Result<(), StoreError> {
         if self.offer(&event, &answer).await? {
             return Ok(());
         }
@@ -725,11 +728,10 @@ impl Opener {
     }
 
     /// Leaves an answer for whoever uses the run. Returns whether that is possible.
-    async fn offer(&self, event: &str, answer: &[u8]) -> Result<bool, StoreError> {
-        let answer = Json::from_record(&String::from_utf8_lossy(answer));
+    async fn offer(&self, event: &str, answer: &Json) -> Result<bool, StoreError> {
         let entry = Entry::Answer {
             event: event.to_owned(),
-            answer,
+            answer: answer.clone(),
         };
         let line = serde_json::to_string(&entry).unwrap_or_default();
         self.backend.offer(&self.run_id, event, &line).await

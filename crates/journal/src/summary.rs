@@ -128,9 +128,6 @@ impl Standing {
         }
 
         match entry {
-            Entry::Shortened { step, until } => {
-                return self.waits.shorten(step, from_millis(*until));
-            }
             Entry::Answer { event, .. } => self.waits.answer(event),
             Entry::Taken { step, event } => {
                 self.waits.use_up(event);

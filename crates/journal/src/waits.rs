@@ -87,11 +87,6 @@ pub(crate) enum WaitChange {
         event: String,
         until: Option<SystemTime>,
     },
-    /// The wait that began with this line times out earlier.
-    Shortened {
-        line: u64,
-        until: Option<SystemTime>,
-    },
     /// The wait that began with this line ended.
     Ended { line: u64 },
     /// No step waits.
@@ -110,15 +105,6 @@ impl Waits {
 
         self.waiting.insert(number, wait);
         change
-    }
-
-    pub(crate) fn shorten(&mut self, step: &str, until: Option<SystemTime>) -> Option<WaitChange> {
-        let number = *self.numbers.get(step)?;
-        self.waiting.get_mut(&number)?.until = until;
-        Some(WaitChange::Shortened {
-            line: number,
-            until,
-        })
     }
 
     pub(crate) fn end(&mut self, step: &str) -> Option<WaitChange> {

@@ -234,11 +234,10 @@ impl Behind {
         }))
     }
 
-    fn queue(&self, jobs: impl IntoIterator<Item = Job>) -> u64 {
+    fn queue(&self, job: Job) -> u64 {
         let mut queue = lock(&self.0.queue);
-        let before = queue.jobs.len();
-        queue.jobs.extend(jobs);
-        queue.pushed += (queue.jobs.len() - before) as u64;
+        queue.jobs.push(job);
+        queue.pushed += 1;
         let pushed = queue.pushed;
 
         if self.0.written.borrow().failed.is_some() {
@@ -369,15 +368,11 @@ impl Shared {
 #[async_trait]
 impl Log for Behind {
     fn push(&self, entry: Entry) -> u64 {
-        self.queue([Job::Append(entry)])
-    }
-
-    fn push_all(&self, entries: Vec<Entry>) -> u64 {
-        self.queue(entries.into_iter().map(Job::Append))
+        self.queue(Job::Append(entry))
     }
 
     fn replace(&self, entries: Vec<Entry>) -> u64 {
-        self.queue([Job::Replace(entries)])
+        self.queue(Job::Replace(entries))
     }
 
     async fn written(&self, number: u64) -> Result<(), BoxError> {

@@ -5,6 +5,7 @@
 //! run uses them in this order.
 
 use bytes::Bytes;
+use cogwork_flow::journal::Json;
 use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::TerminalError;
 use serde::{Deserialize, Serialize};
@@ -16,14 +17,7 @@ use crate::tried::RawJson;
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Delivered {
     by: String,
-    answer: Box<RawValue>,
-}
-
-impl Delivered {
-    pub(crate) fn into_answer(self) -> Vec<u8> {
-        let text: Box<str> = self.answer.into();
-        text.into_string().into_bytes()
-    }
+    pub(crate) answer: Json,
 }
 
 pub(crate) fn promise_name(event: &str, number: u64) -> String {
@@ -39,7 +33,7 @@ pub(crate) async fn deliver(
 ) -> Result<(), TerminalError> {
     let delivered = Delivered {
         by: by.to_owned(),
-        answer: answer.to_owned(),
+        answer: Json::from_record(answer.get()),
     };
     let bytes = Bytes::from(serde_json::to_vec(&delivered).map_err(TerminalError::from_error)?);
     let mut number = first_free(context, event).await?;

@@ -1,14 +1,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{EventSink, Flow, Shape};
+use cogwork_flow::{EventSink, Flow, FlowGraph};
 use restate_sdk::discovery::ServiceName;
 
 /// What the handlers of a workflow share.
 pub(crate) struct Inner<S> {
     pub(crate) name: ServiceName,
     pub(crate) flow: Arc<Flow<S>>,
-    pub(crate) shape: Shape,
+    pub(crate) graph: FlowGraph,
     pub(crate) settings: Settings,
 }
 

@@ -5,26 +5,32 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_flow::journal::{Awaited, Journal, Progress, StepError, Waited, Work};
+use cogwork_flow::journal::{
+    Awaited, Journal, Json as Recorded, Progress, StepError, Waited, Work,
+};
 use cogwork_flow::{BoxError, StepName};
 use cogwork_text::ErrorText;
 use restate_sdk::context::macro_support::SealedDurableFuture;
 use restate_sdk::context::{RunFuture, RunRetryPolicy};
+use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::HandlerError;
 use restate_sdk::serde::Json;
 
 use crate::delivered::{Delivered, promise_name};
 use crate::progress::{RunProgress, WaitsFor};
 use crate::stopped::Stopped;
-use crate::timers::Timers;
+use crate::timers::{after, now, sleep};
 use crate::tried::{RawJson, Tried, shortened};
 
 /// The name of the state with the progress of a run.
 pub(crate) const PROGRESS: &str = "progress";
 
-pub(crate) struct RunJournal<'a> {
-    key: &'a str,
-    timers: Timers<'a>,
+pub(crate) struct RunJournal {
+    key: String,
+    /// The context, until the handler ends.
+    context: Mutex<Option<ContextInternal>>,
+    /// The deadline of the run, in milliseconds since 1970.
+    until: Option<u64>,
     state: Mutex<State>,
 }
 
@@ -43,16 +49,22 @@ enum By {
     Deadline,
 }
 
-impl<'a> RunJournal<'a> {
-    pub(crate) fn new(key: &'a str, timers: Timers<'a>, start: &str) -> Self {
+impl RunJournal {
+    pub(crate) fn new(
+        key: &str,
+        context: &ContextInternal,
+        until: Option<u64>,
+        start: &str,
+    ) -> Self {
         let progress = RunProgress {
             node: Some(start.to_owned()),
             ..RunProgress::default()
         };
 
         let journal = Self {
-            key,
-            timers,
+            key: key.to_owned(),
+            context: Mutex::new(Some(context.clone())),
+            until,
             state: Mutex::new(State {
                 progress,
                 answered: HashMap::new(),
@@ -66,13 +78,33 @@ impl<'a> RunJournal<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn context(&self) -> Result<ContextInternal, Stopped> {
+        let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        context.clone().ok_or(Stopped::HandlerEnded)
+    }
+
+    /// Lets go of the context when the handler ends: nothing may be called on it after that, and a
+    /// task that `exec` has spawned may keep the journal.
+    pub(crate) fn close(&self) {
+        let mut context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        *context = None;
+    }
+
+    /// Returns the time until the deadline, if there is one. Without a timer for it, a run that is
+    /// suspended while it waits wouldn't be called again at its deadline.
+    fn left(&self) -> Option<Duration> {
+        let until = Duration::from_millis(self.until?);
+        Some(until.saturating_sub(now()))
+    }
+
     /// Changes the progress that others can read.
     pub(crate) fn show(&self, change: impl FnOnce(&mut RunProgress)) {
         let mut state = self.state();
         change(&mut state.progress);
-        self.timers
-            .context
-            .set(PROGRESS, Json(state.progress.clone()));
+
+        if let Ok(context) = self.context() {
+            context.set(PROGRESS, Json(state.progress.clone()));
+        }
     }
 
     fn next_answer(&self, event: &str) -> String {
@@ -87,9 +119,9 @@ impl<'a> RunJournal<'a> {
     }
 
     async fn answer(&self, awaited: Awaited<'_>) -> Result<Waited, Stopped> {
-        let context = self.timers.context;
-        let limit = awaited.within.map(|within| self.timers.after(within));
-        let deadline = self.timers.deadline();
+        let context = self.context()?;
+        let limit = awaited.within.map(|within| after(&context, within));
+        let deadline = self.left().map(|left| after(&context, left));
 
         loop {
             let name = self.next_answer(awaited.event);
@@ -128,37 +160,37 @@ impl<'a> RunJournal<'a> {
     }
 }
 
-fn read(bytes: &[u8], awaited: Awaited<'_>) -> Result<Vec<u8>, BoxError> {
+fn read(bytes: &[u8], awaited: Awaited<'_>) -> Result<Recorded, BoxError> {
     let delivered: Delivered = serde_json::from_slice(bytes)?;
-    let answer = delivered.into_answer();
-    awaited.accept(&answer)?;
-    Ok(answer)
+    awaited.accept(&delivered.answer)?;
+    Ok(delivered.answer)
 }
 
 #[async_trait]
-impl Journal for RunJournal<'_> {
+impl Journal for RunJournal {
     fn run_id(&self) -> &str {
-        self.key
+        &self.key
     }
 
     fn in_order(&self) -> bool {
         true
     }
 
-    async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        let work = || async { Ok::<_, HandlerError>(Tried::from(work.run().await)) };
+    async fn call(&self, name: &StepName, work: Work<'_>) -> Result<Recorded, StepError> {
+        let work = || async { Ok::<_, HandlerError>(Json(Tried::from(work.await))) };
 
         // The retries are those of the flow, and part of the work.
         let once = RunRetryPolicy::new().max_attempts(1);
-        let context = self.timers.context;
-        let run = context.run(work).name(step.to_string()).retry_policy(once);
+        let context = self.context().map_err(StepError::journal)?;
+        let run = context.run(work).name(name.to_string()).retry_policy(once);
 
         let tried = run.await.map_err(Stopped::from);
-        tried.map_err(StepError::journal)?.into()
+        tried.map_err(StepError::journal)?.into_inner().into()
     }
 
     async fn sleep(&self, _step: &StepName, duration: Duration) -> Result<(), BoxError> {
-        Ok(self.timers.sleep(duration).await?)
+        let context = self.context()?;
+        Ok(sleep(&context, duration, self.left()).await?)
     }
 
     async fn wait(&self, _step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
@@ -177,7 +209,7 @@ impl Journal for RunJournal<'_> {
         Ok(waited)
     }
 
-    async fn deliver(&self, event: &str, _answer: Vec<u8>) -> Result<(), BoxError> {
+    async fn deliver(&self, event: &str, _answer: Recorded) -> Result<(), BoxError> {
         Err(format!(
             "an answer to `{}` cannot come from inside the run; deliver it with `Client::deliver`",
             cogwork_text::Name(event)

@@ -58,7 +58,7 @@
 //! # Changed flows
 //!
 //! A run stays at the deployment (the registered address) at which it began. Its first entry is the
-//! [`Shape`](cogwork_flow::Shape) of its flow. If a different flow is served at the same address,
+//! [`FlowGraph`](cogwork_flow::FlowGraph) of its flow. If a different flow is served at the same address,
 //! the run is refused with the difference. Nothing is lost: Restate repeats the attempt, by default
 //! 70 times, and then pauses the run. It continues once its flow is served there again, and if it
 //! is paused, once it is resumed. So serve a changed flow at

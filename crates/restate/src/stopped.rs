@@ -7,6 +7,9 @@ pub(crate) enum Stopped {
     /// Restate ended the run, usually because it was cancelled.
     #[error("{}", ErrorText(.message))]
     ByEngine { code: u16, message: String },
+    /// A task that `exec` spawned made a call after the run.
+    #[error("the run is over")]
+    HandlerEnded,
     /// The deadline of the run passed while it slept or waited.
     #[error("the run reached its deadline")]
     Deadline,

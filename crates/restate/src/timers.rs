@@ -12,39 +12,26 @@ use crate::stopped::Stopped;
 pub(crate) type Timer<'a> =
     Pin<Box<dyn DurableFuture<Output = Result<(), TerminalError>> + Send + 'a>>;
 
-/// Sleeps of one run, which end when its deadline passes.
-#[derive(Clone, Copy)]
-pub(crate) struct Timers<'a> {
-    pub(crate) context: &'a ContextInternal,
-    /// The deadline of the run, in milliseconds since 1970.
-    pub(crate) until: Option<u64>,
+/// Starts a timer.
+pub(crate) fn after(context: &ContextInternal, duration: Duration) -> Timer<'_> {
+    Box::pin(context.sleep(duration.min(LONGEST)))
 }
 
-impl<'a> Timers<'a> {
-    /// Sleeps for this long.
-    pub(crate) async fn sleep(self, duration: Duration) -> Result<(), Stopped> {
-        let slept = self.after(duration);
-        if let Some(deadline) = self.deadline() {
-            let first = vec![slept.handle(), deadline.handle()];
-            if self.context.select(first).await? != 0 {
-                return Err(Stopped::Deadline);
-            }
+/// Sleeps for this long, or until the deadline passes.
+pub(crate) async fn sleep(
+    context: &ContextInternal,
+    duration: Duration,
+    deadline: Option<Duration>,
+) -> Result<(), Stopped> {
+    let slept = after(context, duration);
+    if let Some(deadline) = deadline.map(|left| after(context, left)) {
+        let first = vec![slept.handle(), deadline.handle()];
+        if context.select(first).await? != 0 {
+            return Err(Stopped::Deadline);
         }
-
-        Ok(slept.await?)
     }
 
-    /// Starts a timer.
-    pub(crate) fn after(self, duration: Duration) -> Timer<'a> {
-        Box::pin(self.context.sleep(duration.min(LONGEST)))
-    }
-
-    /// Starts a timer for the deadline, if there is one. Without it, a run that is suspended while
-    /// it waits wouldn't be called again at its deadline.
-    pub(crate) fn deadline(self) -> Option<Timer<'a>> {
-        let until = Duration::from_millis(self.until?);
-        Some(self.after(until.saturating_sub(now())))
-    }
+    Ok(slept.await?)
 }
 
 /// Returns the time since 1970.

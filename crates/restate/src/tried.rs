@@ -1,34 +1,17 @@
-use std::num::NonZeroU32;
-
 use bytes::Bytes;
 use cogwork_flow::BoxError;
-use cogwork_flow::journal::{StepError, WorkError};
+use cogwork_flow::journal::{Json, StepError, WorkError};
 use restate_sdk::errors::HandlerError;
 use restate_sdk::serde::{Deserialize, Serialize};
 use serde::{Deserialize as SerdeDeserialize, Serialize as SerdeSerialize};
 
-/// The result of a step, as it is recorded.
-///
-/// An outcome is written as `{"done":…}`, with the JSON of the outcome. It isn't parsed here.
-#[derive(Debug, Clone)]
-pub(crate) enum Tried {
-    Done(Vec<u8>),
-    Failed(Failure),
-}
-
-#[derive(Debug, Clone, SerdeSerialize, SerdeDeserialize)]
-pub(crate) struct Failure {
-    pub(crate) attempts: NonZeroU32,
-    pub(crate) error: String,
-}
-
+/// The result of a call, as it is recorded.
 #[derive(SerdeSerialize, SerdeDeserialize)]
-struct Failed<F> {
-    failed: F,
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Tried {
+    Done(Json),
+    Failed { attempts: u32, error: String },
 }
-
-const BEFORE: &[u8] = b"{\"done\":";
-const AFTER: &[u8] = b"}";
 
 /// The maximum length of a recorded error, in characters.
 const MAX_ERROR: usize = 10_000;
@@ -38,57 +21,27 @@ pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(MAX_ERROR).collect()
 }
 
-impl From<Result<Vec<u8>, WorkError>> for Tried {
-    fn from(tried: Result<Vec<u8>, WorkError>) -> Self {
+impl From<Result<Json, WorkError>> for Tried {
+    fn from(tried: Result<Json, WorkError>) -> Self {
         match tried {
             Ok(outcome) => Self::Done(outcome),
-            Err(error) => Self::Failed(Failure {
-                attempts: error.attempts(),
+            Err(error) => Self::Failed {
+                attempts: error.attempts,
                 error: shortened(&error.to_string()),
-            }),
+            },
         }
     }
 }
 
-impl From<Tried> for Result<Vec<u8>, StepError> {
+impl From<Tried> for Result<Json, StepError> {
     fn from(tried: Tried) -> Self {
         match tried {
             Tried::Done(outcome) => Ok(outcome),
-            Tried::Failed(failure) => Err(StepError::failed(failure.attempts, failure.error)),
+            Tried::Failed { attempts, error } => {
+                let error = error.into();
+                Err(WorkError { attempts, error }.into())
+            }
         }
-    }
-}
-
-impl Serialize for Tried {
-    type Error = serde_json::Error;
-
-    fn serialize(&self) -> Result<Bytes, serde_json::Error> {
-        let outcome = match self {
-            Self::Done(outcome) => outcome,
-            Self::Failed(failed) => return serde_json::to_vec(&Failed { failed }).map(Bytes::from),
-        };
-
-        let mut bytes = Vec::with_capacity(BEFORE.len() + outcome.len() + AFTER.len());
-        bytes.extend_from_slice(BEFORE);
-        bytes.extend_from_slice(outcome);
-        bytes.extend_from_slice(AFTER);
-        Ok(Bytes::from(bytes))
-    }
-}
-
-impl Deserialize for Tried {
-    type Error = serde_json::Error;
-
-    fn deserialize(bytes: &mut Bytes) -> Result<Self, serde_json::Error> {
-        let outcome = bytes
-            .strip_prefix(BEFORE)
-            .and_then(|rest| rest.strip_suffix(AFTER));
-        if let Some(outcome) = outcome {
-            return Ok(Self::Done(outcome.to_vec()));
-        }
-
-        let Failed { failed } = serde_json::from_slice(bytes)?;
-        Ok(Self::Failed(failed))
     }
 }
 

@@ -88,11 +88,11 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
         }
 
         let flow = flow.into();
-        let shape = flow.shape();
+        let graph = flow.graph();
         let inner = Inner {
             name: ServiceName::try_from(name.as_str()).map_err(|_| WorkflowError::Name(name))?,
             flow,
-            shape,
+            graph,
             settings: Settings {
                 deadline: None,
                 max_steps: Run::<S>::DEFAULT_MAX_STEPS,
@@ -172,7 +172,7 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
         self.inner = Arc::new(Inner {
             name: inner.name.clone(),
             flow: Arc::clone(&inner.flow),
-            shape: inner.shape.clone(),
+            graph: inner.graph.clone(),
             settings,
         });
         self

@@ -528,7 +528,7 @@ async fn the_deepest_flow_loads_and_runs_on_a_small_stack() {
             ),
         };
 
-        let node = (0..9).fold(innermost, |node, _| {
+        let node = (0..4).fold(innermost, |node, _| {
             format!("{{id: a, type: subflow, config: {{nodes: [{node}]}}}}")
         });
         std::fs::write(

@@ -1,12 +1,14 @@
 //! The number of steps that a run has taken and may take.
 
-use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Atomic because a run is `Sync`. Everything inside a run is polled by the same task, so plain loads
+/// and stores suffice.
 pub(crate) struct Budget {
-    /// Atomic because a run is `Sync`. Everything inside a run is polled by the same task, so plain
-    /// loads and stores suffice.
+    /// With the steps in progress, so that concurrent items cannot exceed the limit together.
     taken: AtomicU64,
+    /// Without the steps inside a step that isn't complete: they will be taken again or replayed.
+    complete: AtomicU64,
     pub(crate) max: u64,
 }
 
@@ -14,58 +16,47 @@ impl Budget {
     pub(crate) fn new(max: u64) -> Self {
         Self {
             taken: AtomicU64::new(0),
+            complete: AtomicU64::new(0),
             max,
         }
     }
 
+    /// Returns the number of steps with those in progress.
     #[inline]
     pub(crate) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Counts steps that were taken before the run was resumed.
-    pub(crate) fn begin_at(&mut self, taken: u64) {
-        *self.taken.get_mut() = taken;
+    /// Returns the number of steps, not counting those of a step that isn't complete.
+    pub(crate) fn complete(&self) -> u64 {
+        self.complete.load(Ordering::Relaxed)
     }
 
-    /// Reserves a step if any is left. The step counts from before the visit, so that concurrent
-    /// items cannot exceed the limit together.
+    /// Counts steps that were taken before the run was resumed.
+    pub(crate) fn begin_at(&mut self, taken: u64) {
+        *self.complete.get_mut() = taken;
+    }
+
+    /// Takes a step if any is left. Returns its number.
     #[inline]
-    pub(crate) fn reserve(&self, inside: bool) -> Option<Reserved<'_>> {
+    pub(crate) fn take(&self) -> Option<u64> {
         let taken = self.taken();
         if taken >= self.max {
             return None;
         }
 
         self.taken.store(taken + 1, Ordering::Relaxed);
-        Some(Reserved {
-            taken: &self.taken,
-            number: taken + 1,
-            inside,
-        })
+        Some(taken + 1)
     }
-}
 
-/// A step that is returned to the budget when this is dropped, with all steps inside it: they will
-/// be taken again or replayed. A step inside a different one is returned by the outer one.
-pub(crate) struct Reserved<'a> {
-    taken: &'a AtomicU64,
-    pub(crate) number: u64,
-    inside: bool,
-}
-
-impl Reserved<'_> {
-    /// Keeps the step.
+    /// Counts the steps so far as complete.
     #[inline]
-    pub(crate) fn take(self) {
-        mem::forget(self);
+    pub(crate) fn keep(&self) {
+        self.complete.store(self.taken(), Ordering::Relaxed);
     }
-}
 
-impl Drop for Reserved<'_> {
-    fn drop(&mut self) {
-        if !self.inside {
-            self.taken.store(self.number - 1, Ordering::Relaxed);
-        }
+    /// Gives back the steps of a step that isn't complete.
+    pub(crate) fn give_back(&self) {
+        self.taken.store(self.complete(), Ordering::Relaxed);
     }
 }

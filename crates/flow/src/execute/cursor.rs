@@ -1,7 +1,7 @@
 //! The position of a run in the checked graph.
 
 use crate::Action;
-use crate::location::Location;
+use crate::error::Location;
 use crate::wiring::{Place, Target, Wiring};
 
 pub(crate) struct Cursor<'f> {

@@ -1,12 +1,14 @@
-//! The flows inside a visit: flows over items, and branches.
+//! The works inside a visit: items and branches.
 
-use futures_util::{Stream, StreamExt};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 
 use super::cursor::Cursor;
-use super::failure::{Failure, Inside};
+use super::failure::Failure;
 use super::graph::Graph;
 use super::here::Here;
 use super::walk::{Distance, Walk};
+use super::yielding::give_way;
 use crate::{Level, StepName};
 
 /// One of the flows inside a visit.
@@ -69,32 +71,36 @@ pub(crate) async fn finish<S>(
         Ok(_) => Ok(()),
         Err(error) => {
             let label = part.label();
-            Err(Failure::Inside(Box::new(Inside { label, error })))
+            Err(Failure::Inside { label, error })
         }
     }
 }
 
-/// The result of one of several flows.
-pub(crate) struct Finished<T> {
-    pub(crate) index: usize,
-    pub(crate) result: Result<T, Failure>,
-}
-
-/// Waits for concurrent flows and returns their results in the order of their indices.
+/// Does up to `at_most` works at a time, and returns their outcomes in the order of the works.
 ///
 /// An error stops the others. After a pause, the others run until they end or pause, and the
-/// returned failure contains all waits. If calls must come in order, a pause stops the others too.
-/// Otherwise, they would make calls while the paused flow waits, and in a replay these would come
-/// after the calls of that flow.
+/// returned failure contains all waits. If calls must come in order, there is one at a time, and a
+/// pause stops the others too: they would make calls while the paused one waits, and in a replay
+/// these would come after its own.
 pub(crate) async fn all_of<T>(
-    mut runs: impl Stream<Item = Finished<T>> + Unpin,
-    in_order: bool,
+    here: Here<'_>,
+    at_most: usize,
+    works: Vec<impl Future<Output = Result<T, Failure>>>,
 ) -> Result<Vec<T>, Failure> {
+    let in_order = here.in_order();
+    let at_most = if in_order { 1 } else { at_most };
+    let mut works = works.into_iter().enumerate();
+
+    // Unordered, so that the first error is seen immediately and stops the others.
+    let mut begun: FuturesUnordered<_> = works.by_ref().take(at_most).map(numbered).collect();
     let mut done = Vec::new();
     let mut pauses = Vec::new();
-    while let Some(Finished { index, result }) = runs.next().await {
-        match result {
-            Ok(item) => done.push((index, item)),
+
+    while let Some((index, outcome)) = begun.next().await {
+        begun.extend(works.next().map(numbered));
+
+        match outcome {
+            Ok(outcome) => done.push((index, outcome)),
             Err(mut failure) => match failure.paused_mut() {
                 Some(_) if !in_order => pauses.push((index, failure)),
                 _ => return Err(failure),
@@ -107,7 +113,12 @@ pub(crate) async fn all_of<T>(
     }
 
     done.sort_unstable_by_key(|(index, _)| *index);
-    Ok(done.into_iter().map(|(_, item)| item).collect())
+    Ok(done.into_iter().map(|(_, outcome)| outcome).collect())
+}
+
+async fn numbered<F: Future>((index, work): (usize, F)) -> (usize, F::Output) {
+    give_way(index).await;
+    (index, work.await)
 }
 
 /// Returns the first of the pauses, with the waits of the others.

@@ -5,30 +5,23 @@
 //! 1. [`walk`]: the loop over the steps of one flow. It takes a step from the run's [`budget`],
 //!    names it if the run has observers ([`named_step`]), visits the node, and moves the [`cursor`]
 //!    along the edge.
-//! 2. [`graph`]: the nodes of a flow, by the index from the cursor.
-//! 3. [`visit`]: the type-erased visit of a place, which sees the run as [`here`]. It is implemented
-//!    by a [`node`] and by each kind of place in [`places`](crate::places).
-//! 4. [`call`]: one call of `exec` in a run with a journal, or [`composite`]: an `exec` whose own
-//!    [`calls`] are recorded.
+//! 2. [`graph`]: the places of a flow, by the index from the cursor, and their type-erased visits,
+//!    which see the run as [`here`]. A visit is implemented by a [`node`] and by each kind of place in
+//!    [`places`](crate::places).
+//! 3. [`recorder`]: the call of `exec` in a run with a journal, and the calls inside it.
 //!
 //! Errors come back up as a [`failure`], to which the walk adds the location. [`inside`] runs the
 //! flows inside a visit, each with its own walk.
 
 pub(crate) mod budget;
-pub(crate) mod call;
-pub(crate) mod calls;
-pub(crate) mod composite;
-pub(crate) mod context;
 pub(crate) mod cursor;
 pub(crate) mod failure;
 pub(crate) mod graph;
 pub(crate) mod here;
 pub(crate) mod inside;
-pub(crate) mod journaled;
 pub(crate) mod named_step;
 pub(crate) mod node;
+pub(crate) mod recorder;
 pub(crate) mod stop;
-pub(crate) mod visit;
-pub(crate) mod waiting;
 pub(crate) mod walk;
 pub(crate) mod yielding;

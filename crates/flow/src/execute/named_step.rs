@@ -1,33 +1,42 @@
 //! Steps with names, for runs that are watched, have a journal, or wait for events.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::calls::Calls;
 use super::cursor::Cursor;
-use super::journaled::Journaled;
-use crate::current::{self, Current};
-use crate::error::{Kind, RunError};
+use super::failure::Failure;
+use super::recorder::{Calls, Recorder};
+use crate::RunError;
+use crate::current::Current;
 use crate::events::Watch;
-use crate::journal::{MemoryJournal, Progress};
+use crate::journal::{Journal, MemoryJournal, Progress};
 use crate::spans::{self, RunSpan, StepSpan};
 use crate::wiring::Place;
 use crate::{Action, EventKind, Level, Operation, Phase, StepName};
 
 /// The observers of the steps of a run.
 #[derive(Clone, Default)]
-pub(crate) struct Attached<'j> {
+pub(crate) struct Attached {
     pub(crate) watch: Option<Watch>,
-    pub(crate) journal: Option<Journaled<'j>>,
+    pub(crate) recorder: Option<Recorder>,
     /// Stores answers for a run without a journal.
     pub(crate) answers: Option<Arc<MemoryJournal>>,
     /// The `tracing` span of the run, if a subscriber wants it.
     pub(crate) span: Option<RunSpan>,
 }
 
-impl<'j> Attached<'j> {
+impl Attached {
+    /// Returns the journal that keeps answers until they are used; `None` if no node waits for
+    /// events.
+    pub(crate) fn keeper(&self) -> Option<&dyn Journal> {
+        match (&self.recorder, &self.answers) {
+            (Some(recorder), _) => Some(&*recorder.journal),
+            (None, Some(answers)) => Some(&**answers),
+            (None, None) => None,
+        }
+    }
+
     /// Returns whether anyone reads what the phases of nodes emit.
     fn is_observed(&self) -> bool {
         self.watch.is_some() || self.span.is_some()
@@ -38,11 +47,11 @@ impl<'j> Attached<'j> {
     ///
     /// Boxed, so that the future of a step in a run without names holds a single word for it.
     pub(crate) fn step(
-        &self,
+        self: &Arc<Self>,
         cursor: &Cursor<'_>,
         around: Option<&[Level]>,
         place: &Place,
-    ) -> Box<NamedStep<'j>> {
+    ) -> Box<NamedStep> {
         let flows = cursor.flow_path().into_iter().map(Level::Flow);
         let within = match around {
             None => flows.collect(),
@@ -61,28 +70,29 @@ impl<'j> Attached<'j> {
         Box::new(NamedStep {
             name: Arc::new(name),
             inside: around.is_some(),
-            attached: self.clone(),
+            attached: Arc::clone(self),
         })
     }
 }
 
+/// A step, or an item or a call of it.
 #[derive(Clone)]
-pub(crate) struct NamedStep<'j> {
+pub(crate) struct NamedStep {
     pub(crate) name: Arc<StepName>,
     /// Whether the step is inside an item or a branch.
     pub(crate) inside: bool,
-    pub(crate) attached: Attached<'j>,
+    pub(crate) attached: Arc<Attached>,
 }
 
-impl<'j> NamedStep<'j> {
-    pub(crate) fn journal(&self) -> Option<&Journaled<'j>> {
-        self.attached.journal.as_ref()
+impl NamedStep {
+    pub(crate) fn recorder(&self) -> Option<&Recorder> {
+        self.attached.recorder.as_ref()
     }
 
-    pub(crate) fn of_item(&self, index: usize) -> Self {
-        let name = Arc::new(self.name.of_item(index));
+    /// Returns an item or a call of the step.
+    pub(crate) fn named(&self, name: StepName) -> Self {
         Self {
-            name,
+            name: Arc::new(name),
             ..self.clone()
         }
     }
@@ -105,11 +115,16 @@ impl<'j> NamedStep<'j> {
         self.emit(|| EventKind::Replayed);
     }
 
-    /// Runs a phase and reports its duration.
+    /// Runs a phase other than `exec` and reports its duration.
     pub(crate) fn phase<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let started = self.started();
         let done = if self.attached.is_observed() {
-            current::during_phase(&self.name, self.attached.watch.as_ref(), work)
+            // Without an idempotency key, because a replay repeats the phase.
+            let current = Current {
+                run: None,
+                ..self.current(None)
+            };
+            current.during_phase(work)
         } else {
             work()
         };
@@ -119,31 +134,26 @@ impl<'j> NamedStep<'j> {
     }
 
     /// Runs `exec` and reports its duration. While it is polled, this is the current step.
-    pub(crate) async fn exec<T>(&self, work: Pin<&mut impl Future<Output = T>>) -> T {
+    pub(crate) async fn exec<F: Future + Unpin>(
+        &self,
+        calls: Option<&Arc<Calls>>,
+        work: F,
+    ) -> F::Output {
         let started = self.started();
-        let current = Current::Step {
-            name: Arc::clone(&self.name),
-            watch: self.attached.watch.clone(),
-            run: self.journal().map(|journal| Arc::clone(&journal.run)),
-        };
-
-        let done = current.during(work).await;
+        let done = self.current(calls).during(work).await;
         self.finished(Phase::Exec, started);
+
         done
     }
 
-    /// Runs the `exec` of a composite node in the same way. Not shared with the other, whose future
-    /// would be larger.
-    pub(crate) async fn exec_composite<T>(
-        &self,
-        calls: Arc<Calls>,
-        work: Pin<&mut impl Future<Output = T>>,
-    ) -> T {
-        let started = self.started();
-        let done = Current::Composite(calls).during(work).await;
-        self.finished(Phase::Exec, started);
-
-        done
+    /// Returns this step for the code that is polled in it.
+    pub(crate) fn current(&self, calls: Option<&Arc<Calls>>) -> Current {
+        Current {
+            name: Arc::clone(&self.name),
+            watch: self.attached.watch.clone(),
+            run: self.recorder().map(|recorder| Arc::clone(&recorder.run)),
+            calls: calls.cloned(),
+        }
     }
 
     /// The clock is only read if the run is watched.
@@ -179,7 +189,7 @@ impl<'j> NamedStep<'j> {
             answers.forget_steps();
         }
 
-        let Some(journal) = self.journal() else {
+        let Some(recorder) = self.recorder() else {
             return Ok(());
         };
 
@@ -191,13 +201,13 @@ impl<'j> NamedStep<'j> {
             None => Progress::Ended { action, steps },
         };
 
-        journal.progress(progress).await.map_err(|error| {
+        recorder.journal.progress(progress).await.map_err(|error| {
             let mut location = cursor.location();
             if next.is_none() {
                 location.node.clone_from(&self.name.node);
             }
 
-            RunError::new(location, Kind::Journal(error))
+            RunError::new(location, Failure::Journal(error))
         })
     }
 

@@ -1,14 +1,14 @@
 //! The visit of a node: its three phases.
 
 use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
 
-use super::call::Call;
-use super::composite;
-use super::failure::Failure;
+use super::failure::{Failed, Failure};
+use super::graph::{Visit, Visited};
 use super::here::Here;
 use super::named_step::NamedStep;
-use super::visit::{Visit, Visited};
-use crate::journal::Work;
+use super::recorder::Exec;
+use crate::journal::recordable;
 use crate::{Action, Node, Operation, Phase};
 
 pub(crate) struct NodeVisit<N>(pub(crate) N);
@@ -41,7 +41,7 @@ impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
 async fn visit_named<S, N: Node<S>>(
     node: &N,
     state: &mut S,
-    step: &NamedStep<'_>,
+    step: &NamedStep,
 ) -> Result<Action, Box<Failure>> {
     let prep = step.phase(Phase::Prep, || node.prep(state));
     let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;
@@ -56,24 +56,40 @@ async fn visit_named<S, N: Node<S>>(
 pub(crate) async fn exec<S, N: Node<S>>(
     node: &N,
     prep: &N::Prep,
-    step: &NamedStep<'_>,
+    step: &NamedStep,
 ) -> Result<N::Exec, Failure> {
-    let Some(journal) = step.journal() else {
+    let Some(recorder) = step.recorder() else {
         let exec = pin!(node.exec(prep));
-        let exec = step.exec(exec).await;
+        let exec = step.exec(None, exec).await;
         return exec.map_err(|error| Failure::node(Phase::Exec, error));
     };
 
-    if node.is_composite() {
-        // Boxed, so that no other node is larger because of composite ones.
-        return Box::pin(composite::exec(node, prep, step, journal)).await;
+    // The rest only sees the outcome as JSON. One that was made just now is read back from that.
+    let made = Mutex::new(None);
+    let attempt = || -> Exec<'_> {
+        Box::pin(async {
+            let exec = node.exec(prep).await;
+            let exec = exec.map_err(|error| Failed::new(Phase::Exec, error))?;
+            let recordable = recordable(&exec, recorder.max_outcome);
+            let (json, exec) = recordable.map_err(|problem| Failed::new(Phase::Exec, problem))?;
+
+            *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(exec);
+            Ok(json)
+        })
+    };
+
+    let outcome = if node.is_composite() {
+        recorder.exec_composite(step, &attempt).await?
+    } else {
+        recorder.exec(step, attempt()).await?
+    };
+
+    let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let (true, Some(exec)) = (outcome.was_made, made) {
+        return Ok(exec);
     }
 
-    let call = Call::new(node, prep, step, journal.max_outcome);
-    if let Some(outcome) = journal.loaded(&step.name) {
-        return call.replayed(&outcome);
-    }
-
-    let recorded = journal.step(&step.name, Work::new(&call)).await;
-    call.outcome(&recorded.map_err(Failure::from)?)
+    step.replayed();
+    let exec = outcome.json.read();
+    exec.map_err(|problem| Failure::Journal(problem.into()))
 }

@@ -7,7 +7,7 @@ use std::task::Poll;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::Stopped;
+use super::failure::Stopped;
 
 #[derive(Debug, Default)]
 pub(crate) struct Stop {

@@ -6,20 +6,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-use super::context::Context;
 use super::cursor::Cursor;
 use super::failure::Failure;
 use super::graph::Graph;
+use super::here::Context;
 use super::here::Here;
 use super::yielding::{BETWEEN_YIELDS, yield_now};
-use crate::error::{Kind, RunError};
+use crate::RunError;
 use crate::spans::StepSpan;
 use crate::wiring::Place;
 use crate::{Action, EventKind, Level};
 
 /// A walk through a flow, starting at its cursor.
 pub(crate) struct Walk<'a, 'f, S> {
-    pub(crate) context: &'a Context<'a>,
+    pub(crate) context: &'a Context,
     pub(crate) graph: &'a Graph<S>,
     pub(crate) cursor: &'a mut Cursor<'f>,
     /// The path to the flow, if it is inside a visit.
@@ -54,7 +54,8 @@ impl<S> Walk<'_, '_, S> {
             .await
         };
 
-        let walked = walked.unwrap_or_else(|panicked| Err(panicked.at(self.cursor.location())));
+        let walked =
+            walked.unwrap_or_else(|panicked| Err(RunError::new(self.cursor.location(), panicked)));
         walked.map_err(|error| self.name_step(error))
     }
 
@@ -74,16 +75,23 @@ impl<S> Walk<'_, '_, S> {
             return Ok(cursor.ended().cloned().unwrap_or(Action::DEFAULT));
         };
 
+        if around.is_none() {
+            context.budget.give_back();
+        }
+
         // Outside of the loop, so that a run without names has nothing to drop in each iteration.
         let mut step = None;
 
         loop {
-            let Some(reserved) = context.budget.reserve(around.is_some()) else {
+            let Some(number) = context.budget.take() else {
                 let limit = context.budget.max;
-                return Err(RunError::new(cursor.location(), Kind::StepLimit { limit }));
+                return Err(RunError::new(
+                    cursor.location(),
+                    Failure::StepLimit { limit },
+                ));
             };
 
-            if reserved.number % BETWEEN_YIELDS == 0 {
+            if number % BETWEEN_YIELDS == 0 {
                 yield_now().await;
             }
 
@@ -107,7 +115,10 @@ impl<S> Walk<'_, '_, S> {
 
             let action = match visit.await {
                 Ok(action) => action,
-                Err(failure) => return Err(stopped(failure.at(cursor.location()), span)),
+                Err(failure) => {
+                    let error = RunError::new(cursor.location(), *failure);
+                    return Err(stopped(error, span));
+                }
             };
             let Some(target) = place.target(&action) else {
                 return Err(stopped(undeclared(cursor, place, action), span));
@@ -117,7 +128,10 @@ impl<S> Walk<'_, '_, S> {
                 span.left(&action);
             }
 
-            reserved.take();
+            if around.is_none() {
+                context.budget.keep();
+            }
+
             cursor.follow(target, &action);
             if let Some(step) = &step {
                 Box::pin(step.moved(cursor, &action, context.budget.taken())).await?;
@@ -156,7 +170,7 @@ fn undeclared(cursor: &Cursor<'_>, place: &Place, action: Action) -> RunError {
     let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
     RunError::new(
         cursor.location(),
-        Kind::UndeclaredAction { action, declared },
+        Failure::UndeclaredAction { action, declared },
     )
 }
 

@@ -6,11 +6,10 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::current;
-use crate::execute::calls::Question;
-use crate::execute::composite;
-use crate::execute::waiting::accept;
-use crate::journal::{CallError, CannotWait};
+use crate::execute::failure::Failed;
+use crate::execute::recorder::{Exec, accept, shortened};
+use crate::journal::{Awaited, CallError, CannotWait, recordable};
+use crate::{Phase, current};
 
 /// Makes a call inside the `exec` of a [composite](crate::Node::is_composite) node, and records its
 /// outcome before returning it. If the run is resumed and the outcome is recorded, it is returned
@@ -100,15 +99,47 @@ use crate::journal::{CallError, CannotWait};
 /// Returns the error of `work`, or the text of its error if the call is recorded as failed. If the
 /// journal fails or the outcome cannot be recorded, `exec` is dropped instead. An outcome has the
 /// [maximum size](crate::Run::with_max_outcome) of outcomes of steps.
-pub async fn recorded<T, E, F>(label: &str, work: impl FnOnce() -> F) -> Result<T, CallError<E>>
+pub async fn recorded<T, E, F>(
+    label: &str,
+    work: impl FnOnce() -> F + Send,
+) -> Result<T, CallError<E>>
 where
-    T: Serialize + DeserializeOwned,
-    E: Display,
-    F: Future<Output = Result<T, E>>,
+    T: Serialize + DeserializeOwned + Send,
+    E: Display + Send,
+    F: Future<Output = Result<T, E>> + Send,
 {
-    match current::composite() {
-        Some(calls) => composite::call(calls, label, work).await,
-        None => work().await.map_err(CallError::Failed),
+    let Some(calls) = current::calls() else {
+        return work().await.map_err(CallError::Failed);
+    };
+
+    // The journal only sees the outcome as JSON, and `exec` what is read back from that.
+    let mut made = None;
+    let outcome = {
+        let mut work: Exec<'_> = Box::pin(async {
+            let (outcome, error) = match work().await {
+                Ok(outcome) => (Ok(outcome), None),
+                Err(error) => (Err(shortened(&error.to_string())), Some(error)),
+            };
+            let recordable = recordable(&outcome, calls.recorder.max_outcome);
+            let (json, outcome) =
+                recordable.map_err(|problem| Failed::new(Phase::Exec, problem))?;
+
+            made = Some(match error {
+                Some(error) => Err(CallError::Failed(error)),
+                None => outcome.map_err(CallError::Recorded),
+            });
+            Ok(json)
+        });
+        calls.call(label, &mut work).await
+    };
+
+    if let (true, Some(made)) = (outcome.was_made, made) {
+        return made;
+    }
+
+    match outcome.json.read::<Result<T, String>>() {
+        Ok(recorded) => recorded.map_err(CallError::Recorded),
+        Err(problem) => calls.stop_at(problem).await,
     }
 }
 
@@ -185,17 +216,28 @@ pub async fn wait_for<T: DeserializeOwned>(
     reason: &str,
     timeout: Option<Duration>,
 ) -> Result<Option<T>, CannotWait> {
-    let question = Question {
-        event: event.to_owned(),
-        why: reason.to_owned(),
+    let awaited = Awaited {
+        event,
+        why: reason,
         within: timeout,
+        schema: None,
         accept: accept::<T>,
     };
 
-    match current::composite() {
-        Some(calls) => Ok(composite::wait(calls, question).await),
-        None if current::is_recorded() => Err(CannotWait::NotComposite),
-        None => Err(CannotWait::NoJournal),
+    let Some(calls) = current::calls() else {
+        return Err(if current::is_recorded() {
+            CannotWait::NotComposite
+        } else {
+            CannotWait::NoJournal
+        });
+    };
+
+    let Some(answer) = calls.wait(awaited).await else {
+        return Ok(None);
+    };
+    match answer.read() {
+        Ok(answer) => Ok(Some(answer)),
+        Err(problem) => calls.stop_at(problem).await,
     }
 }
 
@@ -203,7 +245,7 @@ pub async fn wait_for<T: DeserializeOwned>(
 /// `approve at news/publish#1.1`, so that no other step or attempt waits for the same event.
 /// Returns the name unchanged outside of the `exec` of a composite node in a run with a journal.
 pub fn scoped_event(name: &str) -> String {
-    match current::composite() {
+    match current::calls() {
         Some(calls) => calls.scoped(name),
         None => name.to_owned(),
     }

@@ -7,6 +7,8 @@ use cogwork_text::OneLine;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::Json;
+
 /// An outcome that cannot be recorded, or cannot be read from the record.
 pub struct OutcomeProblem {
     kind: OutcomeProblemKind,
@@ -36,7 +38,8 @@ impl OutcomeProblem {
         }
     }
 
-    pub(crate) fn detail(&self) -> &str {
+    /// Returns the details, without what is wrong.
+    pub fn detail(&self) -> &str {
         &self.detail
     }
 
@@ -70,31 +73,34 @@ impl fmt::Display for OutcomeProblem {
 impl std::error::Error for OutcomeProblem {}
 
 /// Serialises a value as JSON of at most `at_most` bytes on one line.
-pub(crate) fn encode(value: &impl Serialize, at_most: usize) -> Result<Vec<u8>, OutcomeProblem> {
+pub(crate) fn encode(value: &impl Serialize, at_most: usize) -> Result<Json, OutcomeProblem> {
     let mut bytes = Bounded {
         bytes: Vec::new(),
         at_most,
     };
 
-    match serde_json::to_writer(&mut bytes, value) {
-        Ok(()) => Ok(bytes.bytes),
-        Err(error) if error.is_io() => Err(OutcomeProblem::new(
-            OutcomeProblemKind::TooLarge,
-            format_args!("{at_most} bytes"),
-        )),
-        Err(error) => Err(OutcomeProblem::new(
-            OutcomeProblemKind::NotRecordable,
-            error,
-        )),
-    }
+    serde_json::to_writer(&mut bytes, value).map_err(|error| {
+        if error.is_io() {
+            let detail = format_args!("{at_most} bytes");
+            OutcomeProblem::new(OutcomeProblemKind::TooLarge, detail)
+        } else {
+            OutcomeProblem::new(OutcomeProblemKind::NotRecordable, error)
+        }
+    })?;
+
+    let text = String::from_utf8(bytes.bytes);
+    let text = text.map_err(|error| OutcomeProblem::new(OutcomeProblemKind::NotRecordable, error));
+    text.map(Json::from)
 }
 
-/// Deserialises a value. `kind` is the kind of the error if that fails.
-pub(crate) fn decode<T: DeserializeOwned>(
-    bytes: &[u8],
-    kind: OutcomeProblemKind,
-) -> Result<T, OutcomeProblem> {
-    serde_json::from_slice(bytes).map_err(|error| OutcomeProblem::new(kind, error))
+/// Serialises an outcome, and reads it back: a run must see the same outcome as its replay.
+pub(crate) fn recordable<T: Serialize + DeserializeOwned>(
+    outcome: &T,
+    at_most: usize,
+) -> Result<(Json, T), OutcomeProblem> {
+    let json = encode(outcome, at_most)?;
+    let outcome = json.read_or(OutcomeProblemKind::NotRecordable)?;
+    Ok((json, outcome))
 }
 
 struct Bounded {

@@ -1,5 +1,4 @@
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use cogwork_text::Escaped;
@@ -12,78 +11,28 @@ use super::codec::{OutcomeProblem, OutcomeProblemKind, encode};
 use crate::CallName;
 
 /// A JSON text. Clones share it.
-#[derive(Clone)]
-pub struct Json {
-    /// A text that contains the value, and maybe others.
-    text: Arc<String>,
-    part: Range<usize>,
-}
+#[derive(Clone, PartialEq, Eq)]
+pub struct Json(Arc<str>);
 
 impl Json {
-    fn whole(text: String) -> Self {
-        Self {
-            part: 0..text.len(),
-            text: Arc::new(text),
-        }
-    }
-
-    /// Serialises a value.
+    /// Serialises a value, in one line.
     ///
     /// # Errors
     ///
     /// Returns an error if the value cannot be written as JSON.
     pub fn of(value: &impl Serialize) -> Result<Self, OutcomeProblem> {
-        encode(value, usize::MAX).and_then(Self::from_bytes)
-    }
-
-    /// Serialises a value that may contain a text of several lines, such as a `RawValue`. Returns
-    /// `None` if it cannot be written as JSON.
-    pub(crate) fn in_one_line(value: &impl Serialize) -> Option<Self> {
-        let text = serde_json::to_string(value).ok()?;
-        // Inside of texts, line breaks are escaped.
-        Some(Self::whole(text.replace(['\n', '\r'], " ")))
-    }
-
-    pub(super) fn from_bytes(bytes: Vec<u8>) -> Result<Self, OutcomeProblem> {
-        let refused = |error: &dyn fmt::Display| {
-            OutcomeProblem::new(OutcomeProblemKind::NotRecordable, error)
-        };
-        let text = String::from_utf8(bytes).map_err(|error| refused(&error))?;
-        if text.contains(['\n', '\r']) {
-            return Err(refused(&"it has more than one line"));
-        }
-
-        match serde_json::from_str::<&RawValue>(&text) {
-            Ok(_) => Ok(Self::whole(text)),
-            Err(error) => Err(refused(&error)),
-        }
+        encode(value, usize::MAX)
     }
 
     /// Creates a value from a text that was recorded as JSON. Whether it still is one is only
     /// checked when it is read or written, so that a record can be loaded without parsing all of it.
     pub fn from_record(text: &str) -> Self {
-        Self::whole(text.to_owned())
-    }
-
-    /// Creates a value from a part of a text, as [`from_record`](Self::from_record) does, but without
-    /// copying it. The text stays in memory as long as any of these values. Returns `None` if the text
-    /// has no such part.
-    pub fn part_of_record(text: &Arc<String>, part: Range<usize>) -> Option<Self> {
-        text.get(part.clone())?;
-
-        Some(Self {
-            text: Arc::clone(text),
-            part,
-        })
+        Self(text.into())
     }
 
     /// Returns the text.
     pub fn as_str(&self) -> &str {
-        self.text.get(self.part.clone()).unwrap_or_default()
-    }
-
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        self.as_str().as_bytes().to_vec()
+        &self.0
     }
 
     /// Returns the digest of the value as a state. Returns `None` if it has more than about 120
@@ -98,19 +47,24 @@ impl Json {
     ///
     /// Returns an error if the value isn't a `T`.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, OutcomeProblem> {
-        serde_json::from_str(self.as_str())
-            .map_err(|error| OutcomeProblem::new(OutcomeProblemKind::Unreadable, error))
+        self.read_or(OutcomeProblemKind::Unreadable)
+    }
+
+    /// Deserialises the value. `problem` is the kind of the error if that fails.
+    pub(crate) fn read_or<T: DeserializeOwned>(
+        &self,
+        problem: OutcomeProblemKind,
+    ) -> Result<T, OutcomeProblem> {
+        serde_json::from_str(self.as_str()).map_err(|error| OutcomeProblem::new(problem, error))
     }
 }
 
-/// Compares the texts.
-impl PartialEq for Json {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
+/// Takes a text for JSON, as [`from_record`](Json::from_record) does.
+impl From<String> for Json {
+    fn from(text: String) -> Self {
+        Self(text.into())
     }
 }
-
-impl Eq for Json {}
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -193,14 +147,6 @@ pub enum Entry {
         /// The reason, in one line.
         error: String,
     },
-    /// A sleep or a wait ends earlier than recorded, because the clock was set back and it would
-    /// otherwise have taken longer than its duration.
-    Shortened {
-        /// The name of the step.
-        step: String,
-        /// The new end, in milliseconds since 1970.
-        until: u64,
-    },
     /// A wait timed out.
     TimedOut {
         /// The name of the step.
@@ -261,6 +207,33 @@ impl Snapshot {
             number,
             steps,
             state,
+        }
+    }
+}
+
+/// The maximum length of a problem, in characters: the names in it may have any length.
+const MAX_PROBLEM: usize = 300;
+
+/// An entry that cannot follow the entries before it in a record.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("entry {index}: {problem}")]
+#[non_exhaustive]
+pub struct EntryError {
+    /// The index of the entry, starting at 0.
+    pub index: usize,
+    /// The reason.
+    pub problem: String,
+}
+
+cogwork_text::debug_as_display!(EntryError);
+
+impl EntryError {
+    pub(super) fn new(index: usize, problem: &str) -> Self {
+        let problem = Escaped::new(problem).with_max_chars(MAX_PROBLEM);
+
+        Self {
+            index,
+            problem: problem.to_string(),
         }
     }
 }

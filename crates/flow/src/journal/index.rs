@@ -24,8 +24,6 @@ pub(super) struct Index {
     pub(super) snapshot: Option<Snapshot>,
     /// The digest of the state with which the run began.
     first_state: Option<StateDigest>,
-    /// A digest that is recorded with the next entry.
-    new_state: Option<StateDigest>,
     /// The highest number of a recorded step outside of items and branches.
     pub(super) last: u64,
     pub(super) ended: bool,
@@ -78,18 +76,12 @@ impl Index {
             Entry::Taken { step, event } => waits(step).and_then(|()| answered(event)),
             Entry::Refused { event, .. } => answered(event),
             Entry::TimedOut { step } => waits(step),
-            Entry::Shortened { step, until } => match self.until(step) {
-                Some(recorded) if recorded > *until => Ok(()),
-                _ => Err(format!(
-                    "the step `{step}` does not sleep or wait for longer than that"
-                )),
-            },
             _ => Ok(()),
         }
     }
 
     /// Returns whether no step is recorded, nor the state with which the run began.
-    fn is_new(&self) -> bool {
+    pub(super) fn is_new(&self) -> bool {
         self.first_state.is_none() && self.snapshot.is_none() && self.steps.is_empty()
     }
 
@@ -98,29 +90,6 @@ impl Index {
         match &self.snapshot {
             Some(snapshot) => snapshot.state.digest(),
             None => self.first_state,
-        }
-    }
-
-    /// Begins the run with this state, which is recorded together with the next entry, unless the
-    /// record is one without a digest.
-    pub(super) fn begin(&mut self, state: StateDigest) {
-        if self.is_new() {
-            self.new_state = Some(state);
-        }
-    }
-
-    /// Returns the entry with the first state if it has to be recorded before any other.
-    pub(super) fn take_start(&mut self) -> Option<Entry> {
-        let state = self.new_state.take()?;
-        Some(Entry::Began { state })
-    }
-
-    /// Returns when a step that sleeps, or waits with a timeout, continues.
-    fn until(&self, step: &str) -> Option<u64> {
-        match self.steps.get(step)?.what {
-            What::Sleep { until } => Some(until),
-            What::Waiting { until } => until,
-            What::Outcome(_) | What::Answered { .. } | What::TimedOut => None,
         }
     }
 
@@ -155,7 +124,6 @@ impl Index {
                 }
             }
             Entry::Refused { event, .. } => drop(self.take(&event)),
-            Entry::Shortened { step, until } => self.shorten(&step, until, line),
             Entry::TimedOut { step } => {
                 self.waiting.remove(&step);
                 self.know(step, What::TimedOut, line);
@@ -191,30 +159,6 @@ impl Index {
 
         self.last = self.last.max(outermost_number(&step));
         self.steps.insert(step, Known { what, line });
-    }
-
-    fn shorten(&mut self, step: &str, sooner: u64, line: u64) {
-        let Some(known) = self.steps.get_mut(step) else {
-            return;
-        };
-
-        known.line = line;
-        match &mut known.what {
-            What::Sleep { until } => *until = sooner,
-            What::Waiting { until } => *until = Some(sooner),
-            What::Outcome(_) | What::Answered { .. } | What::TimedOut => {}
-        }
-    }
-
-    /// Returns the outcome of a step that was on record before this run.
-    pub(super) fn loaded(&self, step: &str) -> Option<Json> {
-        match self.steps.get(step)? {
-            Known {
-                what: What::Outcome(outcome),
-                line: 0,
-            } => Some(outcome.clone()),
-            _ => None,
-        }
     }
 
     /// Returns whether a step waits for an event.

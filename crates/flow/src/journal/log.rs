@@ -14,17 +14,6 @@ pub trait Log: Send + Sync {
     /// than those of all earlier entries.
     fn push(&self, entry: Entry) -> u64;
 
-    /// Queues several entries, to be written together if the store can. Returns the number of the
-    /// last one.
-    ///
-    /// # Default
-    ///
-    /// Queues one after the other.
-    fn push_all(&self, entries: Vec<Entry>) -> u64 {
-        let pushed = entries.into_iter().map(|entry| self.push(entry));
-        pushed.last().unwrap_or_default()
-    }
-
     /// Queues entries that replace all earlier ones atomically: after a crash, the log contains
     /// either all old or all new entries. Returns their number.
     fn replace(&self, entries: Vec<Entry>) -> u64;

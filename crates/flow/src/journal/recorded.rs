@@ -8,8 +8,8 @@ use cogwork_text::Name;
 use super::clock::Clock;
 use super::index::{Index, Known, What};
 use super::{
-    Awaited, Entry, EntryError, FirstState, Journal, Json, Log, Progress, Snapshot, StateDigest,
-    StepError, Waited, Work,
+    Awaited, Entry, EntryError, Journal, Json, Log, Progress, Snapshot, StateDigest, StepError,
+    Waited, Work,
 };
 use crate::{BoxError, StepName};
 
@@ -18,7 +18,7 @@ use crate::{BoxError, StepName};
 /// ```
 /// use std::sync::Arc;
 /// use cogwork_flow::journal::{Journal, MemoryJournal};
-/// use cogwork_flow::{Flow, Wait};
+/// use cogwork_flow::{Flow, Proceeded, Wait};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,8 +27,9 @@ use crate::{BoxError, StepName};
 ///
 /// let mut text = "Hello, ".to_owned();
 /// let mut run = flow.begin().with_journal(MemoryJournal::new("greeting 1"));
-/// let paused = run.finish(&mut text).await.unwrap_err().into_paused()?;
-/// assert_eq!(paused.to_string(), "paused at greet/ask#1 for the event `name`");
+/// if let Proceeded::Paused(paused) = run.proceed(&mut text).await? {
+///     assert_eq!(paused.to_string(), "paused at greet/ask#1 for the event `name`");
+/// }
 ///
 /// run.deliver("name", &"Ada").await?;
 /// run.finish(&mut text).await?;
@@ -116,7 +117,10 @@ impl<L: Log> Recorded<L> {
     /// Begins a run with a state that has this digest, without comparing it.
     /// [`begin`](Journal::begin) also compares it.
     pub fn begin_with(&self, state: StateDigest) {
-        self.index().begin(state);
+        let mut index = self.index();
+        if index.is_new() {
+            self.push_to(&mut index, Entry::Began { state });
+        }
     }
 
     /// Returns the log.
@@ -136,7 +140,11 @@ impl<L: Log> Recorded<L> {
             return Ok(None);
         };
 
-        self.log.written(line).await?;
+        // What was on record before this run is stored.
+        if line > 0 {
+            self.log.written(line).await?;
+        }
+
         Ok(Some(what))
     }
 
@@ -146,25 +154,20 @@ impl<L: Log> Recorded<L> {
         self.log.written(line).await
     }
 
-    /// Queues an entry, after that with the first state if that isn't recorded yet. Returns its
-    /// number.
+    /// Queues an entry. Returns its number.
     fn push(&self, entry: Entry) -> Result<u64, String> {
         let mut index = self.index();
 
         // Checked before it is pushed, since a record with an invalid entry could not be read
         // again.
         index.check(&entry)?;
+        Ok(self.push_to(&mut index, entry))
+    }
 
-        let line = match index.take_start() {
-            None => self.log.push(entry.clone()),
-            Some(start) => {
-                let line = self.log.push_all(vec![start.clone(), entry.clone()]);
-                index.add(start, line);
-                line
-            }
-        };
+    fn push_to(&self, index: &mut Index, entry: Entry) -> u64 {
+        let line = self.log.push(entry.clone());
         index.add(entry, line);
-        Ok(line)
+        line
     }
 
     /// Records that a step waits. Returns when it times out.
@@ -193,50 +196,28 @@ impl<L: Log> Recorded<L> {
         &self,
         step: String,
         awaited: Awaited<'_>,
-        answer: &Json,
+        answer: Json,
     ) -> Result<Waited, BoxError> {
         let event = awaited.event.to_owned();
-        let bytes = answer.to_bytes();
-
-        if let Err(refusal) = awaited.accept(&bytes) {
+        if let Err(refusal) = awaited.accept(&answer) {
             let error = refusal.to_string().chars().take(MAX_ERROR).collect();
             self.record(Entry::Refused { event, error }).await?;
             return Err(refusal);
         }
 
         self.record(Entry::Taken { step, event }).await?;
-        Ok(Waited::Answered(bytes))
-    }
-
-    /// Returns when a step continues: at `until`, but no later than `within` from now.
-    ///
-    /// The time only changes if the clock was set back. The earlier time is recorded, because the
-    /// wait would otherwise start over with each restart.
-    async fn no_later(&self, step: &str, until: u64, within: Duration) -> Result<u64, BoxError> {
-        let latest = self.clock.after(within);
-        if until <= latest.saturating_add(RESOLUTION) {
-            return Ok(until);
-        }
-
-        let step = step.to_owned();
-        self.record(Entry::Shortened {
-            step,
-            until: latest,
-        })
-        .await?;
-
-        Ok(latest)
+        Ok(Waited::Answered(answer))
     }
 }
 
 #[async_trait]
-impl<L: Log> Journal for Recorded<L> {
+impl<L: Log + 'static> Journal for Recorded<L> {
     fn run_id(&self) -> &str {
         &self.run_id
     }
 
-    fn begin(&self, state: FirstState<'_>) -> Result<(), BoxError> {
-        let Some(given) = state.json().as_ref().and_then(Json::digest) else {
+    fn begin(&self, state: &Json) -> Result<(), BoxError> {
+        let Some(given) = state.digest() else {
             return Ok(());
         };
 
@@ -250,34 +231,27 @@ impl<L: Log> Journal for Recorded<L> {
         }
     }
 
-    async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        let name = step.to_string();
-        match self.known(&name).await.map_err(StepError::journal)? {
-            Some(What::Outcome(outcome)) => return Ok(outcome.to_bytes()),
-            Some(_) => return Err(StepError::journal(other_kind(&name))),
-            None => self.index().same_way(&name)?,
+    async fn call(&self, name: &StepName, work: Work<'_>) -> Result<Json, StepError> {
+        let step = name.to_string();
+        match self.known(&step).await.map_err(StepError::Journal)? {
+            Some(What::Outcome(outcome)) => return Ok(outcome),
+            Some(_) => return Err(StepError::journal(other_kind(&step))),
+            None => self.index().same_way(&step)?,
         }
 
-        let bytes = work.run().await?;
+        let outcome = work.await?;
 
-        // It was just serialised, so it is JSON on one line.
-        let outcome = std::str::from_utf8(&bytes).map_err(StepError::journal)?;
-        let entry = Entry::Outcome {
-            step: name,
-            outcome: Json::from_record(outcome),
-        };
-        self.record(entry).await.map_err(StepError::journal)?;
-
-        Ok(bytes)
+        let recorded = self.record(Entry::Outcome {
+            step,
+            outcome: outcome.clone(),
+        });
+        recorded.await.map_err(StepError::Journal)?;
+        Ok(outcome)
     }
 
-    fn loaded(&self, step: &StepName) -> Option<Json> {
-        self.index().loaded(&step.to_string())
-    }
-
-    async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
-        match self.known(&step.to_string()).await? {
-            Some(What::Outcome(outcome)) => Ok(Some(outcome.to_bytes())),
+    async fn find(&self, name: &StepName) -> Result<Option<Json>, BoxError> {
+        match self.known(&name.to_string()).await? {
+            Some(What::Outcome(outcome)) => Ok(Some(outcome)),
             _ => Ok(None),
         }
     }
@@ -285,7 +259,7 @@ impl<L: Log> Journal for Recorded<L> {
     async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
         let name = step.to_string();
         let until = match self.known(&name).await? {
-            Some(What::Sleep { until }) => self.no_later(&name, until, duration).await?,
+            Some(What::Sleep { until }) => until,
             Some(_) => return Err(other_kind(&name).into()),
             None => {
                 self.index().same_way(&name)?;
@@ -296,6 +270,7 @@ impl<L: Log> Journal for Recorded<L> {
             }
         };
 
+        // Not longer if the clock was set back.
         tokio::time::sleep(self.clock.left(until).min(duration)).await;
         Ok(())
     }
@@ -303,19 +278,20 @@ impl<L: Log> Journal for Recorded<L> {
     async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
         let name = step.to_string();
         let until = match self.known(&name).await? {
-            Some(What::Answered { answer }) => return Ok(Waited::Answered(answer.to_bytes())),
+            Some(What::Answered { answer }) => return Ok(Waited::Answered(answer)),
             Some(What::TimedOut) => return Ok(Waited::TimedOut),
-            Some(What::Waiting { until }) => match until.zip(awaited.within) {
-                Some((until, within)) => Some(self.no_later(&name, until, within).await?),
+            // Not later if the clock was set back.
+            Some(What::Waiting { until }) => until.map(|until| match awaited.within {
+                Some(within) => until.min(self.clock.after(within)),
                 None => until,
-            },
+            }),
             Some(_) => return Err(other_kind(&name).into()),
             None => self.begin_to_wait(&name, awaited).await?,
         };
 
         let answer = self.index().next_answer(awaited.event);
         if let Some(answer) = answer {
-            return self.use_answer(name, awaited, &answer).await;
+            return self.use_answer(name, awaited, answer).await;
         }
 
         if until.is_some_and(|until| self.clock.left(until).is_zero()) {
@@ -327,8 +303,7 @@ impl<L: Log> Journal for Recorded<L> {
         Ok(Waited::Pending { until })
     }
 
-    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
-        let answer = Json::from_bytes(answer)?;
+    async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
         self.record(Entry::Answer {
             event: event.to_owned(),
             answer,
@@ -376,9 +351,6 @@ impl<L: Log> Journal for Recorded<L> {
         self.log.written(line).await
     }
 }
-
-/// The resolution of recorded times, in milliseconds.
-const RESOLUTION: u64 = 1;
 
 /// The maximum length of a recorded reason, in characters.
 const MAX_WHY: usize = 10_000;

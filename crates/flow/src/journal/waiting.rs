@@ -16,7 +16,7 @@ pub struct Awaited<'a> {
     pub within: Option<Duration>,
     /// The JSON Schema of the answer from [`Wait::with_schema`](crate::Wait::with_schema).
     pub schema: Option<&'a Json>,
-    pub(crate) accept: &'a (dyn Fn(&[u8]) -> Result<(), BoxError> + Sync),
+    pub(crate) accept: fn(&Json) -> Result<(), BoxError>,
 }
 
 impl Awaited<'_> {
@@ -25,7 +25,7 @@ impl Awaited<'_> {
     /// # Errors
     ///
     /// Returns the reason why it cannot.
-    pub fn accept(&self, answer: &[u8]) -> Result<(), BoxError> {
+    pub fn accept(&self, answer: &Json) -> Result<(), BoxError> {
         (self.accept)(answer)
     }
 }
@@ -34,7 +34,7 @@ impl Awaited<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Waited {
     /// The event arrived, with this answer.
-    Answered(Vec<u8>),
+    Answered(Json),
     /// The wait timed out.
     TimedOut,
     /// The event hasn't arrived yet. The run pauses.

@@ -1,118 +1,72 @@
 //! The work of a recorded call, as seen by a journal.
 
-use std::fmt;
-use std::num::NonZeroU32;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use cogwork_text::ErrorText;
 
-use crate::boxed::BoxFuture;
-use crate::failed::Failed;
-use crate::{BoxError, Phase};
+use super::Json;
+use crate::BoxError;
+use crate::execute::failure::Failed;
 
-/// The work of a step, to be done if no outcome is recorded.
-#[derive(Clone, Copy)]
-pub struct Work<'a>(&'a dyn Make);
-
-pub(crate) trait Make: Send + Sync {
-    /// Returns the bytes of the outcome.
-    fn make(&self) -> BoxFuture<'_, Result<Vec<u8>, WorkError>>;
-}
+/// The work of a call, for [`Journal::call`](super::Journal::call): a future, to be awaited if no
+/// outcome is recorded. It includes the retries around the node.
+pub struct Work<'a>(Pin<&'a mut (dyn Future<Output = Result<Json, WorkError>> + Send + 'a)>);
 
 impl<'a> Work<'a> {
-    pub(crate) fn new(work: &'a dyn Make) -> Self {
+    pub(crate) fn new(
+        work: Pin<&'a mut (dyn Future<Output = Result<Json, WorkError>> + Send + 'a)>,
+    ) -> Self {
         Self(work)
-    }
-
-    /// Does the work, with the retries around the node, and returns the outcome.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if all attempts failed.
-    pub async fn run(self) -> Result<Vec<u8>, WorkError> {
-        self.0.make().await
     }
 }
 
-/// The error of the work of a step.
-pub struct WorkError(Failed);
+impl Future for Work<'_> {
+    type Output = Result<Json, WorkError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(context)
+    }
+}
+
+/// The error of work that failed.
+#[derive(thiserror::Error)]
+#[error("{}", ErrorText(error))]
+pub struct WorkError {
+    /// The number of attempts.
+    pub attempts: u32,
+    /// The error of the last attempt.
+    #[source]
+    pub error: BoxError,
+}
 
 cogwork_text::debug_as_display!(WorkError);
 
-impl WorkError {
-    /// Returns the number of attempts.
-    pub fn attempts(&self) -> NonZeroU32 {
-        NonZeroU32::new(self.0.attempts).unwrap_or(NonZeroU32::MIN)
-    }
-}
-
 impl From<Failed> for WorkError {
     fn from(failed: Failed) -> Self {
-        Self(failed)
+        Self {
+            attempts: failed.attempts,
+            error: failed.source,
+        }
     }
 }
 
-impl fmt::Display for WorkError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        ErrorText(&self.0.source).fmt(f)
-    }
+/// The error of a call without an outcome.
+#[derive(thiserror::Error)]
+pub enum StepError {
+    /// The work failed, just now or on record. The run reports both in the same way.
+    #[error("{}", ErrorText(_0))]
+    Work(#[from] WorkError),
+    /// The journal failed.
+    #[error("{}", ErrorText(_0))]
+    Journal(#[source] BoxError),
 }
-
-impl std::error::Error for WorkError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(self.0.source.as_ref())
-    }
-}
-
-/// The error of a step without an outcome.
-pub struct StepError(pub(crate) StepProblem);
 
 cogwork_text::debug_as_display!(StepError);
 
-#[derive(Debug)]
-pub(crate) enum StepProblem {
-    /// The work failed.
-    Work(Failed),
-    /// The journal failed.
-    Journal(BoxError),
-}
-
 impl StepError {
-    /// Creates the error of work that failed after this many attempts, for an engine that read the
-    /// failure from its record. The run reports it as if the work had failed just now.
-    pub fn failed(attempts: NonZeroU32, error: impl Into<BoxError>) -> Self {
-        let failed = Failed::new(Phase::Exec, error);
-        Self(StepProblem::Work(Failed {
-            attempts: attempts.get(),
-            ..failed
-        }))
-    }
-
     /// Creates an error of the journal.
     pub fn journal(error: impl Into<BoxError>) -> Self {
-        Self(StepProblem::Journal(error.into()))
-    }
-}
-
-impl From<WorkError> for StepError {
-    fn from(error: WorkError) -> Self {
-        Self(StepProblem::Work(error.0))
-    }
-}
-
-impl fmt::Display for StepError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            StepProblem::Work(failed) => ErrorText(&failed.source).fmt(f),
-            StepProblem::Journal(error) => ErrorText(error).fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for StepError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0 {
-            StepProblem::Work(failed) => Some(failed.source.as_ref()),
-            StepProblem::Journal(error) => Some(error.as_ref()),
-        }
+        Self::Journal(error.into())
     }
 }

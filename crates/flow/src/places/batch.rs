@@ -1,15 +1,12 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 
-use futures_util::{StreamExt, stream};
-
 use super::around::Around;
 use crate::execute::failure::Failure;
+use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
-use crate::execute::inside::{self, Finished};
+use crate::execute::inside::all_of;
 use crate::execute::node::exec;
-use crate::execute::visit::{Visit, Visited};
-use crate::execute::yielding::give_way;
 use crate::wiring::Inside;
 use crate::{Action, IntoAction, IntoResult, Node, Phase};
 
@@ -126,30 +123,24 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         preps.collect()
     }
 
-    /// Returns the outcomes of all items, in their order.
-    async fn outcomes(&self, preps: &[N::Prep], here: Here<'_>) -> Result<Vec<N::Exec>, Failure> {
-        let in_order = here.in_order();
-        let at_most = if in_order { 1 } else { self.at_most.get() };
-
-        let runs = preps.iter().enumerate().map(|(index, prep)| async move {
-            give_way(index).await;
-
-            let outcome = match here.step {
-                None => {
-                    let exec = self.node.exec(prep).await;
-                    exec.map_err(|error| Failure::node(Phase::Exec, error))
-                }
-                Some(step) => exec(&self.node, prep, &step.of_item(index)).await,
-            };
-            Finished {
-                index,
-                result: outcome.map_err(|failure| failure.of_item(index)),
+    async fn outcome(
+        &self,
+        index: usize,
+        prep: &N::Prep,
+        here: Here<'_>,
+    ) -> Result<N::Exec, Failure> {
+        let outcome = match here.step {
+            None => {
+                let exec = self.node.exec(prep).await;
+                exec.map_err(|error| Failure::node(Phase::Exec, error))
             }
-        });
+            Some(step) => {
+                let item = step.named(step.name.of_item(index));
+                exec(&self.node, prep, &item).await
+            }
+        };
 
-        // Unordered, so that the first error is seen immediately and stops the others.
-        let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(at_most);
-        inside::all_of(runs, in_order).await
+        outcome.map_err(|failure| failure.of_item(index))
     }
 }
 
@@ -157,7 +148,9 @@ impl<S: Send, I, N: Node<I>> Visit<S> for Batch<S, I, N> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let preps = self.prepare(state)?;
-            let outcomes = self.outcomes(&preps, here).await?;
+            let works = preps.iter().enumerate();
+            let works = works.map(|(index, prep)| self.outcome(index, prep, here));
+            let outcomes = all_of(here, self.at_most.get(), works.collect()).await?;
 
             Ok(self.around.join(state, outcomes)?)
         })

@@ -1,20 +1,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-use futures_util::{StreamExt, stream};
-
 use crate::boxed::BoxFuture;
 use crate::execute::failure::Failure;
+use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
-use crate::execute::inside::{self, Finished, Part};
-use crate::execute::visit::{Visit, Visited};
+use crate::execute::inside::{Part, all_of, finish};
 use crate::wiring::{Inside, Wiring};
-use crate::{Action, BoxError, Flow, IntoAction, IntoResult, Phase};
+use crate::{Action, BoxError, Flow, IntoResult, Phase};
 
 /// Several flows that run concurrently over parts of the state, in one visit.
 ///
 /// For each branch, `split` creates its state and its flow runs over that state. When all branches
-/// are done, each `join` stores its part, in the order in which the branches were added. The state
+/// are done, each `join` stores its part, in the order in which the branches were added, and the
+/// run leaves on the default action. The state
 /// doesn't change in between, so a run that stops before that leaves it as it was. If a branch
 /// fails, the others are dropped at their current `await`. All branches run concurrently.
 ///
@@ -46,19 +45,13 @@ use crate::{Action, BoxError, Flow, IntoAction, IntoResult, Phase};
 /// ```
 pub struct Branches<S> {
     branches: Vec<(String, Box<dyn Branch<S>>)>,
-    post: Box<Post<S>>,
-    actions: Vec<Action>,
 }
-
-type Post<S> = dyn Fn(&mut S) -> Result<Action, BoxError> + Send + Sync;
 
 impl<S: 'static> Branches<S> {
     /// Creates an empty set of branches. Visiting it does nothing.
     pub fn new() -> Self {
         Self {
             branches: Vec::new(),
-            post: Box::new(|_| Ok(Action::DEFAULT)),
-            actions: vec![Action::DEFAULT],
         }
     }
 
@@ -75,43 +68,13 @@ impl<S: 'static> Branches<S> {
     where
         T: Send + 'static,
         R: IntoResult<T>,
-        J: IntoResult<()>, // To choose the action: `with_post`.
+        J: IntoResult<()>,
     {
         let split = move |state: &S| split(state).into_result();
         let join = move |state: &mut S, part| join(state, part).into_result();
         self.branches
             .push((name.into(), Box::new(OverPart { flow, split, join })));
         self
-    }
-
-    /// Sets a closure that chooses the action, after all branches have been joined. It may return
-    /// what the closure of [`from_fn`](crate::from_fn) may return.
-    ///
-    /// # Default
-    ///
-    /// [`Action::DEFAULT`].
-    #[must_use]
-    pub fn with_post<A: IntoAction>(
-        mut self,
-        post: impl Fn(&mut S) -> A + Send + Sync + 'static,
-    ) -> Self {
-        self.post = Box::new(move |state| post(state).into_result());
-        self
-    }
-
-    /// Sets the actions that the closure of [`with_post`](Branches::with_post) may return.
-    ///
-    /// # Default
-    ///
-    /// Only [`Action::DEFAULT`].
-    #[must_use]
-    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
-        self.actions = actions.into_iter().map(Into::into).collect();
-        self
-    }
-
-    pub(crate) fn actions(&self) -> Vec<Action> {
-        self.actions.clone()
     }
 
     pub(crate) fn inside(&self) -> Inside {
@@ -171,7 +134,7 @@ where
 
         Box::pin(async move {
             let mut part = part.map_err(|error| Failure::node(Phase::Prep, error))?;
-            inside::finish(here, &self.flow.graph, Part::Branch(name), &mut part).await?;
+            finish(here, &self.flow.graph, Part::Branch(name), &mut part).await?;
             let join: Join<'a, S> = Box::new(move |state| (self.join)(state, part));
             Ok(join)
         })
@@ -181,34 +144,18 @@ where
 impl<S: Send> Visit<S> for Branches<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
-            let in_order = here.in_order();
-            let at_most = if in_order {
-                1
-            } else {
-                self.branches.len().max(1)
-            };
-
-            let runs = self
-                .branches
-                .iter()
-                .map(|(name, branch)| branch.run(name, state, here));
-            let runs = runs.enumerate();
-            let runs = runs.map(|(index, run)| async move {
-                Finished {
-                    index,
-                    result: run.await,
-                }
-            });
+            let branches = self.branches.iter();
+            let works = branches.map(|(name, branch)| branch.run(name, state, here));
 
             // Collected, so that nothing borrows the state any more.
-            let runs = stream::iter(runs.collect::<Vec<_>>()).buffer_unordered(at_most);
+            let works: Vec<_> = works.collect();
+            let joins = all_of(here, works.len(), works).await?;
 
-            for join in inside::all_of(runs, in_order).await? {
+            for join in joins {
                 join(state).map_err(|error| Failure::node(Phase::Post, error))?;
             }
 
-            let action = (self.post)(state);
-            Ok(action.map_err(|error| Failure::node(Phase::Post, error))?)
+            Ok(Action::DEFAULT)
         })
     }
 }

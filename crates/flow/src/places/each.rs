@@ -2,12 +2,10 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use futures_util::{StreamExt, stream};
-
 use super::around::Around;
+use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
-use crate::execute::inside::{self, Finished, Part};
-use crate::execute::visit::{Visit, Visited};
+use crate::execute::inside::{Part, all_of, finish};
 use crate::wiring::Inside;
 use crate::{Action, Flow, IntoAction, IntoResult};
 
@@ -113,22 +111,13 @@ impl<S, I> Each<S, I> {
 impl<S: Send, I: Send> Visit<S> for Each<S, I> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
-            let in_order = here.in_order();
-            let at_most = if in_order { 1 } else { self.at_most.get() };
             let items = self.around.split(state)?.into_iter().enumerate();
-
-            let runs = items.map(|(index, mut item)| async move {
+            let works = items.map(|(index, mut item)| async move {
                 let part = Part::Item(index);
-                let finished = inside::finish(here, &self.flow.graph, part, &mut item).await;
-                Finished {
-                    index,
-                    result: finished.map(|()| item),
-                }
+                finish(here, &self.flow.graph, part, &mut item).await?;
+                Ok(item)
             });
-
-            // Unordered, so that the first error is seen immediately and stops the others.
-            let runs = stream::iter(runs).buffer_unordered(at_most);
-            let items = inside::all_of(runs, in_order).await?;
+            let items = all_of(here, self.at_most.get(), works.collect()).await?;
 
             Ok(self.around.join(state, items)?)
         })

@@ -4,6 +4,5 @@ mod around;
 pub(crate) mod batch;
 pub(crate) mod branches;
 pub(crate) mod each;
-pub(crate) mod sleep;
 pub(crate) mod subflow;
 pub(crate) mod wait;

@@ -1,7 +1,7 @@
 use crate::Operation;
 use crate::execute::graph::Graph;
+use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
-use crate::execute::visit::{Visit, Visited};
 
 /// A flow over a part of the state, which the cursor of the run enters.
 pub(crate) struct Subflow<T, F> {

@@ -5,28 +5,26 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::execute::failure::Failure;
+use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
-use crate::execute::visit::{Visit, Visited};
-use crate::execute::waiting::{Arrived, accept, wait};
-use crate::journal::{Awaited, Json, OutcomeProblemKind, decode};
+use crate::execute::recorder::{accept, wait};
+use crate::journal::{Awaited, Json};
 use crate::wiring::Inside;
 use crate::{Action, BoxError, IntoAction, Phase};
 
 /// A place where a run waits for an external event, such as a person's decision.
 ///
 /// When the run reaches the wait before the event has arrived, it pauses:
-/// [`Run::step`](crate::Run::step) and [`Run::finish`](crate::Run::finish) return an error whose
-/// [`into_paused`](crate::RunError::into_paused) is a [`Paused`](crate::Paused). No task or timer is left running.
-/// [`Run::deliver`](crate::Run::deliver) provides the answer, before or after the run reaches the
-/// wait, and the next call of `step` or `finish` resumes the run. Each answer is used once, oldest
-/// first. With a journal on disk, the program can exit in between.
+/// [`Run::proceed`](crate::Run::proceed) returns a [`Paused`](crate::Paused). No task or timer is left
+/// running. [`Run::deliver`](crate::Run::deliver) provides the answer, before or after the run reaches
+/// the wait, and the next call of `proceed` resumes the run. Each answer is used once, oldest first. With a journal on disk, the program can exit in between.
 ///
 /// Inside items and branches, a wait needs a journal: the other items and branches run until they
 /// end or pause, and only a journal keeps their outcomes until the run is resumed.
 ///
 /// ```
 /// use std::time::Duration;
-/// use cogwork_flow::{Action, Flow, Wait};
+/// use cogwork_flow::{Action, Flow, Proceeded, Wait};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -44,8 +42,7 @@ use crate::{Action, BoxError, IntoAction, Phase};
 ///
 /// let mut refund = Refund { amount: 900, granted: false };
 /// let mut run = flow.begin();
-/// if let Err(error) = run.finish(&mut refund).await {
-///     let paused = error.into_paused()?;
+/// if let Proceeded::Paused(paused) = run.proceed(&mut refund).await? {
 ///     assert_eq!(paused.event, "approval");
 ///     assert_eq!(paused.why, "a refund of 900 needs a person");
 ///     run.deliver(&paused.event, &true).await?;
@@ -61,12 +58,12 @@ pub struct Wait<S> {
     why: Box<dyn Fn(&S) -> String + Send + Sync>,
     within: Option<Duration>,
     schema: Option<Json>,
-    accept: fn(&[u8]) -> Result<(), BoxError>,
+    accept: fn(&Json) -> Result<(), BoxError>,
     use_answer: Box<UseAnswer<S>>,
     actions: Vec<Action>,
 }
 
-type UseAnswer<S> = dyn Fn(&mut S, &[u8]) -> Result<Action, BoxError> + Send + Sync;
+type UseAnswer<S> = dyn Fn(&mut S, &Json) -> Result<Action, BoxError> + Send + Sync;
 
 impl<S> Wait<S> {
     /// Creates a wait for the event with this name. `use_answer` stores the answer in the state and
@@ -86,7 +83,7 @@ impl<S> Wait<S> {
             schema: None,
             accept: accept::<T>,
             use_answer: Box::new(move |state, answer| {
-                use_answer(state, decode(answer, OutcomeProblemKind::Unreadable)?).into_result()
+                use_answer(state, answer.read()?).into_result()
             }),
             actions: vec![Action::DEFAULT],
         }
@@ -142,7 +139,7 @@ impl<S> Wait<S> {
     /// None.
     #[must_use]
     pub fn with_schema(mut self, schema: impl Serialize) -> Self {
-        self.schema = Json::in_one_line(&schema);
+        self.schema = Json::of(&schema).ok();
         self
     }
 
@@ -170,18 +167,17 @@ impl<S: Send> Visit<S> for Wait<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let why = (self.why)(state);
-            let record = here.on_record("a wait inside items or branches")?;
+            let (step, journal) = here.on_record("a wait inside items or branches")?;
             let awaited = Awaited {
                 event: &self.event,
                 why: &why,
                 within: self.within,
                 schema: self.schema.as_ref(),
-                accept: &self.accept,
+                accept: self.accept,
             };
 
-            let answer = match wait(record.journal, record.step, awaited).await? {
-                Arrived::Answer(answer) => answer,
-                Arrived::TimedOut => return Ok(Action::TIMED_OUT),
+            let Some(answer) = wait(journal, &step.name, awaited).await? else {
+                return Ok(Action::TIMED_OUT);
             };
 
             let used = (self.use_answer)(state, &answer);
@@ -196,5 +192,21 @@ impl<S> fmt::Debug for Wait<S> {
             .field("event", &self.event)
             .field("within", &self.within)
             .finish_non_exhaustive()
+    }
+}
+
+/// A place where the run sleeps for the duration that the closure returns.
+pub(crate) struct Sleep<F>(pub(crate) F);
+
+impl<S: Send, F: Fn(&S) -> Duration + Send + Sync> Visit<S> for Sleep<F> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
+        Box::pin(async move {
+            let duration = (self.0)(state);
+            let (step, journal) = here.on_record("a sleep inside items or branches")?;
+            let slept = journal.sleep(&step.name, duration).await;
+            slept.map_err(Failure::Journal)?;
+
+            Ok(Action::DEFAULT)
+        })
     }
 }

@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use super::Run;
-use crate::RunError;
-use crate::error::Kind;
-use crate::execute::journaled::MAX_OUTCOME;
-use crate::journal::{Journal, encode};
+use crate::execute::failure::Failure;
+use crate::execute::named_step::Attached;
+use crate::execute::recorder::MAX_OUTCOME;
+use crate::journal::encode;
+use crate::{FlowGraph, RunError};
 
-impl<'f, S> Run<'f, S> {
+impl<S> Run<'_, S> {
     /// Delivers the answer to an event that a [`Wait`](crate::Wait) of the run waits for, now or
     /// later.
     ///
@@ -20,27 +21,22 @@ impl<'f, S> Run<'f, S> {
     /// Returns an error if no node of the flow waits for this event, if the run has ended, or if the
     /// answer cannot be recorded.
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
-        let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
-        let events = self.graph.wiring.events();
+        let failed = |error| self.error(Failure::Journal(error));
 
         if self.cursor.ended().is_some() {
             let event = event.to_owned();
-            return Err(RunError::new(
-                self.cursor.location(),
-                Kind::AlreadyEnded { event },
-            ));
+            return Err(self.error(Failure::AlreadyEnded { event }));
         }
 
-        let is_known =
-            |journal: &&(dyn Journal + 'f)| events.contains(event) || journal.awaits(event);
-        let journal = self.keeper_of_answers().filter(is_known);
+        let attached = self.context.attached.as_deref();
+        let journal = attached.and_then(Attached::keeper);
+        let wiring = &self.graph.wiring;
+        let journal = journal.filter(|journal| wiring.waits_for(event) || journal.awaits(event));
         let Some(journal) = journal else {
             let event = event.to_owned();
-            let known = events.iter().cloned().collect();
-            return Err(RunError::new(
-                self.cursor.location(),
-                Kind::UnknownEvent { event, known },
-            ));
+            let graph = FlowGraph::of(wiring);
+            let known = graph.events().into_iter().map(str::to_owned).collect();
+            return Err(self.error(Failure::UnknownEvent { event, known }));
         };
 
         let max_outcome = self
@@ -49,16 +45,5 @@ impl<'f, S> Run<'f, S> {
             .map_or(MAX_OUTCOME, |extra| extra.max_outcome);
         let answer = encode(answer, max_outcome).map_err(|problem| failed(problem.into()))?;
         journal.deliver(event, answer).await.map_err(failed)
-    }
-
-    /// Returns the journal that keeps answers until they are used; `None` if no node waits for
-    /// events.
-    fn keeper_of_answers(&self) -> Option<&(dyn Journal + 'f)> {
-        let attached = self.context.attached.as_deref()?;
-        match (&attached.journal, &attached.answers) {
-            (Some(journal), _) => Some(&**journal),
-            (None, Some(answers)) => Some(answers.as_ref()),
-            (None, None) => None,
-        }
     }
 }

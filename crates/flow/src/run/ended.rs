@@ -1,4 +1,4 @@
-use crate::Action;
+use crate::{Action, Paused};
 
 /// The result of one step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,15 @@ pub enum Stepped<'f> {
     },
     /// The run has ended.
     Ended(Ended),
+}
+
+/// How far [`Run::proceed`](crate::Run::proceed) got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proceeded {
+    /// The run has ended.
+    Ended(Ended),
+    /// The run waits for an event.
+    Paused(Paused),
 }
 
 /// The end of a run.

@@ -2,7 +2,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::EventSink;
-use crate::execute::journaled::MAX_OUTCOME;
+use crate::execute::recorder::MAX_OUTCOME;
 use crate::journal::{Json, OutcomeProblem};
 
 /// Settings that few runs have.

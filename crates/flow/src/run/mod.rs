@@ -5,18 +5,18 @@ mod reporting;
 mod settings;
 mod stream;
 
-pub use ended::{Ended, Stepped};
+pub use ended::{Ended, Proceeded, Stepped};
 pub use stream::{Finished, RunItem, RunStream};
 
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 
-use crate::error::Kind;
 use crate::execute::budget::Budget;
-use crate::execute::context::Context;
 use crate::execute::cursor::Cursor;
+use crate::execute::failure::Failure;
 use crate::execute::graph::Graph;
+use crate::execute::here::Context;
 use crate::execute::named_step::Attached;
 use crate::execute::stop::{Stop, unless_stopped};
 use crate::execute::walk::{Distance, Walk};
@@ -30,9 +30,9 @@ use extra::Extra;
 /// itself takes exactly the same steps. The state is passed to each step and belongs to the caller
 /// between steps.
 ///
-/// A run that has to wait for an event pauses: both methods return an error that
-/// [`RunError::into_paused`] converts into the details. The run stays at the [`Wait`](crate::Wait),
-/// and the next call resumes it.
+/// A run that has to wait for an event pauses: [`proceed`](Run::proceed) returns what it waits for, and
+/// to the other two methods a pause is an error. The run stays at the [`Wait`](crate::Wait), and the
+/// next call resumes it.
 ///
 /// ```
 /// use cogwork_flow::{Flow, Stepped, from_fn};
@@ -59,7 +59,7 @@ use extra::Extra;
 pub struct Run<'f, S> {
     graph: &'f Graph<S>,
     cursor: Cursor<'f>,
-    context: Context<'f>,
+    context: Context,
     stop: Option<Box<Stop>>,
     /// Boxed, since few runs have any of it.
     extra: Option<Box<Extra<S>>>,
@@ -73,7 +73,7 @@ impl<'f, S> Run<'f, S> {
         let mut attached = None;
         if graph.wiring.waits {
             let answers = Some(Arc::new(MemoryJournal::new("")));
-            attached = Some(Box::new(Attached {
+            attached = Some(Arc::new(Attached {
                 answers,
                 ..Attached::default()
             }));
@@ -93,7 +93,7 @@ impl<'f, S> Run<'f, S> {
 
     /// Returns the number of nodes visited so far.
     pub fn steps(&self) -> u64 {
-        self.context.budget.taken()
+        self.context.budget.complete()
     }
 
     /// Returns the next node; `None` after the end.
@@ -136,6 +136,18 @@ impl<'f, S> Run<'f, S> {
     pub async fn finish(&mut self, state: &mut S) -> Result<Ended, RunError> {
         let action = self.walk(state, Distance::ToTheEnd).await?;
         Ok(self.end(action))
+    }
+
+    /// Takes steps until the run ends or pauses, and returns which.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`step`](Run::step), except for a pause.
+    pub async fn proceed(&mut self, state: &mut S) -> Result<Proceeded, RunError> {
+        match self.finish(state).await {
+            Ok(ended) => Ok(Proceeded::Ended(ended)),
+            Err(error) => error.into_paused().map(Proceeded::Paused),
+        }
     }
 
     /// Walks, folds the record when it is due, and reports a stop. Returns the last action.
@@ -200,11 +212,12 @@ impl<'f, S> Run<'f, S> {
         walked.unwrap_or_else(|stopped| match self.cursor.ended() {
             // The flow had ended already; only the wait for the end to be recorded was interrupted.
             Some(action) => Ok(action.clone()),
-            None => Err(RunError::new(
-                self.cursor.location(),
-                Kind::Stopped(stopped),
-            )),
+            None => Err(self.error(Failure::Stopped(stopped))),
         })
+    }
+
+    fn error(&self, failure: Failure) -> RunError {
+        RunError::new(self.cursor.location(), failure)
     }
 
     fn end(&self, action: Action) -> Ended {

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::Serialize;
 
 use super::Run;
-use crate::error::Kind;
 use crate::events::Watch;
-use crate::execute::journaled::Journaled;
-use crate::journal::{FirstState, Json, OutcomeProblem, Progress, Snapshot};
+use crate::execute::failure::Failure;
+use crate::execute::recorder::Recorder;
+use crate::journal::{Json, OutcomeProblem, Progress, Snapshot};
 use crate::spans::RunSpan;
-use crate::{Action, EventKind, RunError};
+use crate::{Action, EventKind, FlowGraph, RunError};
 
 impl<S> Run<'_, S> {
     /// Starts to send events, once, and checks that the journal belongs to this flow.
@@ -22,10 +22,7 @@ impl<S> Run<'_, S> {
 
         if let Some(problem) = &extra.misplaced {
             let problem = problem.clone().into();
-            return Err(RunError::new(
-                self.cursor.location(),
-                Kind::Journal(problem),
-            ));
+            return Err(self.error(Failure::Journal(problem)));
         }
 
         let Some(sink) = extra.sink.take() else {
@@ -33,10 +30,10 @@ impl<S> Run<'_, S> {
         };
 
         let id = extra.id.clone();
-        let wiring = &self.graph.wiring;
+        let flow = FlowGraph::of(&self.graph.wiring);
         let attached = self.attached();
-        let run = id.unwrap_or_else(|| default_id(attached.journal.as_ref()));
-        attached.watch = Some(Watch::start(run, sink, wiring));
+        let run = id.unwrap_or_else(|| default_id(attached.recorder.as_ref()));
+        attached.watch = Some(Watch::start(run, &sink, &flow));
         Ok(())
     }
 
@@ -50,16 +47,13 @@ impl<S> Run<'_, S> {
         };
 
         let attached = self.context.attached.as_deref();
-        let journal = attached.and_then(|attached| attached.journal.as_ref());
-        let write = || write(state);
+        let recorder = attached.and_then(|attached| attached.recorder.as_ref());
 
-        if let Some(journal) = journal
-            && let Err(problem) = journal.begin(FirstState::new(&write))
+        if let Some(recorder) = recorder
+            && let Some(state) = write(state)
+            && let Err(problem) = recorder.journal.begin(&state)
         {
-            return Err(RunError::new(
-                self.cursor.location(),
-                Kind::AnotherState(problem),
-            ));
+            return Err(self.error(Failure::AnotherState(problem)));
         }
 
         extra.first_state = None;
@@ -80,11 +74,14 @@ impl<S> Run<'_, S> {
             self.emit_stop(watch, &error);
         }
 
-        if let (Some(journal), None) = (&attached.journal, error.paused()) {
+        if let (Some(recorder), None) = (&attached.recorder, error.paused()) {
             let line = error.to_string();
 
             // The error that is returned matters more than an error of reporting it.
-            let _ = journal.progress(Progress::Failed { error: &line }).await;
+            let _ = recorder
+                .journal
+                .progress(Progress::Failed { error: &line })
+                .await;
         }
 
         error
@@ -98,7 +95,7 @@ impl<S> Run<'_, S> {
 
         // If the run was stopped from outside, the step is the one that was interrupted.
         let step = error.step().cloned().or_else(|| {
-            let attached = self.context.attached.as_deref()?;
+            let attached = self.context.attached.as_ref()?;
             let place = self.cursor.place()?;
             Some(attached.step(&self.cursor, None, place).name)
         });
@@ -133,9 +130,8 @@ impl<S> Run<'_, S> {
     /// Closes the span of a run that has ended.
     pub(super) fn close_span(&mut self, action: &Action) {
         let steps = self.steps();
-        let attached = self.context.attached.as_deref_mut();
-
-        if let Some(span) = attached.and_then(|attached| attached.span.take()) {
+        if let Some(span) = self.span() {
+            self.attached().span = None;
             span.ended(action, steps);
         }
     }
@@ -144,8 +140,8 @@ impl<S> Run<'_, S> {
     fn id(&self) -> Option<String> {
         let given = self.extra.as_ref().and_then(|extra| extra.id.as_deref());
         let attached = self.context.attached.as_deref();
-        let journal = attached.and_then(|attached| attached.journal.as_ref());
-        let recorded = journal.map(|journal| &*journal.run);
+        let recorder = attached.and_then(|attached| attached.recorder.as_ref());
+        let recorded = recorder.map(|recorder| &*recorder.run);
 
         given.or(recorded).map(str::to_owned)
     }
@@ -175,11 +171,11 @@ impl<S> Run<'_, S> {
     /// Replaces the record so far with a snapshot.
     pub(super) async fn fold(&self, state: Result<Json, OutcomeProblem>) -> Result<(), RunError> {
         let attached = self.context.attached.as_ref();
-        let Some(journal) = attached.and_then(|attached| attached.journal.as_ref()) else {
+        let Some(recorder) = attached.and_then(|attached| attached.recorder.as_ref()) else {
             return Ok(());
         };
 
-        let failed = |error| RunError::new(self.cursor.location(), Kind::Journal(error));
+        let failed = |error| self.error(Failure::Journal(error));
         let state = state.map_err(|problem| {
             failed(
                 format!(
@@ -190,16 +186,16 @@ impl<S> Run<'_, S> {
             )
         })?;
         let snapshot = self.snapshot_with(state);
-        journal.fold(snapshot).await.map_err(failed)
+        recorder.journal.fold(snapshot).await.map_err(failed)
     }
 }
 
 /// Returns the id of a run without an explicit one.
-fn default_id(journal: Option<&Journaled<'_>>) -> Arc<str> {
+fn default_id(recorder: Option<&Recorder>) -> Arc<str> {
     static RUNS: AtomicU64 = AtomicU64::new(0);
 
-    match journal {
-        Some(journal) => Arc::clone(&journal.run),
+    match recorder {
+        Some(recorder) => Arc::clone(&recorder.run),
         None => format!("run {}", RUNS.fetch_add(1, Ordering::Relaxed) + 1).into(),
     }
 }

@@ -13,11 +13,11 @@ use super::Run;
 use super::extra::{Extra, Folding};
 use crate::EventSink;
 use crate::execute::cursor::Cursor;
-use crate::execute::journaled::Journaled;
 use crate::execute::named_step::Attached;
-use crate::journal::{Journal, Json, Snapshot};
+use crate::execute::recorder::Recorder;
+use crate::journal::{IntoJournal, Json, Snapshot};
 
-impl<'f, S> Run<'f, S> {
+impl<S> Run<'_, S> {
     /// Sets the maximum number of steps, including those in subflows, items and branches. A run
     /// that reached the limit can be resumed with a higher one.
     ///
@@ -76,12 +76,11 @@ impl<'f, S> Run<'f, S> {
     #[must_use]
     pub fn with_events(mut self, sink: impl Into<EventSink>) -> Self {
         let sink = sink.into();
-        let extra = self.extra();
+        match &mut self.extra().sink {
+            Some(first) => first.add(sink),
+            none => *none = Some(sink),
+        }
 
-        extra.sink = Some(match extra.sink.take() {
-            Some(other) => other.and(sink),
-            None => sink,
-        });
         self
     }
 
@@ -94,7 +93,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// # The state
     ///
-    /// A digest of the first state is recorded with the first outcome. When the run is resumed, it
+    /// A digest of the first state is recorded before the first step. When the run is resumed, it
     /// has to begin with an equal state; otherwise, it would continue with the outcomes of a
     /// different one. States are equal if their JSON values are: the order of keys doesn't matter,
     /// but the order of items in a list does. See
@@ -108,7 +107,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// No journal, at no cost.
     #[must_use]
-    pub fn with_journal(self, journal: impl Journal + 'f) -> Self
+    pub fn with_journal(self, journal: impl IntoJournal) -> Self
     where
         S: Serialize,
     {
@@ -124,7 +123,8 @@ impl<'f, S> Run<'f, S> {
     ///
     /// No journal, at no cost.
     #[must_use]
-    pub fn with_journal_any_state(mut self, journal: impl Journal + 'f) -> Self {
+    pub fn with_journal_any_state(mut self, journal: impl IntoJournal) -> Self {
+        let journal = journal.into_journal();
         if let Some(snapshot) = journal.snapshot()
             && let Err(problem) = self.begin_at(&snapshot)
         {
@@ -132,7 +132,7 @@ impl<'f, S> Run<'f, S> {
         }
 
         let max_outcome = self.extra().max_outcome;
-        self.attached().journal = Some(Journaled::new(Arc::new(journal), max_outcome));
+        self.attached().recorder = Some(Recorder::new(journal, max_outcome));
         self
     }
 
@@ -172,8 +172,8 @@ impl<'f, S> Run<'f, S> {
     #[must_use]
     pub fn with_max_outcome(mut self, bytes: usize) -> Self {
         self.extra().max_outcome = bytes;
-        if let Some(journal) = &mut self.attached().journal {
-            journal.max_outcome = bytes;
+        if let Some(recorder) = &mut self.attached().recorder {
+            recorder.max_outcome = bytes;
         }
 
         self
@@ -210,7 +210,7 @@ impl<'f, S> Run<'f, S> {
         self.extra.get_or_insert_default()
     }
 
-    pub(super) fn attached(&mut self) -> &mut Attached<'f> {
-        self.context.attached.get_or_insert_default()
+    pub(super) fn attached(&mut self) -> &mut Attached {
+        Arc::make_mut(self.context.attached.get_or_insert_default())
     }
 }

@@ -14,5 +14,5 @@ mod timeout;
 
 pub use fallback::Fallback;
 pub use focus::Focus;
-pub use retry::{Again, Retry, RetryError};
-pub use timeout::{Elapsed, Timeout, TimeoutError};
+pub use retry::{Retry, RetryError};
+pub use timeout::{Elapsed, Timeout};

@@ -1,11 +1,9 @@
 use std::fmt;
-use std::time::Duration;
 
 use cogwork_text::ErrorText;
 
-use crate::current::emit_from_current;
-use crate::execute::composite::attempt_failed;
-use crate::failed::Attempts;
+use crate::current::emit;
+use crate::execute::recorder::attempt_failed;
 use crate::spans;
 use crate::{Action, Backoff, BoxError, EventKind, Node, Operation};
 
@@ -30,7 +28,7 @@ use crate::{Action, Backoff, BoxError, EventKind, Node, Operation};
 pub struct Retry<N, E> {
     node: N,
     backoff: Backoff,
-    decide: Box<dyn Fn(&E) -> Again + Send + Sync>,
+    when: Box<dyn Fn(&E) -> bool + Send + Sync>,
 }
 
 impl<N, E> Retry<N, E> {
@@ -38,110 +36,34 @@ impl<N, E> Retry<N, E> {
         Self {
             node,
             backoff,
-            decide: Box::new(|_| Again::AsBackoffSays),
+            when: Box::new(|_| true),
         }
     }
 
     /// Retries only errors for which `when` returns `true`.
     #[must_use]
-    pub fn when(self, when: impl Fn(&E) -> bool + Send + Sync + 'static) -> Self {
-        self.asking(move |error| {
-            if when(error) {
-                Again::AsBackoffSays
-            } else {
-                Again::Never
-            }
-        })
-    }
-
-    /// Sets a closure that decides for each error whether and when to retry.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use cogwork_flow::wrap::Again;
-    /// use cogwork_flow::{Backoff, Node, from_phases};
-    ///
-    /// #[derive(Debug, thiserror::Error)]
-    /// enum Refusal {
-    ///     #[error("busy for {0:?}")]
-    ///     Busy(Duration),
-    ///     #[error("no such page")]
-    ///     Missing,
-    /// }
-    ///
-    /// let fetch = from_phases(
-    ///     |url: &mut String| url.clone(),
-    ///     |_url| async { Err::<(), _>(Refusal::Busy(Duration::from_secs(7))) },
-    ///     |_, _, ()| (),
-    /// );
-    /// let fetch = fetch.retry(Backoff::default()).asking(|error: &Refusal| match error {
-    ///     Refusal::Busy(wait) => Again::NotBefore(*wait),
-    ///     Refusal::Missing => Again::Never,
-    /// });
-    /// # let _ = fetch;
-    /// ```
-    #[must_use]
-    pub fn asking(mut self, ask: impl Fn(&E) -> Again + Send + Sync + 'static) -> Self {
-        self.decide = Box::new(ask);
+    pub fn when(mut self, when: impl Fn(&E) -> bool + Send + Sync + 'static) -> Self {
+        self.when = Box::new(when);
         self
     }
-
-    /// Returns the delay before the next attempt; `None` if `exec` should not be retried.
-    fn delay(&self, error: &E, mut delays: impl Iterator<Item = Duration>) -> Option<Duration> {
-        match (self.decide)(error) {
-            Again::Never => None,
-            Again::AsBackoffSays => delays.next(),
-            Again::NotBefore(wait) if wait > LONGEST => None,
-            Again::NotBefore(wait) => delays.next().map(|delay| delay.max(wait)),
-        }
-    }
 }
 
-/// The maximum delay that an error may ask for.
-const LONGEST: Duration = Duration::from_secs(60);
-
-/// Whether and when to retry after an error. The [`Backoff`] always limits the number of attempts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
-    /// Don't retry.
-    Never,
-    /// Retry after the delay of the backoff.
-    AsBackoffSays,
-    /// Retry after this delay, or after the delay of the backoff if that is longer. If it is more
-    /// than 60 s, don't retry.
-    NotBefore(Duration),
-}
-
-/// The error of a [`Retry`]: the error of the last attempt and the number of attempts.
-#[derive(Debug)]
-pub struct RetryError<E> {
+/// The error of a [`Retry`]: the error of the last attempt, and the number of attempts. The run reports
+/// both, so only a [fallback](Node::fallback) around the retries sees this.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", ErrorText(error))]
+pub struct RetryError {
     /// The number of attempts, including the first.
     pub attempts: u32,
     /// The error of the last attempt.
-    pub error: E,
-}
-
-impl<E: fmt::Display> fmt::Display for RetryError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.attempts == 1 { "" } else { "s" };
-        write!(f, "failed after {} attempt{plural}: ", self.attempts)?;
-        ErrorText(&self.error).fmt(f)
-    }
-}
-
-impl<E: Into<BoxError>> From<RetryError<E>> for BoxError {
-    fn from(RetryError { attempts, error }: RetryError<E>) -> Self {
-        Box::new(Attempts {
-            attempts,
-            source: error.into(),
-        })
-    }
+    #[source]
+    pub error: BoxError,
 }
 
 impl<S, N: Node<S>> Node<S> for Retry<N, N::Error> {
     type Prep = N::Prep;
     type Exec = N::Exec;
-    type Error = RetryError<N::Error>;
+    type Error = BoxError;
 
     fn actions(&self) -> Vec<Action> {
         self.node.actions()
@@ -155,11 +77,11 @@ impl<S, N: Node<S>> Node<S> for Retry<N, N::Error> {
         self.node.operation()
     }
 
-    fn prep(&self, state: &mut S) -> Result<Self::Prep, Self::Error> {
-        self.node.prep(state).map_err(once)
+    fn prep(&self, state: &mut S) -> Result<Self::Prep, BoxError> {
+        self.node.prep(state).map_err(Into::into)
     }
 
-    async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, Self::Error> {
+    async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, BoxError> {
         match self.node.exec(prep).await {
             Ok(exec) => Ok(exec),
             // Boxed, because only a failed attempt needs it: otherwise the loop and its timer would
@@ -168,13 +90,8 @@ impl<S, N: Node<S>> Node<S> for Retry<N, N::Error> {
         }
     }
 
-    fn post(
-        &self,
-        state: &mut S,
-        prep: Self::Prep,
-        exec: Self::Exec,
-    ) -> Result<Action, Self::Error> {
-        self.node.post(state, prep, exec).map_err(once)
+    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, BoxError> {
+        self.node.post(state, prep, exec).map_err(Into::into)
     }
 }
 
@@ -183,17 +100,19 @@ async fn again<S, N: Node<S>>(
     retry: &Retry<N, N::Error>,
     prep: &N::Prep,
     mut error: N::Error,
-) -> Result<N::Exec, RetryError<N::Error>> {
+) -> Result<N::Exec, BoxError> {
     let mut delays = retry.backoff.delays();
     let mut attempts = 1;
     loop {
-        let Some(delay) = retry.delay(&error, &mut delays) else {
-            return Err(RetryError { attempts, error });
+        let delay = delays.next().filter(|_| (retry.when)(&error));
+        let Some(delay) = delay else {
+            let error = error.into();
+            return Err(RetryError { attempts, error }.into());
         };
 
         let line: BoxError = error.into();
         spans::retrying(attempts, delay, &line);
-        emit_from_current(|| EventKind::Retrying {
+        emit(|| EventKind::Retrying {
             attempts,
             delay,
             error: line.to_string(),
@@ -207,11 +126,6 @@ async fn again<S, N: Node<S>>(
             Err(failed) => error = failed,
         }
     }
-}
-
-/// Phases that aren't retried fail at the first attempt.
-fn once<E>(error: E) -> RetryError<E> {
-    RetryError { attempts: 1, error }
 }
 
 impl<N: fmt::Debug, E> fmt::Debug for Retry<N, E> {

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use allocation_counter::{AllocationInfo, measure};
-use cogwork_flow::{Action, Event, EventSink, Flow, Node, Observer, from_fn, report};
+use cogwork_flow::{Action, Event, EventSink, Flow, Node, Observer, from_fn, report_from};
 
 /// The size of the future of `exec`, in bytes.
 const HELD: usize = 64 * 1024;
@@ -74,7 +74,7 @@ fn a_watched_step_keeps_the_future_of_exec_once() {
 #[test]
 fn a_report_allocates_nothing_in_a_run_that_is_not_watched() {
     let silent = from_fn(|(): &mut ()| ());
-    let reporting = from_fn(|(): &mut ()| report(|| "text ".repeat(1_000)));
+    let reporting = from_fn(|(): &mut ()| report_from("text", || "text ".repeat(1_000)));
     let silent = Flow::from_node("node", silent).unwrap();
     let reporting = Flow::from_node("node", reporting).unwrap();
 
@@ -83,4 +83,17 @@ fn a_report_allocates_nothing_in_a_run_that_is_not_watched() {
     let sink = || Some(EventSink::new(Arc::new(Silent)));
     let added = allocated(&reporting, sink()).bytes_total - allocated(&silent, sink()).bytes_total;
     assert!(added >= 5_000, "{added} bytes");
+}
+
+/// Thousands of runs wait at once. The future of a task contains both.
+#[test]
+fn a_run_and_the_future_that_finishes_it_stay_small() {
+    let flow = Flow::from_node("node", from_fn(|(): &mut ()| ())).unwrap();
+    let mut state = ();
+    let mut run = flow.begin();
+    let of_run = size_of_val(&run);
+    let of_finish = size_of_val(&run.finish(&mut state));
+
+    assert!(of_run <= 144, "{of_run} bytes");
+    assert!(of_finish <= 472, "{of_finish} bytes");
 }

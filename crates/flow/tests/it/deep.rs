@@ -10,9 +10,9 @@ use std::future::pending;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use cogwork_flow::{Action, BoxError, Flow, Visits, events, from_fn, from_phases};
+use cogwork_flow::{Action, BoxError, Flow, from_fn, from_phases};
 
-const DEPTH: usize = 64;
+const DEPTH: usize = 30;
 const STACK: usize = 2 << 20;
 
 /// What the innermost node does.
@@ -115,27 +115,8 @@ fn a_deep_flow_is_cancelled() {
 fn a_deep_flow_is_drawn() {
     with_small_stack(|| {
         let flow = nested(Innermost::Counts);
-        let drawn = flow.mermaid().to_string();
+        let drawn = flow.mermaid();
         assert_eq!(drawn.matches("subgraph").count(), DEPTH);
-        assert!(drawn.len() < 300 * DEPTH, "{} bytes", drawn.len());
-    });
-}
-
-/// The label on which the innermost flow ends leaves each flow around it too.
-#[test]
-fn the_way_of_a_run_through_a_deep_flow_is_drawn() {
-    with_small_stack(|| {
-        let flow = nested(Innermost::Counts);
-        let (sink, mut told) = events(10);
-        assert!(poll_once(flow.begin().with_events(sink).finish(&mut 0)).is_ready());
-        let mut visits = Visits::of(&flow);
-
-        while let Poll::Ready(Some(event)) = poll_once(told.next()) {
-            visits.count(&event);
-        }
-
-        let drawn = visits.mermaid().to_string();
-        assert_eq!(drawn.matches("default 1×").count(), 1 + DEPTH);
         assert!(drawn.len() < 300 * DEPTH, "{} bytes", drawn.len());
     });
 }

@@ -8,8 +8,7 @@
 use std::time::Duration;
 
 use cogwork_flow::{
-    Action, Batch, Branches, Each, Flow, FlowGraph, FromFn, GraphNode, GraphNodeKind, Visits, Wait,
-    events, from_fn,
+    Action, Batch, Branches, Each, Flow, FlowGraph, FromFn, GraphNode, GraphNodeKind, Wait, from_fn,
 };
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -220,10 +219,7 @@ fn a_long_name_is_drawn_whole() {
         .build()
         .unwrap();
 
-    assert_eq!(
-        flow.mermaid().to_string().matches("é#34;#92; ").count(),
-        4_000
-    );
+    assert_eq!(flow.mermaid().matches("é#34;#92; ").count(), 4_000);
 }
 
 /// The drawing of a flow whose names and labels are all the same, without its labels.
@@ -266,7 +262,7 @@ fn structure(name: &str) -> String {
         kept
     };
 
-    outside(flow.mermaid().to_string())
+    outside(flow.mermaid())
 }
 
 proptest! {
@@ -277,8 +273,8 @@ proptest! {
     }
 }
 
-#[tokio::test]
-async fn a_hidden_end_is_drawn_once_a_run_has_taken_it() {
+#[test]
+fn a_hidden_end_is_not_drawn() {
     let stopped = from_fn(|(): &mut ()| Action::from_static("stopped"));
     let flow = Flow::builder("hidden")
         .start("work")
@@ -293,19 +289,6 @@ async fn a_hidden_end_is_drawn_once_a_run_has_taken_it() {
         n0["work"]
         n0 -->|"done"| end0(((end)))
     "#);
-
-    let mut visits = Visits::of(&flow);
-    assert!(!visits.mermaid().to_string().contains("stopped"));
-
-    let (sink, mut told) = events(100);
-    let mut run = flow.begin().with_events(sink);
-    run.finish(&mut ()).await.unwrap();
-    drop(run);
-
-    while let Some(event) = told.next().await {
-        visits.count(&event);
-    }
-    assert!(visits.mermaid().to_string().contains("stopped"));
 }
 
 #[test]
@@ -318,9 +301,9 @@ fn the_graph_is_data_with_every_kind_of_place() {
 }
 
 #[test]
-fn flows_that_are_nested_too_deeply_are_omitted_from_the_graph() {
+fn the_graph_of_the_deepest_flow_can_be_read() {
     let mut flow = one("0");
-    for depth in 1..=64 {
+    for depth in 1..=30 {
         let name = depth.to_string();
         flow = Flow::builder(name)
             .start("in")
@@ -331,16 +314,6 @@ fn flows_that_are_nested_too_deeply_are_omitted_from_the_graph() {
     }
 
     let graph = flow.graph();
-    let mut innermost = &graph;
-    let mut depth = 1;
-    while let Some(inside) = innermost.nodes[0].inside.first() {
-        innermost = inside;
-        depth += 1;
-    }
-
-    assert_eq!(depth, FlowGraph::MAX_DEPTH);
-    assert!(innermost.nodes[0].omitted);
-    // Readers of JSON accept this depth.
     let json = serde_json::to_string(&graph).unwrap();
     assert_eq!(serde_json::from_str::<FlowGraph>(&json).unwrap(), graph);
 }

@@ -7,10 +7,11 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::journal::{Json, MemoryJournal};
 use cogwork_flow::{Ended, Flow, RunError};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -103,7 +104,7 @@ async fn dropped_after<T>(polls: Option<u64>, work: impl Future<Output = T>) -> 
 ///
 /// When an attempt calls otherwise than the one before it.
 async fn on_an_engine(
-    engine: &Engine,
+    engine: &Arc<Engine>,
     define: impl Fn(&World) -> Flow<State>,
     start: &[u64],
 ) -> Result<End, String> {
@@ -139,7 +140,7 @@ async fn on_an_engine(
         };
 
         match answer(&waits_for) {
-            Some(answer) => engine.deliver(&waits_for, answer.to_string().into_bytes()),
+            Some(answer) => engine.deliver(&waits_for, Json::of(&answer).unwrap()),
             None => sleep(2 * HOUR).await,
         }
     }
@@ -151,8 +152,8 @@ fn style(seed: u64) -> Style {
     }
 }
 
-fn engine(style: Style, seed: u64, crashes: usize) -> Engine {
-    Engine::new(World::default(), style, seed, crashes)
+fn engine(style: Style, seed: u64, crashes: usize) -> Arc<Engine> {
+    Arc::new(Engine::new(World::default(), style, seed, crashes))
 }
 
 /// The flow inside all others, on engines that crash here and there. Waits and sleeps inside items
@@ -264,6 +265,8 @@ on_an_engine! {
     a_post_that_fails from (flows::a_post_that_fails, [13, 3]);
     a_panic from (flows::a_panic, [3, 13]);
     a_composite_step from (flows::a_composite_step, [3, 60]);
+    a_composite_step_that_times_out from (flows::a_composite_step_that_times_out, [3, 60]), needs_a_journal;
+    a_composite_step_with_chains from (flows::a_composite_step_with_chains, [3, 60]);
     a_composite_batch from (flows::a_composite_batch, [3, 60, 7]);
     a_composite_step_that_waits from (flows::a_composite_step_that_waits, [3, 60]), needs_a_journal;
     a_composite_step_that_is_tried_again from (flows::a_composite_step_good_at_last, [3, 60]);
@@ -319,7 +322,7 @@ async fn an_answer_that_cannot_be_read_is_told_once_and_then_another_is_awaited(
     for suspends in [true, false] {
         let style = Style { suspends };
         let engine = engine(style, 0, 0);
-        engine.deliver("question", b"\"yes\"".to_vec());
+        engine.deliver("question", Json::of(&"yes").unwrap());
         let end = on_an_engine(&engine, flows::a_wait_answered_in_time, &[3])
             .await
             .unwrap();

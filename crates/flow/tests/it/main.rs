@@ -39,6 +39,5 @@ mod spans;
 mod stopping;
 mod streaming;
 mod unrecordable;
-mod visits;
 mod wiring;
 mod wrappers;

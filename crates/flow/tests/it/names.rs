@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use cogwork_flow::journal::{Entry, Recorded};
 use cogwork_flow::{
-    Action, Batch, BoxError, Branches, Each, EventKind, Flow, FlowBuilder, Node, Phase, Shape,
+    Action, Batch, BoxError, Branches, Each, EventKind, Flow, FlowBuilder, FlowGraph, Node, Phase,
     events, from_phases, idempotency_key,
 };
 use lines::Lines;
@@ -147,8 +147,8 @@ proptest! {
         let is_item = |key: &&String| key.ends_with(']');
         prop_assert_eq!(items, made.iter().filter(is_item).count());
 
-        let shape: Shape = serde_json::from_str(&serde_json::to_string(&flow.shape()).unwrap()).unwrap();
-        prop_assert_eq!(flow.shape().difference(&shape), None);
+        let graph: FlowGraph = serde_json::from_str(&serde_json::to_string(&flow.graph()).unwrap()).unwrap();
+        prop_assert_eq!(flow.graph().difference(&graph), None);
     }
 }
 

@@ -5,7 +5,9 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_flow::{Action, Batch, Branches, Each, Flow, FlowBuilder, Node, Shape, Wait, from_fn};
+use cogwork_flow::{
+    Action, Batch, Branches, Each, Flow, FlowBuilder, FlowGraph, Node, Wait, from_fn,
+};
 use insta::assert_snapshot;
 
 fn more() -> impl Node<u32> {
@@ -37,19 +39,19 @@ fn looping() -> Flow<u32> {
 fn differs(new: FlowBuilder<u32>) -> String {
     new.build()
         .unwrap()
-        .shape()
-        .difference(&looping().shape())
+        .graph()
+        .difference(&looping().graph())
         .unwrap()
 }
 
 #[test]
 fn the_same_flow_is_the_same() {
-    assert_eq!(looping().shape().difference(&looping().shape()), None);
-    let text = serde_json::to_string(&looping().shape()).unwrap();
-    assert_snapshot!(text, @r#"["the start `more`","the node `look`","the edge from `look` on `again` to `more`","the edge from `look` on `enough` to the end","the node `more`","the edge from `more` on `default` to `look`"]"#);
+    assert_eq!(looping().graph().difference(&looping().graph()), None);
+    let text = serde_json::to_string(&looping().graph()).unwrap();
+    assert_snapshot!(text, @r#"{"name":"loop","start":"more","nodes":[{"name":"more","kind":"node"},{"name":"look","kind":"node"}],"edges":[{"from":"more","action":"default","to":"look"},{"from":"look","action":"again","to":"more"},{"from":"look","action":"enough","to":null}]}"#);
     assert_eq!(
-        serde_json::from_str::<Shape>(&text).unwrap(),
-        looping().shape()
+        serde_json::from_str::<FlowGraph>(&text).unwrap(),
+        looping().graph()
     );
 }
 
@@ -64,7 +66,7 @@ fn the_order_in_which_it_was_built_does_not_matter_nor_its_name() {
         .start("more")
         .build()
         .unwrap();
-    assert_eq!(other.shape().difference(&looping().shape()), None);
+    assert_eq!(other.graph().difference(&looping().graph()), None);
 }
 
 #[test]
@@ -131,7 +133,7 @@ fn the_kind_of_a_place() {
     assert_snapshot!(differs(ends(Flow::builder("loop").each("more", Each::in_turn(one(), split, join)))), @"gone: the node `more`; new: the flow over items `more`, the start `n` in the flow 1 down, `one`, the node `n` in the flow 1 down, `one`, the edge from `n` on `default` to the end in the flow 1 down, `one`");
 }
 
-fn holds(inner: Flow<u32>, at_most: usize) -> Shape {
+fn holds(inner: Flow<u32>, at_most: usize) -> FlowGraph {
     let each = Each::at_most(at_most, inner, |n: &u32| vec![*n], |_: &mut u32, _| ());
     Flow::builder("outer")
         .start("each")
@@ -139,7 +141,7 @@ fn holds(inner: Flow<u32>, at_most: usize) -> Shape {
         .end("each", "default")
         .build()
         .unwrap()
-        .shape()
+        .graph()
 }
 
 #[test]
@@ -160,7 +162,7 @@ fn a_flow_inside_it() {
     assert_snapshot!(holds(inner, 1).difference(&holds(looping(), 1)).unwrap(), @"gone: the edge from `look` on `again` to `more` in the flow 1 down, `loop`, the edge from `look` on `enough` to the end in the flow 1 down, `loop`; new: the edge from `look` on `again` to the end in the flow 1 down, `loop`, the edge from `look` on `enough` to `more` in the flow 1 down, `loop`");
 }
 
-fn forks(names: &[&str]) -> Shape {
+fn forks(names: &[&str]) -> FlowGraph {
     let one = |name: &str| {
         Flow::builder(name)
             .start("n")
@@ -179,13 +181,13 @@ fn forks(names: &[&str]) -> Shape {
         .end("fork", "default")
         .build()
         .unwrap()
-        .shape()
+        .graph()
 }
 
 #[test]
 fn a_branch_of_another_name() {
-    assert_snapshot!(forks(&["left", "wrong"]).difference(&forks(&["left", "right"])).unwrap(), @"gone: the branch `right` of `fork`; new: the branch `wrong` of `fork`");
-    assert_snapshot!(forks(&["left"]).difference(&forks(&["left", "right"])).unwrap(), @"gone: the branch `right` of `fork`, the start `n` in the flow 1 down, `one`, the node `n` in the flow 1 down, `one`, the edge from `n` on `default` to the end in the flow 1 down, `one`");
+    assert_snapshot!(forks(&["left", "wrong"]).difference(&forks(&["left", "right"])).unwrap(), @"gone: the branch `right` of `fork`, the start `n` in the flow 1 down, `right`, the node `n` in the flow 1 down, `right`, the edge from `n` on `default` to the end in the flow 1 down, `right`; new: the branch `wrong` of `fork`, the start `n` in the flow 1 down, `wrong`, the node `n` in the flow 1 down, `wrong`, the edge from `n` on `default` to the end in the flow 1 down, `wrong`");
+    assert_snapshot!(forks(&["left"]).difference(&forks(&["left", "right"])).unwrap(), @"gone: the branch `right` of `fork`, the start `n` in the flow 1 down, `right`, the node `n` in the flow 1 down, `right`, the edge from `n` on `default` to the end in the flow 1 down, `right`");
 }
 
 /// The same places, but not each inside the same.
@@ -198,7 +200,7 @@ fn flows_that_have_changed_places() {
             .subflow("b", right(), |n: &mut u32| n)
             .edge("a", "enough", "b")
             .end("b", "enough");
-        flow.build().unwrap().shape()
+        flow.build().unwrap().graph()
     };
 
     let short = || {
@@ -253,7 +255,7 @@ fn deep_flows_have_a_shape() {
             .build()
             .unwrap();
 
-        for level in 1..=64 {
+        for level in 1..=30 {
             let inner =
                 Flow::builder(level.to_string())
                     .start("s")
@@ -261,7 +263,7 @@ fn deep_flows_have_a_shape() {
             flow = inner.end("s", "default").build().unwrap();
         }
 
-        assert_eq!(flow.shape().difference(&flow.shape()), None);
+        assert_eq!(flow.graph().difference(&flow.graph()), None);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use cogwork_flow::{
     Action, EventKind, Flow, ReportedValue, RunItem, RunStream, Wait, from_fn, from_phases,
-    is_watched, note, report,
+    is_watched, note, report_from,
 };
 use insta::assert_snapshot;
 use serde::Serialize;
@@ -27,17 +27,17 @@ struct Weight {
 fn countdown() -> Flow<u32> {
     let count = from_phases(
         |left: &mut u32| {
-            report(|| format!("prep {left}"));
+            report_from("count", || format!("prep {left}"));
             *left
         },
         |left| async move {
-            report(|| Weight { grams: left });
+            report_from("count", || Weight { grams: left });
             tokio::task::yield_now().await;
             Ok::<_, Infallible>(left - 1)
         },
         |left, _, less| {
             *left = less;
-            report(|| format!("post {left}"));
+            report_from("count", || format!("post {left}"));
             Action::from_static(if less == 0 { "end" } else { "again" })
         },
     )
@@ -83,19 +83,19 @@ async fn a_stream_has_every_event_and_the_end() {
     assert_snapshot!(lines(stream).await, @r#"
     {"run":"run","type":"run_started"}
     {"run":"run","step":"countdown/count#1","type":"step_entered"}
-    {"report":"prep 2","run":"run","step":"countdown/count#1","type":"reported"}
+    {"report":"prep 2","run":"run","source":"count","step":"countdown/count#1","type":"reported"}
     {"phase":"prep","run":"run","step":"countdown/count#1","type":"phase_finished"}
-    {"report":{"grams":2},"run":"run","step":"countdown/count#1","type":"reported"}
+    {"report":{"grams":2},"run":"run","source":"count","step":"countdown/count#1","type":"reported"}
     {"phase":"exec","run":"run","step":"countdown/count#1","type":"phase_finished"}
-    {"report":"post 1","run":"run","step":"countdown/count#1","type":"reported"}
+    {"report":"post 1","run":"run","source":"count","step":"countdown/count#1","type":"reported"}
     {"phase":"post","run":"run","step":"countdown/count#1","type":"phase_finished"}
     {"action":"again","run":"run","step":"countdown/count#1","to":"count","type":"moved"}
     {"run":"run","step":"countdown/count#2","type":"step_entered"}
-    {"report":"prep 1","run":"run","step":"countdown/count#2","type":"reported"}
+    {"report":"prep 1","run":"run","source":"count","step":"countdown/count#2","type":"reported"}
     {"phase":"prep","run":"run","step":"countdown/count#2","type":"phase_finished"}
-    {"report":{"grams":1},"run":"run","step":"countdown/count#2","type":"reported"}
+    {"report":{"grams":1},"run":"run","source":"count","step":"countdown/count#2","type":"reported"}
     {"phase":"exec","run":"run","step":"countdown/count#2","type":"phase_finished"}
-    {"report":"post 0","run":"run","step":"countdown/count#2","type":"reported"}
+    {"report":"post 0","run":"run","source":"count","step":"countdown/count#2","type":"reported"}
     {"phase":"post","run":"run","step":"countdown/count#2","type":"phase_finished"}
     {"action":"end","run":"run","step":"countdown/count#2","steps":2,"type":"ended"}
     0: Ok(("end", 2))
@@ -259,7 +259,7 @@ async fn a_run_takes_no_step_before_its_stream_is_read_and_none_after_it_is_drop
 async fn a_run_without_a_reader_makes_no_reports() {
     let node = from_fn(|_: &mut ()| {
         assert!(!is_watched());
-        report(|| -> String { unreachable!() });
+        report_from("count", || -> String { unreachable!() });
     });
     let flow = Flow::builder("flow")
         .start("node")
@@ -274,12 +274,12 @@ async fn a_run_without_a_reader_makes_no_reports() {
 
 #[test]
 fn a_report_is_its_value() {
-    let report = ReportedValue::new(Weight { grams: 3 });
+    let report = ReportedValue::new("scales", Weight { grams: 3 });
 
     assert_eq!(report.downcast_ref(), Some(&Weight { grams: 3 }));
     assert_eq!(report.downcast_ref::<u32>(), None);
     assert_eq!(report.to_string(), r#"{"grams":3}"#);
     assert_eq!(report, report.clone());
-    assert_ne!(report, ReportedValue::new(Weight { grams: 3 }));
+    assert_ne!(report, ReportedValue::new("scales", Weight { grams: 3 }));
     assert!(format!("{report:?}").contains("Weight"), "{report:?}");
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::journal::{Awaited, Journal, Progress, StepError, Waited, Work};
+use cogwork_flow::journal::{Awaited, Journal, Json, Progress, StepError, Waited, Work, WorkError};
 use cogwork_flow::{BoxError, StepName};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -43,20 +43,20 @@ impl Signal {
     }
 }
 
-/// One attempt at the run. As the context of a real engine it may not outlive the call.
-pub(crate) struct Attempt<'e> {
-    engine: &'e Engine,
+/// One attempt at the run.
+pub(crate) struct Attempt {
+    engine: Arc<Engine>,
     signal: Arc<Signal>,
     position: Arc<AtomicUsize>,
     busy: AtomicBool,
 }
 
-impl<'e> Attempt<'e> {
-    pub(crate) fn new(engine: &'e Engine) -> (Self, Arc<Signal>, Arc<AtomicUsize>) {
+impl Attempt {
+    pub(crate) fn new(engine: &Arc<Engine>) -> (Self, Arc<Signal>, Arc<AtomicUsize>) {
         let signal = Arc::<Signal>::default();
         let position = Arc::<AtomicUsize>::default();
         let attempt = Self {
-            engine,
+            engine: Arc::clone(engine),
             signal: Arc::clone(&signal),
             position: Arc::clone(&position),
             busy: AtomicBool::new(false),
@@ -122,7 +122,7 @@ impl<'e> Attempt<'e> {
         position: usize,
         step: &StepName,
         work: Work<'_>,
-    ) -> Result<Vec<u8>, StepError> {
+    ) -> Result<Json, StepError> {
         if let Some(done) = self.engine.done(position, |done| done.clone()) {
             return done.into();
         }
@@ -135,9 +135,9 @@ impl<'e> Attempt<'e> {
             recorded: false,
         };
 
-        let done = match work.run().await {
-            Ok(bytes) => Done::Outcome(bytes),
-            Err(error) => Done::Failed(error.attempts(), error.to_string()),
+        let done = match work.await {
+            Ok(outcome) => Done::Outcome(outcome),
+            Err(error) => Done::Failed(error.attempts, error.to_string()),
         };
         self.may_crash().await.map_err(StepError::journal)?;
         in_flight.record();
@@ -149,17 +149,20 @@ impl<'e> Attempt<'e> {
     }
 }
 
-impl From<Done> for Result<Vec<u8>, StepError> {
+impl From<Done> for Result<Json, StepError> {
     fn from(done: Done) -> Self {
         match done {
-            Done::Outcome(bytes) => Ok(bytes),
-            Done::Failed(attempts, error) => Err(StepError::failed(attempts, error)),
+            Done::Outcome(outcome) => Ok(outcome),
+            Done::Failed(attempts, error) => {
+                let error = error.into();
+                Err(WorkError { attempts, error }.into())
+            }
         }
     }
 }
 
 #[async_trait::async_trait]
-impl Journal for Attempt<'_> {
+impl Journal for Attempt {
     fn run_id(&self) -> &str {
         "r"
     }
@@ -168,7 +171,7 @@ impl Journal for Attempt<'_> {
         true
     }
 
-    async fn step(&self, step: &StepName, work: Work<'_>) -> Result<Vec<u8>, StepError> {
+    async fn call(&self, step: &StepName, work: Work<'_>) -> Result<Json, StepError> {
         let (position, _busy) = self
             .begin(step, Call::Step(None))
             .await
@@ -260,7 +263,7 @@ impl Journal for Attempt<'_> {
         }
     }
 
-    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
+    async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
         self.engine.deliver(event, answer);
         Ok(())
     }

@@ -2,10 +2,10 @@
 //! the run from its start whenever an attempt at it ends early.
 
 use std::collections::{HashMap, VecDeque};
-use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use cogwork_flow::journal::Json;
 use tokio::time::Instant;
 
 use super::world::World;
@@ -17,7 +17,7 @@ pub(crate) struct Engine {
     pub(crate) world: World,
     pub(crate) style: Style,
     pub(crate) journal: Mutex<Vec<Entry>>,
-    pub(crate) answers: Mutex<HashMap<String, VecDeque<Vec<u8>>>>,
+    pub(crate) answers: Mutex<HashMap<String, VecDeque<Json>>>,
     random: Mutex<Random>,
     crashes_left: AtomicUsize,
 }
@@ -49,13 +49,13 @@ pub(crate) enum Call {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Done {
-    Outcome(Vec<u8>),
-    Failed(NonZeroU32, String),
+    Outcome(Json),
+    Failed(u32, String),
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum Resolved {
-    Answer(Vec<u8>),
+    Answer(Json),
     Refused,
     TimedOut,
 }
@@ -72,7 +72,7 @@ impl Engine {
         }
     }
 
-    pub(crate) fn deliver(&self, event: &str, answer: Vec<u8>) {
+    pub(crate) fn deliver(&self, event: &str, answer: Json) {
         locked(&self.answers)
             .entry(event.to_owned())
             .or_default()

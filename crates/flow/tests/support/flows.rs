@@ -290,7 +290,7 @@ pub(crate) fn places_that_choose(world: &World) -> Flow<State> {
     let work = || Flow::from_node("work", node(world, double)).unwrap();
     let leaf = single(first(node(world, double)));
     let labels = ["small", "large"];
-    let places = [("batch", "each"), ("each", "fork"), ("fork", "end")];
+    let places = [("batch", "each"), ("each", "fork")];
 
     let builder = Flow::builder("leaf")
         .start("batch")
@@ -306,10 +306,9 @@ pub(crate) fn places_that_choose(world: &World) -> Flow<State> {
             "fork",
             Branches::new()
                 .branch("left", leaf.clone(), branch, left)
-                .branch("right", leaf, State::clone, |_, _| ())
-                .with_post(|all| label(all))
-                .with_actions(labels),
+                .branch("right", leaf, State::clone, |_, _| ()),
         )
+        .edge("fork", Action::DEFAULT, "end")
         .node("end", from_fn(|all: &mut State| all.push(1)))
         .end("end", Action::DEFAULT);
 
@@ -459,8 +458,10 @@ struct Several {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Also {
     Nothing,
+    Chains,
     Waits,
     FailsTwice,
+    TimesOut,
 }
 
 impl Several {
@@ -469,6 +470,18 @@ impl Several {
             self.world.call();
             yield_now().await;
             double(n, 0).await
+        });
+        outcome.await.map_err(|error| error.to_string())
+    }
+
+    /// Never ends in the first attempt.
+    async fn slow(&self) -> Result<(), String> {
+        let outcome = recorded("slow", || async {
+            self.world.call();
+            if idempotency_key().is_some_and(|key| key.contains(".1/")) {
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, String>(())
         });
         outcome.await.map_err(|error| error.to_string())
     }
@@ -507,6 +520,17 @@ impl Node<u64> for Several {
             sum += doubled?;
         }
 
+        if self.also == Also::Chains {
+            let chains = ["left", "middle", "right"].map(|label| async move {
+                let n = self.double(label, *n).await?;
+                let n = self.double(label, n).await?;
+                self.double(label, n).await
+            });
+            for end in join_all(chains).await {
+                sum += end?;
+            }
+        }
+
         if self.also == Also::Waits {
             let answer = wait_for::<u64>("question", "", None).await;
             sum += answer
@@ -515,6 +539,9 @@ impl Node<u64> for Several {
         }
         if self.also == Also::FailsTwice {
             self.at_last().await?;
+        }
+        if self.also == Also::TimesOut {
+            self.slow().await?;
         }
 
         self.double("last", sum).await
@@ -535,6 +562,18 @@ fn several(world: &World, also: Also) -> Several {
 
 pub(crate) fn a_composite_step(world: &World) -> Flow<State> {
     single(first(several(world, Also::Nothing)))
+}
+
+/// A timeout drops a call in the middle, and the next attempt makes it again.
+pub(crate) fn a_composite_step_that_times_out(world: &World) -> Flow<State> {
+    let node = several(world, Also::TimesOut);
+    single(first(node.timeout(SECOND).retry(three())))
+}
+
+/// Calls that follow one another in futures that run at once: a replay, in which nothing waits, has
+/// to make them in the same order.
+pub(crate) fn a_composite_step_with_chains(world: &World) -> Flow<State> {
+    single(first(several(world, Also::Chains)))
 }
 
 pub(crate) fn a_composite_batch(world: &World) -> Flow<State> {

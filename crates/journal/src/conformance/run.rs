@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_flow::journal::Journal;
-use cogwork_flow::{Flow, Run};
+use cogwork_flow::journal::IntoJournal;
+use cogwork_flow::{Flow, Proceeded, Run};
 
 use super::{
     Ability, Attempt, Open, Refusal, RefusalKind, State, Stopped, TestedEngine, TestedStore,
@@ -19,7 +19,7 @@ use super::{
 /// Returns an error if the journal fails.
 pub async fn execute(
     flow: &Flow<State>,
-    journal: impl Journal,
+    journal: impl IntoJournal,
     state: State,
 ) -> Result<Stopped, Refusal> {
     finish(flow.begin().with_journal(journal), state).await
@@ -27,16 +27,12 @@ pub async fn execute(
 
 /// Executes a run until it stops.
 pub(super) async fn finish(mut run: Run<'_, State>, mut state: State) -> Result<Stopped, Refusal> {
-    let error = match run.finish(&mut state).await {
-        Ok(ended) => {
-            let steps = ended.steps;
-            return Ok(Stopped::Ended { state, steps });
-        }
-        Err(error) => error,
-    };
-
-    match error.into_paused() {
-        Ok(paused) => Ok(Stopped::Waiting {
+    match run.proceed(&mut state).await {
+        Ok(Proceeded::Ended(ended)) => Ok(Stopped::Ended {
+            state,
+            steps: ended.steps,
+        }),
+        Ok(Proceeded::Paused(paused)) => Ok(Stopped::Waiting {
             event: paused.event,
             until: paused.until,
         }),

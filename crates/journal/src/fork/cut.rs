@@ -216,7 +216,6 @@ pub(super) fn step(entry: &Entry) -> Option<&str> {
         | Entry::Sleep { step, .. }
         | Entry::Waiting { step, .. }
         | Entry::Taken { step, .. }
-        | Entry::Shortened { step, .. }
         | Entry::TimedOut { step } => Some(step),
         _ => None,
     }

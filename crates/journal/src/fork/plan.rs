@@ -13,7 +13,7 @@ use super::replay::Replay;
 use super::step::{outermost_number, step_around_call};
 use super::{At, Fork, ForkOrigin, NewOutcome};
 use crate::error::Kind;
-use crate::header::{FlowIs, Header};
+use crate::header::Header;
 use crate::record::{Line, Record, Wanted, check_order};
 use crate::time::now;
 use crate::{Store, StoreError};
@@ -51,7 +51,7 @@ impl<S> Fork<S> {
     ) -> Result<Plan, StoreError> {
         let opener = store.opener(run_id);
         let wanted = Wanted::Fork {
-            flow: FlowIs::of(flow),
+            flow: flow.graph(),
             changes_flow: self.changes_flow,
         };
         let Record { header, lines } = opener.read(&wanted).await?;

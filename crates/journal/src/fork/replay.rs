@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
-    Awaited, Entry, FirstState, Journal, Json, MemoryJournal, Snapshot, StepError, Waited, Work,
+    Awaited, Entry, Journal, Json, MemoryJournal, Snapshot, StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, Flow, Run, StepName, Stepped};
 use cogwork_text::Name;
@@ -196,21 +196,17 @@ impl Journal for OnRecord {
         self.journal.run_id()
     }
 
-    fn begin(&self, state: FirstState<'_>) -> Result<(), BoxError> {
+    fn begin(&self, state: &Json) -> Result<(), BoxError> {
         self.journal.begin(state)
     }
 
-    async fn step(&self, step: &StepName, _work: Work<'_>) -> Result<Vec<u8>, StepError> {
-        let found = self.journal.find(step).await.map_err(StepError::journal)?;
-        found.ok_or_else(|| StepError::journal(self.missing(step)))
+    async fn call(&self, name: &StepName, _work: Work<'_>) -> Result<Json, StepError> {
+        let found = self.journal.find(name).await.map_err(StepError::Journal)?;
+        found.ok_or_else(|| StepError::Journal(self.missing(name)))
     }
 
-    fn loaded(&self, step: &StepName) -> Option<Json> {
-        self.journal.loaded(step)
-    }
-
-    async fn find(&self, step: &StepName) -> Result<Option<Vec<u8>>, BoxError> {
-        self.journal.find(step).await
+    async fn find(&self, name: &StepName) -> Result<Option<Json>, BoxError> {
+        self.journal.find(name).await
     }
 
     /// The time has passed, because steps after it are on record.
@@ -222,7 +218,7 @@ impl Journal for OnRecord {
         self.journal.wait(step, awaited).await
     }
 
-    async fn deliver(&self, event: &str, answer: Vec<u8>) -> Result<(), BoxError> {
+    async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
         self.journal.deliver(event, answer).await
     }
 

@@ -6,7 +6,6 @@ use cogwork_text::Name;
 use super::Fork;
 use super::plan::Plan;
 use crate::error::Kind;
-use crate::header::FlowIs;
 use crate::record::Record;
 use crate::{RunJournal, Store, StoreError};
 
@@ -31,7 +30,7 @@ impl<S> Fork<S> {
             ..
         } = plan;
 
-        let header = header.of_fork(FlowIs::of(flow), origin);
+        let header = header.of_fork(flow.graph(), origin);
         let run = |id: &str| Record {
             header: header.clone().with_run_id(id),
             lines: lines.clone(),

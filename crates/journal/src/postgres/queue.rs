@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::run::HeldRun;
 use super::store::PostgresStore;
-use crate::header::{FlowIs, Header};
+use crate::header::Header;
 use crate::write::Writer;
 use crate::{RunQuery, RunSummary, StoreError};
 
@@ -40,7 +40,7 @@ impl PostgresStore {
         input: &impl Serialize,
     ) -> impl Future<Output = Result<(), StoreError>> + Send {
         let held = HeldRun::queued(&self.database, run_id);
-        let header = Header::new(run_id, FlowIs::of(flow), input);
+        let header = Header::new(run_id, flow.graph(), input);
         async move {
             Writer::start(Box::new(held), header?.into())
                 .await

@@ -4,17 +4,16 @@ use std::error::Error;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_flow::{CancellationToken, Flow, RunError};
+use cogwork_flow::{CancellationToken, Flow, FlowGraph, Proceeded, RunError};
 use serde::de::DeserializeOwned;
 
 use super::lease::{LeaseWatch, Stopped};
-use crate::header::FlowIs;
 use crate::{RunJournal, StoreError};
 
 /// A flow whose state has any type.
 #[async_trait]
 pub(super) trait RunFlow: Send + Sync {
-    fn identity(&self) -> FlowIs;
+    fn graph(&self) -> FlowGraph;
 
     /// Executes a run. How it stopped is set before the journal is dropped.
     async fn run(
@@ -27,11 +26,6 @@ pub(super) trait RunFlow: Send + Sync {
 
 impl Stopped {
     fn of(error: RunError, stop: &CancellationToken) -> Self {
-        let error = match error.into_paused() {
-            Ok(_) => return Self::Paused,
-            Err(error) => error,
-        };
-
         let text = error.to_string();
         let store = journal_error(&error);
         let is_passing = store.is_some_and(|error| error.is_unavailable() || error.is_gone());
@@ -73,8 +67,8 @@ impl<S> RunFlow for Registered<S>
 where
     S: DeserializeOwned + Send + 'static,
 {
-    fn identity(&self) -> FlowIs {
-        FlowIs::of(&self.0)
+    fn graph(&self) -> FlowGraph {
+        self.0.graph()
     }
 
     async fn run(
@@ -95,8 +89,9 @@ where
         // The state is that of the record, whatever its digest is.
         let run = self.0.begin().with_journal_any_state(journal);
         let mut run = run.with_cancellation(stop.clone());
-        let stopped = match run.finish(&mut state).await {
-            Ok(_) => Stopped::Ended,
+        let stopped = match run.proceed(&mut state).await {
+            Ok(Proceeded::Ended(_)) => Stopped::Ended,
+            Ok(Proceeded::Paused(_)) => Stopped::Paused,
             Err(error) => Stopped::of(error, &stop),
         };
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_flow::Shape;
+use cogwork_flow::FlowGraph;
 use deadpool_postgres::Transaction;
 use tokio::time::Instant;
 use tokio_postgres::error::SqlState;
@@ -13,7 +13,6 @@ use super::claim::Claimed;
 use super::database::{Database, give_back};
 use super::failure::Failure;
 use super::lease::{Held, Lease, Stopped};
-use super::names::hash;
 use super::statements::{CHANGE, EVENTS, WRITTEN};
 use crate::StoreError;
 use crate::backend::{self, Edit, Taken, TextLine};
@@ -63,9 +62,8 @@ struct Change<'a> {
 }
 
 /// Returns a hash of what must not change in a flow.
-pub(super) fn shape_hash(shape: &Shape) -> i64 {
-    let text = serde_json::to_vec(shape).unwrap_or_default();
-    hash(&text).cast_signed()
+pub(super) fn shape_hash(graph: &FlowGraph) -> i64 {
+    graph.digest().cast_signed()
 }
 
 impl HeldRun {
@@ -246,7 +244,7 @@ impl Database {
         let values: [&(dyn ToSql + Sync); 8] = [
             &run_id,
             &header.flow,
-            &shape_hash(&header.shape),
+            &shape_hash(&header.graph),
             &count(header.started),
             &lease.map(|_| &self.settings.worker),
             &lease,
@@ -344,7 +342,7 @@ impl Database {
         let shape = edit
             .replaces
             .as_ref()
-            .map(|header: &Header| shape_hash(&header.shape));
+            .map(|header: &Header| shape_hash(&header.graph));
         let answered = count(change.answers.len());
         let values: [&(dyn ToSql + Sync); 7] = [
             &key,
@@ -428,11 +426,6 @@ impl Database {
                 let values: [&(dyn ToSql + Sync); 4] =
                     [&key, &count(*line), &event, &until.map(millis)];
                 self.execute(transaction, insert, &values).await
-            }
-            WaitChange::Shortened { line, until } => {
-                let update = "UPDATE @.waits SET until = $3 WHERE run = $1 AND line = $2";
-                let values: [&(dyn ToSql + Sync); 3] = [&key, &count(*line), &until.map(millis)];
-                self.execute(transaction, update, &values).await
             }
             WaitChange::Ended { line } => {
                 let delete = "DELETE FROM @.waits WHERE run = $1 AND line = $2";

@@ -205,7 +205,7 @@ impl Worker {
 
         for (name, flow) in flows {
             wanted.flows.push(name.clone());
-            wanted.shapes.push(shape_hash(flow.identity().shape()));
+            wanted.shapes.push(shape_hash(&flow.graph()));
         }
 
         wanted
@@ -350,7 +350,7 @@ impl Execution {
     }
 
     async fn execute(&self, run: HeldRun, lease: &LeaseWatch) -> Stopped {
-        let wanted = Wanted::Same(self.flow.identity());
+        let wanted = Wanted::Same(self.flow.graph());
         let opener = self.store.opener(&self.run_id);
         let opened = async { opener.resume(run.with_lines().await?, wanted).await };
         let journal = match opened.await {

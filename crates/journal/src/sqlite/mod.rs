@@ -355,11 +355,6 @@ fn write_wait(connection: &Connection, key: i64, change: &WaitChange) -> rusqlit
             let values = (key, count(*line), event, until.map(millis));
             connection.prepare_cached(sql)?.execute(values)
         }
-        WaitChange::Shortened { line, until } => {
-            let sql = "UPDATE waits SET until = ?3 WHERE run = ?1 AND line = ?2";
-            let values = (key, count(*line), until.map(millis));
-            connection.prepare_cached(sql)?.execute(values)
-        }
         WaitChange::Ended { line } => {
             let sql = "DELETE FROM waits WHERE run = ?1 AND line = ?2";
             connection.prepare_cached(sql)?.execute((key, count(*line)))

@@ -132,7 +132,7 @@ fn what_is_wrong_is_said_with_file_and_line() {
 
     insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @r#"
     runs/a.jsonl, line 3: the line was changed: expected the checksum `…`, not `…`
-       3 | …+[…,{"outcome":{"step":"work/gather#1","outcome":9}}]
+       3 | … […,{"outcome":{"step":"work/gather#1","outcome":9}}]
     "#);
     insta::assert_snapshot!(whole.refused(b"00000000 {\"name\":\"\x1b[31mx\"}\nother\n"), @r#"
     runs/a.jsonl, line 1: this isn't the journal of a run; expected a line such as `0a1b2c3d {"cogwork_journal":1,`
@@ -155,7 +155,7 @@ fn what_is_wrong_is_said_with_file_and_line() {
     insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 4: the step `work/gather#1` is already recorded");
     let unknown = [lines[0], &sealed(r#"[1,{"dance":{"step":"x"}}]"#)].concat();
     insta::assert_snapshot!(mask(&whole.refused(&unknown)), @r#"
-    runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `shortened`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
+    runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
        2 | {"dance":{"step":"x"}}
     "#);
 

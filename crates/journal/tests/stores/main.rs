@@ -9,7 +9,6 @@
 #[cfg(feature = "sqlite")]
 mod any;
 mod child;
-mod clock;
 mod composite;
 mod conformance;
 mod damage;

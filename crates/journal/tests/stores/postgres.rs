@@ -95,7 +95,7 @@ fn an_answer_to_a_run_that_ended_and_is_in_use_is_refused() {
         let store = PostgresStore::within(folder.path());
         let flow = flow(&counted(&Calls::default()));
         let journal = store.start("a", &flow, &Work::of(1)).await.unwrap();
-        let mut run = flow.begin().with_journal(&journal);
+        let mut run = flow.begin().with_journal(journal);
         run.finish(&mut Work::of(1)).await.unwrap();
 
         let error = store.deliver("a", "name", &1).await.unwrap_err();

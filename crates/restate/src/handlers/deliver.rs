@@ -61,7 +61,7 @@ fn check_event<S>(
         return Err(TerminalError::new_with_code(code::ENDED, problem));
     }
 
-    let mut known: BTreeSet<&str> = inner.shape.events().into_iter().collect();
+    let mut known: BTreeSet<&str> = inner.graph.events().into_iter().collect();
     let waits_for = progress.and_then(|progress| progress.waits_for.as_ref());
     known.extend(waits_for.map(|waits_for| waits_for.event.as_str()));
     if known.contains(event) {

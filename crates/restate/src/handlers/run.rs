@@ -1,6 +1,7 @@
+use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{Run, RunError, Shape};
+use cogwork_flow::{FlowGraph, Run, RunError};
 use cogwork_text::{ErrorText, Name};
 use restate_sdk::context::RunFuture;
 use restate_sdk::endpoint::ContextInternal;
@@ -13,7 +14,7 @@ use tokio::time::Instant;
 use crate::inner::Inner;
 use crate::journal::RunJournal;
 use crate::stopped::{Stopped, code};
-use crate::timers::{Timers, now};
+use crate::timers::now;
 use crate::tried::{Handled, RawJson, shortened};
 
 /// The name of the state with the id of the invocation, which is needed to cancel it.
@@ -22,7 +23,7 @@ pub(crate) const INVOCATION: &str = "invocation";
 /// The first entry of each run.
 #[derive(Serialize, Deserialize)]
 struct Began {
-    shape: Shape,
+    graph: FlowGraph,
     /// In milliseconds since 1970.
     at: u64,
 }
@@ -45,18 +46,19 @@ where
     })?;
 
     let began = begin(inner, context).await?;
-    check_shape(&inner.shape, &began.shape, &key)?;
+    check_graph(&inner.graph, &began.graph, &key)?;
     context.set(INVOCATION, metadata.invocation_id);
 
     let until = inner.settings.deadline.map(|deadline| {
         let deadline = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
         began.at.saturating_add(deadline)
     });
-    let timers = Timers { context, until };
     let run = configured(inner, &key, until);
-    let journal = RunJournal::new(&key, timers, run.node().unwrap_or_default());
+    let start = run.node().unwrap_or_default();
+    let journal = Arc::new(RunJournal::new(&key, context, until, start));
 
-    let finished = run.with_journal(&journal).finish(&mut state).await;
+    let mut run = run.with_journal(Arc::clone(&journal));
+    let finished = run.finish(&mut state).await;
     let output = match finished {
         Ok(_) => output(&state, inner.settings.max_message),
         Err(error) => Err(ended_by(error)),
@@ -66,13 +68,15 @@ where
         let failed = shortened(&ErrorText(error.message()).to_string());
         journal.show(|progress| progress.failed = Some(failed));
     }
+
+    journal.close();
     Ok(output?)
 }
 
 async fn begin<S>(inner: &Inner<S>, context: &ContextInternal) -> Result<Began, TerminalError> {
     let began = || async {
         Ok::<_, HandlerError>(Json(Began {
-            shape: inner.shape.clone(),
+            graph: inner.graph.clone(),
             at: u64::try_from(now().as_millis()).unwrap_or(u64::MAX),
         }))
     };
@@ -82,7 +86,7 @@ async fn begin<S>(inner: &Inner<S>, context: &ContextInternal) -> Result<Began, 
 }
 
 /// Refuses a run of a different flow. Restate repeats the attempt, since the error isn't final.
-fn check_shape(served: &Shape, recorded: &Shape, key: &str) -> Result<(), HandlerError> {
+fn check_graph(served: &FlowGraph, recorded: &FlowGraph, key: &str) -> Result<(), HandlerError> {
     let Some(difference) = served.difference(recorded) else {
         return Ok(());
     };
@@ -138,6 +142,7 @@ fn ended_by(error: RunError) -> TerminalError {
     let status = match error.downcast_ref() {
         Some(Stopped::ByEngine { code, .. }) => *code,
         Some(Stopped::Deadline) => code::DEADLINE,
+        Some(Stopped::HandlerEnded) => code::FAILED,
         None if error.is_deadline() => code::DEADLINE,
         None => code::FAILED,
     };

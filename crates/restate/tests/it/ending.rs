@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cogwork_flow::{Action, Batch, Flow, from_exec, from_fn, from_phases};
+use cogwork_flow::journal::recorded;
+use cogwork_flow::{Action, Backoff, Batch, BoxError, Flow, Node, from_exec, from_fn, from_phases};
 use cogwork_restate::{Endpoint, Workflow};
 
 use crate::support::server::server;
@@ -273,4 +274,61 @@ async fn a_panic_ends_the_run() {
         "{error}"
     );
     assert!(error.contains("13 is unlucky"), "{error}");
+}
+
+/// Its first attempt makes a call that never ends, which a timeout drops.
+struct Stuck(Counted);
+
+impl Node<u32> for Stuck {
+    type Prep = ();
+    type Exec = u32;
+    type Error = BoxError;
+
+    fn is_composite(&self) -> bool {
+        true
+    }
+
+    fn prep(&self, _: &mut u32) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    async fn exec(&self, (): &()) -> Result<u32, BoxError> {
+        let outcome = recorded("call", || async {
+            if self.0.fetch_add(1, Ordering::Relaxed) == 0 {
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, BoxError>(7)
+        });
+        Ok(outcome.await?)
+    }
+
+    fn post(&self, n: &mut u32, (): (), seven: u32) -> Result<Action, BoxError> {
+        *n = seven;
+        Ok(Action::DEFAULT)
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_a_timeout_drops_is_followed_by_others() {
+    let Some(server) = server() else { return };
+    let name = unique("Stuck");
+    let calls = Counted::default();
+    let limit = Duration::from_millis(300);
+    let flow = Flow::builder("stuck")
+        .node(
+            "stuck",
+            Stuck(Arc::clone(&calls))
+                .timeout(limit)
+                .retry(Backoff::default()),
+        )
+        .sleep("nap", |_: &u32| Duration::from_millis(50))
+        .chain(["stuck", "nap"])
+        .build()
+        .unwrap();
+    let worker = Worker::start(endpoint(Workflow::new(name.as_str(), flow).unwrap()));
+    server.register(worker.port).await;
+    let client = server.client(&name);
+
+    client.start("a", &0).await.unwrap();
+    assert_eq!(client.attach::<u32>("a").await.unwrap(), 7);
 }

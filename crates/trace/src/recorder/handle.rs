@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use cogwork_flow::{Event, EventKind, ObservedRun, Observer, StepName};
+use cogwork_flow::{Event, EventKind, FlowGraph, Observer, StepName};
 use cogwork_llm::{ChatRequest, Message, ToolDefinition};
 use cogwork_typed::ask::ChatEvent;
 use serde_json::{Value, json};
@@ -71,13 +71,13 @@ impl Handle {
     }
 
     /// Records that the run is started or resumed.
-    fn start(&self, state: &mut State, run: &ObservedRun<'_>) -> serde_json::Result<()> {
+    fn start(&self, state: &mut State, run: &str, flow: &FlowGraph) -> serde_json::Result<()> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let started = since.unwrap_or_default().as_secs_f64();
         let started = (started * 1e3).round() / 1e3;
 
-        let mut header = Header::new(run.id(), run.flow(), started);
-        header.graph = Some(run.graph());
+        let mut header = Header::new(run, &flow.name, started);
+        header.graph = Some(flow.clone());
         header.content = self.settings.content();
         header.forked_from.clone_from(&self.settings.forked_from);
         let input = self.settings.input.as_deref();
@@ -299,11 +299,11 @@ impl Handle {
 }
 
 impl Observer for Handle {
-    fn run_started(&self, run: &ObservedRun<'_>) {
+    fn run_started(&self, run: &str, flow: &FlowGraph) {
         let mut state = self.lock();
-        let recorded = state.run.get_or_insert_with(|| run.id().to_owned());
+        let recorded = state.run.get_or_insert_with(|| run.to_owned());
 
-        if *recorded == run.id() && self.start(&mut state, run).is_err() {
+        if *recorded == run && self.start(&mut state, run, flow).is_err() {
             state.lost += 1;
         }
     }

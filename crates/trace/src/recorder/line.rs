@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 struct Reported<'a, R> {
     #[serde(rename = "type")]
     name: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'a str>,
+    source: &'a str,
     report: R,
 }
 
@@ -33,10 +32,10 @@ pub(super) fn kind(kind: &EventKind) -> serde_json::Result<String> {
 
 /// Returns the JSON of a report of the source `chat`.
 pub(super) fn chat(report: &Value) -> serde_json::Result<String> {
-    reported(Some("chat"), report)
+    reported("chat", report)
 }
 
-fn reported(source: Option<&str>, report: &impl Serialize) -> serde_json::Result<String> {
+fn reported(source: &str, report: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string(&Reported {
         name: "reported",
         source,

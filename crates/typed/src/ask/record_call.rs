@@ -57,9 +57,9 @@ struct Outcome {
 /// Makes a call to the model. In a [composite](cogwork_flow::Node::is_composite) node of a run with
 /// a journal, its outcome is recorded, or the recorded outcome is returned. `question` is what
 /// distinguishes it from other calls of the step.
-pub async fn record_call<F>(question: &ChatRequest, call: impl FnOnce() -> F) -> RecordedCall
+pub async fn record_call<F>(question: &ChatRequest, call: impl FnOnce() -> F + Send) -> RecordedCall
 where
-    F: Future<Output = Result<ChatResponse, LlmError>>,
+    F: Future<Output = Result<ChatResponse, LlmError>> + Send,
 {
     let mut was_made = false;
     let label = call_label("model", question);

@@ -160,7 +160,7 @@ async fn inside_a_larger_flow_the_events_are_reports_of_the_run() {
     while let Some(event) = events.next().await {
         // The calls to the model are reported as well.
         if let EventKind::Reported { report } = event.kind
-            && report.source() == Some("reasoning")
+            && report.source() == "reasoning"
         {
             assert!(report.downcast_ref::<ReasoningEvent>().is_some());
             let json = serde_json::to_value(&report).unwrap();

@@ -190,7 +190,7 @@ async fn a_wrapper_around_a_composite_node_is_composite() {
     let lines = Lines::default();
     let node = failing(&made, 0)
         .timeout(Duration::from_secs(1))
-        .fallback(async |_, error| Err(error.into()))
+        .fallback(async |_, error| Err(error))
         .retry(Backoff::of::<2>())
         .focus(|n: &mut u64| n);
 

@@ -1,6 +1,6 @@
 //! Composite nodes in subflows, items, branches and batches.
 
-use cogwork_flow::journal::{Entry, Journal, wait_for};
+use cogwork_flow::journal::{Entry, Journal, Json, wait_for};
 use cogwork_flow::{Action, Batch, BoxError, Branches, Each, Flow, Node};
 
 use super::{Made, add_one, composite, flow, outcomes};
@@ -81,7 +81,7 @@ async fn calls_have_names_of_their_own_everywhere() -> Result<(), BoxError> {
         let paused = error.into_paused()?;
         assert!(paused.event.starts_with("go "), "{paused}");
         for event in &awaited(&lines)[answered..] {
-            lines.journal().deliver(event, b"null".to_vec()).await?;
+            lines.journal().deliver(event, Json::of(&())?).await?;
             answered += 1;
         }
     };

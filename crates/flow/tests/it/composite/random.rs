@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use cogwork_flow::journal::{Journal, recorded, wait_for};
+use cogwork_flow::journal::{Journal, Json, recorded, wait_for};
 use cogwork_flow::{BoxError, Flow};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -124,7 +124,10 @@ async fn run_once(
         Some(Ok(n)) => return Ok(Some(n)),
         Some(Err(error)) if error.paused().is_some() => {
             let journal = lines.journal();
-            journal.deliver("more", b"7".to_vec()).await.unwrap();
+            journal
+                .deliver("more", Json::of(&7).unwrap())
+                .await
+                .unwrap();
         }
         Some(Err(error)) => {
             prop_assert!(error.to_string().ends_with("a bad reply"), "{}", error);

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use cogwork_flow::journal::{CannotWait, Journal, recorded, scoped_event, wait_for};
+use cogwork_flow::journal::{CannotWait, Journal, Json, recorded, scoped_event, wait_for};
 use cogwork_flow::{BoxError, Flow, from_phases};
 
 use super::{Made, add_one, composite, flow, outcomes, run};
@@ -21,7 +21,10 @@ fn asking(made: &Made, timeout: Option<Duration>) -> Flow<u64> {
 
 async fn deliver(lines: &Lines, event: &str, answer: &str) {
     let journal = lines.journal();
-    journal.deliver(event, answer.into()).await.unwrap();
+    journal
+        .deliver(event, Json::from_record(answer))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]

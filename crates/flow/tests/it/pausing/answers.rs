@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::journal::{Journal, MemoryJournal};
+use cogwork_flow::journal::{Journal, Json, MemoryJournal};
 use cogwork_flow::{Action, Flow, Phase, Wait, from_phases};
 use insta::assert_snapshot;
 use lines::Lines;
@@ -235,7 +235,7 @@ async fn an_answer_may_come_while_the_run_is_being_stepped() {
     let mut text = String::new();
     let answer = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        journal.deliver("word", b"\"now\"".to_vec()).await
+        journal.deliver("word", Json::of(&"now")?).await
     };
     let (ended, delivered) = tokio::join!(run.finish(&mut text), answer);
 

@@ -1,5 +1,7 @@
 //! Answers to runs that nobody executes.
 
+use cogwork_flow::journal::Json;
+
 use super::opens::{Store, ends_with, finish, open, refused};
 use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
 use crate::conformance::flows::{self, EVENT};
@@ -45,7 +47,7 @@ pub(super) async fn limited(store: Store) -> Checked {
 
     let mut refused = None;
     for number in 0..MANY {
-        let answer = number.to_string().into_bytes();
+        let answer = Json::from(number.to_string());
         if let Err(error) = opened.journal.deliver(EVENT, answer).await {
             refused = Some((number, error));
             break;

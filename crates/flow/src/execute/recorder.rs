@@ -1,0 +1,588 @@
+//! What a run does against its journal: the `exec` of a step, and the calls and waits inside it.
+//!
+//! Each `exec` is a call to the journal. In a composite node, the calls inside `exec` come first:
+//!
+//! 1. [`Recorder::exec_composite`] looks up the outcome of the whole step, and otherwise makes attempts
+//!    at it. Each attempt has a number that is part of the names of its calls. An attempt that failed
+//!    is recorded, so that the next one makes its calls again.
+//! 2. [`Calls::call`] and [`Calls::wait`] are polled by `exec` and poll the journal themselves. What
+//!    must not be visible to `exec`, such as a failure of the journal, is stored in the
+//!    [state](State), and the call stays pending.
+//! 3. [`Calls::attempt`] looks at that after each poll of `exec`, and drops `exec` if the run stops.
+
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+use std::future::{pending, poll_fn, ready};
+use std::mem;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use cogwork_text::Name;
+use futures_util::FutureExt;
+use futures_util::future::{Either, join, select};
+use serde::de::DeserializeOwned;
+use tokio::sync::oneshot;
+use tokio::task::unconstrained;
+
+use super::failure::{Failed, Failure};
+use super::named_step::NamedStep;
+use super::yielding::yield_now;
+use crate::boxed::BoxFuture;
+use crate::current;
+use crate::journal::{Awaited, Journal, Json, StepError, Waited, Work, WorkError};
+use crate::step_name::CallName;
+use crate::{BoxError, Paused, Phase, StepName};
+
+/// The default maximum size of an outcome, in bytes of JSON: 16 MiB.
+pub(crate) const MAX_OUTCOME: usize = 16 << 20;
+
+/// The maximum length of a recorded error, in characters.
+const MAX_ERROR: usize = 10_000;
+
+/// The journal of a run.
+#[derive(Clone)]
+pub(crate) struct Recorder {
+    pub(crate) journal: Arc<dyn Journal>,
+    /// The id of the run.
+    pub(crate) run: Arc<str>,
+    pub(crate) max_outcome: usize,
+}
+
+/// An attempt at `exec`, which returns its outcome as JSON.
+pub(crate) type Exec<'a> = BoxFuture<'a, Result<Json, WorkError>>;
+
+/// The outcome of a call.
+pub(crate) struct Outcome {
+    pub(crate) json: Json,
+    /// Whether the work was done, instead of read from the journal.
+    pub(crate) was_made: bool,
+}
+
+impl Recorder {
+    pub(crate) fn new(journal: Arc<dyn Journal>, max_outcome: usize) -> Self {
+        Self {
+            run: journal.run_id().into(),
+            journal,
+            max_outcome,
+        }
+    }
+
+    /// Does the work of a call, unless its outcome is recorded.
+    async fn call(
+        &self,
+        name: &StepName,
+        work: impl Future<Output = Result<Json, WorkError>> + Send,
+    ) -> Result<Outcome, StepError> {
+        let was_made = AtomicBool::new(false);
+        let work = pin!(async {
+            was_made.store(true, Ordering::Relaxed);
+            work.await
+        });
+
+        let json = self.journal.call(name, Work::new(work)).await?;
+        let was_made = was_made.load(Ordering::Relaxed);
+        Ok(Outcome { json, was_made })
+    }
+
+    /// Calls `exec`, unless its outcome is recorded.
+    pub(crate) async fn exec(&self, step: &NamedStep, exec: Exec<'_>) -> Result<Outcome, Failure> {
+        Ok(self.call(&step.name, step.exec(None, exec)).await?)
+    }
+
+    /// Does the same for a composite node, whose `exec` makes calls of its own.
+    pub(crate) async fn exec_composite<'a>(
+        &self,
+        step: &NamedStep,
+        exec: &(dyn Fn() -> Exec<'a> + Sync),
+    ) -> Result<Outcome, Failure> {
+        let recorded = self.journal.find(&step.name).await;
+        if let Some(json) = recorded.map_err(Failure::Journal)? {
+            return Ok(Outcome {
+                json,
+                was_made: false,
+            });
+        }
+
+        let calls = Arc::new(Calls::new(self, step));
+        calls.skip_failed_attempts().await?;
+
+        loop {
+            let exec = step.exec(Some(&calls), exec());
+            let stopped = match calls.attempt(exec).await {
+                Ok(outcome) => {
+                    calls.end_dropped().await?;
+
+                    // Later replays need none of the calls of the step.
+                    return Ok(self.call(&step.name, ready(Ok(outcome))).await?);
+                }
+                Err(stopped) => stopped,
+            };
+
+            let error = match &stopped {
+                Stopped::Failed(error) => error.error.to_string(),
+                Stopped::Panicked(_) => "it panicked".to_owned(),
+                Stopped::Run(_) => return Err(stopped.into_failure()),
+            };
+
+            // A journal that finds nothing replays the failed attempts of earlier runs.
+            let is_new = calls.record_failure(&error).await?;
+            if is_new {
+                return Err(stopped.into_failure());
+            }
+        }
+    }
+}
+
+/// Returns the answer to an event, or `None` if the wait timed out. If the event hasn't arrived yet,
+/// the failure is a pause.
+pub(crate) async fn wait(
+    journal: &dyn Journal,
+    step: &StepName,
+    awaited: Awaited<'_>,
+) -> Result<Option<Json>, Failure> {
+    match journal.wait(step, awaited).await {
+        Ok(Waited::Answered(answer)) => Ok(Some(answer)),
+        Ok(Waited::TimedOut) => Ok(None),
+        Ok(Waited::Pending { until }) => Err(Failure::Paused(Box::new(Paused {
+            step: step.clone(),
+            event: awaited.event.to_owned(),
+            why: awaited.why.to_owned(),
+            until,
+            schema: awaited.schema.cloned().map(Box::new),
+            also: Vec::new(),
+        }))),
+        Err(error) if error.is::<UnreadableAnswer>() => {
+            let problem = format!("the event `{}`: {error}", Name(awaited.event));
+            Err(Failure::node(Phase::Exec, problem))
+        }
+        Err(error) => Err(Failure::Journal(error)),
+    }
+}
+
+/// Why an attempt ends before `exec` has returned an outcome.
+enum Stopped {
+    /// The attempt failed. The next one makes its calls again.
+    Failed(WorkError),
+    /// A panic ends the attempt like an error: it would otherwise be replayed forever.
+    Panicked(Box<dyn Any + Send>),
+    /// The run stops. When it is resumed, it continues this attempt.
+    Run(Failure),
+}
+
+impl Stopped {
+    fn into_failure(self) -> Failure {
+        match self {
+            Self::Failed(error) => error.into(),
+            Self::Panicked(panic) => resume_unwind(panic),
+            Self::Run(failure) => failure,
+        }
+    }
+}
+
+/// The calls inside the `exec` of a composite step.
+pub(crate) struct Calls {
+    pub(crate) recorder: Recorder,
+    step: NamedStep,
+    state: Mutex<State>,
+    /// The queue of calls to a journal whose calls come in order.
+    turns: tokio::sync::Mutex<()>,
+}
+
+struct State {
+    /// The number of the attempt, starting at 1.
+    attempt: u32,
+    /// The number of calls of this attempt with each label.
+    numbers: HashMap<String, u64>,
+    /// The number of calls that have begun and not ended.
+    in_progress: usize,
+    /// The waits whose events haven't arrived, by the names of their calls, because the order in which
+    /// the futures of `exec` are polled may change.
+    waits: BTreeMap<Option<Box<CallName>>, Paused>,
+    /// Whether nothing happened since the last poll of `exec`.
+    is_idle: bool,
+    /// A call in order whose future was dropped before its end.
+    dropped: Option<InJournal>,
+    stopped: Option<Stopped>,
+}
+
+impl Calls {
+    fn new(recorder: &Recorder, step: &NamedStep) -> Self {
+        Self {
+            recorder: recorder.clone(),
+            step: step.clone(),
+            state: Mutex::new(State {
+                attempt: 1,
+                numbers: HashMap::new(),
+                in_progress: 0,
+                waits: BTreeMap::new(),
+                is_idle: false,
+                dropped: None,
+                stopped: None,
+            }),
+            turns: tokio::sync::Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Polls one attempt at `exec` until it ends or stops.
+    async fn attempt(
+        &self,
+        exec: impl Future<Output = Result<Json, WorkError>>,
+    ) -> Result<Json, Stopped> {
+        let mut exec = pin!(AssertUnwindSafe(exec).catch_unwind());
+
+        poll_fn(|context| {
+            let polled = exec.as_mut().poll(context);
+            if let Some(stopped) = self.state().stopped.take() {
+                return Poll::Ready(Err(stopped));
+            }
+
+            match polled {
+                Poll::Ready(Ok(done)) => Poll::Ready(done.map_err(Stopped::Failed)),
+                Poll::Ready(Err(panic)) => Poll::Ready(Err(Stopped::Panicked(panic))),
+                Poll::Pending => self.pause(context).map(Err),
+            }
+        })
+        .await
+    }
+
+    /// Pauses the run if `exec` only waits for events.
+    fn pause(&self, context: &Context<'_>) -> Poll<Stopped> {
+        let mut state = self.state();
+        if state.waits.is_empty() || state.in_progress > 0 {
+            return Poll::Pending;
+        }
+
+        // `exec` may only have yielded to other tasks.
+        if !mem::replace(&mut state.is_idle, true) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+
+        let mut waits = mem::take(&mut state.waits).into_values();
+        let Some(mut paused) = waits.next() else {
+            return Poll::Pending;
+        };
+        paused.join(waits);
+        Poll::Ready(Stopped::Run(Failure::Paused(Box::new(paused))))
+    }
+
+    /// Ends the attempt. The future that called this is dropped.
+    async fn stop<T>(&self, stopped: Stopped) -> T {
+        self.state().stopped.get_or_insert(stopped);
+        pending().await
+    }
+
+    /// Stops the run because of the journal.
+    pub(crate) async fn stop_at<T>(&self, problem: impl Into<BoxError>) -> T {
+        self.stop(Stopped::Run(Failure::Journal(problem.into())))
+            .await
+    }
+
+    /// Begins with the first attempt that isn't recorded as failed.
+    async fn skip_failed_attempts(&self) -> Result<(), Failure> {
+        loop {
+            let failure = self.recorder.journal.find(&self.failure_name()).await;
+            if failure.map_err(Failure::Journal)?.is_none() {
+                return Ok(());
+            }
+
+            self.begin_next_attempt();
+        }
+    }
+
+    /// Records that the attempt failed, and begins the next one. Returns `false` if the failure was
+    /// on record.
+    async fn record_failure(&self, error: &str) -> Result<bool, Failure> {
+        self.end_dropped().await?;
+
+        let error = Json::of(&shortened(error));
+        let error = error.map_err(|problem| Failure::Journal(problem.into()))?;
+
+        let name = self.failure_name();
+        let recorded = self.recorder.call(&name, ready(Ok(error))).await?;
+
+        self.begin_next_attempt();
+        Ok(recorded.was_made)
+    }
+
+    fn begin_next_attempt(&self) {
+        let mut state = self.state();
+        state.attempt = state.attempt.saturating_add(1);
+        state.numbers.clear();
+        state.stopped = None;
+    }
+
+    fn failure_name(&self) -> StepName {
+        let attempt = self.state().attempt;
+        self.step.name.of_call(CallName::failure(attempt))
+    }
+
+    /// Returns the next call with this label.
+    ///
+    /// Calls are numbered by label, so that calls in concurrent futures keep their names whichever
+    /// future is faster.
+    fn next(&self, label: &str) -> NamedStep {
+        let mut state = self.state();
+        let number = state.numbers.entry(label.to_owned()).or_default();
+        *number += 1;
+
+        let call = CallName {
+            number: *number,
+            attempt: state.attempt,
+            label: label.to_owned(),
+        };
+        self.step.named(self.step.name.of_call(call))
+    }
+
+    /// Returns the name of an event with that of the step and the number of the attempt.
+    pub(crate) fn scoped(&self, event: &str) -> String {
+        format!("{event}{}", self.scope())
+    }
+
+    fn scope(&self) -> String {
+        let attempt = self.state().attempt;
+        format!(" at {}.{attempt}", self.step.name)
+    }
+
+    /// Does the work of a call inside `exec`, unless its outcome is recorded.
+    pub(crate) async fn call(&self, label: &str, work: &mut Exec<'_>) -> Outcome {
+        let call = self.next(label);
+        let _turn = self.turn().await;
+
+        let work = call.current(None).during(work);
+        let outcome = if self.recorder.journal.in_order() {
+            self.call_in_order(&call.name, work).await
+        } else {
+            self.recorder.call(&call.name, work).await
+        };
+
+        match outcome {
+            Ok(outcome) => {
+                if !outcome.was_made {
+                    call.replayed();
+                }
+
+                outcome
+            }
+            Err(StepError::Work(error)) => self.stop(Stopped::Failed(error)).await,
+            Err(StepError::Journal(error)) => self.stop_at(error).await,
+        }
+    }
+
+    /// Does the work of a call that ends in the journal even if this is dropped, as by a timeout around
+    /// `exec`: in a replay, a journal that knows calls by their position would make it again.
+    async fn call_in_order(
+        &self,
+        name: &Arc<StepName>,
+        work: impl Future<Output = Result<Json, WorkError>>,
+    ) -> Result<Outcome, StepError> {
+        let (begin, begun) = oneshot::channel();
+        let (end, ended) = oneshot::channel();
+        let recorder = self.recorder.clone();
+        let name = Arc::clone(name);
+
+        // The journal polls a stand-in for the work, which borrows from `exec`.
+        let recorded = Box::pin(async move {
+            let work = async {
+                let _ = begin.send(());
+                let dropped = || Failed::new(Phase::Exec, "the call was dropped").into();
+                ended.await.unwrap_or_else(|_| Err(dropped()))
+            };
+            recorder.call(&name, work).await
+        });
+        let worked = pin!(async {
+            if begun.await.is_ok() {
+                let _ = end.send(work.await);
+            }
+            pending::<()>().await;
+        });
+
+        let mut recorded = CallInOrder {
+            calls: self,
+            call: Some(recorded),
+        };
+        match select(&mut recorded, worked).await {
+            Either::Left((outcome, _)) => outcome,
+            Either::Right(((), _)) => pending().await,
+        }
+    }
+
+    /// Lets the journal end a call whose future was dropped.
+    async fn end_dropped(&self) -> Result<(), Failure> {
+        let dropped = self.state().dropped.take();
+        let Some(dropped) = dropped else {
+            return Ok(());
+        };
+
+        match dropped.await {
+            Err(StepError::Journal(error)) => Err(Failure::Journal(error)),
+            // Its outcome has no reader.
+            Ok(_) | Err(StepError::Work(_)) => Ok(()),
+        }
+    }
+
+    /// Waits inside `exec` for an event. Returns `None` if the wait timed out.
+    pub(crate) async fn wait(&self, awaited: Awaited<'_>) -> Option<Json> {
+        let scope = self.scope();
+        let label = awaited.event.strip_suffix(&scope).unwrap_or(awaited.event);
+        let call = self.next(label);
+        let turn = self.turn().await;
+
+        let journal = &*self.recorder.journal;
+        let failure = match wait(journal, &call.name, awaited).await {
+            Ok(answer) => return answer,
+            Err(failure) => failure,
+        };
+
+        match failure {
+            // Calls that were made while the run waits would come after those of this future in a
+            // replay, so only a journal that finds them by name lets them continue.
+            Failure::Paused(paused) if !journal.in_order() => {
+                drop(turn);
+                let _waiting = Waiting::begin(self, *paused);
+                pending().await
+            }
+            failure => self.stop(Stopped::Run(failure)).await,
+        }
+    }
+
+    /// Begins a call. If calls come in order, this waits for the calls that began before.
+    async fn turn(&self) -> Turn<'_> {
+        let begun = Begun::new(self);
+        if !self.recorder.journal.in_order() {
+            return Turn {
+                _begun: begun,
+                _queued: None,
+            };
+        }
+
+        // The call takes its place in the queue at its first poll, and lets those that begin in the
+        // same poll of `exec` take theirs: in a replay, in which nothing waits, a call that went on at
+        // once would be followed by the next one of its future.
+        let queued = unconstrained(self.turns.lock());
+        let (queued, ()) = join(queued, yield_now()).await;
+        if let Err(failure) = self.end_dropped().await {
+            self.stop(Stopped::Run(failure)).await
+        }
+
+        Turn {
+            _begun: begun,
+            _queued: Some(queued),
+        }
+    }
+}
+
+/// Records that the attempt at the current composite step failed, before the next one is made.
+/// Does nothing in any other step.
+pub(crate) async fn attempt_failed(error: &BoxError) {
+    let Some(calls) = current::calls() else {
+        return;
+    };
+
+    let _turn = calls.turn().await;
+    if let Err(failure) = calls.record_failure(&error.to_string()).await {
+        calls.stop(Stopped::Run(failure)).await
+    }
+}
+
+/// Cuts a text off that a provider might have filled with a whole page.
+pub(crate) fn shortened(error: &str) -> String {
+    error.chars().take(MAX_ERROR).collect()
+}
+
+/// A call that has its turn.
+struct Turn<'a> {
+    _begun: Begun<'a>,
+    _queued: Option<tokio::sync::MutexGuard<'a, ()>>,
+}
+
+/// A call in the journal, without what it borrows from `exec`.
+type InJournal = BoxFuture<'static, Result<Outcome, StepError>>;
+
+/// A call in order, which is kept if this is dropped before its end.
+struct CallInOrder<'a> {
+    calls: &'a Calls,
+    call: Option<InJournal>,
+}
+
+impl Future for CallInOrder<'_> {
+    type Output = Result<Outcome, StepError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(call) = &mut self.call else {
+            return Poll::Pending;
+        };
+
+        let polled = call.as_mut().poll(context);
+        if polled.is_ready() {
+            self.call = None;
+        }
+        polled
+    }
+}
+
+impl Drop for CallInOrder<'_> {
+    fn drop(&mut self) {
+        self.calls.state().dropped = self.call.take();
+    }
+}
+
+/// A call that has begun, until this is dropped.
+struct Begun<'a>(&'a Calls);
+
+impl<'a> Begun<'a> {
+    fn new(calls: &'a Calls) -> Self {
+        let mut state = calls.state();
+        state.in_progress += 1;
+        state.is_idle = false;
+        Self(calls)
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.in_progress -= 1;
+        state.is_idle = false;
+    }
+}
+
+/// A wait whose event hasn't arrived, until this is dropped.
+struct Waiting<'a> {
+    calls: &'a Calls,
+    call: Option<Box<CallName>>,
+}
+
+impl<'a> Waiting<'a> {
+    fn begin(calls: &'a Calls, paused: Paused) -> Self {
+        let call = paused.step.call.clone();
+        calls.state().waits.insert(call.clone(), paused);
+        Self { calls, call }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.calls.state().waits.remove(&self.call);
+    }
+}
+
+/// Why a step cannot read an answer. The journal is not at fault.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer cannot be read: {0}")]
+struct UnreadableAnswer(String);
+
+/// Checks that an answer is a `T`.
+pub(crate) fn accept<T: DeserializeOwned>(answer: &Json) -> Result<(), BoxError> {
+    match answer.read::<T>() {
+        Ok(_) => Ok(()),
+        Err(problem) => Err(UnreadableAnswer(problem.detail().to_owned()).into()),
+    }
+}
