@@ -61,7 +61,7 @@
 //!
 //! Nine strategies are [built in](StrategyName), and [`Strategies`] reads more from YAML or JSON.
 //! The size and the depth of tables are limited by constants, and those of sessions by
-//! [`SessionLimits`].
+//! [`SessionPolicy`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -92,8 +92,8 @@ pub use refusal::{RefusalReason, RefusedMove};
 
 mod session;
 pub use session::{
-    Branch, BranchId, BranchStatus, Conflict, EndRule, Merged, Session, SessionError, SessionLimit,
-    SessionLimits, SessionPolicy, Thought, ThoughtDraft, ThoughtId, ThoughtKind,
+    Branch, BranchId, BranchStatus, Conflict, Merged, Session, SessionError, SessionLimit,
+    SessionPolicy, Thought, ThoughtDraft, ThoughtId, ThoughtKind,
 };
 
 mod solve;

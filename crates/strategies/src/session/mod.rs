@@ -18,7 +18,7 @@ pub use draft::ThoughtDraft;
 pub use error::{SessionError, SessionLimit};
 pub use id::{BranchId, ThoughtId};
 pub use merge::{Conflict, Merged};
-pub use policy::{EndRule, SessionLimits, SessionPolicy};
+pub use policy::SessionPolicy;
 pub use state::Session;
 pub(crate) use thought::REVISES;
 pub use thought::{Thought, ThoughtKind};

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::id::{BranchId, ThoughtId};
 use super::thought::{Position, REVISES};
 use super::{
-    BranchStatus, EndRule, Session, SessionError, SessionLimit, Thought, ThoughtDraft, ThoughtKind,
+    BranchStatus, Session, SessionError, SessionLimit, Thought, ThoughtDraft, ThoughtKind,
 };
 use crate::refusal::Move;
 use crate::{Mistyped, Parameter, ParameterType, Stage, Strategy};
@@ -35,7 +35,7 @@ impl Session {
     ///   exist,
     /// - the revised thought isn't on the path of the branch,
     /// - the thought would end the branch early and the policy doesn't allow that, or
-    /// - a [limit](super::SessionLimits) is reached.
+    /// - a [limit](super::SessionPolicy) is reached.
     pub fn think_on(
         &mut self,
         branch: BranchId,
@@ -286,7 +286,7 @@ impl Session {
     /// Checks that the thought may end its branch, if it does.
     fn check_end(&self, draft: &ThoughtDraft, position: &Position) -> Result<(), SessionError> {
         let is_early = !draft.next_thought_needed && !self.is_end(position);
-        if !is_early || self.policy.early_end == EndRule::Allow {
+        if !is_early || self.policy.allows_early_end {
             return Ok(());
         }
 
@@ -310,7 +310,7 @@ impl Session {
         thought: Thought,
         draft: &ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
-        let most = self.policy.limits.thoughts;
+        let most = self.policy.max_thoughts;
         if self.thoughts.len() >= most {
             return Err(SessionError::Full {
                 limit: SessionLimit::Thoughts,
@@ -335,17 +335,6 @@ impl Session {
         let id = thought.id;
         self.thoughts.push(thought);
         Ok(id)
-    }
-}
-
-impl Position {
-    /// Returns the position at the start of a strategy.
-    pub(super) fn start(strategy: &Strategy) -> Self {
-        Self {
-            strategy: strategy.name().to_owned(),
-            stage: strategy.start().name.clone(),
-            outer: None,
-        }
     }
 }
 

@@ -39,7 +39,7 @@ pub enum EndReason {
         /// The limit.
         limit: Duration,
     },
-    /// A [limit of the session](crate::SessionLimits) was reached.
+    /// A [limit of the session](crate::SessionPolicy) was reached.
     SessionFull {
         /// The limit.
         limit: SessionLimit,
