@@ -144,13 +144,14 @@ impl fmt::Display for RefusedMove {
 
         match self.reason {
             RefusalReason::UnknownStage => write!(f, "`{strategy}` has no stage `{attempted}`")?,
-            RefusalReason::IllegalMove => {
-                write!(
-                    f,
-                    "`{strategy}` does not lead from `{from}` to `{attempted}`"
-                )?;
+            RefusalReason::IllegalMove => write!(
+                f,
+                "`{strategy}` does not lead from `{from}` to `{attempted}`"
+            )?,
+            RefusalReason::Parameters => {
+                let problems = self.parameter_problems();
+                return write!(f, "the stage `{attempted}` of `{strategy}`{problems}");
             }
-            RefusalReason::Parameters => return self.write_parameters(f),
         }
 
         match &self.allowed[..] {
@@ -161,31 +162,19 @@ impl fmt::Display for RefusedMove {
 }
 
 impl RefusedMove {
-    fn write_parameters(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let attempted = Escaped::new(&self.attempted);
-        write!(f, "the stage `{attempted}` of `{}`", Name(&self.strategy))?;
-        let mut joint = " ";
-
+    /// Returns the problems of the parameters, behind what separates them from the stage.
+    fn parameter_problems(&self) -> String {
+        let mut problems = Vec::new();
         if !self.missing.is_empty() {
-            write!(f, "{joint}needs {}", NameList::and(&self.missing))?;
-            joint = "; ";
+            problems.push(format!("needs {}", NameList::and(&self.missing)));
         }
-
         if !self.unknown.is_empty() {
-            write!(f, "{joint}has no parameter {}", NameList::or(&self.unknown))?;
-            joint = "; ";
+            problems.push(format!("has no parameter {}", NameList::or(&self.unknown)));
         }
 
-        for (index, mistyped) in self.mistyped.iter().enumerate() {
-            let joint = if index == 0 && joint == " " {
-                ": "
-            } else {
-                "; "
-            };
-            write!(f, "{joint}{mistyped}")?;
-        }
-
-        Ok(())
+        let joint = if problems.is_empty() { ": " } else { " " };
+        problems.extend(self.mistyped.iter().map(Mistyped::to_string));
+        format!("{joint}{}", problems.join("; "))
     }
 }
 

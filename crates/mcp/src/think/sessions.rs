@@ -1,8 +1,6 @@
 //! The sessions of `think`, and calls that read and change them.
 
-use cogwork_strategies::{
-    Session, SessionPolicy, Strategies, Strategy, ThoughtDraft,
-};
+use cogwork_strategies::{Session, SessionPolicy, Strategies, Strategy, ThoughtDraft};
 use cogwork_text::{NameList, OneLine};
 use serde::{Deserialize, Serialize};
 
