@@ -108,7 +108,9 @@ pub use methods::{
     StepBack, TreeOfThoughts, Worth,
 };
 
-pub use cogwork_typed::ask::{Format, FormatRefusal, Limits, Repair, RepairKind, Spent, Try};
+pub use cogwork_typed::ask::{
+    Format, FormatRefusal, Limit, Limits, Repair, RepairKind, Spent, Try,
+};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

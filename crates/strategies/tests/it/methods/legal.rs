@@ -16,8 +16,8 @@ use cogwork_flow::Stepped;
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role};
 use cogwork_strategies::{
-    EndReason, Limits, Method, Search, SelfConsistency, Session, Solved, Solver, StrategyName,
-    ThoughtKind, TreeOfThoughts,
+    EndReason, Limit, Limits, Method, Search, SelfConsistency, Session, Solved, Solver,
+    StrategyName, ThoughtKind, TreeOfThoughts,
 };
 use cogwork_tools::{ToolError, Tools, async_trait, function};
 use proptest::prelude::*;
@@ -295,8 +295,8 @@ async fn ends(name: StrategyName, seed: u64) {
 
     match solved.end() {
         EndReason::Answered => assert!(solved.answer().is_some(), "{name} {seed}"),
-        EndReason::OutOfCalls { limit } => assert_eq!(spent.calls, *limit),
-        EndReason::OutOfThoughts { limit } => {
+        EndReason::OutOf(Limit::Calls(limit)) => assert_eq!(spent.calls, *limit),
+        EndReason::OutOf(Limit::Thoughts(limit)) => {
             assert!(solved.trace().session().thoughts().len() >= *limit as usize);
         }
         EndReason::NoProgress { .. } | EndReason::GaveUp { .. } => {}
