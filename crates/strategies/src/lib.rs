@@ -85,7 +85,6 @@ mod table;
 pub use table::{MAX_TABLE_BYTES, TableError, TableProblem};
 
 mod mermaid;
-pub use mermaid::StrategyMermaid;
 
 mod refusal;
 pub use refusal::{RefusalReason, RefusedMove};
@@ -99,7 +98,7 @@ pub use session::{
 mod solve;
 pub use solve::{
     Answer, Ask, AskProblem, Asked, Call, Called, EndReason, Method, PlannedCall, Solve,
-    SolveError, SolveOptions, Solved, Solver, Solving, SolvingEvent, StageReply, Stop, TableStage,
+    SolveError, Solved, Solver, Solving, SolvingEvent, StageReply, Stop, TableStage,
 };
 
 mod methods;

@@ -14,7 +14,10 @@ pub enum EndReason {
     /// The strategy reached its final stage.
     Answered,
     /// A limit was reached.
-    OutOf(Limit),
+    OutOf {
+        /// The limit.
+        limit: Limit,
+    },
     /// A [limit of the session](crate::SessionPolicy) was reached.
     SessionFull {
         /// The limit.
@@ -40,7 +43,7 @@ impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Answered => f.write_str("answered"),
-            Self::OutOf(limit) => write!(f, "the budget of {limit} is spent"),
+            Self::OutOf { limit } => write!(f, "the budget of {limit} is spent"),
             Self::SessionFull { limit, most } => {
                 write!(f, "the session has reached its limit of {most} {limit}")
             }

@@ -84,7 +84,7 @@ impl Node<Solving> for SolveNode {
             return Ok(Brief::Ended);
         }
 
-        let shared = self.0.with_options(&solving.options);
+        let shared = self.0.with_limits(solving.limits);
         shared.tools.ready().map_err(|error| {
             let error = SolveError::method(ErrorText(&error).to_string());
             error.at(shared.strategy.start().name())
@@ -160,7 +160,7 @@ impl Node<Solving> for SolveNode {
         brief: Brief,
         outcome: Outcome,
     ) -> Result<Action, SolveError> {
-        let shared = self.0.with_options(&solving.options);
+        let shared = self.0.with_limits(solving.limits);
         let before = Before::of(solving);
         let settled = settle(&shared, solving, brief, outcome);
 
@@ -201,7 +201,7 @@ fn settle(
         return Ok(());
     };
 
-    solving.end = Some(EndReason::OutOf(limit));
+    solving.end = Some(EndReason::OutOf { limit });
     if let Some(asked) = outcome.conclusion {
         let concluded = asked.reply.as_ref().ok().and_then(conclusion::answer);
         solving.best = concluded.or(solving.best.take());

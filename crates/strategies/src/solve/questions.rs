@@ -34,12 +34,6 @@ pub(super) struct Questions {
 const DEFAULT_TOKENS: u32 = 8192;
 
 impl Questions {
-    /// Sets the client. What another one has refused says nothing about it.
-    pub(super) fn set_client(&mut self, client: Arc<dyn LlmClient>) {
-        self.refused = RefusedFormats::default();
-        self.client = client;
-    }
-
     /// Returns whether the client supports tools.
     pub(super) fn native_tools(&self) -> bool {
         self.client.capabilities().has(Capability::Tools)

@@ -95,7 +95,12 @@ async fn the_budget_is_for_all_attempts() {
     fail(&mut run, &mut solving).await;
 
     run.finish(&mut solving).await.unwrap();
-    assert_eq!(solving.end(), Some(&EndReason::OutOf(Limit::Calls(3))));
+    assert_eq!(
+        solving.end(),
+        Some(&EndReason::OutOf {
+            limit: Limit::Calls(3)
+        })
+    );
     assert_eq!(solving.spent().calls, 3);
 }
 

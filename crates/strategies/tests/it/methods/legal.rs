@@ -295,8 +295,12 @@ async fn ends(name: StrategyName, seed: u64) {
 
     match solved.end() {
         EndReason::Answered => assert!(solved.answer().is_some(), "{name} {seed}"),
-        EndReason::OutOf(Limit::Calls(limit)) => assert_eq!(spent.calls, *limit),
-        EndReason::OutOf(Limit::Thoughts(limit)) => {
+        EndReason::OutOf {
+            limit: Limit::Calls(limit),
+        } => assert_eq!(spent.calls, *limit),
+        EndReason::OutOf {
+            limit: Limit::Thoughts(limit),
+        } => {
             assert!(solved.trace().session().thoughts().len() >= *limit as usize);
         }
         EndReason::NoProgress { .. } | EndReason::GaveUp { .. } => {}

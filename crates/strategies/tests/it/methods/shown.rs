@@ -104,12 +104,16 @@ fn show_values(text: &str) {
 
     let ends = [
         EndReason::Answered,
-        EndReason::OutOf(Limit::Calls(1)),
+        EndReason::OutOf {
+            limit: Limit::Calls(1),
+        },
         EndReason::SessionFull {
             limit: SessionLimit::Thoughts,
             most: 1,
         },
-        EndReason::OutOf(Limit::Time(std::time::Duration::from_secs(1))),
+        EndReason::OutOf {
+            limit: Limit::Time(std::time::Duration::from_secs(1)),
+        },
         no_progress,
         EndReason::GaveUp { why: owned() },
     ];
