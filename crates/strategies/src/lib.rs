@@ -92,7 +92,7 @@ pub use refusal::{RefusalReason, RefusedMove};
 mod session;
 pub use session::{
     Branch, BranchId, BranchStatus, Conflict, Merged, Session, SessionError, SessionLimit,
-    SessionPolicy, Thought, ThoughtDraft, ThoughtId, ThoughtKind,
+    SessionPolicy, Thought, ThoughtDraft, ThoughtId,
 };
 
 mod solve;

@@ -21,4 +21,4 @@ pub use merge::{Conflict, Merged};
 pub use policy::SessionPolicy;
 pub use state::Session;
 pub(crate) use thought::REVISES;
-pub use thought::{Thought, ThoughtKind};
+pub use thought::Thought;

@@ -115,15 +115,8 @@ impl fmt::Display for Solving {
 
             write!(f, "{}: {}", thought.stage(), line(thought.text()))?;
 
-            // A parameter that repeats the text is left out.
-            for (name, value) in thought
-                .parameters()
-                .filter(|(_, value)| value.as_str() != Some(thought.text()))
-            {
-                match value.as_str() {
-                    Some(text) => write!(f, " · {name} = {}", line(text))?,
-                    None => write!(f, " · {name} = {}", line(value))?,
-                }
+            for (name, value) in thought.details() {
+                write!(f, " · {name} = {}", line(value))?;
             }
 
             f.write_str("\n")?;
