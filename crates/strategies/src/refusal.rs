@@ -82,33 +82,26 @@ impl<'a> Move<'a> {
         given: &BTreeMap<String, Value>,
         needs_all: bool,
     ) -> Result<(), Box<RefusedMove>> {
-        let known = to.parameters().iter();
-        let required = known.filter(|(_, parameter)| needs_all && parameter.is_required());
-        let missing = required.map(|(name, _)| name);
-        let missing: Vec<String> = missing
-            .filter(|name| !given.contains_key(*name))
-            .cloned()
-            .collect();
+        let known = to.parameters();
+        let required = known.iter().filter(|(_, known)| known.is_required());
+        let missing = required.filter(|(name, _)| needs_all && !given.contains_key(*name));
+        let unknown = given.keys().filter(|name| !known.contains_key(*name));
+        let mistyped = given.iter().filter_map(|(name, value)| {
+            let parameter = known.get(name)?;
+            Some(parameter.kind().faults(name, value))
+        });
 
-        let mut mistyped = Vec::new();
-        let mut unknown = Vec::new();
-        for (name, value) in given {
-            match to.parameters().get(name) {
-                Some(parameter) => mistyped.extend(parameter.kind().faults(name, value)),
-                None => unknown.push(Name(name).to_string()),
-            }
-        }
-
-        if missing.is_empty() && mistyped.is_empty() && unknown.is_empty() {
+        let refused = RefusedMove {
+            missing: missing.map(|(name, _)| name.clone()).collect(),
+            unknown: unknown.map(|name| Name(name).to_string()).collect(),
+            mistyped: mistyped.flatten().collect(),
+            ..self.refusal(to.name(), RefusalReason::Parameters)
+        };
+        if refused.missing.is_empty() && refused.unknown.is_empty() && refused.mistyped.is_empty() {
             return Ok(());
         }
 
-        Err(Box::new(RefusedMove {
-            missing,
-            mistyped,
-            unknown,
-            ..self.refusal(to.name(), RefusalReason::Parameters)
-        }))
+        Err(Box::new(refused))
     }
 
     /// Returns the refusal of a parameter that has the right type, but the wrong value.
