@@ -126,15 +126,8 @@ fn step(solving: &Solving, thought: &cogwork_strategies::Thought) -> Step {
     let branch = solving.session().branch(thought.branch()).ok();
     let branch = branch.filter(|branch| branch.id() != BranchId::MAIN);
     // Many stages repeat their text in a parameter.
-    let parameters = thought
-        .parameters()
-        .filter(|(_, value)| value.as_str() != Some(thought.text()));
-    let details = parameters.map(|(name, value)| {
-        let value = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        (name.to_owned(), value)
-    });
+    let details = thought.details();
+    let details = details.map(|(name, value)| (name.to_owned(), value));
 
     Step {
         number: thought.id().get().into(),

@@ -61,7 +61,7 @@
 //!
 //! Nine strategies are [built in](StrategyName), and [`Strategies`] reads more from YAML or JSON.
 //! The size and the depth of tables are limited by constants, and those of sessions by
-//! [`SessionLimits`].
+//! [`SessionPolicy`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -85,21 +85,20 @@ mod table;
 pub use table::{MAX_TABLE_BYTES, TableError, TableProblem};
 
 mod mermaid;
-pub use mermaid::StrategyMermaid;
 
 mod refusal;
 pub use refusal::{RefusalReason, RefusedMove};
 
 mod session;
 pub use session::{
-    Branch, BranchId, BranchStatus, Conflict, EndRule, Merged, Session, SessionError, SessionLimit,
-    SessionLimits, SessionPolicy, Thought, ThoughtDraft, ThoughtId, ThoughtKind,
+    Branch, BranchId, BranchStatus, Conflict, Merged, Session, SessionError, SessionLimit,
+    SessionPolicy, Thought, ThoughtDraft, ThoughtId,
 };
 
 mod solve;
 pub use solve::{
     Answer, Ask, AskProblem, Asked, Call, Called, EndReason, Method, PlannedCall, Solve,
-    SolveError, SolveOptions, Solved, Solver, Solving, SolvingEvent, StageReply, Stop, TableStage,
+    SolveError, Solved, Solver, Solving, SolvingEvent, StageReply, Stop, TableStage,
 };
 
 mod methods;
@@ -108,7 +107,9 @@ pub use methods::{
     StepBack, TreeOfThoughts, Worth,
 };
 
-pub use cogwork_typed::ask::{Format, FormatRefusal, Limits, Repair, RepairKind, Spent, Try};
+pub use cogwork_typed::ask::{
+    Format, FormatRefusal, Limit, Limits, Repair, RepairKind, Spent, Try,
+};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -73,20 +73,14 @@ impl StrategyName {
     }
 
     /// Returns the strategy. Its table is parsed once and shared.
+    #[expect(
+        clippy::expect_used,
+        reason = "the tables are part of the crate, and a test reads each"
+    )]
     pub fn strategy(self) -> Strategy {
-        built_in_strategy(self)
+        let strategy = built_in().find(self.as_str()).cloned();
+        strategy.expect("every name has a table")
     }
-}
-
-#[expect(
-    clippy::expect_used,
-    reason = "the tables are part of the crate, and a test reads each"
-)]
-fn built_in_strategy(name: StrategyName) -> Strategy {
-    built_in()
-        .get(name.as_str())
-        .expect("every name has a table")
-        .clone()
 }
 
 /// Returns the built-in tables.

@@ -82,33 +82,26 @@ impl<'a> Move<'a> {
         given: &BTreeMap<String, Value>,
         needs_all: bool,
     ) -> Result<(), Box<RefusedMove>> {
-        let known = to.parameters().iter();
-        let required = known.filter(|(_, parameter)| needs_all && parameter.is_required());
-        let missing = required.map(|(name, _)| name);
-        let missing: Vec<String> = missing
-            .filter(|name| !given.contains_key(*name))
-            .cloned()
-            .collect();
+        let known = to.parameters();
+        let required = known.iter().filter(|(_, known)| known.is_required());
+        let missing = required.filter(|(name, _)| needs_all && !given.contains_key(*name));
+        let unknown = given.keys().filter(|name| !known.contains_key(*name));
+        let mistyped = given.iter().filter_map(|(name, value)| {
+            let parameter = known.get(name)?;
+            Some(parameter.kind().faults(name, value))
+        });
 
-        let mut mistyped = Vec::new();
-        let mut unknown = Vec::new();
-        for (name, value) in given {
-            match to.parameters().get(name) {
-                Some(parameter) => mistyped.extend(parameter.kind().faults(name, value)),
-                None => unknown.push(Name(name).to_string()),
-            }
-        }
-
-        if missing.is_empty() && mistyped.is_empty() && unknown.is_empty() {
+        let refused = RefusedMove {
+            missing: missing.map(|(name, _)| name.clone()).collect(),
+            unknown: unknown.map(|name| Name(name).to_string()).collect(),
+            mistyped: mistyped.flatten().collect(),
+            ..self.refusal(to.name(), RefusalReason::Parameters)
+        };
+        if refused.missing.is_empty() && refused.unknown.is_empty() && refused.mistyped.is_empty() {
             return Ok(());
         }
 
-        Err(Box::new(RefusedMove {
-            missing,
-            mistyped,
-            unknown,
-            ..self.refusal(to.name(), RefusalReason::Parameters)
-        }))
+        Err(Box::new(refused))
     }
 
     /// Returns the refusal of a parameter that has the right type, but the wrong value.
@@ -144,13 +137,14 @@ impl fmt::Display for RefusedMove {
 
         match self.reason {
             RefusalReason::UnknownStage => write!(f, "`{strategy}` has no stage `{attempted}`")?,
-            RefusalReason::IllegalMove => {
-                write!(
-                    f,
-                    "`{strategy}` does not lead from `{from}` to `{attempted}`"
-                )?;
+            RefusalReason::IllegalMove => write!(
+                f,
+                "`{strategy}` does not lead from `{from}` to `{attempted}`"
+            )?,
+            RefusalReason::Parameters => {
+                let problems = self.parameter_problems();
+                return write!(f, "the stage `{attempted}` of `{strategy}`{problems}");
             }
-            RefusalReason::Parameters => return self.write_parameters(f),
         }
 
         match &self.allowed[..] {
@@ -161,31 +155,19 @@ impl fmt::Display for RefusedMove {
 }
 
 impl RefusedMove {
-    fn write_parameters(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let attempted = Escaped::new(&self.attempted);
-        write!(f, "the stage `{attempted}` of `{}`", Name(&self.strategy))?;
-        let mut joint = " ";
-
+    /// Returns the problems of the parameters, behind what separates them from the stage.
+    fn parameter_problems(&self) -> String {
+        let mut problems = Vec::new();
         if !self.missing.is_empty() {
-            write!(f, "{joint}needs {}", NameList::and(&self.missing))?;
-            joint = "; ";
+            problems.push(format!("needs {}", NameList::and(&self.missing)));
         }
-
         if !self.unknown.is_empty() {
-            write!(f, "{joint}has no parameter {}", NameList::or(&self.unknown))?;
-            joint = "; ";
+            problems.push(format!("has no parameter {}", NameList::or(&self.unknown)));
         }
 
-        for (index, mistyped) in self.mistyped.iter().enumerate() {
-            let joint = if index == 0 && joint == " " {
-                ": "
-            } else {
-                "; "
-            };
-            write!(f, "{joint}{mistyped}")?;
-        }
-
-        Ok(())
+        let joint = if problems.is_empty() { ": " } else { " " };
+        problems.extend(self.mistyped.iter().map(Mistyped::to_string));
+        format!("{joint}{}", problems.join("; "))
     }
 }
 

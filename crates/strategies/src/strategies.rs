@@ -76,7 +76,7 @@ impl Strategies {
     /// # Errors
     ///
     /// Returns the problems of the text, up to 100, each with its line if it can be determined.
-    /// Tags, directives and keys after a `?` aren't supported.
+    /// Anchors, tags, directives and keys after a `?` aren't supported.
     pub fn from_yaml(text: &str) -> Result<Self, TableError> {
         Ok(Self {
             list: table::from_yaml(text)?,

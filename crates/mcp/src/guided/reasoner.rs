@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use cogwork_cot::{ChainOfThought, Limits, Reasoning, ReasoningEvent};
 use cogwork_flow::{Flow, RunError, Stepped};
-use cogwork_strategies::{SolveOptions, Solver, Solving};
+use cogwork_strategies::{Solver, Solving};
 use cogwork_tools::Tools;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Mutex;
@@ -140,8 +140,7 @@ impl Conclude for Solving {
     fn concluding(&self, budget: &Budget, calls: u32) -> Self {
         let calls = self.spent().calls.saturating_add(calls);
         let limits = limits_of(budget).with_thoughts(0).with_calls(calls);
-        let options = SolveOptions::default().with_limits(limits);
-        self.clone().with_options(options)
+        self.clone().with_limits(limits)
     }
 }
 

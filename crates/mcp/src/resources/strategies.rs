@@ -11,7 +11,7 @@ use super::SessionFormat;
 pub(super) fn render(strategy: &Strategy, format: SessionFormat) -> Result<String, ErrorData> {
     match format {
         SessionFormat::Markdown => Ok(text_of(strategy)),
-        SessionFormat::Mermaid => Ok(strategy.mermaid().to_string()),
+        SessionFormat::Mermaid => Ok(strategy.mermaid()),
         SessionFormat::Json => serde_json::to_string_pretty(strategy)
             .map_err(|error| ErrorData::internal_error(error.to_string(), None)),
     }

@@ -2,7 +2,7 @@
 
 use cogwork_cot::Reasoning;
 use cogwork_flow::{CancellationToken, Run, RunError, Stepped};
-use cogwork_strategies::{SolveError, SolveOptions, StrategyName};
+use cogwork_strategies::{SolveError, StrategyName};
 
 use super::backend::Backend;
 use super::entry::{SolveEnd, SolveStep};
@@ -39,9 +39,8 @@ async fn solve_by_strategy(
         return SolveEnd::failed("there is no client for strategies");
     };
 
-    let options = SolveOptions::default().with_limits(limits);
-    let mut solving = solver.begin(request.problem.clone()).with_options(options);
-    let flow = match solver.into_flow() {
+    let mut solving = solver.begin(request.problem.clone());
+    let flow = match solver.with_limits(limits).into_flow() {
         Ok(flow) => flow,
         Err(error) => return SolveEnd::failed(error),
     };

@@ -1,8 +1,6 @@
 //! The sessions of `think`, and calls that read and change them.
 
-use cogwork_strategies::{
-    EndRule, Session, SessionLimits, SessionPolicy, Strategies, Strategy, ThoughtDraft,
-};
+use cogwork_strategies::{Session, SessionPolicy, Strategies, Strategy, ThoughtDraft};
 use cogwork_text::{NameList, OneLine};
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +108,7 @@ pub(crate) struct ThinkSessions(pub(crate) SessionStore);
 pub(crate) struct Beginning {
     pub(crate) strategy: Strategy,
     pub(crate) purpose: String,
-    pub(crate) early_end: EndRule,
+    pub(crate) allows_early_end: bool,
     pub(crate) first: Option<ThoughtDraft>,
 }
 
@@ -228,10 +226,9 @@ impl ThinkSessions {
     fn begin(&self, beginning: Beginning) -> Entry {
         let limits = self.limits();
         let mut policy = SessionPolicy::default();
-        policy.early_end = beginning.early_end;
-        policy.limits = SessionLimits::default()
-            .with_thoughts(limits.thoughts)
-            .with_branches(limits.branches);
+        policy.allows_early_end = beginning.allows_early_end;
+        policy.max_thoughts = limits.thoughts;
+        policy.max_branches = limits.branches;
 
         Entry::Begin {
             purpose: beginning.purpose,

@@ -49,6 +49,6 @@ pub(crate) fn text(strategy: &Strategy) -> String {
 pub(crate) fn data(strategy: &Strategy) -> Value {
     let mut fields = fields_of(strategy);
     fields.insert("name".to_owned(), strategy.name().into());
-    fields.insert("mermaid".to_owned(), strategy.mermaid().to_string().into());
+    fields.insert("mermaid".to_owned(), strategy.mermaid().into());
     Value::Object(fields)
 }

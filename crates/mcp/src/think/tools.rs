@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_strategies::{Branch, EndRule, Strategies, Strategy};
+use cogwork_strategies::{Branch, Strategies, Strategy};
 use cogwork_text::NameList;
 use cogwork_tools::schemars::{self, JsonSchema};
 use rmcp::model::{CallToolResponse, JsonObject, Tool};
@@ -71,7 +71,7 @@ impl ServerTool for Think {
         let beginning = strategy.map(|strategy| Beginning {
             strategy: strategy.clone(),
             purpose: purpose.unwrap_or_default(),
-            early_end: EndRule::Refuse,
+            allows_early_end: false,
             first: Some(placed.draft.to_thought()),
         });
 
@@ -233,10 +233,7 @@ async fn query_answer(
             let beginning = Beginning {
                 strategy: strategy.clone(),
                 purpose: purpose.unwrap_or_default(),
-                early_end: match allow_early_end {
-                    Some(true) => EndRule::Allow,
-                    _ => EndRule::Refuse,
-                },
+                allows_early_end: allow_early_end.unwrap_or(false),
                 first: first.as_ref().map(Draft::to_thought),
             };
             let report = sessions

@@ -31,7 +31,7 @@ impl Session {
             return Err(SessionError::BranchName { name });
         }
 
-        let most = self.policy.limits.branches;
+        let most = self.policy.max_branches;
         if self.branches.len() >= most {
             return Err(SessionError::Full {
                 limit: SessionLimit::Branches,

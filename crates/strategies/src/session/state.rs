@@ -1,7 +1,5 @@
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::id::{BranchId, ThoughtId};
 use super::thought::Position;
@@ -47,7 +45,7 @@ use crate::{Stage, Strategies, Strategy};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Session {
     /// The name of the strategy that the session started with.
     pub(super) strategy: String,
@@ -59,32 +57,17 @@ pub struct Session {
     pub(super) strategies: Strategies,
 }
 
-/// A session that was read and isn't checked yet.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Unchecked {
-    strategy: String,
-    policy: SessionPolicy,
-    current: BranchId,
-    branches: Vec<Branch>,
-    thoughts: Vec<Thought>,
-    strategies: Strategies,
+// `remote` makes serde write functions instead of the traits, so that reading can check the session.
+impl Serialize for Session {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
 }
 
-impl TryFrom<Unchecked> for Session {
-    type Error = String;
-
-    fn try_from(read: Unchecked) -> Result<Self, String> {
-        let session = Self {
-            strategy: read.strategy,
-            policy: read.policy,
-            current: read.current,
-            branches: read.branches,
-            thoughts: read.thoughts,
-            strategies: read.strategies,
-        };
-
-        session.check()?;
+impl<'de> Deserialize<'de> for Session {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let session = Self::deserialize(deserializer)?;
+        session.check().map_err(D::Error::custom)?;
         Ok(session)
     }
 }
@@ -110,7 +93,7 @@ impl Session {
 
     /// Returns the strategy that the session started with.
     ///
-    /// Later thoughts may use a different one; see [`strategy_of`](Self::strategy_of).
+    /// Later thoughts may use a [different one](Thought::strategy).
     #[expect(
         clippy::expect_used,
         reason = "a session is made with its strategy, and reading checks it"
@@ -118,11 +101,6 @@ impl Session {
     pub fn strategy(&self) -> &Strategy {
         let strategy = self.strategies.find(&self.strategy);
         strategy.expect("a session has its strategy")
-    }
-
-    /// Returns the strategy of a thought of this session.
-    pub fn strategy_of(&self, thought: &Thought) -> &Strategy {
-        self.strategy_at(&thought.position)
     }
 
     /// Returns the stage of a thought of this session.
@@ -151,10 +129,14 @@ impl Session {
     /// Returns the position of the last thought on a branch.
     pub(super) fn position(&self, branch: BranchId) -> Result<Position, SessionError> {
         let tip = self.branch(branch)?.tip().and_then(|tip| self.thought(tip));
-        Ok(tip.map_or_else(
-            || Position::start(self.strategy()),
-            |thought| thought.position.clone(),
-        ))
+        Ok(match tip {
+            Some(thought) => thought.position.clone(),
+            None => Position {
+                strategy: self.strategy.clone(),
+                stage: self.strategy().start().name.clone(),
+                outer: None,
+            },
+        })
     }
 
     /// Returns the stage of the last thought on the current branch, or the start stage if the
@@ -227,21 +209,5 @@ impl Session {
     pub fn path(&self, from: impl Into<Option<ThoughtId>>) -> impl Iterator<Item = &Thought> {
         let first = from.into().and_then(|thought| self.thought(thought));
         std::iter::successors(first, |thought| self.thought(thought.parent?))
-    }
-
-    /// Returns the last value of each parameter on the path of a branch, including merged values.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the branch doesn't exist.
-    pub fn values(&self, branch: BranchId) -> Result<BTreeMap<String, Value>, SessionError> {
-        let mut values = BTreeMap::new();
-        for thought in self.path(self.branch(branch)?.tip()) {
-            for (name, value) in thought.values() {
-                values.entry(name.clone()).or_insert_with(|| value.clone());
-            }
-        }
-
-        Ok(values)
     }
 }

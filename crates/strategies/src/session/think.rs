@@ -4,9 +4,7 @@ use serde_json::Value;
 
 use super::id::{BranchId, ThoughtId};
 use super::thought::{Position, REVISES};
-use super::{
-    BranchStatus, EndRule, Session, SessionError, SessionLimit, Thought, ThoughtDraft, ThoughtKind,
-};
+use super::{BranchStatus, Session, SessionError, SessionLimit, Thought, ThoughtDraft};
 use crate::refusal::Move;
 use crate::{Mistyped, Parameter, ParameterType, Stage, Strategy};
 
@@ -35,7 +33,7 @@ impl Session {
     ///   exist,
     /// - the revised thought isn't on the path of the branch,
     /// - the thought would end the branch early and the policy doesn't allow that, or
-    /// - a [limit](super::SessionLimits) is reached.
+    /// - a [limit](super::SessionPolicy) is reached.
     pub fn think_on(
         &mut self,
         branch: BranchId,
@@ -139,14 +137,7 @@ impl Session {
             self.open(branch)?;
             let moving = self.moving(&position);
             let to = self.stage_at(&position);
-            return self.checked(
-                branch,
-                &moving,
-                to,
-                position.clone(),
-                ThoughtKind::Stay,
-                draft,
-            );
+            return self.checked(branch, &moving, to, position.clone(), is_first, draft);
         };
 
         // After a final stage, the refusal of the strategy is more helpful than "not open".
@@ -161,7 +152,7 @@ impl Session {
             stage: to.name.clone(),
             ..leading.clone()
         };
-        self.checked(branch, &moving, to, position, ThoughtKind::Move, draft)
+        self.checked(branch, &moving, to, position, true, draft)
     }
 
     /// Returns the first thought of another strategy. A nested one begins in its start stage.
@@ -172,9 +163,9 @@ impl Session {
         outer: Option<Position>,
         draft: &ThoughtDraft,
     ) -> Result<Thought, SessionError> {
-        let (kind, allowed) = match outer {
-            Some(_) => (ThoughtKind::Part, vec![strategy.start()]),
-            None => (ThoughtKind::Strategy, strategy.stages().iter().collect()),
+        let allowed = match outer {
+            Some(_) => vec![strategy.start()],
+            None => strategy.stages().iter().collect(),
         };
         let moving = Move {
             strategy,
@@ -191,7 +182,7 @@ impl Session {
             stage: to.name.clone(),
             outer: outer.map(Box::new),
         };
-        self.checked(branch, &moving, to, position, kind, draft)
+        self.checked(branch, &moving, to, position, true, draft)
     }
 
     fn moving(&self, position: &Position) -> Move<'_> {
@@ -204,14 +195,15 @@ impl Session {
         }
     }
 
-    /// Checks everything but the move to `position`, and returns the thought.
+    /// Checks everything but the move to `position`, and returns the thought. Only a thought that
+    /// stays in its stage doesn't need all parameters.
     fn checked(
         &self,
         branch: BranchId,
         moving: &Move<'_>,
         to: &Stage,
         position: Position,
-        kind: ThoughtKind,
+        needs_all: bool,
         draft: &ThoughtDraft,
     ) -> Result<Thought, SessionError> {
         let branch = self.branch(branch)?;
@@ -221,8 +213,6 @@ impl Session {
             parameter.or_insert_with(|| revised.get().into());
         }
 
-        // A thought that stays needs no parameters.
-        let needs_all = kind != ThoughtKind::Stay || branch.tip().is_none();
         moving.check(to, &parameters, needs_all)?;
 
         for (name, value) in &parameters {
@@ -251,7 +241,6 @@ impl Session {
             branch: branch.id,
             number: branch.len().saturating_add(1),
             parent: branch.tip(),
-            kind,
             position,
             text: draft.thought.clone(),
             revises,
@@ -286,7 +275,7 @@ impl Session {
     /// Checks that the thought may end its branch, if it does.
     fn check_end(&self, draft: &ThoughtDraft, position: &Position) -> Result<(), SessionError> {
         let is_early = !draft.next_thought_needed && !self.is_end(position);
-        if !is_early || self.policy.early_end == EndRule::Allow {
+        if !is_early || self.policy.allows_early_end {
             return Ok(());
         }
 
@@ -310,7 +299,7 @@ impl Session {
         thought: Thought,
         draft: &ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
-        let most = self.policy.limits.thoughts;
+        let most = self.policy.max_thoughts;
         if self.thoughts.len() >= most {
             return Err(SessionError::Full {
                 limit: SessionLimit::Thoughts,
@@ -335,17 +324,6 @@ impl Session {
         let id = thought.id;
         self.thoughts.push(thought);
         Ok(id)
-    }
-}
-
-impl Position {
-    /// Returns the position at the start of a strategy.
-    pub(super) fn start(strategy: &Strategy) -> Self {
-        Self {
-            strategy: strategy.name().to_owned(),
-            stage: strategy.start().name.clone(),
-            outer: None,
-        }
     }
 }
 

@@ -9,21 +9,6 @@ use super::id::{BranchId, ThoughtId};
 /// The parameter that names the revised thought, in stages that have it.
 pub(crate) const REVISES: &str = "revises_thought";
 
-/// How a thought reached its stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ThoughtKind {
-    /// By a move that the strategy allows.
-    Move,
-    /// It stayed in the stage of the previous thought, or is the first one, in the start stage.
-    Stay,
-    /// By a change of strategy.
-    Strategy,
-    /// As the first thought of a nested strategy.
-    Part,
-}
-
 /// A thought of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Thought {
@@ -32,7 +17,6 @@ pub struct Thought {
     pub(super) number: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<ThoughtId>,
-    pub(super) kind: ThoughtKind,
     #[serde(flatten)]
     pub(super) position: Position,
     #[serde(rename = "thought")]
@@ -106,11 +90,6 @@ impl Thought {
         outer.map(|position| (position.strategy.as_str(), position.stage.as_str()))
     }
 
-    /// Returns how the thought reached its stage.
-    pub fn kind(&self) -> ThoughtKind {
-        self.kind
-    }
-
     /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
@@ -125,6 +104,16 @@ impl Thought {
     /// Returns a parameter.
     pub fn parameter(&self, name: &str) -> Option<&Value> {
         self.parameters.get(name)
+    }
+
+    /// Returns the parameters as texts, without those that repeat the text of the thought.
+    pub fn details(&self) -> impl Iterator<Item = (&str, String)> {
+        let parameters = self.parameters();
+        let new = parameters.filter(|(_, value)| value.as_str() != Some(self.text()));
+        new.map(|(name, value)| match value.as_str() {
+            Some(text) => (name, text.to_owned()),
+            None => (name, value.to_string()),
+        })
     }
 
     /// Returns the thought that this one replaces.

@@ -26,10 +26,8 @@ impl Session {
     /// Returns an error if the session has no thoughts, if a branch was forked from the thought, or
     /// if the branch of the thought was pruned.
     pub fn undo(&mut self) -> Result<Thought, SessionError> {
-        self.check_undo()?;
-        let Some(thought) = self.thoughts.pop() else {
-            return Err(SessionError::NothingToUndo);
-        };
+        let thought = self.undoable()?.clone();
+        self.thoughts.pop();
 
         for source in thought.merged.iter().flat_map(|merged| &merged.sources) {
             self.branch_mut(*source)?.status = BranchStatus::Open;
@@ -52,10 +50,9 @@ impl Session {
         }
     }
 
-    fn check_undo(&self) -> Result<(), SessionError> {
-        let Some(thought) = self.thoughts.last() else {
-            return Err(SessionError::NothingToUndo);
-        };
+    /// Returns the last thought if it can be removed.
+    fn undoable(&self) -> Result<&Thought, SessionError> {
+        let thought = self.thoughts.last().ok_or(SessionError::NothingToUndo)?;
 
         let from = Some(thought.id);
         if let Some(fork) = self.branches.iter().find(|branch| branch.from == from) {
@@ -68,6 +65,6 @@ impl Session {
         if self.branch(thought.branch)?.status == BranchStatus::Pruned {
             self.open(thought.branch)?;
         }
-        Ok(())
+        Ok(thought)
     }
 }

@@ -19,14 +19,6 @@ impl Answer {
             confidence: None,
         }
     }
-
-    /// Sets the confidence, clamped to the range from 0 to 1. NaN is ignored.
-    #[must_use]
-    pub fn with_confidence(mut self, confidence: f64) -> Self {
-        self.confidence =
-            Some(confidence.clamp(0.0, 1.0)).filter(|confidence| !confidence.is_nan());
-        self
-    }
 }
 
 impl<T: Into<String>> From<T> for Answer {

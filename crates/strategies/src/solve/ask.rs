@@ -29,7 +29,7 @@ pub(crate) const ANSWER: &str = "answer";
 /// stages to choose from, any text is a valid reply.
 ///
 /// On the other formats, the model is instructed to write a JSON object with the same values, and the
-/// object is described by a [JSON Schema](Self::reply_format) if the server supports one. Malformed
+/// object is described by a JSON Schema if the server supports one. Malformed
 /// JSON is repaired if its meaning is clear, and lines are accepted as well. Replies are read by an
 /// [`AnswerReader`](cogwork_typed::AnswerReader).
 ///
@@ -296,18 +296,6 @@ impl<T: 'static> Ask<T> {
     pub fn read_on(&self, format: Format, reply: &str) -> Result<T, String> {
         (self.value)(&self.question.read(format, reply)?.0)
     }
-
-    /// Returns the format that a request on this format requires.
-    ///
-    /// The lengths and counts in the schema of [`Format::Schema`] are limited, so that the longest
-    /// reply has at most `max_tokens` tokens. The schema of [`Format::FlatSchema`] has no limits,
-    /// because some servers don't support them. Both require every value; a value that may be left
-    /// out is null instead.
-    ///
-    /// Returns `None` for lines, or if no reply of this form fits into `max_tokens`.
-    pub fn reply_format(&self, format: Format, max_tokens: u32) -> Option<ReplyFormat> {
-        self.question.reply_format(format, max_tokens)
-    }
 }
 
 impl<T> Clone for Ask<T> {
@@ -430,6 +418,13 @@ impl Question {
         self.json_form.as_ref().map_or(&self.form, |(form, _)| form)
     }
 
+    /// Returns the format that a request on this format requires, or `None` for lines, or if no
+    /// reply of this form fits into `max_tokens`.
+    ///
+    /// The lengths and counts in the schema of [`Format::Schema`] are limited, so that the longest
+    /// reply has at most `max_tokens` tokens. The schema of [`Format::FlatSchema`] has no limits,
+    /// because some servers don't support them. Both require every value; a value that may be left
+    /// out is null instead.
     pub(super) fn reply_format(&self, format: Format, max_tokens: u32) -> Option<ReplyFormat> {
         let reader = || self.json_form().reader();
         let tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);

@@ -1,10 +1,10 @@
 use cogwork_text::OneLine;
-use cogwork_typed::ask::{AskLog, Format, FormatRefusal, Repair, Try};
+use cogwork_typed::ask::{AskLog, Format, FormatRefusal, Limit, Repair, Try};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::StageReply;
 use super::ask::Question;
-use super::{EndReason, StageReply};
 
 /// A call of a run, with its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,9 +60,9 @@ impl Asked {
     }
 
     /// Returns the budget limit that left the question unanswered, if any.
-    pub(super) fn out_of(&self) -> Option<&EndReason> {
+    pub(super) fn out_of(&self) -> Option<Limit> {
         match &self.reply {
-            Err(AskProblem::OutOf(reason)) => Some(reason),
+            Err(AskProblem::OutOf(limit)) => Some(*limit),
             _ => None,
         }
     }
@@ -80,8 +80,8 @@ pub enum AskProblem {
     #[error("no reply could be used: {}", OneLine::new(.0))]
     Unreadable(String),
     /// The budget was spent before the question was answered.
-    #[error("{0}")]
-    OutOf(EndReason),
+    #[error("the budget of {0} is spent")]
+    OutOf(Limit),
     /// The reply was no longer needed.
     #[error("not needed any more")]
     NotNeeded,

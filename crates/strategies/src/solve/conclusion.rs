@@ -78,13 +78,8 @@ fn thoughts_of(session: &Session) -> String {
 fn line(thought: &Thought) -> String {
     let mut line = format!("- {}: {}", thought.stage(), short(thought.text()));
 
-    for (name, value) in thought.parameters() {
-        let value = match value.as_str() {
-            Some(text) if text == thought.text() => continue,
-            Some(text) => short(text),
-            None => short(&value.to_string()),
-        };
-        line.push_str(&format!(" · {name} = {value}"));
+    for (name, value) in thought.details() {
+        line.push_str(&format!(" · {name} = {}", short(&value)));
     }
 
     line

@@ -1,5 +1,4 @@
 use std::fmt;
-use std::time::Duration;
 
 use cogwork_text::{Name, OneLine};
 use cogwork_typed::ask::Limit;
@@ -14,32 +13,12 @@ use crate::SessionLimit;
 pub enum EndReason {
     /// The strategy reached its final stage.
     Answered,
-    /// The maximum number of calls in the [limits](cogwork_typed::ask::Limits) was reached.
-    OutOfCalls {
+    /// A limit was reached.
+    OutOf {
         /// The limit.
-        limit: u32,
+        limit: Limit,
     },
-    /// The maximum number of tokens was reached.
-    OutOfTokens {
-        /// The limit.
-        limit: u64,
-    },
-    /// The maximum number of bytes was reached.
-    OutOfBytes {
-        /// The limit.
-        limit: u64,
-    },
-    /// The maximum number of thoughts was reached.
-    OutOfThoughts {
-        /// The limit.
-        limit: u32,
-    },
-    /// The maximum time was reached.
-    OutOfTime {
-        /// The limit.
-        limit: Duration,
-    },
-    /// A [limit of the session](crate::SessionLimits) was reached.
+    /// A [limit of the session](crate::SessionPolicy) was reached.
     SessionFull {
         /// The limit.
         limit: SessionLimit,
@@ -60,27 +39,11 @@ pub enum EndReason {
     },
 }
 
-impl From<Limit> for EndReason {
-    fn from(limit: Limit) -> Self {
-        match limit {
-            Limit::Calls(limit) => Self::OutOfCalls { limit },
-            Limit::Tokens(limit) => Self::OutOfTokens { limit },
-            Limit::Bytes(limit) => Self::OutOfBytes { limit },
-            Limit::Thoughts(limit) => Self::OutOfThoughts { limit },
-            Limit::Time(limit) => Self::OutOfTime { limit },
-        }
-    }
-}
-
 impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Answered => f.write_str("answered"),
-            Self::OutOfCalls { limit } => write!(f, "the budget of {limit} calls is spent"),
-            Self::OutOfTokens { limit } => write!(f, "the budget of {limit} tokens is spent"),
-            Self::OutOfBytes { limit } => write!(f, "the budget of {limit} bytes is spent"),
-            Self::OutOfThoughts { limit } => write!(f, "the budget of {limit} thoughts is spent"),
-            Self::OutOfTime { limit } => write!(f, "the budget of {limit:?} is spent"),
+            Self::OutOf { limit } => write!(f, "the budget of {limit} is spent"),
             Self::SessionFull { limit, most } => {
                 write!(f, "the session has reached its limit of {most} {limit}")
             }

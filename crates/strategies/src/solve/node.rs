@@ -36,16 +36,9 @@ pub(super) enum Brief {
     },
     /// A limit doesn't allow the calls.
     Over {
-        reason: EndReason,
+        limit: Limit,
         rest: Rest,
     },
-}
-
-impl Brief {
-    fn over(limit: Limit, rest: Rest) -> Self {
-        let reason = limit.into();
-        Self::Over { reason, rest }
-    }
 }
 
 /// What a step may spend.
@@ -67,7 +60,7 @@ pub(super) struct Outcome {
     calls: Vec<Call>,
     /// The limit that was reached before there was a usable result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    out_of: Option<EndReason>,
+    out_of: Option<Limit>,
     /// The last question, if it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conclusion: Option<Asked>,
@@ -91,7 +84,7 @@ impl Node<Solving> for SolveNode {
             return Ok(Brief::Ended);
         }
 
-        let shared = self.0.with_options(&solving.options);
+        let shared = self.0.with_limits(solving.limits);
         shared.tools.ready().map_err(|error| {
             let error = SolveError::method(ErrorText(&error).to_string());
             error.at(shared.strategy.start().name())
@@ -107,7 +100,7 @@ impl Node<Solving> for SolveNode {
             Advanced::Ended => return Ok(Brief::Ended),
             Advanced::Over(limit) => {
                 let rest = Rest::new(shared, solving, None);
-                return Ok(Brief::over(limit, rest));
+                return Ok(Brief::Over { limit, rest });
             }
         };
 
@@ -122,7 +115,7 @@ impl Node<Solving> for SolveNode {
 
         let rest = Rest::new(shared, solving, Some(&batch));
         Ok(match over {
-            Some(limit) => Brief::over(limit, rest),
+            Some(limit) => Brief::Over { limit, rest },
             None => Brief::Make { batch, rest },
         })
     }
@@ -143,7 +136,7 @@ impl Node<Solving> for SolveNode {
         outcome.spent = rest.meter.spent();
         let unanswered = outcome.unanswered();
         if unanswered && outcome.out_of.is_none() {
-            let out_of = outcome.asked().find_map(Asked::out_of).cloned();
+            let out_of = outcome.asked().find_map(Asked::out_of);
             outcome.out_of = out_of;
         }
 
@@ -167,7 +160,7 @@ impl Node<Solving> for SolveNode {
         brief: Brief,
         outcome: Outcome,
     ) -> Result<Action, SolveError> {
-        let shared = self.0.with_options(&solving.options);
+        let shared = self.0.with_limits(solving.limits);
         let before = Before::of(solving);
         let settled = settle(&shared, solving, brief, outcome);
 
@@ -200,15 +193,15 @@ fn settle(
         Brief::Ended => return Ok(()),
         Brief::Begin => None,
         Brief::Make { .. } => outcome.out_of,
-        Brief::Over { reason, .. } => Some(reason),
+        Brief::Over { limit, .. } => Some(limit),
     };
-    let Some(reason) = over else {
+    let Some(limit) = over else {
         // Kept for the next step, so that the method needn't begin again.
         solving.next = Some(advance(shared, solving)?);
         return Ok(());
     };
 
-    solving.end = Some(reason);
+    solving.end = Some(EndReason::OutOf { limit });
     if let Some(asked) = outcome.conclusion {
         let concluded = asked.reply.as_ref().ok().and_then(conclusion::answer);
         solving.best = concluded.or(solving.best.take());
@@ -289,7 +282,7 @@ impl Rest {
                 let is_cut_short = called.iter().any(Option::is_none);
                 let outcome = Outcome {
                     calls: called.into_iter().flatten().map(Call::Tool).collect(),
-                    out_of: is_cut_short.then(|| meter.out_of_time().into()),
+                    out_of: is_cut_short.then(|| meter.out_of_time()),
                     ..Outcome::default()
                 };
                 (outcome, None)

@@ -8,7 +8,7 @@ use cogwork_llm::{
     ResponseLimits,
 };
 use cogwork_typed::ask::{
-    AskLog, Asking, Format, Meter, Policy, RefusedFormats, Repair, Unanswered, Verdict,
+    AskLog, Asking, Format, Limit, Meter, Policy, RefusedFormats, Repair, Unanswered, Verdict,
 };
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
@@ -17,7 +17,7 @@ use super::ask::Question;
 use super::context::Enough;
 use super::form::Read;
 use super::solving_event::Thinking;
-use super::{AskProblem, Asked, EndReason, StageReply};
+use super::{AskProblem, Asked, StageReply};
 
 /// The client and the settings for asking questions.
 #[derive(Clone)]
@@ -34,12 +34,6 @@ pub(super) struct Questions {
 const DEFAULT_TOKENS: u32 = 8192;
 
 impl Questions {
-    /// Sets the client. What another one has refused says nothing about it.
-    pub(super) fn set_client(&mut self, client: Arc<dyn LlmClient>) {
-        self.refused = RefusedFormats::default();
-        self.client = client;
-    }
-
     /// Returns whether the client supports tools.
     pub(super) fn native_tools(&self) -> bool {
         self.client.capabilities().has(Capability::Tools)
@@ -73,7 +67,7 @@ impl Questions {
             let (place, (asked, error)) = match timeout_at(deadline, running.next()).await {
                 Ok(Some(one)) => one,
                 Ok(None) => break AskProblem::NotNeeded,
-                Err(_) => break AskProblem::OutOf(meter.out_of_time().into()),
+                Err(_) => break AskProblem::OutOf(meter.out_of_time()),
             };
 
             first_error = first_error.or(error);
@@ -118,7 +112,7 @@ impl Questions {
                 repairs = corrected;
                 Ok(reply)
             }
-            Err(Unanswered::Stopped(reason)) => Err(AskProblem::OutOf(reason)),
+            Err(Unanswered::Stopped(limit)) => Err(AskProblem::OutOf(limit)),
             Err(Unanswered::Unusable(problem)) => Err(AskProblem::Unreadable(problem)),
             Err(Unanswered::Client(failure)) => {
                 let problem = AskProblem::Client(failure.to_string());
@@ -222,7 +216,7 @@ impl<'a> Judge<'a> {
 impl Policy for Judge<'_> {
     type Reply = Read;
     type Problem = String;
-    type Stop = EndReason;
+    type Stop = Limit;
 
     fn request(&self, format: Format) -> ChatRequest {
         let conversation = self.ask.conversation(format);
@@ -239,7 +233,7 @@ impl Policy for Judge<'_> {
         meter: &Meter,
         request: ChatRequest,
         format: Format,
-    ) -> Result<ChatRequest, EndReason> {
+    ) -> Result<ChatRequest, Limit> {
         self.thinking.begin();
         let fitted = meter.fit(request, self.shares())?;
         Ok(self.with_fitting_format(fitted, format))

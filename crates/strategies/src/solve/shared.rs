@@ -6,8 +6,8 @@ use cogwork_llm::Message;
 use cogwork_tools::Tools;
 use cogwork_typed::ask::Limits;
 
+use super::Method;
 use super::questions::Questions;
-use super::{Method, SolveOptions};
 use crate::Strategy;
 
 /// What all runs of a solver share.
@@ -31,21 +31,15 @@ impl Shared {
         ]
     }
 
-    /// Returns the settings of a run with these options.
-    pub(super) fn with_options(self: &Arc<Self>, options: &SolveOptions) -> Arc<Self> {
-        if options.is_empty() {
+    /// Returns the settings of a run with these limits.
+    pub(super) fn with_limits(self: &Arc<Self>, limits: Limits) -> Arc<Self> {
+        if limits == Limits::default() {
             return Arc::clone(self);
         }
 
-        let mut shared = Self::clone(self);
-        shared.limits = options.limits.or(shared.limits);
-        if let Some(request) = &options.request {
-            shared.questions.request = request.clone();
-        }
-        if let Some(client) = &options.client {
-            shared.questions.set_client(Arc::clone(client));
-        }
-
-        Arc::new(shared)
+        Arc::new(Self {
+            limits: limits.or(self.limits),
+            ..Self::clone(self)
+        })
     }
 }

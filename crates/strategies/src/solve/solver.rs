@@ -10,7 +10,7 @@ use cogwork_typed::ask::{Format, Limits, RefusedFormats};
 use super::node::{MORE, SolveNode};
 use super::questions::Questions;
 use super::shared::Shared;
-use super::{Method, SolveError, SolveOptions, Solved, Solving};
+use super::{Method, SolveError, Solved, Solving};
 
 /// Solves problems with a strategy and a model.
 ///
@@ -34,8 +34,8 @@ use super::{Method, SolveError, SolveOptions, Solved, Solving};
 /// # }
 /// ```
 ///
-/// Cloning a solver is cheap, and many runs can share it. [`SolveOptions`] change the settings of one
-/// run.
+/// Cloning a solver is cheap, and many runs can share it. For a run with other settings, change a
+/// clone.
 ///
 /// A solver is a [flow](Self::into_flow), which can be observed, recorded, limited and embedded in a
 /// larger flow like any other.
@@ -76,7 +76,9 @@ impl Solver {
     /// Sets the client.
     #[must_use]
     pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
-        self.0.questions.set_client(Arc::new(client));
+        // What another client has refused says nothing about this one.
+        self.0.questions.refused = RefusedFormats::default();
+        self.0.questions.client = Arc::new(client);
         self
     }
 
@@ -147,30 +149,12 @@ impl Solver {
     /// Returns an error if the problem is empty, if a call to the model fails, or if no reply can
     /// be used. [`SolveError::so_far`] contains the thoughts up to that point.
     pub async fn solve(&self, problem: impl Into<String>) -> Result<Solved, SolveError> {
-        self.solve_with(problem, SolveOptions::default()).await
-    }
-
-    /// Solves a problem with other settings, such as limits for this problem.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error in the same cases as [`solve`](Self::solve).
-    pub async fn solve_with(
-        &self,
-        problem: impl Into<String>,
-        options: SolveOptions,
-    ) -> Result<Solved, SolveError> {
-        let steps = options.limits.or(self.0.limits).max_steps();
-        let mut solving = self.begin(problem).with_options(options);
+        let mut solving = self.begin(problem);
         let flow = self.clone().into_flow();
         let flow = flow.map_err(|error| SolveError::method(error.to_string()))?;
+        let mut run = flow.begin().with_max_steps(self.0.limits.max_steps());
 
-        match flow
-            .begin()
-            .with_max_steps(steps)
-            .finish(&mut solving)
-            .await
-        {
+        match run.finish(&mut solving).await {
             Ok(_) => Ok(solving.into()),
             Err(error) => Err(SolveError::of_run(error, solving)),
         }

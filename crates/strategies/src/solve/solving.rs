@@ -2,11 +2,11 @@ use std::fmt;
 
 use cogwork_plan::Plan;
 use cogwork_text::{Name, OneLine};
-use cogwork_typed::ask::{Meter, Spent};
+use cogwork_typed::ask::{Limits, Meter, Spent};
 use serde::{Deserialize, Serialize};
 
 use super::context::Advanced;
-use super::{Answer, Call, EndReason, SolveOptions};
+use super::{Answer, Call, EndReason};
 use crate::{BranchId, Session, Strategy};
 
 /// The state of a run. It is the state of the flow of a [`Solver`](super::Solver).
@@ -31,7 +31,7 @@ pub struct Solving {
     pub(super) plan: Option<Plan>,
     pub(super) end: Option<EndReason>,
     #[serde(skip)]
-    pub(super) options: SolveOptions,
+    pub(super) limits: Limits,
     /// What follows, unless the options have changed since.
     #[serde(skip)]
     pub(super) next: Option<Advanced>,
@@ -49,16 +49,15 @@ impl Solving {
             is_guess: false,
             plan: None,
             end: None,
-            options: SolveOptions::default(),
+            limits: Limits::default(),
             next: None,
         }
     }
 
-    /// Sets the settings of the run, which replace those of the solver. By default, the solver's
-    /// settings apply.
+    /// Sets limits for the run. The others are those of the solver. They aren't serialised.
     #[must_use]
-    pub fn with_options(mut self, options: SolveOptions) -> Self {
-        self.options = options;
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self.next = None;
         self
     }
@@ -116,15 +115,8 @@ impl fmt::Display for Solving {
 
             write!(f, "{}: {}", thought.stage(), line(thought.text()))?;
 
-            // A parameter that repeats the text is left out.
-            for (name, value) in thought
-                .parameters()
-                .filter(|(_, value)| value.as_str() != Some(thought.text()))
-            {
-                match value.as_str() {
-                    Some(text) => write!(f, " · {name} = {}", line(text))?,
-                    None => write!(f, " · {name} = {}", line(value))?,
-                }
+            for (name, value) in thought.details() {
+                write!(f, " · {name} = {}", line(value))?;
             }
 
             f.write_str("\n")?;

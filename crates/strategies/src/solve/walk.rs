@@ -60,7 +60,7 @@ impl Method for Strategy {
 
             let answer = text_of(&reply);
             let ends = self.next(stage).all(Stage::is_final);
-            if ends && is_answer(stage, &answer, cx.problem()) {
+            if ends && no_answer_at(stage, &answer, cx.problem()).is_none() {
                 cx.keep(answer.clone());
             }
             if stage.is_final() {
@@ -121,10 +121,6 @@ fn text_of(reply: &StageReply) -> String {
     let fields = reply.fields.iter();
     let lines = fields.map(|(name, value)| format!("{name}: {}", shown(value)));
     lines.collect::<Vec<_>>().join("\n")
-}
-
-fn is_answer(stage: &Stage, text: &str, problem: &str) -> bool {
-    no_answer_at(stage, text, problem).is_none()
 }
 
 /// Returns why a text isn't an answer in a stage. The problem, the prompt of the stage and the type

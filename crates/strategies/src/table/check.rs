@@ -28,16 +28,14 @@ pub(super) fn check(table: &Table, unread: &[String], problems: &mut Problems) {
     if names.is_empty() {
         return problems.push(&place, "it has no `stages`; expected at least one");
     }
+
+    let no_stage = |name: &str| {
+        let stages = NameList::or(&names);
+        format!("`{}` is not a stage; expected {stages}", Name(name))
+    };
     if !known.contains(table.start.as_str()) && unread.is_empty() {
-        let [start, names] = [
-            Name(&table.start).to_string(),
-            NameList::or(&names).to_string(),
-        ];
         let place = place.clone().at_key("start");
-        problems.push(
-            &place,
-            format!("`{start}` is not a stage; expected {names}"),
-        );
+        problems.push(&place, no_stage(&table.start));
     }
 
     for stage in &table.stages {
@@ -48,13 +46,10 @@ pub(super) fn check(table: &Table, unread: &[String], problems: &mut Problems) {
         for next in &stage.next {
             let place = place.clone().at_key("next");
             if !known.contains(next.as_str()) {
-                let [next, names] = [Name(next).to_string(), NameList::or(&names).to_string()];
-                problems.push(&place, format!("`{next}` is not a stage; expected {names}"));
+                problems.push(&place, no_stage(next));
             } else if !seen.insert(next) {
-                problems.push(
-                    &place,
-                    format!("`{}` is there twice; expected once", Name(next)),
-                );
+                let next = Name(next);
+                problems.push(&place, format!("`{next}` is there twice; expected once"));
             }
         }
     }

@@ -87,6 +87,11 @@ impl TableError {
         let message = message
             .split_once(" at line ")
             .map_or(message, |(what, _)| what);
+        let message = match message.strip_prefix("duplicate entry with key ") {
+            Some(key) => format!("`{}` is defined twice", Name(key.trim_matches('"'))),
+            None => message.to_owned(),
+        };
+
         let mut problems = Problems::default();
         let place = TableProblem {
             line,

@@ -2,7 +2,6 @@
 
 mod check;
 mod error;
-mod limited;
 
 pub(crate) use error::Problems;
 pub use error::{TableError, TableProblem};
@@ -12,13 +11,12 @@ use std::sync::Arc;
 
 use cogwork_text::Name;
 use cogwork_text::yaml::YamlGuard;
-use serde::de::{DeserializeOwned, DeserializeSeed, Error as _};
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_yaml::{Mapping, Value};
 
 use crate::strategy::Table;
 use crate::{Parameter, Stage, Strategy};
-use limited::Limited;
 
 /// The maximum length of a text with tables, in bytes.
 pub const MAX_TABLE_BYTES: usize = 256 * 1024;
@@ -35,17 +33,13 @@ const TYPES: &str =
 
 pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
     check_length(text)?;
-    let guard = YamlGuard::new(MAX_NESTING)
-        .allow_trailing_comments()
-        .allow_anchors();
+    let guard = YamlGuard::new(MAX_NESTING).allow_trailing_comments();
     guard.check(text).map_err(|refusal| {
         let line = refusal.line(text);
         TableError::syntax(&refusal.reason.to_string(), Some(line))
     })?;
 
-    let mut budget = 4 * MAX_TABLE_BYTES;
-    let tables = Limited(&mut budget).deserialize(serde_yaml::Deserializer::from_str(text));
-    let tables = tables.map_err(|error| {
+    let tables = serde_yaml::from_str(text).map_err(|error| {
         let line = error.location().map(|place| place.line());
         TableError::syntax(&error.to_string(), line)
     })?;

@@ -254,7 +254,6 @@ fn a_merge_takes_what_was_set_last_and_lists_the_differences() {
     let id = session.merge(&branches, main, draft).unwrap();
 
     let merged = session.thought(id).unwrap().merged().unwrap();
-    assert_eq!(session.values(main).unwrap(), merged.values);
     assert_eq!(merged.values["state_variables"]["x"], 3);
     insta::assert_json_snapshot!(merged.conflicts, @r#"
     [
@@ -315,8 +314,6 @@ fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
         (&json!("A"), 0)
     );
 
-    // The value of the thought itself takes precedence.
-    assert_eq!(session.values(BranchId::MAIN).unwrap()["approach_id"], "C");
     assert_eq!(
         session
             .thought(id)

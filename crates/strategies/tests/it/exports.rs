@@ -26,7 +26,7 @@ fn mermaid() {
         s7 --> s8
     "#);
     for name in StrategyName::ALL {
-        let (strategy, chart) = (name.strategy(), name.strategy().mermaid().to_string());
+        let (strategy, chart) = (name.strategy(), name.strategy().mermaid());
         let edges: usize = strategy
             .stages()
             .iter()

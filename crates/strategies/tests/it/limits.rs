@@ -3,15 +3,9 @@
 use crate::support;
 
 use cogwork_strategies::{
-    Session, SessionError, SessionLimit, SessionLimits, SessionPolicy, StrategyName, ThoughtDraft,
+    Session, SessionError, SessionLimit, SessionPolicy, StrategyName, ThoughtDraft,
 };
 use support::walk;
-
-fn session(limits: SessionLimits) -> Session {
-    let mut policy = SessionPolicy::default();
-    policy.limits = limits;
-    Session::with_policy(StrategyName::Linear, policy)
-}
 
 fn full(limit: SessionLimit, most: usize) -> SessionError {
     SessionError::Full { limit, most }
@@ -19,7 +13,11 @@ fn full(limit: SessionLimit, most: usize) -> SessionError {
 
 #[test]
 fn thoughts_and_branches() {
-    let mut session = session(SessionLimits::default().with_thoughts(3).with_branches(2));
+    let mut policy = SessionPolicy::default();
+    policy.max_thoughts = 3;
+    policy.max_branches = 2;
+
+    let mut session = Session::with_policy(StrategyName::Linear, policy);
     let ids = walk(
         &mut session,
         &[

@@ -4,7 +4,6 @@ use crate::support;
 
 use cogwork_strategies::{
     BranchId, Session, SessionError, SessionLimit, Strategies, StrategyName, Thought, ThoughtDraft,
-    ThoughtKind,
 };
 use support::{told, walk};
 
@@ -21,8 +20,8 @@ fn a_change_is_a_thought_and_keeps_the_history() {
     let change: &Thought = session.thought(id).unwrap();
 
     assert_eq!(
-        (change.kind(), change.strategy(), change.number()),
-        (ThoughtKind::Strategy, "tree_of_thoughts", 3)
+        (change.strategy(), change.number()),
+        ("tree_of_thoughts", 3)
     );
     walk(&mut session, &["approach_exploration"]);
 

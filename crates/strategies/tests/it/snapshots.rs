@@ -9,8 +9,7 @@
 use crate::support;
 
 use cogwork_strategies::{
-    BranchId, EndRule, Session, SessionError, SessionPolicy, Stage, StrategyName, ThoughtDraft,
-    ThoughtId,
+    BranchId, Session, SessionError, SessionPolicy, Stage, StrategyName, ThoughtDraft, ThoughtId,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -147,7 +146,7 @@ proptest! {
         early in any::<bool>(),
     ) {
         let mut policy = SessionPolicy::default();
-        policy.early_end = if early { EndRule::Allow } else { EndRule::Refuse };
+        policy.allows_early_end = early;
         let mut session = Session::with_policy(name, policy);
         let mut again = None;
         for (number, act) in acts.iter().enumerate() {

@@ -3,8 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests may")]
 
 use cogwork_strategies::{
-    BranchId, BranchStatus, EndRule, Session, SessionError, SessionPolicy, StrategyName,
-    ThoughtDraft,
+    BranchId, BranchStatus, Session, SessionError, SessionPolicy, StrategyName, ThoughtDraft,
 };
 
 use crate::support::walk;
@@ -57,7 +56,7 @@ fn a_merge_that_is_undone_opens_its_sources() {
 #[test]
 fn an_end_that_is_undone_opens_its_branch() {
     let mut policy = SessionPolicy::default();
-    policy.early_end = EndRule::Allow;
+    policy.allows_early_end = true;
     let mut session = Session::with_policy(StrategyName::Linear, policy);
     session.think(ThoughtDraft::here("all").ends()).unwrap();
 

@@ -29,14 +29,6 @@ pub(super) fn comment_behind(line: &[u8], first: usize) -> Option<usize> {
     Some(first + before + 1)
 }
 
-/// Returns the offset after the name of an anchor or an alias.
-pub(super) fn end_of_name(line: &[u8], from: usize) -> usize {
-    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let length = line.iter().skip(from).take_while(is_part).count();
-
-    from + length
-}
-
 /// Returns the offset after the closing quote, if it is on this line.
 pub(super) fn end_of_quote(line: &[u8], mut at: usize, quote: u8) -> Option<usize> {
     loop {

@@ -14,8 +14,7 @@ use scan::{Rules, Scan};
 /// `yaml_serde` reads the whole text before it returns the first value. For every token, it
 /// examines all open brackets, so deep nesting takes quadratic time; so do directives, each of
 /// which it compares with all others. The guard refuses both, and the rare constructs that would
-/// make it hard to distinguish structure from text: tags, keys after a `?`, and, unless they are
-/// allowed, anchors and aliases.
+/// make it hard to distinguish structure from text: tags, keys after a `?`, anchors and aliases.
 ///
 /// It scans the text once and only recognizes the basic structure of YAML, so an accepted text
 /// isn't necessarily valid.
@@ -44,7 +43,6 @@ impl YamlGuard {
                 max_nesting,
                 max_items: usize::MAX,
                 allows_trailing_comments: false,
-                allows_anchors: false,
             },
         }
     }
@@ -60,12 +58,6 @@ impl YamlGuard {
     /// would be lost.
     pub fn allow_trailing_comments(mut self) -> Self {
         self.rules.allows_trailing_comments = true;
-        self
-    }
-
-    /// Allows anchors and aliases. The caller must limit their expansion.
-    pub fn allow_anchors(mut self) -> Self {
-        self.rules.allows_anchors = true;
         self
     }
 

@@ -1,9 +1,7 @@
 //! Distinguishes structure from text, line by line: block scalars, quoted scalars, and multi-line
 //! plain scalars. It must never mistake structure for text.
 
-use super::lexeme::{
-    comment_behind, document_marker, end_of_name, end_of_quote, is_blank, is_byte_order_mark,
-};
+use super::lexeme::{comment_behind, document_marker, end_of_quote, is_blank, is_byte_order_mark};
 use super::refusal::Refused;
 
 /// What a scan allows.
@@ -12,7 +10,6 @@ pub(super) struct Rules {
     pub(super) max_nesting: usize,
     pub(super) max_items: usize,
     pub(super) allows_trailing_comments: bool,
-    pub(super) allows_anchors: bool,
 }
 
 /// The state after the text so far.
@@ -51,12 +48,9 @@ enum Document {
 
 /// A part of a line, with its end.
 enum Token {
-    Anchor(usize),
-    /// A sign within or at the end of a flow collection.
-    Separator,
-    /// The beginning of a collection or an item.
-    Collection,
-    /// A scalar or an alias, which may be a key.
+    /// A sign of a collection.
+    Sign,
+    /// A scalar that may be a key.
     Scalar(usize),
     /// A scalar that may continue on the next line.
     Open(Open),
@@ -186,9 +180,6 @@ impl Scan {
 
     /// Scans a line from a place where a value or a key may begin.
     fn tokens(&mut self, line: &[u8], mut at: usize) -> Checked {
-        // The offset of the anchor before the next key, which is part of the key.
-        let mut anchor = None;
-
         while let Some(byte) = line.get(at).copied() {
             if is_blank(&byte) {
                 at += 1;
@@ -207,18 +198,8 @@ impl Scan {
 
             self.document = Document::Begun;
             match self.token(line, at, byte)? {
-                Token::Anchor(end) => {
-                    anchor = anchor.or(Some(at));
-                    at = end;
-                }
-                Token::Separator => at += 1,
-                Token::Collection => {
-                    anchor = None;
-                    at += 1;
-                }
-                Token::Scalar(end) => {
-                    at = self.key(line, anchor.take().unwrap_or(at), end)?;
-                }
+                Token::Sign => at += 1,
+                Token::Scalar(end) => at = self.key(line, at, end)?,
                 Token::Open(open) => {
                     self.open = open;
                     return Ok(());
@@ -235,20 +216,18 @@ impl Scan {
         let is_spaced = line.get(at + 1).is_none_or(is_blank);
 
         match byte {
-            b'&' if self.rules.allows_anchors => Ok(Token::Anchor(end_of_name(line, at + 1))),
-            b'*' if self.rules.allows_anchors => Ok(Token::Scalar(end_of_name(line, at + 1))),
             b'&' => stop(at, Refused::Anchor),
             b'*' => stop(at, Refused::Alias),
             b'!' => stop(at, Refused::Tag),
             b'%' if at == 0 => stop(at, Refused::Directive),
             b'?' if is_spaced || in_flow => stop(at, Refused::ExplicitKey),
             b':' if is_spaced && !in_flow => stop(at, Refused::NoKey),
-            b':' | b',' if in_flow => Ok(Token::Separator),
+            b':' | b',' if in_flow => Ok(Token::Sign),
             b'-' if is_spaced => self.dash(at),
             b'[' | b'{' => self.open_bracket(at, byte),
             b']' | b'}' => {
                 self.flow = self.flow.saturating_sub(1);
-                Ok(Token::Separator)
+                Ok(Token::Sign)
             }
             b'|' | b'>' if !in_flow => Ok(Token::Open(Open::Block(self.level_column()))),
             b'"' | b'\'' => Ok(end_of_quote(line, at + 1, byte)
@@ -265,7 +244,7 @@ impl Scan {
             self.level(at)?;
         }
 
-        Ok(Token::Collection)
+        Ok(Token::Sign)
     }
 
     fn open_bracket(&mut self, at: usize, byte: u8) -> Result<Token, Stop> {
@@ -275,7 +254,7 @@ impl Scan {
 
         self.flow += 1;
         self.check_nesting(at)?;
-        Ok(Token::Collection)
+        Ok(Token::Sign)
     }
 
     fn plain(&self, line: &[u8], at: usize) -> Result<Token, Stop> {

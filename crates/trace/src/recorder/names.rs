@@ -53,8 +53,9 @@ const OF_REASONING: [&str; 10] = [
     "type",
 ];
 
-const OF_SOLVING: [&str; 9] = [
+const OF_SOLVING: [&str; 10] = [
     "limit",
+    "limit.kind",
     "reason",
     "stage",
     "stages.name",

@@ -19,7 +19,7 @@ async fn every_strategy_can_be_read_in_every_format() {
         for stage in name.strategy().stages() {
             assert!(text.contains(&format!("## `{}`", stage.name())), "{text}");
         }
-        assert_eq!(drawing, name.strategy().mermaid().to_string());
+        assert_eq!(drawing, name.strategy().mermaid());
         let read: Strategies =
             serde_json::from_str(&format!("{{\"{name}\": {json}}}")).expect("a table");
         assert_eq!(

@@ -63,7 +63,10 @@ impl Votes {
             reason = "there are at most a hundred paths"
         )]
         let agreement = self.of_winner() as f64 / self.finished() as f64;
-        Some(Answer::new(self.winner()).with_confidence(agreement))
+        Some(Answer {
+            text: self.winner().to_owned(),
+            confidence: Some(agreement),
+        })
     }
 
     /// Returns the answer with the most votes; empty if there is none.

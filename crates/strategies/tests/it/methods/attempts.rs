@@ -7,7 +7,9 @@ use cogwork_llm::{
     Capabilities, Capability, ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply,
     Usage,
 };
-use cogwork_strategies::{EndReason, Limits, SolveError, Solved, Solver, Solving, StrategyName};
+use cogwork_strategies::{
+    EndReason, Limit, Limits, SolveError, Solved, Solver, Solving, StrategyName,
+};
 
 use crate::json::scripts::{PROBLEM, replies, solver};
 
@@ -93,7 +95,12 @@ async fn the_budget_is_for_all_attempts() {
     fail(&mut run, &mut solving).await;
 
     run.finish(&mut solving).await.unwrap();
-    assert_eq!(solving.end(), Some(&EndReason::OutOfCalls { limit: 3 }));
+    assert_eq!(
+        solving.end(),
+        Some(&EndReason::OutOf {
+            limit: Limit::Calls(3)
+        })
+    );
     assert_eq!(solving.spent().calls, 3);
 }
 

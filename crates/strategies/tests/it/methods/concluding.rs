@@ -6,9 +6,7 @@ use std::time::Duration;
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply, Usage,
 };
-use cogwork_strategies::{
-    Asked, Call, Limits, SolveOptions, Solved, Solver, Solving, Strategies, StrategyName,
-};
+use cogwork_strategies::{Asked, Call, Limits, Solved, Solver, Solving, Strategies, StrategyName};
 use cogwork_tools::{Tools, async_trait, function};
 use proptest::prelude::*;
 
@@ -264,34 +262,38 @@ async fn a_request_never_asks_for_more_than_is_left() {
 }
 
 #[tokio::test]
-async fn each_run_has_its_own_budget_client_and_request() {
+async fn a_clone_has_its_own_limits_client_and_request() {
     let other = Endless::new();
     let client = Endless::new();
     let solver = Solver::new(client.clone(), circle());
-    let options = SolveOptions::default()
+
+    let changed = solver
+        .clone()
         .with_limits(Limits::default().with_calls(1))
         .with_request(ChatRequest::default().with_max_tokens(90))
         .with_client(other.clone());
-
-    let solved = solver
-        .solve_with("What is 17 * 3?", options.clone())
-        .await
-        .unwrap();
+    let solved = changed.solve("What is 17 * 3?").await.unwrap();
     assert_eq!(solved.end().to_string(), "the budget of 1 calls is spent");
     assert_eq!(other.requests.lock().unwrap()[0].max_tokens(), Some(90));
     assert!(client.requests.lock().unwrap().is_empty());
+}
 
-    // In a flow, too. The options aren't saved.
+#[tokio::test]
+async fn a_run_of_a_flow_has_its_own_limits() {
+    let client = Endless::new();
+    let solver = Solver::new(client, circle());
     let flow = solver.clone().into_flow().unwrap();
-    let mut solving = solver.begin("What is 17 * 3?").with_options(options);
+    let limits = Limits::default().with_calls(1);
+
+    let mut solving = solver.begin("What is 17 * 3?").with_limits(limits);
     let saved = serde_json::to_string(&solving).unwrap();
     flow.run(&mut solving).await.unwrap();
     assert_eq!(solving.spent().calls, 1);
-    assert_eq!(other.requests.lock().unwrap().len(), 2);
 
+    // They aren't saved.
     let mut read: Solving = serde_json::from_str(&saved).unwrap();
-    let budget = Limits::default().with_calls(0);
-    let flow = solver.with_limits(budget).into_flow().unwrap();
+    let limits = Limits::default().with_calls(0);
+    let flow = solver.with_limits(limits).into_flow().unwrap();
     flow.run(&mut read).await.unwrap();
     assert_eq!(read.spent().calls, 0);
 }

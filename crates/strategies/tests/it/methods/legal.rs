@@ -16,8 +16,8 @@ use cogwork_flow::Stepped;
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role};
 use cogwork_strategies::{
-    EndReason, Limits, Method, Search, SelfConsistency, Session, Solved, Solver, StrategyName,
-    ThoughtKind, TreeOfThoughts,
+    EndReason, Limit, Limits, Method, Search, SelfConsistency, Session, Solved, Solver,
+    StrategyName, TreeOfThoughts,
 };
 use cogwork_tools::{ToolError, Tools, async_trait, function};
 use proptest::prelude::*;
@@ -263,21 +263,15 @@ fn solver(driver: impl Into<Box<dyn Method>>, client: &Legal) -> Solver {
 
 /// Checks that every move followed an edge of the table.
 fn keeps_to_the_table(session: &Session) -> bool {
-    session
-        .thoughts()
-        .iter()
-        .filter(|thought| thought.kind() == ThoughtKind::Move)
-        .all(|thought| {
-            let from = thought
-                .parent()
-                .and_then(|parent| session.thought(parent))
-                .unwrap();
-            session
-                .stage_of(from)
-                .next_names()
-                .iter()
-                .any(|next| next == thought.stage())
-        })
+    session.thoughts().iter().all(|thought| {
+        let from = thought.parent().and_then(|parent| session.thought(parent));
+        let Some(from) = from else {
+            return thought.stage() == session.strategy().start().name();
+        };
+
+        let mut next = session.stage_of(from).next_names().iter();
+        from.stage() == thought.stage() || next.any(|next| next == thought.stage())
+    })
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -295,8 +289,12 @@ async fn ends(name: StrategyName, seed: u64) {
 
     match solved.end() {
         EndReason::Answered => assert!(solved.answer().is_some(), "{name} {seed}"),
-        EndReason::OutOfCalls { limit } => assert_eq!(spent.calls, *limit),
-        EndReason::OutOfThoughts { limit } => {
+        EndReason::OutOf {
+            limit: Limit::Calls(limit),
+        } => assert_eq!(spent.calls, *limit),
+        EndReason::OutOf {
+            limit: Limit::Thoughts(limit),
+        } => {
             assert!(solved.trace().session().thoughts().len() >= *limit as usize);
         }
         EndReason::NoProgress { .. } | EndReason::GaveUp { .. } => {}

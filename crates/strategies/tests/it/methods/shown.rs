@@ -5,8 +5,8 @@ mod hostile;
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::{
-    AskProblem, EndReason, Limits, ParameterType, RefusedMove, SessionError, SessionLimit, Solver,
-    Strategies, Strategy, StrategyName,
+    AskProblem, EndReason, Limit, Limits, ParameterType, RefusedMove, SessionError, SessionLimit,
+    Solver, Strategies, Strategy, StrategyName,
 };
 use cogwork_tools::{Tools, function};
 use hostile::{assert_error_is_safe, assert_line_is_safe, assert_lines_are_safe, texts};
@@ -101,22 +101,21 @@ fn show_values(text: &str) {
         stage: owned(),
         times: 3,
     };
-    let gave_up = EndReason::GaveUp { why: owned() };
-    let limit = std::time::Duration::from_secs(1);
 
     let ends = [
         EndReason::Answered,
-        EndReason::OutOfCalls { limit: 1 },
-        EndReason::OutOfTokens { limit: 1 },
-        EndReason::OutOfThoughts { limit: 1 },
+        EndReason::OutOf {
+            limit: Limit::Calls(1),
+        },
         EndReason::SessionFull {
             limit: SessionLimit::Thoughts,
             most: 1,
         },
-        EndReason::OutOfBytes { limit: 1 },
-        EndReason::OutOfTime { limit },
+        EndReason::OutOf {
+            limit: Limit::Time(std::time::Duration::from_secs(1)),
+        },
         no_progress,
-        gave_up.clone(),
+        EndReason::GaveUp { why: owned() },
     ];
 
     ends.iter().for_each(|end| assert_line_is_safe(end));
@@ -124,7 +123,7 @@ fn show_values(text: &str) {
     let problems = [
         AskProblem::Client(owned()),
         AskProblem::Unreadable(owned()),
-        AskProblem::OutOf(gave_up),
+        AskProblem::OutOf(Limit::Calls(1)),
         AskProblem::NotNeeded,
     ];
 
