@@ -151,7 +151,8 @@ impl Loader {
     #[must_use]
     pub fn without_clients(mut self) -> Self {
         self.connects = false;
-        self.with_environment(|name| Some(format!("${{{name}}}")))
+        // Without braces, which would be a slot in a prompt.
+        self.with_environment(|name| Some(format!("${name}")))
     }
 
     /// Uses this model for all nodes with one of the built-in providers `anthropic`, `ollama` and

@@ -67,9 +67,7 @@ fn status(status: &RunStatus) -> String {
             format!("waits for {}", events.join(", "))
         }
         RunStatus::Failed { error } => format!("failed: {}", OneLine::new(error)),
-        RunStatus::Ended { action, steps } => {
-            format!("ended on `{}` after {steps} steps", Name(action))
-        }
+        RunStatus::Ended { action, steps } => ended(action, *steps),
         RunStatus::Damaged { error } => format!("damaged: {}", OneLine::new(error)),
         _ => "in an unknown state".to_owned(),
     }
@@ -122,9 +120,7 @@ fn description(entry: &Entry) -> String {
         Entry::TimedOut { step } => format!("{}: timed out", Name(step)),
         Entry::Snapshot(snapshot) => format!("snapshot after {} steps", snapshot.steps),
         Entry::Failed { error } => format!("failed: {}", OneLine::new(error)),
-        Entry::Ended { action, steps } => {
-            format!("ended on `{}` after {steps} steps", Name(action))
-        }
+        Entry::Ended { action, steps } => ended(action, *steps),
         _ => "an entry of a later version".to_owned(),
     }
 }
@@ -143,4 +139,9 @@ fn time(time: Option<SystemTime>) -> String {
         Some(time) => humantime::format_rfc3339_millis(time).to_string(),
         None => "at an unknown time".to_owned(),
     }
+}
+
+fn ended(action: &str, steps: u64) -> String {
+    let plural = if steps == 1 { "" } else { "s" };
+    format!("ended on `{}` after {steps} step{plural}", Name(action))
 }

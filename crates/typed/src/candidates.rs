@@ -45,8 +45,17 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
         .take(MAX_TRIED)
         .flat_map(|block| part.inside(block, words))
         .collect();
-    if found.is_empty() {
+    let left_out = if found.is_empty() {
         found = part.search(words, None);
+        part.thinking_inside()
+    } else {
+        part.object_outside(&blocks, words)
+    };
+
+    if let Some((line, what)) = left_out {
+        for candidate in &mut found {
+            candidate.notes.repair(RepairKind::Prose, line, what);
+        }
     }
     found.truncate(MAX_TRIED);
     found
@@ -118,6 +127,40 @@ impl<'t> Passage<'t> {
             text,
             line: self.line + before.matches('\n').count(),
         }
+    }
+
+    /// Returns what is left out because fences are around the value: the first object outside of these
+    /// blocks that has a key of the value.
+    fn object_outside(
+        self,
+        blocks: &[FencedBlock<'t>],
+        words: &Words,
+    ) -> Option<(usize, &'static str)> {
+        let ends = blocks.iter().map(|block| block.offset + block.text.len());
+        let starts = blocks.iter().map(|block| block.offset);
+        let gaps = std::iter::once(0)
+            .chain(ends)
+            .zip(starts.chain([self.text.len()]));
+
+        gaps.filter_map(|(from, to)| {
+            let gap = Self {
+                text: self.text.get(from..to)?,
+                ..self.skipping(from)
+            };
+            let object = gap.skipping(gap.bracket(words)?);
+            let read = json::read(object.text, object.line, Dialect::Json);
+            let entries = read.tree.entries();
+            let is_value = entries.iter().any(|(key, _)| words.is_root(key));
+            is_value.then_some((object.line, "left out an object outside of the fence"))
+        })
+        .next()
+    }
+
+    /// Returns what is left out if there is thinking elsewhere than at the beginning.
+    fn thinking_inside(self) -> Option<(usize, &'static str)> {
+        let at = self.text.find("<think>")?;
+        let line = self.skipping(at).line;
+        Some((line, "there is a `<think>` tag after the beginning"))
     }
 
     fn up_to(self, offset: usize) -> &'t str {

@@ -108,6 +108,22 @@ fn a_variable_that_is_not_set_is_a_problem_unless_none_is_looked_at() {
     );
 }
 
+/// A name in a prompt isn't a slot.
+#[test]
+fn a_prompt_with_a_name_from_the_environment_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("flow.yaml");
+    let agent = "{provider: scripted, replies: [Hi], prompt: 'Say {input} to ${ROLE}'}";
+    let flow = format!("nodes: [{{id: a, type: agent, config: {agent}}}]");
+    std::fs::write(&file, flow).unwrap();
+
+    let file = file.to_str().unwrap();
+    for command in [&["draw", file][..], &["check", "--no-environment", file]] {
+        let (code, _, err) = output(command);
+        assert_eq!((code, err.as_str()), (0, ""));
+    }
+}
+
 #[test]
 fn draw_needs_no_key() {
     let (code, out, err) = output(&["draw", DOCUMENT]);

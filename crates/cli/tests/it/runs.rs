@@ -74,7 +74,7 @@ fn runs_are_listed_with_their_times() {
     assert_eq!((code, err.as_str()), (0, ""));
     insta::assert_snapshot!(out, @r"
     begun: `add`, started TIME, updated TIME: open
-    ended\u{1b}[2J: `add`, started TIME, updated TIME: ended on `default` after 1 steps
+    ended\u{1b}[2J: `add`, started TIME, updated TIME: ended on `default` after 1 step
     ");
 }
 
@@ -88,7 +88,7 @@ fn the_record_of_a_run_is_listed_with_the_time_of_each_entry() {
     insta::assert_snapshot!(out, @r"
     TIME  the run began
     TIME  add/one#1: outcome of 1 bytes
-    TIME  ended on `default` after 1 steps
+    TIME  ended on `default` after 1 step
     ");
 }
 

@@ -186,7 +186,7 @@ impl Making {
         let mut notes = Vec::new();
         if self.damaged > 0 {
             notes.push(format!(
-                "{} events are incomplete, as after a crash, and not shown.",
+                "Incomplete events, as after a crash, which are not shown: {}.",
                 self.damaged
             ));
         }

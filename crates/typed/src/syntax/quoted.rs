@@ -37,13 +37,14 @@ pub(super) fn unescaped(body: &str) -> Unescaped {
                 is_changed = true;
                 break;
             }
-            _ => match code_point(&mut rest).filter(|_| escape == 'u') {
+            'u' => match code_point(&mut rest) {
                 Some(meant) => text.push(meant),
                 None => {
                     is_changed = true;
-                    text.extend(['\\', escape]);
+                    text.push_str("\\u");
                 }
             },
+            _ => text.extend(['\\', escape]),
         }
     }
 

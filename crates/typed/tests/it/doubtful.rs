@@ -118,6 +118,22 @@ fn what_is_silent_is_what_was_meant() {
     );
 }
 
+/// What is elsewhere in the reply could be the value, too.
+#[test]
+fn what_is_left_out_is_reported() {
+    insta::assert_snapshot!(
+        [
+            read::<Price>("Example:\n```json\n{\"price\": \"1\"}\n```\nMine: {\"price\": \"7\"}"),
+            read::<Price>("Not {\"price\": \"7\"}, but:\n```json\n{\"price\": \"1\"}\n```\n"),
+            read::<Price>("See {\"id\": 7} and:\n```json\n{\"price\": \"1\"}\n```\n"),
+            read::<Price>("Sure.<think>{\"price\": \"1\"}"),
+            read::<Price>("<think>a</think>\n<think>again {\"price\": \"2\"}</think>"),
+            read::<Price>(r#"{"price": "a \U0001F600 \u00g0 \x41"}"#),
+        ]
+        .join("\n\n")
+    );
+}
+
 #[test]
 fn the_type_has_the_last_word() {
     insta::assert_snapshot!(

@@ -65,7 +65,7 @@ async fn that_cannot_be_read_is_an_error_or_a_note() {
     ));
     damaged.extend(record(&header(), [note("b")]));
     let page = page(&damaged);
-    insta::assert_snapshot!(page.notes().join("\n"), @"8 events are incomplete, as after a crash, and not shown.");
+    insta::assert_snapshot!(page.notes().join("\n"), @"Incomplete events, as after a crash, which are not shown: 8.");
     assert_eq!(events(&html(&page)).len(), 3);
 
     let folder = tempfile::tempdir().unwrap();
