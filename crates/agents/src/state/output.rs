@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The input of a flow, or the output of a node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Output {
     /// The text.

@@ -11,7 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Failures, FlowState, Output, Visits};
 
+// A person may have edited it, and a misspelt key would be lost.
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Saved<'s> {
     input: Cow<'s, Output>,
     #[serde(default)]

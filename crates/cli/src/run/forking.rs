@@ -106,12 +106,16 @@ fn edited_state(arguments: &arguments::Fork) -> Result<Option<FlowState>, String
 }
 
 /// Returns an error that names the options of the command instead of the methods of the library.
-fn as_options(error: &StoreError) -> String {
+pub(super) fn as_options(error: &StoreError) -> String {
     let options = [
         ("`Fork::with_outcome_of`", "`--outcome-of`"),
         ("`Fork::with_changed_flow`", "`--changed-flow`"),
         ("`Fork::with_run_id`", "`--id`"),
         ("`Fork::at_end`", "`--at end`"),
+        (
+            "`resume_changed`",
+            "`cogwork fork` with `--at end --changed-flow`",
+        ),
         ("`Fork::at`", "`--at` and a step"),
     ];
 

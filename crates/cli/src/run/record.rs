@@ -26,7 +26,10 @@ pub(super) async fn open(
     let flow = loaded.flow();
     Ok(Some(match task.begin {
         Begin::Input(_) => store.start(&new_id(), flow, state).await?,
-        Begin::Resume(run_id) => store.resume(run_id, flow).await?,
+        Begin::Resume(run_id) => {
+            let resumed = store.resume(run_id, flow).await;
+            resumed.map_err(|error| forking::as_options(&error))?
+        }
         Begin::Fork(fork) => forking::start(fork, loaded).await?,
     }))
 }

@@ -235,7 +235,12 @@ fn an_edit_that_the_flow_cannot_use_starts_nothing() {
     let run = record(folder);
     std::fs::write(folder.join("list.json"), "[\n1").unwrap();
 
-    let cases: [(&[&str], &str); 7] = [
+    let misspelt = r#"{"input": {"text": "roses"}, "output": {}}"#;
+    let cases: [(&[&str], &str); 8] = [
+        (
+            &["--at", "2", "--state", misspelt],
+            "--state: this isn't a state of a flow: unknown field `output`, expected one of",
+        ),
         (
             &["--at", "2", "--state", "{}"],
             "--state: this isn't a state of a flow: missing field",

@@ -120,3 +120,19 @@ edges: [{{from: a, to: b}}]
         .collect();
     assert_eq!(replayed, ["flow/a#1", "flow/b#2"]);
 }
+
+#[test]
+fn a_changed_flow_is_continued_by_a_fork() {
+    let node =
+        |id: &str| format!("nodes: [{{id: {id}, type: wait, config: {{event: go, reason: Go?}}}}]");
+    let place = Place::new(&node("a"));
+    let waits = place.run(&["--journal", "runs", "--input", "x"]);
+    assert_eq!(waits.code, 5, "{}", waits.err);
+    std::fs::write(place.path("flow.yaml"), node("b")).unwrap();
+
+    let resume = ["--journal", "runs", "--resume", run_id(&waits.err)];
+    let refused = place.run(&resume);
+    assert_eq!(refused.code, 4);
+    let hint = "use `cogwork fork` with `--at end --changed-flow`";
+    assert!(refused.err.contains(hint), "{}", refused.err);
+}
