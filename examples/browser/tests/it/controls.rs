@@ -103,7 +103,7 @@ async fn use_all(name: &str, page: &std::path::Path, least: usize) -> Result<Vec
 async fn of_the_quickstart() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let page = runs::quickstart(folder.path()).await?;
-    let titles = use_all("quickstart", &page, 20).await?;
+    let titles = use_all("quickstart", &page, 18).await?;
 
     assert!(
         titles.iter().any(|title| title.starts_with("Thought 1")),
