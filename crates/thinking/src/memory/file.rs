@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_text::files::{Access, Error, Folder, LockError, LockFile};
@@ -16,6 +17,10 @@ use super::{Found, Memory, MemoryError, MemoryLimits};
 
 /// The maximum size of a file that is read.
 const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// How long opening waits for a lock. A child process inherits the lock until it has started its program, so a lock that
+/// was released a moment ago can still be held.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// The beginning of a line.
 const BEGINNING: &[u8] = b"{\"text\":\"";
@@ -281,7 +286,7 @@ fn lock(folder: &Folder, name: &OsStr) -> Result<LockFile, MemoryError> {
     let mut lock = name.to_owned();
     lock.push(".lock");
 
-    LockFile::try_lock(folder, &lock).map_err(|error| match error {
+    LockFile::lock_within(folder, &lock, PATIENCE).map_err(|error| match error {
         LockError::InUse { holder } => MemoryError::InUse {
             path: folder.path_of(name).display().to_string(),
             holder,
