@@ -57,9 +57,10 @@ pub enum ThinkingError {
     /// The hook or the memory panicked with this message.
     #[error("it panicked: {}", OneLine::new(.0).with_max_chars(200))]
     Panic(String),
-    /// The hook returned an outcome that isn't allowed at this point.
-    #[error("{}", OneLine::new(.0))]
-    Misplaced(String),
+    /// The hook refuses the request or the answer for this reason: the generation fails, regardless
+    /// of [`ThinkingMode::on_failure`](crate::ThinkingMode::on_failure).
+    #[error("{}", OneLine::new(.0).with_max_chars(500))]
+    Refused(String),
     /// Any other error.
     #[error("{}", OneLine::new(.0))]
     Other(String),
@@ -93,21 +94,32 @@ impl ThinkingError {
         }
     }
 
+    /// Creates an error that refuses the request or the answer for this reason.
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused(reason.into())
+    }
+
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused(_))
+    }
+
     /// Converts into the error of the generation. The error of a call keeps its kind, so that a
     /// `Retry` outside treats it like the call itself.
     pub(crate) fn into_llm_error(self, mode: &str, hook: Hook) -> LlmError {
-        let failed = format!(
-            "the thinking mode `{}` failed {hook} the generation",
-            Name(mode)
-        );
-        let mut error = match &self {
-            Self::Call(error) => {
-                LlmError::new(error.kind(), format!("{failed}: {}", error.message()))
-            }
-            Self::Timeout(_) => LlmError::new(LlmErrorKind::Timeout, format!("{failed}: {self}")),
-            _ => LlmError::new(LlmErrorKind::Other, format!("{failed}: {self}")),
+        let what = match (&self, hook) {
+            (Self::Refused(_), Hook::Before) => "refused the request".to_owned(),
+            (Self::Refused(_), Hook::After) => "refused the answer".to_owned(),
+            _ => format!("failed {hook} the generation"),
+        };
+        let (kind, problem) = match &self {
+            Self::Call(error) => (error.kind(), error.message().to_owned()),
+            Self::Timeout(_) => (LlmErrorKind::Timeout, self.to_string()),
+            _ => (LlmErrorKind::Other, self.to_string()),
         };
 
+        let mode = Name(mode);
+        let message = format!("the thinking mode `{mode}` {what}: {problem}");
+        let mut error = LlmError::new(kind, message);
         if let Self::Call(call) = &self {
             if let Some(status) = call.status() {
                 error = error.with_status(status);

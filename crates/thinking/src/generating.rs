@@ -1,24 +1,21 @@
-mod calls;
-
+use std::any::Any;
+use std::mem;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, Message, ReplyStream, Role,
+    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message,
+    ReplyStream, Role,
 };
-use cogwork_typed::ask::{Meter, Spent};
-use futures_util::stream;
+use cogwork_typed::ask::Meter;
+use futures_util::{FutureExt, stream};
 
-use crate::answer::{Effect, Finished, respond};
-use crate::closing::Closing;
+use crate::draft::{Content, joined, with_input};
 use crate::ledger::{Ledger, Metered};
 use crate::memory::recalled;
-use crate::moment::{said, with_input, without_calls};
-use crate::run;
-use crate::setup::Setup;
-use crate::{
-    Found, Generation, Hook, Hooks, Moment, OnFailure, Payload, Recall, RecallStage, ThinkingMode,
-};
+use crate::thinking::Setup;
+use crate::{Draft, Found, Generation, Hook, OnFailure, RecallStage, ThinkingError, ThinkingMode};
 
 /// A generation whose hooks before the model have been called.
 ///
@@ -56,46 +53,35 @@ use crate::{
 /// ```
 pub struct Generating<'a> {
     client: &'a dyn LlmClient,
-    modes: &'a [Arc<dyn ThinkingMode>],
-    closing: Closing,
-    /// The number of further drafts that hooks may request.
-    tries: u32,
-    /// With the changes of the `before` hooks.
+    setup: &'a Setup,
+    ledger: Arc<Ledger>,
     request: ChatRequest,
-    /// As sent by the program.
-    input: Payload,
-    /// With the metadata of the `before` hooks.
-    payload: Payload,
+    /// The user's last message as the program wrote it.
+    input: Message,
+    content: Content,
     found: Vec<Found>,
 }
 
 impl<'a> Generating<'a> {
     pub(crate) async fn begin(
-        setup: &'a Setup,
+        setup: &'a Arc<Setup>,
         client: &'a dyn LlmClient,
         meter: &Meter,
         request: ChatRequest,
     ) -> Result<Self, LlmError> {
-        let last = request
-            .messages()
-            .iter()
-            .rfind(|message| message.role() == Role::User);
-        let none = Message::user("");
-        let input = Payload::of_message(last.unwrap_or(&none));
-        let hooks = Meter::new(setup.limits, Spent::default());
-        let closing = Closing {
-            ledger: Arc::new(Ledger::new(meter, hooks)),
-            memory: setup.memory.clone(),
-            question: input.shared_text(),
-            reporter: setup.reporter.clone(),
-        };
+        let mut messages = request.messages().iter();
+        let last = messages.rfind(|message| message.role() == Role::User);
+        let input = last.cloned().unwrap_or_else(|| Message::user(""));
 
         let mut generating = Self {
             client,
-            modes: &setup.modes,
-            closing,
-            tries: setup.tries,
-            payload: input.clone(),
+            setup,
+            ledger: Arc::new(Ledger::new(setup, meter, input.text())),
+            content: Content {
+                text: input.text().into(),
+                blocks: input.blocks().to_vec(),
+                ..Content::default()
+            },
             request,
             input,
             found: Vec::new(),
@@ -116,7 +102,7 @@ impl<'a> Generating<'a> {
     /// Ends the generation with an error, which is included in the report. If the generation is
     /// dropped instead, no report is created.
     pub fn fail(self, error: LlmError) -> LlmError {
-        self.closing.failed(error)
+        self.ledger.failed(error)
     }
 
     /// Calls the `after` hooks on `draft`, the reply to `request`.
@@ -130,16 +116,16 @@ impl<'a> Generating<'a> {
         draft: ChatResponse,
     ) -> Result<Generation, LlmError> {
         self.request = request;
-        let finished = match self.after(draft).await {
-            Ok(finished) => finished,
+        let response = match self.after(draft).await {
+            Ok(response) => response,
             Err(error) => return Err(self.fail(error)),
         };
 
-        let payload = finished.payload.clone();
-        let (response, report) = self.closing.done(respond(finished)).await;
+        let (response, report) = self.ledger.done(response).await;
         Ok(Generation {
             response,
-            payload,
+            blocks: self.content.blocks,
+            metadata: self.content.metadata,
             report,
         })
     }
@@ -162,234 +148,218 @@ impl<'a> Generating<'a> {
             Ok(reply) => reply,
             Err(error) => return Err(self.fail(error)),
         };
-        let deltas = stream::unfold(Some((reply, self.closing)), |state| async move {
-            let (mut reply, closing) = state?;
+
+        let deltas = stream::unfold(Some((reply, self.ledger)), |state| async move {
+            let (mut reply, ledger) = state?;
             match reply.next().await? {
                 Ok(Delta::End(draft)) => {
-                    closing.ledger.add_draft(None, draft.text().into());
-                    Some((Ok(Delta::End(closing.done(draft).await.0)), None))
+                    ledger.add_draft(None, draft.text().into());
+                    Some((Ok(Delta::End(ledger.done(draft).await.0)), None))
                 }
-                Err(error) => Some((Err(closing.failed(error)), None)),
-                delta => Some((delta, Some((reply, closing)))),
+                Err(error) => Some((Err(ledger.failed(error)), None)),
+                delta => Some((delta, Some((reply, ledger)))),
             }
         });
-
         Ok(ReplyStream::new(deltas))
     }
 
+    /// Searches the memory with the user's message.
     async fn recall(&mut self) {
-        let Some(memory) = &self.closing.memory else {
+        let Some(memory) = &self.setup.memory else {
             return;
         };
 
-        let has = |hook| self.modes.iter().any(|mode| mode.hooks().has(hook));
         let is_read = memory.is_read_at(RecallStage::Generation)
-            || memory.is_read_at(RecallStage::Before) && has(Hook::Before)
-            || memory.is_read_at(RecallStage::After) && has(Hook::After);
+            || memory.is_read_at(RecallStage::Before) && self.setup.has(Hook::Before)
+            || memory.is_read_at(RecallStage::After) && self.setup.has(Hook::After);
         if !is_read || self.input.text().trim().is_empty() {
             return;
         }
 
-        let Recall { store, settings } = memory;
+        let settings = &memory.settings;
         let top_k = settings.top_k.min(100);
-        let search = store.search(self.input.text(), top_k, settings.threshold);
-        let problem = match run::recall(&self.closing.ledger, search).await {
-            Ok(mut found) => {
-                // A custom store may return more than requested.
-                found.truncate(top_k);
-                self.closing.ledger.entries().report.memory = found.clone();
-                self.found = found;
-                return;
-            }
-            Err(problem) => problem,
-        };
+        let search = memory
+            .store
+            .search(self.input.text(), top_k, settings.threshold);
 
-        self.closing
-            .ledger
-            .entries()
-            .report
-            .memory_failures
-            .push(problem);
+        if let Some(mut found) = self.ledger.of_memory(search).await {
+            // A custom store may return more than requested.
+            found.truncate(top_k);
+            self.ledger.entries().report.memory = found.clone();
+            self.found = found;
+        }
     }
 
     async fn before(&mut self) -> Result<(), LlmError> {
-        let is_input_last = self
-            .request
-            .messages()
-            .last()
-            .is_some_and(|last| last.role() == Role::User);
+        let last = self.request.messages().last();
+        if last.is_some_and(|last| last.role() == Role::User) {
+            for mode in self.setup.modes_with(Hook::Before) {
+                self.call(mode, Hook::Before).await?;
 
-        let modes = self
-            .modes
-            .iter()
-            .filter(|mode| is_input_last && mode.hooks().has(Hook::Before));
-        let mut payload = self.payload.clone();
-        for mode in modes {
-            let effect = self.call(mode.as_ref(), Hook::Before, &payload, 0).await?;
-            if let Effect::Changed(change) = effect {
-                payload = change.payload;
+                // The next hook sees the conversation as it would be sent.
+                let Content { text, blocks, .. } = &self.content;
+                let messages = with_input(self.request.messages(), Arc::clone(text), blocks);
+                self.request = self.request.clone().with_messages(messages);
             }
-
-            // The next hook sees the conversation as it would be sent.
-            self.take(&payload);
         }
 
-        let asked = self
-            .request
-            .messages()
+        self.add_memory();
+        Ok(())
+    }
+
+    /// Appends the search result of the memory to the last user message.
+    fn add_memory(&mut self) {
+        let messages = self.request.messages();
+        let asked = messages
             .iter()
             .rfind(|message| message.role() == Role::User);
 
         if let (Some(found), Some(asked)) = (recalled(self.read_at(RecallStage::Generation)), asked)
         {
-            let asked = Payload::of_message(asked).appended(&found);
-            let messages = with_input(self.request.messages(), &asked);
+            let messages = with_input(messages, joined(asked.text(), &found), asked.blocks());
             self.request = self.request.clone().with_messages(messages);
         }
-
-        Ok(())
-    }
-
-    fn take(&mut self, payload: &Payload) {
-        if payload.text() != self.payload.text() || payload.blocks() != self.payload.blocks() {
-            let messages = with_input(self.request.messages(), payload);
-            self.request = self.request.clone().with_messages(messages);
-        }
-        self.payload = payload.clone();
     }
 
     fn read_at(&self, stage: RecallStage) -> &[Found] {
-        match &self.closing.memory {
+        match &self.setup.memory {
             Some(memory) if memory.is_read_at(stage) => &self.found,
             _ => &[],
         }
     }
 
-    /// Calls the hooks after the generation, on further drafts if necessary.
-    async fn after(&mut self, mut draft: ChatResponse) -> Result<Finished, LlmError> {
-        let mut tries_left = self.tries;
-        'drafts: loop {
-            self.closing.ledger.add_draft(None, draft.text().into());
-            let mut payload = Payload::of_response(&draft, self.payload.metadata().clone());
-            let mut is_replaced = false;
-
-            for mode in self.modes {
-                if !works_on(mode.hooks(), &payload) {
-                    continue;
-                }
-
-                let effect = self.call(mode.as_ref(), Hook::After, &payload, tries_left);
-                match effect.await? {
-                    Effect::Kept => {}
-                    Effect::Changed(change) => {
-                        payload = change.payload;
-                        is_replaced |= change.is_replaced;
-                    }
-                    Effect::Again(messages) => {
-                        tries_left -= 1;
-                        let further = self.another(mode.as_ref(), &payload, messages).await?;
-                        if let Some(further) = further {
-                            draft = further;
-                            continue 'drafts;
-                        }
-                    }
-                }
-            }
-
-            return Ok(Finished {
-                draft,
-                payload,
-                is_replaced,
-            });
-        }
-    }
-
-    /// Returns a further draft, or `None` if the call failed and the mode keeps the current one.
-    async fn another(
-        &mut self,
-        mode: &dyn ThinkingMode,
-        payload: &Payload,
-        messages: Vec<Message>,
-    ) -> Result<Option<ChatResponse>, LlmError> {
-        let mut conversation = self.request.messages().clone();
-        conversation.extend(said(payload).into_iter().chain(messages));
-        let request = without_calls(self.request.clone().with_messages(conversation));
-        let input = &self.input;
-        let ledger = &self.closing.ledger;
-        let moment = self.moment(mode, Hook::After, input);
-        let outcome = run::within(ledger, moment.ask(request.clone())).await;
-        let error = match outcome {
-            Ok(Ok(draft)) => {
-                ledger.settle(None);
-                self.request = request;
-                return Ok(Some(draft));
-            }
-            Ok(Err(error)) | Err(error) => error,
+    /// Calls the hooks after the generation, unless the draft calls tools.
+    async fn after(&mut self, draft: ChatResponse) -> Result<ChatResponse, LlmError> {
+        self.ledger.add_draft(None, draft.text().into());
+        self.content = Content {
+            text: draft.text().into(),
+            blocks: Vec::new(),
+            metadata: mem::take(&mut self.content.metadata),
         };
 
-        ledger.settle(Some(format!("no further draft: {error}")));
-        match mode.on_failure() {
-            OnFailure::Fail => Err(error.into_llm_error(mode.name(), Hook::After)),
-            OnFailure::Keep | OnFailure::TryAgain => Ok(None),
+        if !draft.tool_calls().is_empty() {
+            return Ok(draft);
+        }
+        for mode in self.setup.modes_with(Hook::After) {
+            self.call(mode, Hook::After).await?;
+        }
+
+        Ok(changed(draft, &self.content.text))
+    }
+
+    /// Calls a hook on the content, and keeps its changes even if it fails.
+    async fn call(&mut self, mode: &dyn ThinkingMode, hook: Hook) -> Result<(), LlmError> {
+        let original = self.content.clone();
+        self.ledger.open();
+
+        let mut draft = self.draft(mode, hook, original.clone());
+        let called = async {
+            match hook {
+                Hook::Before => mode.before(&mut draft).await,
+                Hook::After => mode.after(&mut draft).await,
+            }
+        };
+
+        let result = within(&self.ledger, called).await.flatten();
+        let Draft {
+            content, request, ..
+        } = draft;
+        self.ledger
+            .close(mode.name(), hook, &result, &original, &content);
+        self.content = content;
+        self.request = request;
+
+        match result {
+            Err(error) if error.is_refusal() || mode.on_failure() == OnFailure::Fail => {
+                Err(error.into_llm_error(mode.name(), hook))
+            }
+            _ => Ok(()),
         }
     }
 
-    fn moment<'b>(
-        &'b self,
-        mode: &'b dyn ThinkingMode,
-        hook: Hook,
-        input: &'b Payload,
-    ) -> Moment<'b> {
-        let (stage, in_request) = match hook {
+    fn draft<'b>(&'b self, mode: &'b dyn ThinkingMode, hook: Hook, content: Content) -> Draft<'b> {
+        let (stage, memory_is_in_request) = match hook {
             Hook::Before => (RecallStage::Before, false),
             Hook::After => (
                 RecallStage::After,
                 !self.read_at(RecallStage::Generation).is_empty(),
             ),
         };
-        Moment {
-            client: Metered {
-                client: self.client,
-                ledger: self.closing.ledger.clone(),
-                by_hook: true,
-            },
-            request: &self.request,
-            input,
+
+        Draft {
+            content,
+            client: self.metered(true),
+            request: self.request.clone(),
+            input: &self.input,
             memory: self.read_at(stage),
-            memory_is_in_request: in_request,
+            memory_is_in_request,
             hook,
             mode: mode.name(),
             on_failure: mode.on_failure(),
         }
     }
+
+    fn metered(&self, by_hook: bool) -> Metered<'_> {
+        Metered {
+            client: self.client,
+            ledger: Arc::clone(&self.ledger),
+            by_hook,
+        }
+    }
 }
 
-/// Returns whether the `after` hook is called on this draft.
-fn works_on(hooks: Hooks, draft: &Payload) -> bool {
-    hooks.has(Hook::After) && (draft.tool_calls().is_empty() || hooks.sees_tool_calls())
+/// Awaits `future` within the remaining time for thinking.
+pub(crate) async fn within<T>(
+    ledger: &Ledger,
+    future: impl Future<Output = T>,
+) -> Result<T, ThinkingError> {
+    let _running = ledger.hooks.run();
+
+    // A panic leaves nothing inconsistent: a draft and the ledger are changed in whole steps.
+    let future = AssertUnwindSafe(future).catch_unwind();
+    match ledger.hooks.limit(future).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(panic)) => Err(ThinkingError::Panic(panic_message(panic.as_ref()))),
+        Err(limit) => Err(ThinkingError::Timeout(limit)),
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
+}
+
+/// Returns the draft with the text of the hooks. A truncated draft remains truncated if text was
+/// appended to it, but not if it was replaced.
+fn changed(draft: ChatResponse, text: &str) -> ChatResponse {
+    if draft.text() == text {
+        return draft;
+    }
+
+    let reason = match is_extended(draft.text(), text) {
+        true => draft.finish_reason().clone(),
+        false => FinishReason::Stop,
+    };
+    draft.with_text(text).with_finish_reason(reason)
+}
+
+/// Returns whether `after` is `before` with further text.
+pub(crate) fn is_extended(before: &str, after: &str) -> bool {
+    !before.is_empty() && after.starts_with(before)
 }
 
 #[async_trait]
 impl LlmClient for Generating<'_> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.counted().complete(request).await
+        self.metered(false).complete(request).await
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.counted().stream(request).await
+        self.metered(false).stream(request).await
     }
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
-    }
-}
-
-impl Generating<'_> {
-    fn counted(&self) -> Metered<'_> {
-        Metered {
-            client: self.client,
-            ledger: self.closing.ledger.clone(),
-            by_hook: false,
-        }
     }
 }

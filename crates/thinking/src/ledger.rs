@@ -2,17 +2,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
-    ResponseLimits,
+    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError,
+    LlmErrorKind, ReplyStream, ResponseLimits,
 };
-use cogwork_typed::ask::{Limit, Meter, MeteredCall};
+use cogwork_typed::ask::{Limit, Meter, MeteredCall, Spent};
 
-use crate::{Candidate, Hook, HookReport, Outcome, Payload, Report};
+use crate::draft::Content;
+use crate::generating::{is_extended, within};
+use crate::thinking::Setup;
+use crate::{Candidate, Hook, HookReport, MemoryError, Outcome, Report, ThinkingError};
 
 /// The record of one generation. Hooks write to it while they run, so that nothing is lost if one
 /// fails or is cancelled.
-#[derive(Debug, Default)]
 pub(crate) struct Ledger {
+    setup: Arc<Setup>,
+    /// The user's last message, for the memory.
+    question: Arc<str>,
     entries: Mutex<Entries>,
     /// Measures all calls.
     calls: Meter,
@@ -25,17 +30,18 @@ pub(crate) struct Entries {
     pub(crate) report: Report,
     /// Measures the calls of the running hook.
     hook: Meter,
-    /// The payload that the running hook has accepted so far.
-    pub(crate) accepted: Option<Payload>,
-    pub(crate) problems: Vec<String>,
+    /// The failures that didn't end the running hook.
+    problems: Vec<String>,
 }
 
 impl Ledger {
-    pub(crate) fn new(calls: &Meter, hooks: Meter) -> Self {
+    pub(crate) fn new(setup: &Arc<Setup>, calls: &Meter, question: &str) -> Self {
         Self {
+            setup: Arc::clone(setup),
+            question: question.into(),
             entries: Mutex::default(),
             calls: calls.share(),
-            hooks,
+            hooks: Meter::new(setup.limits, Spent::default()),
         }
     }
 
@@ -44,19 +50,21 @@ impl Ledger {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the report so far.
-    pub(crate) fn report(&self) -> Report {
-        Report {
-            spent: self.calls.spent(),
-            ..self.entries().report.clone()
-        }
-    }
-
+    /// Adds a text that was considered, if it is a new one.
     pub(crate) fn add_draft(&self, mode: Option<&str>, text: Arc<str>) {
-        self.entries().report.drafts.push(Candidate {
+        let drafts = &mut self.entries().report.drafts;
+        if drafts.iter().any(|draft| draft.text == text) {
+            return;
+        }
+
+        drafts.push(Candidate {
             mode: mode.map(str::to_owned),
             text,
         });
+    }
+
+    pub(crate) fn add_problem(&self, problem: &ThinkingError) {
+        self.entries().problems.push(problem.to_string());
     }
 
     /// Begins a hook.
@@ -64,31 +72,101 @@ impl Ledger {
         self.entries().hook = Meter::default();
     }
 
-    /// Ends a hook, and returns the payload that it had accepted.
-    pub(crate) fn close(&self, mode: &str, hook: Hook, outcome: Outcome) -> Option<Payload> {
-        let mut entries = self.entries();
-        let problems = std::mem::take(&mut entries.problems);
-        let spent = entries.hook.spent();
+    /// Ends a hook.
+    pub(crate) fn close(
+        &self,
+        mode: &str,
+        hook: Hook,
+        result: &Result<(), ThinkingError>,
+        before: &Content,
+        after: &Content,
+    ) {
+        let outcome = match result {
+            Err(ThinkingError::Refused(reason)) => Outcome::Refused(reason.clone()),
+            Err(error) => Outcome::Failed(error.to_string()),
+            Ok(()) if before == after => Outcome::Kept,
+            Ok(()) if is_extended(&before.text, &after.text) => Outcome::Appended,
+            Ok(()) => Outcome::Replaced,
+        };
 
-        entries.report.hooks.push(HookReport {
+        let mut entries = self.entries();
+        let report = HookReport {
             mode: mode.to_owned(),
             hook,
             outcome,
-            problems,
-            spent,
-        });
-
-        entries.accepted.take()
+            problems: std::mem::take(&mut entries.problems),
+            spent: entries.hook.spent(),
+        };
+        entries.report.hooks.push(report);
     }
 
-    /// Adds problems since the end of the last hook to its report.
-    pub(crate) fn settle(&self, problem: Option<String>) {
-        let mut entries = self.entries();
-        let problems = std::mem::take(&mut entries.problems);
-        if let Some(hook) = entries.report.hooks.last_mut() {
-            hook.problems.extend(problems.into_iter().chain(problem));
+    /// Calls the memory within the remaining time. A failure is only reported.
+    pub(crate) async fn of_memory<T>(
+        &self,
+        call: impl Future<Output = Result<T, MemoryError>>,
+    ) -> Option<T> {
+        let problem = match within(self, call).await {
+            Ok(Ok(done)) => return Some(done),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+
+        self.entries().report.memory_failures.push(problem);
+        None
+    }
+
+    /// Stores the answer in the memory, and returns the response with the usage of all calls.
+    pub(crate) async fn done(&self, response: ChatResponse) -> (ChatResponse, Report) {
+        self.remember(&response).await;
+        let report = self.end();
+
+        let usage = report.spent.usage;
+        let response = match usage.total_tokens() {
+            0 => response,
+            _ => response.with_usage(usage),
+        };
+        (response, report)
+    }
+
+    /// Reports that there is no answer.
+    pub(crate) fn failed(&self, error: LlmError) -> LlmError {
+        self.entries().report.error = Some(error.to_string());
+        self.end();
+        error
+    }
+
+    fn end(&self) -> Report {
+        let report = Report {
+            spent: self.calls.spent(),
+            ..self.entries().report.clone()
+        };
+        if let Some(look) = &self.setup.reporter {
+            look(&report);
+        }
+
+        report
+    }
+
+    async fn remember(&self, response: &ChatResponse) {
+        let memory = self.setup.memory.as_ref();
+        let Some(memory) = memory.filter(|memory| memory.settings.remember) else {
+            return;
+        };
+
+        if is_answer(response) {
+            let question = self.question.trim();
+            let answer = response.text().trim();
+            let text = format!("Asked: {question}\nAnswered: {answer}");
+            self.of_memory(memory.store.add(&text)).await;
         }
     }
+}
+
+/// A reply with tool calls isn't an answer, and a truncated one would be wrong.
+fn is_answer(response: &ChatResponse) -> bool {
+    response.tool_calls().is_empty()
+        && *response.finish_reason() == FinishReason::Stop
+        && !response.text().trim().is_empty()
 }
 
 /// A client whose calls are counted in the ledger, and limited if a hook makes them.

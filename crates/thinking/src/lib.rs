@@ -2,8 +2,8 @@
 //! registry of modes, and memory.
 //!
 //! ```text
-//! async fn before(&self, moment: &Moment<'_>, payload: &Payload) -> Result<HookOutcome, ThinkingError>   // the user's message
-//! async fn after(&self, moment: &Moment<'_>, payload: &Payload) -> Result<HookOutcome, ThinkingError>    // the draft
+//! async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError>   // the user's message
+//! async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError>    // the model's draft
 //! ```
 //!
 //! A mode implements the hooks that it needs. [`Thinking`] adds modes to a client, and is a client
@@ -11,18 +11,18 @@
 //!
 //! ```
 //! use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
-//! use cogwork_thinking::{Moment, Payload, Reflection, Thinking, ThinkingError, ThinkingMode, HookOutcome, async_trait};
+//! use cogwork_thinking::{Draft, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait};
 //!
 //! /// Asks again for an answer that is too long.
 //! struct Brief(usize);
 //!
 //! #[async_trait]
 //! impl ThinkingMode for Brief {
-//!     async fn after(&self, _moment: &Moment<'_>, draft: &Payload) -> Result<HookOutcome, ThinkingError> {
-//!         Ok(match draft.text().len() > self.0 {
-//!             true => HookOutcome::try_again(format!("Use at most {} letters.", self.0)),
-//!             false => HookOutcome::Keep,
-//!         })
+//!     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+//!         while draft.text().len() > self.0 {
+//!             draft.try_again(&format!("Use at most {} letters.", self.0)).await?;
+//!         }
+//!         Ok(())
 //!     }
 //! }
 //!
@@ -44,7 +44,7 @@
 //! |---|---|
 //! | adding modes to any client | [`Thinking`] |
 //! | a generation with tool calls | [`Generating`] |
-//! | custom modes | [`ThinkingMode`], [`Moment`], [`Payload`], [`HookOutcome`], [`Hooks`], [`OnFailure`] |
+//! | custom modes | [`ThinkingMode`], [`Draft`], [`Hooks`], [`OnFailure`] |
 //! | built-in modes | [`Reflection`], [`PlanFirst`], [`Critique`], [`Verification`], [`BestOf`] |
 //! | modes by name, with their settings | [`Registry`] |
 //! | what happened in a generation | [`Generation`], [`Report`] |
@@ -52,17 +52,11 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod hook;
-pub use hook::{Hook, HookOutcome, Hooks, OnFailure};
-
 mod mode;
-pub use mode::ThinkingMode;
+pub use mode::{Hook, Hooks, OnFailure, ThinkingMode};
 
-mod moment;
-pub use moment::Moment;
-
-mod payload;
-pub use payload::Payload;
+mod draft;
+pub use draft::Draft;
 
 mod error;
 pub use error::ThinkingError;
@@ -89,11 +83,6 @@ pub use memory::{
     Blackboard, FileMemory, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall,
     RecallSettings, RecallStage,
 };
-
-mod answer;
-mod closing;
-mod run;
-mod setup;
 
 pub use cogwork_llm::async_trait;
 pub use cogwork_text::files::Folder;

@@ -1,15 +1,17 @@
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError};
+use crate::{Draft, ThinkingError};
 
-/// A mode of thinking: one hook before a generation and one after it. All methods have a default,
-/// so a mode implements only those that it needs.
+/// A mode of thinking: an async function over the user's message before a generation, one over the
+/// draft after it, or both. A mode implements only those that it needs.
 ///
-/// A hook receives the [`Moment`] (client, conversation, role, memory) and the [`Payload`], and
-/// returns a [`HookOutcome`]. It may be dropped at any `await`; payloads accepted with
-/// [`Moment::accept`] before that remain in effect.
+/// A hook changes its [`Draft`], which also has the conversation, the search result of the memory
+/// and a client. It may be dropped at any `await`; what it has changed by then remains in effect.
 ///
 /// Implementations need the attribute `#[async_trait]`. Without it, the compiler reports error
 /// E0195.
@@ -26,13 +28,12 @@ pub trait ThinkingMode: Send + Sync {
         plain.rsplit("::").next().unwrap_or(plain)
     }
 
-    /// Returns which hooks are called. A mode with [`Hooks::BEFORE`] doesn't interrupt streaming,
-    /// whereas [`after`](Self::after) needs the whole draft first. [`Hooks::NONE`] disables the
-    /// mode.
+    /// Returns which hooks are called. A mode with [`Hooks::Before`] doesn't interrupt streaming,
+    /// whereas [`after`](Self::after) needs the whole draft first.
     ///
-    /// The default is [`Hooks::BOTH`].
+    /// The default is [`Hooks::Both`].
     fn hooks(&self) -> Hooks {
-        Hooks::BOTH
+        Hooks::Both
     }
 
     /// Returns what happens if one of the hooks fails.
@@ -45,34 +46,27 @@ pub trait ThinkingMode: Send + Sync {
     /// Processes the user's message before it is sent to the model. It is only called if the
     /// conversation ends with a user message, not if it ends with tool results.
     ///
-    /// The default returns [`HookOutcome::Keep`].
+    /// The default changes nothing.
     ///
     /// # Errors
     ///
     /// Returns an error if the hook fails; [`on_failure`](Self::on_failure) determines the effect.
-    async fn before(
-        &self,
-        moment: &Moment<'_>,
-        payload: &Payload,
-    ) -> Result<HookOutcome, ThinkingError> {
-        let _ = (moment, payload);
-        Ok(HookOutcome::Keep)
+    async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        let _ = input;
+        Ok(())
     }
 
-    /// Processes the draft before it is returned to the program.
+    /// Processes the draft before it is returned to the program. It isn't called for a reply with
+    /// tool calls, which isn't an answer yet.
     ///
-    /// The default returns [`HookOutcome::Keep`].
+    /// The default changes nothing.
     ///
     /// # Errors
     ///
     /// Returns an error if the hook fails; [`on_failure`](Self::on_failure) determines the effect.
-    async fn after(
-        &self,
-        moment: &Moment<'_>,
-        payload: &Payload,
-    ) -> Result<HookOutcome, ThinkingError> {
-        let _ = (moment, payload);
-        Ok(HookOutcome::Keep)
+    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        let _ = draft;
+        Ok(())
     }
 }
 
@@ -92,20 +86,12 @@ macro_rules! through_a_pointer {
                 (**self).on_failure()
             }
 
-            async fn before(
-                &self,
-                moment: &Moment<'_>,
-                payload: &Payload,
-            ) -> Result<HookOutcome, ThinkingError> {
-                (**self).before(moment, payload).await
+            async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+                (**self).before(input).await
             }
 
-            async fn after(
-                &self,
-                moment: &Moment<'_>,
-                payload: &Payload,
-            ) -> Result<HookOutcome, ThinkingError> {
-                (**self).after(moment, payload).await
+            async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+                (**self).after(draft).await
             }
         }
     };
@@ -113,3 +99,61 @@ macro_rules! through_a_pointer {
 
 through_a_pointer!(Box);
 through_a_pointer!(Arc);
+
+/// One of the two hooks of a mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hook {
+    /// The hook before the generation.
+    Before,
+    /// The hook after the generation.
+    After,
+}
+
+impl fmt::Display for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Before => "before",
+            Self::After => "after",
+        })
+    }
+}
+
+/// The hooks of a mode that are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Hooks {
+    /// Only the hook before the generation.
+    Before,
+    /// Only the hook after the generation.
+    After,
+    /// Both hooks.
+    Both,
+}
+
+impl Hooks {
+    /// Returns whether `hook` is called.
+    pub const fn has(self, hook: Hook) -> bool {
+        matches!(
+            (self, hook),
+            (Self::Both, _) | (Self::Before, Hook::Before) | (Self::After, Hook::After)
+        )
+    }
+}
+
+/// What happens if a hook fails: a call fails, a reply is empty or unusable, the hook panics, or a
+/// limit is reached. The [`Report`](crate::Report) contains the failure in any case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum OnFailure {
+    /// Keeps the draft with the changes that the hook made before it failed.
+    #[default]
+    #[schemars(description = "Keeps what was there.")]
+    Keep,
+    /// Fails the generation.
+    #[schemars(description = "Fails the generation.")]
+    Fail,
+    /// Repeats each failed call of [`Draft::ask`] once, then behaves like `Keep`.
+    #[schemars(description = "Repeats a failed call once, then behaves like `keep`.")]
+    TryAgain,
+}

@@ -76,7 +76,7 @@ cogwork_text::debug_as_display!(ModeBuildError);
 ///
 /// impl ThinkingMode for Disclaimer {
 ///     fn hooks(&self) -> Hooks {
-///         Hooks::AFTER
+///         Hooks::After
 ///     }
 ///     // …
 /// }

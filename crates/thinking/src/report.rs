@@ -1,12 +1,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_llm::ChatResponse;
+use cogwork_llm::{Block, ChatResponse};
 use cogwork_text::{Name, OneLine};
 use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::{Found, Hook, Payload};
+use crate::{Found, Hook};
 
 /// The result of a generation.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,8 +16,10 @@ pub struct Generation {
     /// The answer. Its usage is the sum over all calls of the generation, as far as reported;
     /// model, reasoning and request id are those of the last draft.
     pub response: ChatResponse,
-    /// The answer with the blocks and metadata of the hooks, which a response cannot contain.
-    pub payload: Payload,
+    /// The images and files that hooks have added to the answer.
+    pub blocks: Vec<Block>,
+    /// The metadata of the hooks.
+    pub metadata: Map<String, Value>,
     /// What happened during the generation.
     pub report: Report,
 }
@@ -103,14 +106,12 @@ pub struct HookReport {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The payload was kept.
+    /// The text was kept.
     Kept,
-    /// The payload was replaced.
+    /// The text was replaced.
     Replaced,
     /// Text was appended.
     Appended,
-    /// A further draft was requested.
-    TriedAgain,
     /// The hook refused the answer for this reason.
     Refused(String),
     /// The hook failed with this error.
@@ -123,7 +124,6 @@ impl fmt::Display for Outcome {
             Self::Kept => f.write_str("kept"),
             Self::Replaced => f.write_str("replaced"),
             Self::Appended => f.write_str("appended"),
-            Self::TriedAgain => f.write_str("tried again"),
             Self::Refused(reason) => write!(f, "refused: {}", line(reason)),
             Self::Failed(problem) => write!(f, "failed: {}", line(problem)),
         }

@@ -1,19 +1,18 @@
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_llm::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
 use cogwork_typed::ask::{Limits, Meter};
 
-use crate::setup::Setup;
 use crate::{Generating, Generation, Hook, Recall, Report, ThinkingMode};
 
 /// A client with hooks before and after each generation of another client.
 ///
 /// The hooks of its modes are called in the order in which the modes were added: first all hooks
 /// before the generation, then all hooks after it, on the draft. Each receives the result of the
-/// previous one. A draft with tool calls isn't an answer yet, and is skipped unless a mode [handles
-/// it](crate::Hooks::and_tool_calls).
+/// previous one. A draft with tool calls isn't an answer yet, and is returned as it is.
 ///
 /// Without modes and memory, or with modes that keep everything, requests and replies are
 /// unchanged. The usage of a response is the sum over all calls that led to it.
@@ -34,7 +33,30 @@ use crate::{Generating, Generation, Hook, Recall, Report, ThinkingMode};
 #[derive(Clone)]
 pub struct Thinking<C> {
     client: C,
-    setup: Setup,
+    setup: Arc<Setup>,
+}
+
+/// The settings of a [`Thinking`].
+#[derive(Clone)]
+pub(crate) struct Setup {
+    modes: Vec<Arc<dyn ThinkingMode>>,
+    pub(crate) memory: Option<Recall>,
+    pub(crate) limits: Limits,
+    pub(crate) reporter: Option<Reporter>,
+}
+
+/// Receives the report of each generation.
+type Reporter = Arc<dyn Fn(&Report) + Send + Sync>;
+
+impl Setup {
+    pub(crate) fn has(&self, hook: Hook) -> bool {
+        self.modes_with(hook).next().is_some()
+    }
+
+    pub(crate) fn modes_with(&self, hook: Hook) -> impl Iterator<Item = &dyn ThinkingMode> {
+        let modes = self.modes.iter().map(AsRef::as_ref);
+        modes.filter(move |mode: &&dyn ThinkingMode| mode.hooks().has(hook))
+    }
 }
 
 impl<C> Thinking<C> {
@@ -42,21 +64,28 @@ impl<C> Thinking<C> {
     pub fn new(client: C) -> Self {
         Self {
             client,
-            setup: Setup::default(),
+            setup: Arc::new(Setup {
+                modes: Vec::new(),
+                memory: None,
+                limits: Limits::default()
+                    .with_calls(32)
+                    .with_time(Duration::from_secs(300)),
+                reporter: None,
+            }),
         }
     }
 
     /// Adds a mode after the existing ones.
     #[must_use]
     pub fn with_mode(mut self, mode: impl ThinkingMode + 'static) -> Self {
-        self.setup.modes.push(Arc::new(mode));
+        self.setup_mut().modes.push(Arc::new(mode));
         self
     }
 
     /// Sets the memory, which is searched once per generation. None by default.
     #[must_use]
     pub fn with_memory(mut self, memory: impl Into<Recall>) -> Self {
-        self.setup.memory = Some(memory.into());
+        self.setup_mut().memory = Some(memory.into());
         self
     }
 
@@ -65,14 +94,7 @@ impl<C> Thinking<C> {
     /// is 32 calls and 5 minutes.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.setup.limits = limits.or(self.setup.limits);
-        self
-    }
-
-    /// Sets the number of further drafts that hooks may request. The default is 2.
-    #[must_use]
-    pub fn with_tries(mut self, tries: u32) -> Self {
-        self.setup.tries = tries;
+        self.setup_mut().limits = limits.or(self.setup.limits);
         self
     }
 
@@ -80,7 +102,7 @@ impl<C> Thinking<C> {
     /// ones. None by default; [`generate`](Self::generate) also returns the report.
     #[must_use]
     pub fn with_reporter(mut self, look: impl Fn(&Report) + Send + Sync + 'static) -> Self {
-        self.setup.reporter = Some(Arc::new(look));
+        self.setup_mut().reporter = Some(Arc::new(look));
         self
     }
 
@@ -89,8 +111,8 @@ impl<C> Thinking<C> {
         &self.client
     }
 
-    fn has(&self, hook: Hook) -> bool {
-        self.setup.modes.iter().any(|mode| mode.hooks().has(hook))
+    fn setup_mut(&mut self) -> &mut Setup {
+        Arc::make_mut(&mut self.setup)
     }
 }
 
@@ -148,7 +170,7 @@ impl<C: LlmClient> LlmClient for Thinking<C> {
     /// stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let generating = self.begin(request).await?;
-        if self.has(Hook::After) {
+        if self.setup.has(Hook::After) {
             // Streamed as well, because a client inside may have limits only for streams.
             let draft = async {
                 generating

@@ -49,7 +49,7 @@ impl Agent {
         let said = generation.response.message();
         let output = Output {
             text: generation.response.into_text(),
-            blocks: generation.payload.blocks().to_vec(),
+            blocks: generation.blocks,
             thinking,
             truncated,
             ..Output::default()

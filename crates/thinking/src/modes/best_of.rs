@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::ask;
-use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
+use crate::{Draft, Hooks, OnFailure, ThinkingError, ThinkingMode};
 
 const PROMPT: &str = "Which of these answers is the best: right, complete and clear?";
 
@@ -76,8 +76,8 @@ impl BestOf {
         }
     }
 
-    async fn candidate(&self, moment: &Moment<'_>, number: u64) -> Result<String, ThinkingError> {
-        let mut request = moment.answering(moment.request().messages().clone());
+    async fn candidate(&self, draft: &Draft<'_>, number: u64) -> Result<String, ThinkingError> {
+        let mut request = draft.answering(draft.request().messages().clone());
         if let Some(temperature) = self.temperature {
             request = request.with_temperature(temperature);
         }
@@ -86,13 +86,13 @@ impl BestOf {
             request = request.with_seed(seed.wrapping_add(number));
         }
 
-        Ok(moment.ask(request).await?.into_text())
+        Ok(draft.ask(request).await?.into_text())
     }
 
     /// Returns the index of the best candidate.
     async fn judge(
         &self,
-        moment: &Moment<'_>,
+        draft: &Draft<'_>,
         candidates: &[String],
     ) -> Result<usize, ThinkingError> {
         // No candidate may close the block that contains it.
@@ -111,8 +111,8 @@ impl BestOf {
 
         // Appended to the conversation without a draft, because none of the candidates is the
         // judge's own.
-        let request = moment.aside(moment.conversation(&Payload::default(), &prompt));
-        let reply = ask(moment, self.judge.as_ref(), request).await?;
+        let request = draft.aside(draft.without_draft(&prompt));
+        let reply = ask(draft, self.judge.as_ref(), request).await?;
         let numbers = reply
             .text()
             .split(|character: char| !character.is_ascii_digit());
@@ -137,27 +137,23 @@ impl ThinkingMode for BestOf {
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks::AFTER
+        Hooks::After
     }
 
     fn on_failure(&self) -> OnFailure {
         self.on_failure
     }
 
-    async fn after(
-        &self,
-        moment: &Moment<'_>,
-        draft: &Payload,
-    ) -> Result<HookOutcome, ThinkingError> {
+    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
         let others =
-            (1..self.candidates.clamp(2, 16) as u64).map(|number| self.candidate(moment, number));
+            (1..self.candidates.clamp(2, 16) as u64).map(|number| self.candidate(draft, number));
         let mut candidates = vec![draft.text().to_owned()];
         candidates.retain(|text| !text.trim().is_empty());
 
         for other in join_all(others).await {
             match other {
                 Ok(text) => {
-                    moment.draft(text.as_str());
+                    draft.consider(text.as_str());
                     if !candidates
                         .iter()
                         .any(|candidate| candidate.trim() == text.trim())
@@ -165,20 +161,21 @@ impl ThinkingMode for BestOf {
                         candidates.push(text);
                     }
                 }
-                Err(error) => moment.report(&error),
+                Err(error) => draft.report(&error),
             }
         }
 
         let best = match candidates.len() {
             0 => return Err(ThinkingError::Empty),
             1 => 0,
-            _ => self.judge(moment, &candidates).await?,
+            _ => self.judge(draft, &candidates).await?,
         };
 
         let best = candidates
             .into_iter()
             .nth(best)
             .ok_or(ThinkingError::Empty)?;
-        Ok(HookOutcome::ReplaceText(best))
+        draft.set_text(best);
+        Ok(())
     }
 }

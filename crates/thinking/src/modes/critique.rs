@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{is_just, some};
-use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
+use crate::{Draft, Hooks, OnFailure, ThinkingError, ThinkingMode};
 
 const ALL_MET: &str = "ALL MET";
 
@@ -74,26 +74,20 @@ impl ThinkingMode for Critique {
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks::AFTER
+        Hooks::After
     }
 
     fn on_failure(&self) -> OnFailure {
         self.on_failure
     }
 
-    async fn after(
-        &self,
-        moment: &Moment<'_>,
-        draft: &Payload,
-    ) -> Result<HookOutcome, ThinkingError> {
+    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
         some(draft)?;
         let prompt = self.prompt();
-        let mut best = draft.clone();
 
         for _ in 0..self.rounds.clamp(1, 8) {
-            let found = moment
-                .ask(moment.aside(moment.conversation(&best, &prompt)))
-                .await?;
+            let judging = draft.aside(draft.conversation(&prompt));
+            let found = draft.ask(judging).await?;
             if is_just(found.text(), ALL_MET) {
                 break;
             }
@@ -102,17 +96,15 @@ impl ThinkingMode for Critique {
                 "A reviewer found in your answer:\n{}\n\nRevise it accordingly. Reply with the whole answer and nothing else.",
                 found.text().trim(),
             );
-            let revised = moment
-                .ask(moment.answering(moment.conversation(&best, &prompt)))
-                .await?;
-            if revised.text().trim() == best.text().trim() {
+            let revising = draft.answering(draft.conversation(&prompt));
+            let revised = draft.ask(revising).await?;
+            if revised.text().trim() == draft.text().trim() {
                 break;
             }
 
-            best = best.with_text(revised.into_text());
-            moment.accept(&best);
+            draft.set_text(revised.into_text());
         }
 
-        Ok(HookOutcome::Replace(best))
+        Ok(())
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient};
 
-use crate::{Moment, Payload, ThinkingError};
+use crate::{Draft, ThinkingError};
 
 /// Returns whether the first line of a reply is just this word. Punctuation around it is ignored,
 /// unless the word itself is only punctuation.
@@ -38,7 +38,7 @@ fn is_just(reply: &str, word: &str) -> bool {
 }
 
 /// Returns an error for an empty draft.
-fn some(draft: &Payload) -> Result<(), ThinkingError> {
+fn some(draft: &Draft<'_>) -> Result<(), ThinkingError> {
     match draft.text().trim().is_empty() {
         true => Err(ThinkingError::new(
             "the draft is empty; expected a text to work on",
@@ -49,12 +49,12 @@ fn some(draft: &Payload) -> Result<(), ThinkingError> {
 
 /// Calls the custom client if there is one.
 async fn ask(
-    moment: &Moment<'_>,
+    draft: &Draft<'_>,
     other: Option<&Arc<dyn LlmClient>>,
     request: ChatRequest,
 ) -> Result<ChatResponse, ThinkingError> {
     match other {
-        Some(client) => moment.ask_of(client, request).await,
-        None => moment.ask(request).await,
+        Some(client) => draft.ask_of(client, request).await,
+        None => draft.ask(request).await,
     }
 }

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
+use crate::{Draft, Hooks, OnFailure, ThinkingError, ThinkingMode};
 
 const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps that lead to a good answer, one per line.";
 
@@ -56,22 +56,18 @@ impl ThinkingMode for PlanFirst {
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks::BEFORE
+        Hooks::Before
     }
 
     fn on_failure(&self) -> OnFailure {
         self.on_failure
     }
 
-    async fn before(
-        &self,
-        moment: &Moment<'_>,
-        input: &Payload,
-    ) -> Result<HookOutcome, ThinkingError> {
-        let messages = moment.conversation(input, &self.plan_prompt);
-        let plan = moment.ask(moment.aside(messages)).await?;
-        let plan = format!("Follow this plan:\n{}", plan.text().trim());
+    async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        let request = input.aside(input.conversation(&self.plan_prompt));
+        let plan = input.ask(request).await?;
 
-        Ok(HookOutcome::Replace(input.clone().appended(&plan)))
+        input.append(&format!("Follow this plan:\n{}", plan.text().trim()));
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{ask, is_just, some};
-use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
+use crate::{Draft, Hooks, OnFailure, ThinkingError, ThinkingMode};
 
 /// Shows the model its own draft, and replaces the draft by the reply.
 ///
@@ -148,33 +148,26 @@ impl ThinkingMode for Reflection {
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks::AFTER
+        Hooks::After
     }
 
     fn on_failure(&self) -> OnFailure {
         self.on_failure
     }
 
-    async fn after(
-        &self,
-        moment: &Moment<'_>,
-        draft: &Payload,
-    ) -> Result<HookOutcome, ThinkingError> {
+    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
         some(draft)?;
         let prompt = self.prompt();
-        let mut best = draft.clone();
 
         for _ in 0..self.rounds.clamp(1, 16) {
-            let request = moment.answering(moment.conversation(&best, &prompt));
-            let reply = ask(moment, self.reflector.as_ref(), request).await?;
+            let request = draft.answering(draft.conversation(&prompt));
+            let reply = ask(draft, self.reflector.as_ref(), request).await?;
             match self.better(reply.text())? {
-                Some(text) if text.trim() != best.text().trim() => best = best.with_text(text),
+                Some(text) if text.trim() != draft.text().trim() => draft.set_text(text),
                 _ => break,
             }
-
-            moment.accept(&best);
         }
 
-        Ok(HookOutcome::Replace(best))
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{is_just, some};
-use crate::{HookOutcome, Hooks, Moment, OnFailure, Payload, ThinkingError, ThinkingMode};
+use crate::{Draft, Hooks, OnFailure, ThinkingError, ThinkingMode};
 
 const NO_CHANGE: &str = "NO CHANGE";
 
@@ -59,19 +59,13 @@ impl Verification {
         Self::default()
     }
 
-    async fn questions(
-        &self,
-        moment: &Moment<'_>,
-        draft: &Payload,
-    ) -> Result<Vec<String>, ThinkingError> {
+    async fn questions(&self, draft: &Draft<'_>) -> Result<Vec<String>, ThinkingError> {
         let most = self.questions.clamp(1, 16);
         let prompt = format!(
             "Write questions by which the facts in your answer can be verified, at most {most}, one per line. Each must \
              be understood by someone who has not read your answer.",
         );
-        let reply = moment
-            .ask(moment.aside(moment.conversation(draft, &prompt)))
-            .await?;
+        let reply = draft.ask(draft.aside(draft.conversation(&prompt))).await?;
         let bare = |line: &str| {
             let mark = |character: char| !character.is_alphabetic();
             line.trim_start_matches(mark)
@@ -97,10 +91,10 @@ impl Verification {
     }
 
     /// Answers the questions concurrently, and returns those with an answer as a text.
-    async fn answers(moment: &Moment<'_>, questions: &[String]) -> Result<String, ThinkingError> {
+    async fn answers(draft: &Draft<'_>, questions: &[String]) -> Result<String, ThinkingError> {
         let answers = questions
             .iter()
-            .map(|question| Self::answer(moment, question));
+            .map(|question| Self::answer(draft, question));
         let answers = join_all(answers).await;
 
         let mut known = Vec::new();
@@ -112,7 +106,7 @@ impl Verification {
                     known.push(format!("Question: {question}\nAnswer: {answer}"));
                 }
                 Err(error) => {
-                    moment.report(&error);
+                    draft.report(&error);
                     last = error;
                 }
             }
@@ -126,14 +120,14 @@ impl Verification {
     }
 
     /// Answers a question with the role and the user's attachments, but without the draft.
-    async fn answer(moment: &Moment<'_>, question: &str) -> Result<String, ThinkingError> {
+    async fn answer(draft: &Draft<'_>, question: &str) -> Result<String, ThinkingError> {
         let mut messages = Messages::new();
-        if !moment.role().is_empty() {
-            messages.push(Message::system(moment.role()));
+        if !draft.role().is_empty() {
+            messages.push(Message::system(draft.role()));
         }
 
-        messages.push(Message::user(question).with_blocks(moment.input().blocks().iter().cloned()));
-        Ok(moment.ask(moment.aside(messages)).await?.into_text())
+        messages.push(Message::user(question).with_blocks(draft.input().blocks().iter().cloned()));
+        Ok(draft.ask(draft.aside(messages)).await?.into_text())
     }
 }
 
@@ -144,37 +138,29 @@ impl ThinkingMode for Verification {
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks::AFTER
+        Hooks::After
     }
 
     fn on_failure(&self) -> OnFailure {
         self.on_failure
     }
 
-    async fn after(
-        &self,
-        moment: &Moment<'_>,
-        draft: &Payload,
-    ) -> Result<HookOutcome, ThinkingError> {
+    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
         some(draft)?;
-        let questions = self.questions(moment, draft).await?;
-        let known = Self::answers(moment, &questions).await?;
+        let questions = self.questions(draft).await?;
+        let known = Self::answers(draft, &questions).await?;
         let prompt = format!(
-            "These questions were answered independently of your answer:\n\n{}\n\nWhere your answer contradicts them, \
-             correct it, and reply with the whole answer and nothing else. If nothing is to be corrected, reply with \
-             {NO_CHANGE} and nothing else.",
-            known,
+            "These questions were answered independently of your answer:\n\n{known}\n\nWhere your answer contradicts \
+             them, correct it, and reply with the whole answer and nothing else. If nothing is to be corrected, reply \
+             with {NO_CHANGE} and nothing else.",
         );
 
-        let reply = moment
-            .ask(moment.answering(moment.conversation(draft, &prompt)))
-            .await?;
-        match is_just(reply.text(), NO_CHANGE) {
-            true => Ok(HookOutcome::Keep),
-            false => {
-                moment.draft(reply.text());
-                Ok(HookOutcome::ReplaceText(reply.into_text()))
-            }
+        let request = draft.answering(draft.conversation(&prompt));
+        let reply = draft.ask(request).await?;
+        if !is_just(reply.text(), NO_CHANGE) {
+            draft.set_text(reply.into_text());
         }
+
+        Ok(())
     }
 }

@@ -74,7 +74,7 @@ struct Tone {
 
 impl ThinkingMode for Tone {
     fn hooks(&self) -> Hooks {
-        Hooks::NONE
+        Hooks::After
     }
 }
 

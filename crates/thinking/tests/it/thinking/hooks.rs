@@ -1,4 +1,3 @@
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cogwork_llm::{
@@ -7,27 +6,42 @@ use cogwork_llm::{
 };
 use cogwork_thinking::Limits;
 use cogwork_thinking::{
-    HookOutcome, Hooks, Moment, OnFailure, Payload, Reflection, Thinking, ThinkingError,
-    ThinkingMode, async_trait,
+    Draft, OnFailure, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
-use crate::thinking::{after, appended, ask, before, kept, reply, shown};
+use crate::thinking::{after, ask, before, kept, reply, shown};
+
+fn numbered(draft: &mut Draft<'_>, number: u32) -> Result<(), ThinkingError> {
+    draft.set_text(format!("{} {number}", draft.text()));
+    Ok(())
+}
+
+/// Appends a text.
+struct Adds(&'static str);
+
+#[async_trait]
+impl ThinkingMode for Adds {
+    async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        input.append(self.0);
+        Ok(())
+    }
+
+    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        draft.append(self.0);
+        Ok(())
+    }
+}
 
 #[tokio::test]
 async fn hooks_are_called_in_order_each_on_what_the_last_one_left() {
     let script = ScriptedClient::new(["draft"]);
     let client = Thinking::new(script.clone())
-        .with_mode(before("one", |input| {
-            Ok(HookOutcome::replace_text(format!("{} 1", input.text())))
-        }))
-        .with_mode(after("two", |draft| {
-            Ok(HookOutcome::replace_text(format!("{} 2", draft.text())))
-        }))
-        .with_mode(before("three", |input| {
-            Ok(HookOutcome::replace_text(format!("{} 3", input.text())))
-        }))
+        .with_mode(before("one", |input| numbered(input, 1)))
+        .with_mode(after("two", |draft| numbered(draft, 2)))
+        .with_mode(before("three", |input| numbered(input, 3)))
         .with_mode(after("four", |draft| {
-            Ok(appended(draft, &format!("{} 4", draft.text())))
+            draft.append("4");
+            Ok(())
         }));
 
     let generation = client.generate(ask("input")).await.unwrap();
@@ -35,13 +49,13 @@ async fn hooks_are_called_in_order_each_on_what_the_last_one_left() {
         shown(&script.requests()[0]),
         "[system] Be brief.\n[user] input 1 3"
     );
-    assert_eq!(generation.response.text(), "draft 2\n\ndraft 2 4");
+    assert_eq!(generation.response.text(), "draft 2\n\n4");
     insta::assert_snapshot!(generation.report, @r"
     before one: appended (0 calls, 0 tokens)
     before three: appended (0 calls, 0 tokens)
     after two: appended (0 calls, 0 tokens)
     after four: appended (0 calls, 0 tokens)
-    1 draft, 1 call, about 7 tokens
+    3 drafts, 1 call, about 7 tokens
     ");
 }
 
@@ -51,23 +65,20 @@ async fn usage_is_the_sum_of_all_calls() {
 
     #[async_trait]
     impl ThinkingMode for Asks {
-        async fn after(
-            &self,
-            moment: &Moment<'_>,
-            draft: &Payload,
-        ) -> Result<HookOutcome, ThinkingError> {
+        async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
             let elsewhere = ScriptedClient::new([reply("elsewhere", 300, 3)]);
-            moment.ask_of(&elsewhere, moment.request().clone()).await?;
-            moment.client().complete(moment.request().clone()).await?;
-            moment
+            draft.ask_of(&elsewhere, draft.request().clone()).await?;
+            draft.client().complete(draft.request().clone()).await?;
+            draft
                 .client()
-                .stream(moment.request().clone())
+                .stream(draft.request().clone())
                 .await?
                 .collect()
                 .await?;
 
-            let text = moment.role().to_owned() + " " + draft.text();
-            Ok(appended(draft, &text))
+            let text = draft.role().to_owned() + " " + draft.text();
+            draft.append(&text);
+            Ok(())
         }
     }
 
@@ -91,16 +102,23 @@ async fn usage_is_the_sum_of_all_calls() {
     assert_eq!(generation.response.text(), "a\n\nBe brief. a");
 }
 
+/// Asks again for a text that is too long.
+struct Brief;
+
+#[async_trait]
+impl ThinkingMode for Brief {
+    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        while draft.text().len() > 5 {
+            draft.try_again("Shorter.").await?;
+        }
+        Ok(())
+    }
+}
+
 #[tokio::test]
 async fn another_draft_is_asked_for_behind_the_one_there_is_and_without_tools() {
     let script = ScriptedClient::new([reply("long draft", 10, 2), reply("short", 20, 1)]);
-    let client = Thinking::new(script.clone()).with_mode(after("brief", |draft| {
-        Ok(if draft.text().len() > 5 {
-            HookOutcome::try_again("Shorter.")
-        } else {
-            HookOutcome::Keep
-        })
-    }));
+    let client = Thinking::new(script.clone()).with_mode(Brief);
 
     let request = ask("?").with_tools([ToolDefinition::new("weather", "The weather.", "{}")]);
     let generation = client.generate(request).await.unwrap();
@@ -115,67 +133,46 @@ async fn another_draft_is_asked_for_behind_the_one_there_is_and_without_tools() 
     );
     assert_eq!(generation.response, reply("short", 30, 3));
 
-    let drafts: Vec<_> = generation
-        .report
-        .drafts
-        .iter()
-        .map(|draft| &*draft.text)
-        .collect();
-
+    let drafts = generation.report.drafts.iter();
+    let drafts: Vec<_> = drafts.map(|draft| &*draft.text).collect();
     assert_eq!(drafts, ["long draft", "short"]);
 }
 
 #[tokio::test]
-async fn tries_are_bounded_and_the_last_draft_is_kept() {
-    let script = ScriptedClient::new(["1", "2", "3", "4"]);
-    let client = Thinking::new(script.clone())
-        .with_tries(2)
-        .with_mode(after("never", |_| Ok(HookOutcome::try_again("Again."))));
-    let generation = client.generate(ask("?")).await.unwrap();
-    assert_eq!(generation.response.text(), "3");
-
-    let failures: Vec<_> = generation.report.failures().collect();
-    assert_eq!(
-        failures,
-        [("never", "it requested a further draft; expected at most 2")]
-    );
-    assert_eq!(script.requests().len(), 3);
-}
-
-#[tokio::test]
 async fn a_draft_that_cannot_be_had_leaves_the_one_there_is() {
-    let script = ScriptedClient::new(["1"])
+    let script = ScriptedClient::new(["long draft"])
         .then(LlmError::new(LlmErrorKind::Server, "on fire"))
         .then("3");
-    let once = AtomicUsize::new(0);
     let client = Thinking::new(script)
-        .with_mode(after("once", move |_| {
-            Ok(if once.fetch_add(1, Ordering::Relaxed) == 0 {
-                HookOutcome::try_again("Again.")
-            } else {
-                HookOutcome::Keep
-            })
-        }))
-        .with_mode(after("next", |draft| Ok(appended(draft, "next"))));
+        .with_mode(Brief)
+        .with_mode(Adds("next"));
 
     let generation = client.generate(ask("?")).await.unwrap();
-    assert_eq!(generation.response.text(), "1\n\nnext");
+    assert_eq!(generation.response.text(), "long draft\n\nnext");
     let failures: Vec<_> = generation.report.failures().collect();
-    assert_eq!(failures, [("once", "no further draft: server: on fire")]);
+    assert_eq!(failures, [("Brief", "server: on fire")]);
 }
 
 #[tokio::test]
 async fn before_a_generation_there_is_nothing_to_try_again() {
+    struct Early;
+
+    #[async_trait]
+    impl ThinkingMode for Early {
+        async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+            input.try_again("Again.").await
+        }
+    }
+
     let script = ScriptedClient::new(["draft"]);
-    let client =
-        Thinking::new(script).with_mode(before("early", |_| Ok(HookOutcome::try_again("Again."))));
+    let client = Thinking::new(script).with_mode(Early);
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "draft");
 
     let failures: Vec<_> = generation.report.failures().collect();
     assert_eq!(
         failures,
-        [("early", "it requested a further draft before there was one")]
+        [("Early", "it requested a further draft before there was one")]
     );
 }
 
@@ -184,7 +181,7 @@ async fn a_mode_may_refuse_the_request_or_the_answer() {
     let script = ScriptedClient::new(["a secret"]);
     let (client, reports) = kept(
         Thinking::new(script.clone()).with_mode(before("guard", |_| {
-            Ok(HookOutcome::Fail("it asks for secrets".into()))
+            Err(ThinkingError::refused("it asks for secrets"))
         })),
     );
 
@@ -203,7 +200,7 @@ async fn a_mode_may_refuse_the_request_or_the_answer() {
     ");
 
     let client = Thinking::new(script).with_mode(after("guard", |_| {
-        Ok(HookOutcome::Fail("it tells secrets".into()))
+        Err(ThinkingError::refused("it tells secrets"))
     }));
     let error = client.complete(ask("?")).await.unwrap_err();
     assert_eq!(
@@ -221,14 +218,11 @@ impl ThinkingMode for Failing {
         self.0
     }
 
-    async fn after(
-        &self,
-        moment: &Moment<'_>,
-        draft: &Payload,
-    ) -> Result<HookOutcome, ThinkingError> {
-        moment.accept(&draft.clone().with_text("better"));
-        moment.ask(moment.request().clone()).await?;
-        Ok(HookOutcome::replace_text("best"))
+    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        draft.set_text("better");
+        draft.ask(draft.request().clone()).await?;
+        draft.set_text("best");
+        Ok(())
     }
 }
 
@@ -289,60 +283,37 @@ async fn metadata_goes_from_hook_to_hook_and_to_the_program_but_to_no_model() {
     let script = ScriptedClient::new(["draft"]);
     let client = Thinking::new(script.clone())
         .with_mode(before("marks", |input| {
-            Ok(HookOutcome::Replace(
-                input.clone().with_metadata("topic", "sky"),
-            ))
+            input.set_metadata("topic", "sky");
+            Ok(())
         }))
-        .with_mode(after("changes", |_| Ok(HookOutcome::replace_text("other"))))
+        .with_mode(after("changes", |draft| {
+            draft.set_text("other");
+            Ok(())
+        }))
         .with_mode(after("reads", |draft| {
             let text = format!("about the {}", draft.metadata()["topic"]);
-            Ok(appended(draft, &text))
+            draft.append(&text);
+            Ok(())
         }));
 
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "other\n\nabout the \"sky\"");
-    assert_eq!(generation.payload.metadata()["topic"], "sky");
+    assert_eq!(generation.metadata["topic"], "sky");
     assert_eq!(script.requests(), [ask("?")]);
 }
 
 #[tokio::test]
-async fn a_hook_may_ask_to_see_calls_of_tools_and_they_survive_its_text() {
-    struct Sees;
-
-    #[async_trait]
-    impl ThinkingMode for Sees {
-        fn hooks(&self) -> Hooks {
-            Hooks::AFTER.and_tool_calls()
-        }
-        async fn after(
-            &self,
-            moment: &Moment<'_>,
-            draft: &Payload,
-        ) -> Result<HookOutcome, ThinkingError> {
-            let asked = shown(&moment.answering(moment.conversation(draft, "Sure?")));
-            assert_eq!(
-                asked,
-                "[system] Be brief.\n[user] ?\n[assistant] [call of the tool weather: {}]\n[user] Sure?"
-            );
-            Ok(HookOutcome::replace_text("I look."))
-        }
-    }
-
-    let calls = [ToolCall::new("1", "weather", "{}")];
-    let draft = ChatResponse::new("")
-        .with_tool_calls(calls.clone())
-        .with_finish_reason(FinishReason::ToolCalls);
-    let response = Thinking::new(ScriptedClient::new([draft]))
-        .with_mode(Sees)
-        .complete(ask("?"))
+async fn a_reply_with_calls_of_tools_is_no_draft_yet() {
+    let draft = ChatResponse::new("I look.").with_tool_calls([ToolCall::new("1", "weather", "{}")]);
+    let response = Thinking::new(ScriptedClient::new([draft.clone()]))
+        .with_mode(Adds("more"))
+        .generate(ask("?"))
         .await
         .unwrap();
 
-    assert_eq!(
-        (response.text(), response.tool_calls()),
-        ("I look.", &calls[..])
-    );
-    assert_eq!(*response.finish_reason(), FinishReason::ToolCalls);
+    assert_eq!(response.response.text(), "I look.");
+    assert_eq!(response.response.tool_calls(), draft.tool_calls());
+    assert_eq!(response.report.hooks.len(), 1);
 }
 
 #[tokio::test]
@@ -353,15 +324,16 @@ async fn a_cut_off_draft_stays_one_when_added_to_and_is_whole_when_replaced() {
             .with_model("m")
     };
 
-    let client = Thinking::new(ScriptedClient::new([cut()]))
-        .with_mode(after("adds", |draft| Ok(appended(draft, "…"))));
+    let client = Thinking::new(ScriptedClient::new([cut()])).with_mode(Adds("…"));
     assert_eq!(
         *client.complete(ask("?")).await.unwrap().finish_reason(),
         FinishReason::Length
     );
 
-    let client = Thinking::new(ScriptedClient::new([cut()]))
-        .with_mode(after("ends", |_| Ok(HookOutcome::replace_text("The end."))));
+    let client = Thinking::new(ScriptedClient::new([cut()])).with_mode(after("ends", |draft| {
+        draft.set_text("The end.");
+        Ok(())
+    }));
     let response = client.complete(ask("?")).await.unwrap();
     assert_eq!(
         (response.finish_reason(), response.model()),
@@ -379,8 +351,7 @@ async fn hooks_before_wait_for_a_message_of_the_user() {
     ];
 
     let script = ScriptedClient::new(["It rains."]);
-    let client = Thinking::new(script.clone())
-        .with_mode(before("changes", |asked| Ok(appended(asked, "more"))));
+    let client = Thinking::new(script.clone()).with_mode(Adds("more"));
     client
         .complete(ChatRequest::new(conversation.clone()))
         .await
@@ -394,13 +365,9 @@ async fn calls_of_hooks_are_bounded_and_the_draft_is_kept() {
 
     #[async_trait]
     impl ThinkingMode for Greedy {
-        async fn after(
-            &self,
-            moment: &Moment<'_>,
-            _draft: &Payload,
-        ) -> Result<HookOutcome, ThinkingError> {
+        async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
             loop {
-                moment.client().complete(moment.request().clone()).await?;
+                draft.client().complete(draft.request().clone()).await?;
             }
         }
     }
@@ -429,13 +396,10 @@ async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
 
     #[async_trait]
     impl ThinkingMode for Slow {
-        async fn after(
-            &self,
-            moment: &Moment<'_>,
-            draft: &Payload,
-        ) -> Result<HookOutcome, ThinkingError> {
-            let reply = moment.ask(moment.request().clone()).await?;
-            Ok(appended(draft, reply.text()))
+        async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+            let reply = draft.ask(draft.request().clone()).await?;
+            draft.append(reply.text());
+            Ok(())
         }
     }
 
@@ -467,17 +431,16 @@ async fn blocks_that_a_hook_adds_are_for_the_program() {
         .with_mode(after("draws", {
             let chart = chart.clone();
             move |draft| {
-                Ok(HookOutcome::Replace(
-                    draft.clone().with_blocks([chart.clone()]),
-                ))
+                draft.set_blocks([chart.clone()]);
+                Ok(())
             }
         }))
         .with_mode(Reflection::new("Again."));
 
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(
-        (generation.payload.text(), generation.payload.blocks()),
-        ("better", &[chart][..])
+        (generation.response.text(), generation.blocks),
+        ("better", vec![chart])
     );
     assert!(
         script.requests()[1]

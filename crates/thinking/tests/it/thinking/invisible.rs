@@ -5,7 +5,7 @@ use cogwork_llm::{
     Role, ScriptedClient, ScriptedReply, ToolCall, ToolDefinition, Usage,
 };
 use cogwork_thinking::Limits;
-use cogwork_thinking::{Blackboard, Hooks, InMemory, Recall, Thinking, ThinkingMode};
+use cogwork_thinking::{Blackboard, InMemory, Recall, Thinking, ThinkingMode};
 use proptest::prelude::*;
 
 use crate::thinking::{after, before, keep};
@@ -14,18 +14,10 @@ use crate::thinking::{after, before, keep};
 struct Defaults;
 impl ThinkingMode for Defaults {}
 
-struct Off;
-impl ThinkingMode for Off {
-    fn hooks(&self) -> Hooks {
-        Hooks::NONE
-    }
-}
-
 fn thinkings(client: ScriptedClient) -> Vec<Thinking<ScriptedClient>> {
     let plain = Thinking::new(client);
     vec![
         plain.clone(),
-        plain.clone().with_mode(Off),
         plain
             .clone()
             .with_mode(Defaults)

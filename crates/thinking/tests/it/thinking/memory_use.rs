@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cogwork_llm::{ChatResponse, LlmClient, ScriptedClient, ToolCall};
 use cogwork_thinking::{
-    Blackboard, Found, HookOutcome, Memory, MemoryError, Moment, Payload, PlanFirst, Recall,
-    RecallSettings, RecallStage, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait,
+    Blackboard, Draft, Found, Memory, MemoryError, PlanFirst, Recall, RecallSettings, RecallStage,
+    Reflection, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
 use crate::thinking::{ask, kept, shown};
@@ -80,17 +80,10 @@ async fn a_hook_sees_what_was_found_and_what_was_asked() {
 
     #[async_trait]
     impl ThinkingMode for Looks {
-        async fn after(
-            &self,
-            moment: &Moment<'_>,
-            _draft: &Payload,
-        ) -> Result<HookOutcome, ThinkingError> {
-            let found: Vec<_> = moment.memory().iter().map(ToString::to_string).collect();
-            Ok(HookOutcome::replace_text(format!(
-                "{} {}",
-                moment.input().text(),
-                found.join(", ")
-            )))
+        async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+            let found: Vec<_> = draft.memory().iter().map(ToString::to_string).collect();
+            draft.set_text(format!("{} {}", draft.input().text(), found.join(", ")));
+            Ok(())
         }
     }
 

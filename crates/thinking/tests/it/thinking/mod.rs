@@ -16,74 +16,59 @@ use std::sync::{Arc, Mutex};
 
 use cogwork_llm::{ChatRequest, ChatResponse, Message, Usage};
 use cogwork_thinking::{
-    HookOutcome, Hooks, Moment, Payload, Report, Thinking, ThinkingError, ThinkingMode, async_trait,
+    Draft, Hook, Hooks, Report, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
-/// A mode made of a closure for each hook.
-struct Mode<B, A> {
+/// A mode made of a closure for one of the hooks.
+struct Mode<F> {
     name: &'static str,
-    hooks: Hooks,
-    before: B,
-    after: A,
+    hook: Hook,
+    work: F,
 }
 
 #[async_trait]
-impl<B, A> ThinkingMode for Mode<B, A>
+impl<F> ThinkingMode for Mode<F>
 where
-    B: Fn(&Payload) -> Result<HookOutcome, ThinkingError> + Send + Sync,
-    A: Fn(&Payload) -> Result<HookOutcome, ThinkingError> + Send + Sync,
+    F: Fn(&mut Draft<'_>) -> Result<(), ThinkingError> + Send + Sync,
 {
     fn name(&self) -> &str {
         self.name
     }
 
     fn hooks(&self) -> Hooks {
-        self.hooks
+        match self.hook {
+            Hook::Before => Hooks::Before,
+            Hook::After => Hooks::After,
+        }
     }
 
-    async fn before(
-        &self,
-        _moment: &Moment<'_>,
-        payload: &Payload,
-    ) -> Result<HookOutcome, ThinkingError> {
-        (self.before)(payload)
+    async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        (self.work)(input)
     }
 
-    async fn after(
-        &self,
-        _moment: &Moment<'_>,
-        payload: &Payload,
-    ) -> Result<HookOutcome, ThinkingError> {
-        (self.after)(payload)
+    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        (self.work)(draft)
     }
 }
 
-fn keep(_: &Payload) -> Result<HookOutcome, ThinkingError> {
-    Ok(HookOutcome::Keep)
+fn keep(_: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    Ok(())
 }
 
 fn before(
     name: &'static str,
-    hook: impl Fn(&Payload) -> Result<HookOutcome, ThinkingError> + Send + Sync + 'static,
+    work: impl Fn(&mut Draft<'_>) -> Result<(), ThinkingError> + Send + Sync + 'static,
 ) -> impl ThinkingMode + 'static {
-    Mode {
-        name,
-        hooks: Hooks::BEFORE,
-        before: hook,
-        after: keep,
-    }
+    let hook = Hook::Before;
+    Mode { name, hook, work }
 }
 
 fn after(
     name: &'static str,
-    hook: impl Fn(&Payload) -> Result<HookOutcome, ThinkingError> + Send + Sync + 'static,
+    work: impl Fn(&mut Draft<'_>) -> Result<(), ThinkingError> + Send + Sync + 'static,
 ) -> impl ThinkingMode + 'static {
-    Mode {
-        name,
-        hooks: Hooks::AFTER,
-        before: keep,
-        after: hook,
-    }
+    let hook = Hook::After;
+    Mode { name, hook, work }
 }
 
 fn ask(text: &str) -> ChatRequest {
@@ -116,9 +101,4 @@ fn kept<C>(thinking: Thinking<C>) -> (Thinking<C>, Arc<Mutex<Vec<Report>>>) {
         thinking.with_reporter(move |report| to.lock().unwrap().push(report.clone())),
         reports,
     )
-}
-
-/// Returns the outcome that extends the text of `payload`.
-fn appended(payload: &Payload, text: &str) -> HookOutcome {
-    HookOutcome::replace_text(format!("{}\n\n{text}", payload.text()))
 }

@@ -7,8 +7,8 @@ use std::io;
 
 use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_thinking::{
-    BestOf, Critique, HookOutcome, MemoryError, OnFailure, PlanFirst, Reflection, Registry, Report,
-    Thinking, ThinkingError, Verification,
+    BestOf, Critique, MemoryError, OnFailure, PlanFirst, Reflection, Registry, Report, Thinking,
+    ThinkingError, Verification,
 };
 use serde_json::json;
 
@@ -65,8 +65,9 @@ async fn show_reports(text: &str) {
         Thinking::new(script()).with_mode(before("odd", move |_| {
             Err(ThinkingError::new(words.clone()))
         })),
-        Thinking::new(script())
-            .with_mode(after("odd", move |_| Ok(HookOutcome::Fail(reason.clone())))),
+        Thinking::new(script()).with_mode(after("odd", move |_| {
+            Err(ThinkingError::refused(reason.clone()))
+        })),
         Thinking::new(ScriptedClient::new([failure])).with_mode(Reflection::new("Again.")),
         Thinking::new(script()).with_mode(Verification {
             on_failure: OnFailure::Fail,

@@ -1,0 +1,327 @@
+use std::sync::Arc;
+
+use cogwork_llm::{
+    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, Messages, Role,
+    ToolChoice,
+};
+use serde_json::{Map, Value};
+
+use crate::ledger::Metered;
+use crate::memory::recalled;
+use crate::{Found, Hook, OnFailure, ThinkingError};
+
+/// The maximum size of a reply to a hook, in bytes.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// What a hook works on: the user's message before a generation, the model's draft after it. It
+/// also has what a hook needs to think about it: the conversation, the role, the search result of
+/// the memory, and a client whose calls are counted.
+///
+/// A change is in effect at once, and remains if the hook fails later.
+///
+/// ```
+/// use cogwork_thinking::{Draft, ThinkingError, ThinkingMode, async_trait};
+///
+/// /// Has the draft translated.
+/// struct InEnglish;
+///
+/// #[async_trait]
+/// impl ThinkingMode for InEnglish {
+///     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+///         draft.try_again("Say this in English, and nothing else.").await
+///     }
+/// }
+/// ```
+pub struct Draft<'a> {
+    pub(crate) content: Content,
+    pub(crate) client: Metered<'a>,
+    pub(crate) request: ChatRequest,
+    pub(crate) input: &'a Message,
+    pub(crate) memory: &'a [Found],
+    pub(crate) memory_is_in_request: bool,
+    pub(crate) hook: Hook,
+    pub(crate) mode: &'a str,
+    pub(crate) on_failure: OnFailure,
+}
+
+/// What hooks can change.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Content {
+    pub(crate) text: Arc<str>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) metadata: Map<String, Value>,
+}
+
+impl Draft<'_> {
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        &self.content.text
+    }
+
+    /// Replaces the text. After a generation, the new text is also added to the drafts of the
+    /// [report](crate::Report).
+    pub fn set_text(&mut self, text: impl Into<Arc<str>>) {
+        self.content.text = text.into();
+
+        if self.hook == Hook::After {
+            self.consider(Arc::clone(&self.content.text));
+        }
+    }
+
+    /// Appends `text` after an empty line.
+    pub fn append(&mut self, text: &str) {
+        self.set_text(joined(self.text(), text));
+    }
+
+    /// Returns the images and files: of the user's message, or those that a hook has added to the
+    /// draft.
+    pub fn blocks(&self) -> &[Block] {
+        &self.content.blocks
+    }
+
+    /// Replaces the images and files.
+    pub fn set_blocks(&mut self, blocks: impl IntoIterator<Item = Block>) {
+        self.content.blocks = blocks.into_iter().collect();
+    }
+
+    /// Returns the metadata that hooks pass to each other and to the program, starting with the
+    /// hooks before the generation. It is never sent to a model.
+    pub fn metadata(&self) -> &Map<String, Value> {
+        &self.content.metadata
+    }
+
+    /// Sets a metadata value.
+    pub fn set_metadata(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.content.metadata.insert(key.into(), value.into());
+    }
+
+    /// Adds a text to the drafts of the [report](crate::Report), if it isn't one of them.
+    pub fn consider(&self, text: impl Into<Arc<str>>) {
+        self.client.ledger.add_draft(Some(self.mode), text.into());
+    }
+
+    /// Adds a failure that doesn't end the hook to the [report](crate::Report).
+    pub fn report(&self, problem: &ThinkingError) {
+        self.client.ledger.add_problem(problem);
+    }
+
+    /// Returns the user's last message, before any hook changed it.
+    pub fn input(&self) -> &Message {
+        self.input
+    }
+
+    /// Returns the request. Before a generation, this is the request as it would be sent; after it,
+    /// the request that the model replied to.
+    pub fn request(&self) -> &ChatRequest {
+        &self.request
+    }
+
+    /// Returns the first system message of the conversation. Empty if it doesn't have one.
+    pub fn role(&self) -> &str {
+        let mut messages = self.request.messages().iter();
+        let system = messages.find(|message| message.role() == Role::System);
+        system.map_or("", Message::text)
+    }
+
+    /// Returns the search result of the memory, best first. Empty if the client doesn't have a
+    /// memory, or if the memory isn't [read at this stage](crate::Recall::with_stages).
+    pub fn memory(&self) -> &[Found] {
+        self.memory
+    }
+
+    /// Returns the client inside the [`Thinking`](crate::Thinking). Its calls are counted and
+    /// limited, and no hooks are called for them.
+    pub fn client(&self) -> &dyn LlmClient {
+        &self.client
+    }
+
+    /// Wraps a different client so that its calls are counted and limited as well. Don't pass
+    /// [`client`](Self::client), whose calls would be counted twice.
+    pub fn counted<'b>(&'b self, client: &'b dyn LlmClient) -> impl LlmClient + 'b {
+        Metered {
+            client,
+            ..self.client.clone()
+        }
+    }
+
+    /// Returns the conversation with `prompt` at its end. Before a generation, the prompt is
+    /// appended to the user's message. After it, the prompt is a user message that follows the
+    /// draft; an empty draft is left out. The search result of the memory precedes the prompt,
+    /// unless the conversation already contains it.
+    pub fn conversation(&self, prompt: &str) -> Messages {
+        if self.hook == Hook::After && self.text().is_empty() {
+            return self.without_draft(prompt);
+        }
+
+        let prompt = self.with_memory(prompt);
+        match self.hook {
+            Hook::Before => {
+                let asked = joined(self.text(), &prompt);
+                with_input(self.request.messages(), asked, self.blocks())
+            }
+            Hook::After => {
+                let mut messages = self.request.messages().clone();
+                messages.push(Message::assistant(self.text()));
+                messages.push(Message::user(prompt));
+                messages
+            }
+        }
+    }
+
+    /// Returns the conversation without the draft, and with `prompt` at its end.
+    pub fn without_draft(&self, prompt: &str) -> Messages {
+        let prompt = self.with_memory(prompt);
+        let messages = self.request.messages();
+
+        match messages.last().filter(|last| last.role() == Role::User) {
+            // Some models refuse two user messages in a row.
+            Some(last) => with_input(messages, joined(last.text(), &prompt), last.blocks()),
+            None => {
+                let mut messages = messages.clone();
+                messages.push(Message::user(prompt));
+                messages
+            }
+        }
+    }
+
+    fn with_memory(&self, prompt: &str) -> String {
+        match recalled(self.memory) {
+            Some(found) if !self.memory_is_in_request => joined(&found, prompt),
+            _ => prompt.to_owned(),
+        }
+    }
+
+    /// Creates a request for an answer that could replace the draft: with all settings of
+    /// [`request`](Self::request), but without tool calls.
+    pub fn answering(&self, messages: Messages) -> ChatRequest {
+        without_calls(self.request.clone().with_messages(messages))
+    }
+
+    /// Creates a request for something other than the answer, such as a judgement: free text, with
+    /// the token limit, the temperature, the effort and the seed of [`request`](Self::request).
+    pub fn aside(&self, messages: Messages) -> ChatRequest {
+        // Includes the tools although none should be called: some servers refuse a conversation
+        // with calls of unknown tools, and all of them can reuse their cache.
+        let mut request =
+            ChatRequest::from(messages).with_tools(self.request.tools().iter().cloned());
+        if let Some(tokens) = self.request.max_tokens() {
+            request = request.with_max_tokens(tokens);
+        }
+
+        if let Some(temperature) = self.request.temperature() {
+            request = request.with_temperature(temperature);
+        }
+
+        if let Some(effort) = self.request.effort() {
+            request = request.with_effort(effort);
+        }
+
+        if let Some(seed) = self.request.seed() {
+            request = request.with_seed(seed);
+        }
+
+        without_calls(request)
+    }
+
+    /// Replaces the draft by a further one. The current draft and `message` are appended to the
+    /// conversation, and remain there.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`ask`](Self::ask), or an error if there is no draft yet.
+    pub async fn try_again(&mut self, message: &str) -> Result<(), ThinkingError> {
+        if self.hook == Hook::Before {
+            let problem = "it requested a further draft before there was one";
+            return Err(ThinkingError::new(problem));
+        }
+
+        let request = self.answering(self.conversation(message));
+        let further = self.ask(request.clone()).await?;
+        self.set_text(further.into_text());
+        self.request = request;
+        Ok(())
+    }
+
+    /// Calls the client, and returns an error if the text of the reply is empty, truncated or too
+    /// long.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the call, or the reason the reply is unusable. With
+    /// [`OnFailure::TryAgain`], this is the error of the second call.
+    pub async fn ask(&self, request: ChatRequest) -> Result<ChatResponse, ThinkingError> {
+        self.ask_of(self.client.client, request).await
+    }
+
+    /// Calls a client other than [`client`](Self::client) in the same way.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`ask`](Self::ask).
+    pub async fn ask_of(
+        &self,
+        client: &dyn LlmClient,
+        request: ChatRequest,
+    ) -> Result<ChatResponse, ThinkingError> {
+        let client = self.counted(client);
+        if self.on_failure == OnFailure::TryAgain {
+            match usable(client.complete(request.clone()).await) {
+                Ok(response) => return Ok(response),
+                Err(error) => self.report(&error),
+            }
+        }
+
+        usable(client.complete(request).await)
+    }
+}
+
+fn usable(outcome: Result<ChatResponse, LlmError>) -> Result<ChatResponse, ThinkingError> {
+    let response = outcome?.separate_thinking();
+    let bytes = response.text().len();
+
+    match response.finish_reason() {
+        FinishReason::ContentFilter => Err(ThinkingError::Withheld),
+        FinishReason::Length => Err(ThinkingError::CutOff { bytes }),
+        _ if bytes > MOST_BYTES => Err(ThinkingError::TooLong {
+            bytes,
+            most: MOST_BYTES,
+        }),
+        _ if response.text().trim().is_empty() => Err(ThinkingError::Empty),
+        _ => Ok(response),
+    }
+}
+
+/// Joins two texts with an empty line.
+pub(crate) fn joined(first: &str, second: &str) -> String {
+    match first.is_empty() {
+        true => second.to_owned(),
+        false => format!("{first}\n\n{second}"),
+    }
+}
+
+/// Replaces the last user message of the conversation.
+pub(crate) fn with_input(
+    messages: &Messages,
+    text: impl Into<Arc<str>>,
+    blocks: &[Block],
+) -> Messages {
+    let input = Message::user(text).with_blocks(blocks.iter().cloned());
+    let last = messages
+        .iter()
+        .rposition(|message| message.role() == Role::User);
+
+    let replaced = |(index, message): (usize, &Message)| match Some(index) == last {
+        true => input.clone(),
+        false => message.clone(),
+    };
+    messages.iter().enumerate().map(replaced).collect()
+}
+
+/// Keeps the tools for the calls that are in the conversation, but prevents new calls.
+fn without_calls(request: ChatRequest) -> ChatRequest {
+    if request.tools().is_empty() {
+        request
+    } else {
+        request.with_tool_choice(ToolChoice::None)
+    }
+}
