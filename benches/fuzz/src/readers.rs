@@ -1,13 +1,10 @@
 //! The readers of text from elsewhere, with the tokens of what they read.
 
-use std::fs;
-use std::path::Path;
 use std::sync::LazyLock;
 
 use cogwork_agents::Loader;
 use cogwork_cot::{Prompts, Reasoning, ReplyReader};
 use cogwork_strategies::{Ask, Format, Parameter, ParameterType, Session, Strategies};
-use cogwork_thinking::FileMemory;
 
 use crate::typed;
 
@@ -24,7 +21,7 @@ pub struct Reader {
 }
 
 /// Every reader of what a model says or a file holds.
-pub const READERS: [Reader; 11] = [
+pub const READERS: [Reader; 10] = [
     Reader {
         name: "replies",
         dictionary: include_str!("../dictionaries/reply.dict"),
@@ -101,12 +98,6 @@ pub const READERS: [Reader; 11] = [
         beginnings: &["", "{\"version\": 1, \"strategy\": \"linear\", "],
         read: |text| drop(serde_json::from_str::<Session>(text)),
     },
-    Reader {
-        name: "memories",
-        dictionary: include_str!("../dictionaries/json.dict"),
-        beginnings: &["", "{\"text\":\"a\"}\n"],
-        read: |text| in_file(text, |path| drop(FileMemory::open(path))),
-    },
 ];
 
 /// With the schema, which is made when it is first asked for.
@@ -167,19 +158,4 @@ fn stage_asks() -> Vec<Ask> {
             .with_field("thought", field(text()))
     });
     of_kinds.chain([ask()]).collect()
-}
-
-/// Reads a text with a reader that opens a file.
-fn in_file(text: &str, read: impl FnOnce(&Path)) {
-    let folder = tempfile::tempdir();
-    let written = folder.and_then(|folder| {
-        let path = folder.path().join("file");
-        fs::write(&path, text)?;
-        Ok((folder, path))
-    });
-
-    match written {
-        Ok((_folder, path)) => read(&path),
-        Err(error) => panic!("a file for the reader cannot be written: {error}"),
-    }
 }

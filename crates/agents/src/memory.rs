@@ -19,11 +19,15 @@ use crate::load::FilePlace;
 pub(crate) enum Kind {
     /// Lost after the run; searched by words.
     InMemory,
-    /// Kept in a file of JSON lines; searched by words.
+    /// Kept in a SQLite file; searched by words. Needs the feature `recall` of the library.
     File,
     /// Lost after the run; returns the newest texts.
     Blackboard,
 }
+
+/// Why there is no memory in a file.
+pub(crate) const NO_FILES: &str =
+    "this program was built without the feature `recall` of cogwork-agents; expected another type";
 
 /// Where a store keeps its texts.
 pub(crate) enum Backing {
@@ -65,7 +69,7 @@ impl Store {
         let store: Arc<dyn Memory> = match &self.backing {
             Backing::InMemory => Arc::new(InMemory::with_limits(self.limits)),
             Backing::Blackboard => Arc::new(Blackboard::with_limits(self.limits)),
-            Backing::File(place) => self.open_file(place.clone()).await?,
+            Backing::File(place) => open_file(place, self.limits).await?,
         };
 
         for text in &self.texts {
@@ -74,19 +78,21 @@ impl Store {
 
         Ok(store)
     }
+}
 
-    /// Opening a file may block for a long time, and a deadline of the run must still be met.
-    async fn open_file(&self, place: FilePlace) -> Result<Arc<dyn Memory>, MemoryError> {
-        let limits = self.limits;
-        let opening = tokio::task::spawn_blocking(move || place.open_memory(limits));
+#[cfg(feature = "recall")]
+async fn open_file(
+    place: &FilePlace,
+    limits: MemoryLimits,
+) -> Result<Arc<dyn Memory>, MemoryError> {
+    let path = place.path().map_err(MemoryError::new)?;
+    let notes = cogwork_recall::Notes::open(path).await?;
+    Ok(Arc::new(notes.with_limits(limits)))
+}
 
-        match opening.await {
-            Ok(opened) => Ok(Arc::new(opened?)),
-            Err(error) => Err(MemoryError::Other(format!(
-                "the memory file was not opened: {error}"
-            ))),
-        }
-    }
+#[cfg(not(feature = "recall"))]
+async fn open_file(_: &FilePlace, _: MemoryLimits) -> Result<Arc<dyn Memory>, MemoryError> {
+    Err(MemoryError::new(NO_FILES))
 }
 
 #[async_trait]

@@ -1,8 +1,9 @@
-//! Recall by meaning: texts are stored with their embeddings, and found by the embedding of a
-//! question.
+//! Recall by meaning and by words: texts are stored in a SQLite file, and found by the embedding or
+//! the words of a question.
 //!
 //! ```text
 //! Indexer → VectorMemory ← RetrievalNode        embeddings by any cogwork_llm::Embedder
+//!           Notes                               words
 //! ```
 //!
 //! ```
@@ -31,7 +32,7 @@
 //! | storing and finding passages, in a file or in memory | [`VectorMemory`], [`Passage`], [`Query`], [`Recalled`] |
 //! | a folder of texts | [`Indexer`], [`IndexReport`] |
 //! | a node of a flow that finds passages | [`VectorMemory::node`], [`RetrievalNode`] |
-//! | the memory of a client that thinks before it answers | [`VectorMemory`] implements [`cogwork_thinking::Memory`] |
+//! | the memory of a client that thinks before it answers | [`Notes`] and [`VectorMemory`] implement [`cogwork_thinking::Memory`] |
 //! | embeddings | [`cogwork_llm::Embedder`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -50,6 +51,7 @@ pub use error::RecallError;
 pub use index::{IndexReport, Indexer, SkippedFile};
 pub use memory::VectorMemory;
 pub use node::RetrievalNode;
+pub use notes::Notes;
 pub use passage::{Passage, Recalled};
 pub use query::Query;
 

@@ -59,7 +59,8 @@ impl VectorMemory {
         let path = path.into();
         let model = embedder.model().to_owned();
         let dimension = embedder.dimension();
-        let store = blocking(move || Store::open(&path, &model, dimension)).await?;
+        let open = move || Store::open(&path)?.with_model(&model, dimension);
+        let store = blocking(open).await?;
 
         Ok(Self::new(store, embedder))
     }
@@ -70,7 +71,7 @@ impl VectorMemory {
     ///
     /// Returns an error if there isn't enough memory for it.
     pub fn in_memory(embedder: impl Embedder + 'static) -> Result<Self, RecallError> {
-        let store = Store::in_memory(embedder.model())?;
+        let store = Store::in_memory()?.with_model(embedder.model(), None)?;
         Ok(Self::new(store, embedder))
     }
 

@@ -1,7 +1,158 @@
-use async_trait::async_trait;
-use cogwork_thinking::{Found, Memory, MemoryError};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use async_trait::async_trait;
+use cogwork_text::files;
+use cogwork_thinking::{Found, Memory, MemoryError, MemoryLimits};
+use serde::Deserialize;
+
+use crate::blocking::blocking;
+use crate::store::Store;
 use crate::{Query, RecallError, VectorMemory};
+
+/// The maximum size of a file to import, in bytes.
+const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// Notes in a SQLite file, searched by words: the memory of a client that thinks before it answers.
+///
+/// The score of a note is the fraction of the query's words that it contains. Words that occur in
+/// fewer notes weigh more, and of notes with equal scores, the newer comes first. Case and
+/// punctuation are ignored; Chinese, Japanese and Korean are split by character. The words are
+/// indexed with [FTS5](https://www.sqlite.org/fts5.html).
+///
+/// Clones share the notes, and several processes can use a file at the same time, also together
+/// with a [`VectorMemory`].
+///
+/// ```
+/// use cogwork_recall::Notes;
+/// use cogwork_thinking::{Memory, MemoryError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), MemoryError> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("notes.db");
+/// let notes = Notes::open(&path).await?;
+/// notes.add("Ada is allergic to nuts.").await?;
+/// assert_eq!(notes.search("nuts", 1, 0.5).await?[0].text(), "Ada is allergic to nuts.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Notes {
+    store: Arc<Store>,
+    limits: MemoryLimits,
+}
+
+impl Notes {
+    /// Opens the notes at `path`, or creates them if nothing has this path. The folder must exist.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file isn't a memory, is damaged, or cannot be opened.
+    pub async fn open(path: impl Into<PathBuf>) -> Result<Self, RecallError> {
+        let path = path.into();
+        let store = blocking(move || Store::open(&path)).await?;
+        Ok(Self::new(store))
+    }
+
+    /// Creates notes that aren't stored in a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there isn't enough memory for them.
+    pub fn in_memory() -> Result<Self, RecallError> {
+        Ok(Self::new(Store::in_memory()?))
+    }
+
+    fn new(store: Store) -> Self {
+        Self {
+            store: Arc::new(store),
+            limits: MemoryLimits::default(),
+        }
+    }
+
+    /// Sets the limits, which apply when a note is added.
+    #[must_use]
+    pub fn with_limits(mut self, limits: MemoryLimits) -> Self {
+        self.limits = limits.in_bounds();
+        self
+    }
+
+    /// Adds the notes of a file with one JSON object per line, such as `{"text": "Ada likes tea."}`,
+    /// and returns their number. Notes that are too long are an error.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read, or a line isn't such an object. The notes before
+    /// it have been added then.
+    pub async fn import(&self, path: impl Into<PathBuf>) -> Result<usize, MemoryError> {
+        let path = path.into();
+        let read = blocking(move || read_lines(&path)).await?;
+
+        for text in &read {
+            self.add(text).await?;
+        }
+        Ok(read.len())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    text: String,
+}
+
+fn read_lines(path: &Path) -> Result<Vec<String>, MemoryError> {
+    let shown = path.display();
+    let failed = |error: files::Error| MemoryError::new(format!("{shown}: {error}"));
+    let (folder, name) = files::Folder::of_file(path).map_err(failed)?;
+    let content = folder.read_file(&name, MOST_BYTES).map_err(failed)?;
+
+    let lines = content.split(|byte| *byte == b'\n').enumerate();
+    let texts = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
+    let texts = texts.map(|(index, line)| match serde_json::from_slice::<Line>(line) {
+        Ok(line) => Ok(line.text),
+        Err(error) => Err(MemoryError::new(format!(
+            "{shown}, line {}: this is not a note: {error}; expected {{\"text\": \"…\"}}",
+            index + 1
+        ))),
+    });
+    texts.collect()
+}
+
+#[async_trait]
+impl Memory for Notes {
+    async fn search(
+        &self,
+        query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError> {
+        let store = Arc::clone(&self.store);
+        let query = query.to_owned();
+        let search = move || store.search_notes(&query, top_k, threshold);
+        Ok(blocking(search).await?)
+    }
+
+    async fn add(&self, text: &str) -> Result<(), MemoryError> {
+        self.limits.check(text)?;
+
+        let store = Arc::clone(&self.store);
+        let limits = self.limits;
+        let text = text.to_owned();
+        Ok(blocking(move || store.add_note(&text, limits)).await?)
+    }
+}
+
+impl fmt::Debug for Notes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Notes")
+            .field("place", &self.store.place())
+            .field("limits", &self.limits)
+            .finish()
+    }
+}
 
 /// The memory of a client that thinks before it answers. Texts that are added have no source; if
 /// the memory is full, the oldest of them are forgotten.
@@ -31,6 +182,6 @@ impl Memory for VectorMemory {
 
 impl From<RecallError> for MemoryError {
     fn from(error: RecallError) -> Self {
-        Self::Other(error.to_string())
+        Self::new(error.to_string())
     }
 }

@@ -5,7 +5,6 @@ use std::io;
 
 use cogwork_text::Escaped;
 use cogwork_text::files::{Error, FileId, Folder};
-use cogwork_thinking::{FileMemory, MemoryError, MemoryLimits};
 
 /// The place of a file in or below the folder of a flow file.
 #[derive(Clone)]
@@ -35,9 +34,11 @@ impl FilePlace {
         Ok((folder, self.name.clone()))
     }
 
-    /// Opens the memory that is stored here. This call blocks.
-    pub(crate) fn open_memory(&self, limits: MemoryLimits) -> Result<FileMemory, MemoryError> {
-        FileMemory::open_in(&self.folder, &self.name, limits)
+    /// Returns the path.
+    #[cfg(feature = "recall")]
+    pub(crate) fn path(&self) -> Result<std::path::PathBuf, String> {
+        let folder = self.folder.real_path().map_err(|error| told(&error))?;
+        Ok(folder.join(&self.name))
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::labels::{self, labels};
 use super::tools;
-use crate::memory::{Backing, Kind, Store, StoreKey};
+use crate::memory::{Backing, Kind, NO_FILES, Store, StoreKey};
 use crate::settings::SettingProblem;
 use crate::{Agent, Made, Making, NodeType};
 
@@ -202,6 +202,10 @@ impl MemorySettings {
                 "texts",
                 "a memory of this type reads its texts from the file; remove `texts`",
             ));
+        }
+
+        if cfg!(not(feature = "recall")) {
+            return Err(at("type", NO_FILES));
         }
 
         Ok(Backing::File(place))

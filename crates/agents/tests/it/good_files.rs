@@ -128,7 +128,7 @@ fn a_file_with_every_key_loads_and_is_drawn() {
     let loaded = loader.load(file("everything.yaml")).unwrap();
     insta::assert_snapshot!("everything", loaded.flow().mermaid());
     assert!(
-        !file("judge.jsonl").exists(),
+        !file("judge.db").exists(),
         "a file that is only loaded leaves no trace"
     );
 }
@@ -475,7 +475,7 @@ async fn agents_that_name_the_same_memory_share_it() {
     let folder = tempfile::tempdir().unwrap();
     for memory in [
         "{type: blackboard, name: board, recall: {remember: true}}",
-        "{type: file, file: notes/board.jsonl, recall: {threshold: 0.01, remember: true}}",
+        "{type: file, file: notes/board.db, recall: {threshold: 0.01, remember: true}}",
     ] {
         // However the file is named.
         let other = memory.replace("notes/", "./notes/./");
@@ -509,7 +509,7 @@ edges: [{{from: one, to: two}}]
         );
     }
 
-    assert!(folder.path().join("notes/board.jsonl").exists());
+    assert!(folder.path().join("notes/board.db").exists());
 }
 
 /// Nearly as many flows inside one another as flows may nest, in several files; the threads of tests have

@@ -82,13 +82,13 @@ fn only_regular_files_are_memories() {
     let theirs = Theirs::new();
 
     for obstacle in OBSTACLES {
-        let project = Project::new(&remembering("notes.jsonl"));
-        obstacle.put(&project.path("notes.jsonl"), &theirs);
+        let project = Project::new(&remembering("notes.db"));
+        obstacle.put(&project.path("notes.db"), &theirs);
         let found = obstacle.found;
         assert_eq!(
             project.problems(),
             [format!(
-                "nodes[0].config.memory.file: notes.jsonl: this is {found}; expected a regular file"
+                "nodes[0].config.memory.file: notes.db: this is {found}; expected a regular file"
             )]
         );
     }

@@ -14,7 +14,6 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use cogwork_text::files::{Folder, LockFile};
 use support::{OBSTACLES, Theirs, at_once};
 
 const REMEMBERING: &str = "
@@ -25,7 +24,7 @@ nodes:
       provider: rules
       rules: []
       else: Well.
-      memory: {type: file, file: notes.jsonl, limits: {items: 1}, recall: {remember: true}}
+      memory: {type: file, file: notes.db, limits: {items: 1}, recall: {remember: true}}
 ";
 const SUBFLOW: &str = "nodes: [{id: a, type: subflow, config: {file: inner.yaml}}]";
 
@@ -55,8 +54,8 @@ fn files_that_are_none_are_problems() {
         for (flow, name, place) in [
             (
                 REMEMBERING,
-                "notes.jsonl",
-                "flow.yaml:9:34: nodes[0].config.memory.file: notes.jsonl",
+                "notes.db",
+                "flow.yaml:9:34: nodes[0].config.memory.file: notes.db",
             ),
             (
                 SUBFLOW,
@@ -86,20 +85,4 @@ fn files_that_are_none_are_problems() {
     }
 
     theirs.assert_untouched();
-}
-
-#[test]
-fn a_memory_that_is_in_use_is_told_with_its_holder() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("flow.yaml"), REMEMBERING).unwrap();
-    let place = Folder::open(folder.path()).unwrap();
-    let held = LockFile::try_lock(&place, "notes.jsonl.lock").unwrap();
-
-    let told = format!(
-        "cogwork: `keeper` went without its memory: the memory file notes.jsonl is in use by the process {}\n",
-        std::process::id()
-    );
-    assert_eq!(ended(&run("flow.yaml"), folder.path()), (0, told));
-    drop(held);
-    assert_eq!(ended(&run("flow.yaml"), folder.path()), (0, String::new()));
 }

@@ -92,7 +92,7 @@ impl Indexer {
 
     /// Brings the memory up to date with the files in this folder and the folders in it.
     ///
-    /// A file that cannot be read, is too large or isn't UTF-8 is skipped and listed in the report;
+    /// A file that cannot be read, is too large, or whose name or text isn't UTF-8 is skipped and listed in the report;
     /// passages of an earlier version of it are removed.
     ///
     /// # Errors
@@ -129,9 +129,9 @@ impl Indexer {
     ) -> Result<Outcome, RecallError> {
         let text = match blocking(move || file.read()).await {
             Ok(text) => text,
-            Err(error) => {
+            Err(reason) => {
                 self.memory.remove_source(source).await?;
-                return Ok(Outcome::Skipped(error.to_string()));
+                return Ok(Outcome::Skipped(reason));
             }
         };
 

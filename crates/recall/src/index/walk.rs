@@ -25,12 +25,15 @@ pub(super) struct File {
     name: OsString,
     /// The path in the folder of the walk, with slashes.
     path: String,
+    /// Whether the path is exact. Otherwise, several files could have it.
+    is_utf8: bool,
 }
 
 /// A folder to search, and its path in the folder of the walk, which is empty or ends in a slash.
 struct Level {
     folder: Folder,
     path: String,
+    is_utf8: bool,
     depth: usize,
 }
 
@@ -39,8 +42,14 @@ impl File {
         format!("{prefix}{}", self.path)
     }
 
-    pub(super) fn read(&self) -> Result<String, Error> {
-        self.folder.read_text_file(&self.name, MAX_FILE)
+    /// Returns the text, or why it cannot be indexed.
+    pub(super) fn read(&self) -> Result<String, String> {
+        if !self.is_utf8 {
+            return Err("its name is not UTF-8".to_owned());
+        }
+
+        let read = self.folder.read_text_file(&self.name, MAX_FILE);
+        read.map_err(|error| error.to_string())
     }
 }
 
@@ -56,6 +65,7 @@ pub(super) fn files(path: &Path) -> Result<Vec<File>, RecallError> {
     let mut levels = vec![Level {
         folder: Folder::open(path).map_err(failed)?,
         path: String::new(),
+        is_utf8: true,
         depth: 0,
     }];
 
@@ -87,17 +97,20 @@ fn entry(level: &Level, name: OsString) -> Result<Option<Entry>, Error> {
     }
 
     let path = format!("{}{shown}", level.path);
+    let is_utf8 = level.is_utf8 && name.to_str().is_some();
     match level.folder.file_length(&name) {
         Ok(Some(_)) if is_wanted(&name) => Ok(Some(Entry::File(File {
             folder: level.folder.clone(),
             name,
             path,
+            is_utf8,
         }))),
         Err(Error::NotAFile {
             found: FileKind::Folder,
         }) if level.depth < DEPTH => Ok(Some(Entry::Folder(Level {
             folder: level.folder.beneath(&name)?,
             path: path + "/",
+            is_utf8,
             depth: level.depth + 1,
         }))),
         // Of another type, or removed in the meantime.

@@ -12,6 +12,7 @@ use crate::{Passage, RecallError};
 mod open;
 mod search;
 mod vector;
+mod words;
 mod write;
 
 pub(crate) use vector::unit;
@@ -40,41 +41,40 @@ pub(crate) struct Store {
 struct Place(String);
 
 impl Store {
-    /// Opens a database of this model.
-    pub(crate) fn open(
-        path: &Path,
-        model: &str,
-        dimension: Option<usize>,
-    ) -> Result<Self, RecallError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, RecallError> {
         let (connection, place) = open::file(path)?;
-        Self::with_model(connection, place, model, dimension)
+        Self::prepared(connection, place)
     }
 
-    pub(crate) fn in_memory(model: &str) -> Result<Self, RecallError> {
+    pub(crate) fn in_memory() -> Result<Self, RecallError> {
         let place = Place("in memory".to_owned());
         let connection = Connection::open_in_memory().map_err(|error| place.failed(error))?;
-        Self::with_model(connection, place, model, None)
+        Self::prepared(connection, place)
     }
 
-    fn with_model(
-        mut connection: Connection,
-        place: Place,
+    fn prepared(mut connection: Connection, place: Place) -> Result<Self, RecallError> {
+        open::prepare(&mut connection, &place)?;
+        let connection = Mutex::new(connection);
+        Ok(Self { connection, place })
+    }
+
+    /// Uses the database for embeddings of this model, or returns an error if it has those of
+    /// another one.
+    pub(crate) fn with_model(
+        self,
         model: &str,
         dimension: Option<usize>,
     ) -> Result<Self, RecallError> {
-        open::prepare(&mut connection, &place, model)?;
-        let store = Self {
-            connection: Mutex::new(connection),
-            place,
-        };
+        let sql = "UPDATE memory SET model = ?1 WHERE model IS NULL";
+        let set = self.connection().execute(sql, [model]);
+        set.map_err(|error| self.failed(error))?;
 
-        let stored = store.settings(&store.connection())?;
-        store.check_model(&stored, model)?;
+        let stored = self.settings(&self.connection())?;
+        self.check_model(&stored, model)?;
         if let Some(dimension) = dimension {
-            store.check_dimension(&stored, model, dimension)?;
+            self.check_dimension(&stored, model, dimension)?;
         }
-
-        Ok(store)
+        Ok(self)
     }
 
     pub(crate) fn place(&self) -> &str {
@@ -102,11 +102,12 @@ impl Store {
     }
 
     fn check_model(&self, stored: &Settings, model: &str) -> Result<(), RecallError> {
-        if stored.model == model {
+        let stored = stored.model.as_deref().unwrap_or_default();
+        if stored == model {
             return Ok(());
         }
 
-        let (stored, model) = (named(&stored.model), named(model));
+        let (stored, model) = (named(stored), named(model));
         Err(self.other_model(format_args!(
             "of the model {stored}, and the embedder has the model {model}; expected the same model, \
              or a new memory"
@@ -147,7 +148,8 @@ impl Store {
 
 /// What the vectors of a memory have in common.
 struct Settings {
-    model: String,
+    /// `None` until the first embedder uses it.
+    model: Option<String>,
     /// `None` until the first passage is added.
     dimension: Option<usize>,
 }

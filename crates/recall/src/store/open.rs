@@ -14,7 +14,7 @@ use crate::RecallError;
 const APPLICATION: i32 = 0x436f_6776;
 
 /// The version of the tables.
-const FORMAT: i32 = 1;
+const FORMAT: i32 = 2;
 
 /// How long to wait for a different process that is writing.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,7 +29,7 @@ const SMALLEST: u64 = 512;
 const TABLES: &str = "
     CREATE TABLE memory (
         id INTEGER PRIMARY KEY CHECK (id = 1),
-        model TEXT NOT NULL,
+        model TEXT, -- of the embeddings, if there are any
         dimension INTEGER CHECK (dimension > 0)
     ) STRICT;
     CREATE TABLE sources (
@@ -49,6 +49,16 @@ const TABLES: &str = "
         source INTEGER NOT NULL,
         vector BLOB NOT NULL -- 32-bit floats, the lowest byte first
     ) STRICT;
+    CREATE TABLE notes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        text TEXT NOT NULL
+    ) STRICT;
+    CREATE VIRTUAL TABLE note_words USING fts5 (
+        words, content='', contentless_delete=1, detail=none, tokenize='unicode61 remove_diacritics 0'
+    );
+    CREATE TRIGGER note_removed AFTER DELETE ON notes BEGIN
+        DELETE FROM note_words WHERE rowid = old.id;
+    END;
 ";
 
 /// Opens the database at `path`, or creates an empty file.
@@ -92,15 +102,11 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 
 /// Creates the tables if the database is empty. Otherwise, checks that it is a memory before
 /// anything is changed.
-pub(super) fn prepare(
-    connection: &mut Connection,
-    place: &Place,
-    model: &str,
-) -> Result<(), RecallError> {
+pub(super) fn prepare(connection: &mut Connection, place: &Place) -> Result<(), RecallError> {
     let failed = |error| place.failed(error);
 
     if is_empty(connection).map_err(failed)? {
-        create(connection, model).map_err(failed)?;
+        create(connection).map_err(failed)?;
     }
     check(connection, place)?;
 
@@ -137,7 +143,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn create(connection: &mut Connection, model: &str) -> rusqlite::Result<()> {
+fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let creating = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
 
     // Another process may have created them in the meantime.
@@ -148,7 +154,7 @@ fn create(connection: &mut Connection, model: &str) -> rusqlite::Result<()> {
     creating.execute_batch(TABLES)?;
     creating.pragma_update(None, "application_id", APPLICATION)?;
     creating.pragma_update(None, "user_version", FORMAT)?;
-    creating.execute("INSERT INTO memory (id, model) VALUES (1, ?1)", [model])?;
+    creating.execute("INSERT INTO memory (id) VALUES (1)", [])?;
     creating.commit()
 }
 

@@ -84,7 +84,7 @@ impl Store {
     }
 
     /// Writes in one transaction, which is rolled back if `work` fails.
-    fn write<T>(
+    pub(super) fn write<T>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, RecallError>,
     ) -> Result<T, RecallError> {

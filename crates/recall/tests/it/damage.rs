@@ -68,13 +68,13 @@ async fn changes_by_others_are_noticed() {
 #[tokio::test]
 async fn other_formats_are_refused() {
     let (_folder, path) = closed().await;
-    edit(&path, "PRAGMA user_version = 2");
+    edit(&path, "PRAGMA user_version = 1");
 
     let error = recall(&path).await.unwrap_err();
     assert!(
         error
             .to_string()
-            .contains("it has the format 2; expected format 1"),
+            .contains("it has the format 1; expected format 2"),
         "{error}"
     );
 }

@@ -241,3 +241,22 @@ proptest! {
         }
     }
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn names_that_are_not_utf8_are_skipped_with_a_reason() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    for name in [&b"a\xff.md"[..], b"a\xfe.md", b"b.md"] {
+        std::fs::write(folder.path().join(OsStr::from_bytes(name)), "red apples").unwrap();
+    }
+
+    let memory = VectorMemory::in_memory(Colours::default()).unwrap();
+    let report = Indexer::new(&memory).index(folder.path()).await.unwrap();
+    assert_eq!(memory.sources().await.unwrap(), ["b.md"]);
+
+    let reasons: Vec<_> = report.skipped.iter().map(|file| &*file.reason).collect();
+    assert_eq!(reasons, ["its name is not UTF-8"; 2]);
+}

@@ -1,6 +1,8 @@
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use async_trait::async_trait;
 
-use super::words::SharedItems;
 use super::{Found, Memory, MemoryError, MemoryLimits};
 
 /// Texts in memory, searched by words. Clones share the texts.
@@ -11,10 +13,7 @@ use super::{Found, Memory, MemoryError, MemoryLimits};
 ///
 /// See [`Memory`] for an example.
 #[derive(Debug, Clone, Default)]
-pub struct InMemory {
-    limits: MemoryLimits,
-    items: SharedItems,
-}
+pub struct InMemory(SharedItems);
 
 impl InMemory {
     /// Creates an empty memory with the default limits.
@@ -24,10 +23,7 @@ impl InMemory {
 
     /// Creates an empty memory with these limits.
     pub fn with_limits(limits: MemoryLimits) -> Self {
-        Self {
-            limits,
-            ..Self::default()
-        }
+        Self(SharedItems::with_limits(limits))
     }
 }
 
@@ -39,12 +35,165 @@ impl Memory for InMemory {
         top_k: usize,
         threshold: f32,
     ) -> Result<Vec<Found>, MemoryError> {
-        Ok(self.items.search(query, top_k, threshold))
+        Ok(self.0.search(query, top_k, threshold))
     }
 
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
+        self.0.add(text)
+    }
+}
+
+/// A board that several agents write to. A search ignores the query and returns the newest items.
+/// Clones share the items.
+///
+/// The newest item has the score 1, the one before it 1/2, then 1/3 and so on, so a threshold of
+/// 0.25 returns the four newest.
+///
+/// ```
+/// use cogwork_thinking::{Blackboard, Memory, MemoryError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), MemoryError> {
+/// let board = Blackboard::new();
+/// board.add("The survey is done.").await?;
+/// board.add("The map is drawn.").await?;
+/// let found = board.search("", 1, 0.0).await?;
+/// assert_eq!(found[0].text(), "The map is drawn.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Blackboard(SharedItems);
+
+impl Blackboard {
+    /// Creates an empty board with the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates an empty board with these limits.
+    pub fn with_limits(limits: MemoryLimits) -> Self {
+        Self(SharedItems::with_limits(limits))
+    }
+}
+
+#[async_trait]
+impl Memory for Blackboard {
+    async fn search(
+        &self,
+        _query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError> {
+        let items = self.0.lock();
+        let newest = items.iter().rev().take(top_k).zip(1_u16..);
+        let found = newest.map(|(item, rank)| Found::new(item.text.clone(), 1.0 / f32::from(rank)));
+
+        Ok(found
+            .take_while(|found| found.score() >= threshold)
+            .collect())
+    }
+
+    async fn add(&self, text: &str) -> Result<(), MemoryError> {
+        self.0.add(text)
+    }
+}
+
+/// Items that clones share, oldest first.
+#[derive(Debug, Clone, Default)]
+struct SharedItems {
+    limits: MemoryLimits,
+    items: Arc<Mutex<VecDeque<Item>>>,
+}
+
+#[derive(Debug)]
+struct Item {
+    text: Arc<str>,
+    words: BTreeSet<String>,
+}
+
+impl SharedItems {
+    fn with_limits(limits: MemoryLimits) -> Self {
+        Self {
+            limits: limits.in_bounds(),
+            ..Self::default()
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Item>> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an item, and forgets the oldest ones beyond the limits.
+    fn add(&self, text: &str) -> Result<(), MemoryError> {
         self.limits.check(text)?;
-        self.items.push(text, self.limits);
+        let item = Item {
+            text: text.into(),
+            words: words(text).collect(),
+        };
+
+        let mut items = self.lock();
+        items.push_back(item);
+
+        let mut bytes: usize = items.iter().map(|item| item.text.len()).sum();
+        while items.len() > self.limits.items || bytes > self.limits.total_bytes && items.len() > 1
+        {
+            bytes -= items.pop_front().map_or(0, |item| item.text.len());
+        }
         Ok(())
     }
+
+    fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
+        let items = self.lock();
+
+        // In alphabetical order, because the sum of floats depends on the order.
+        let query: BTreeSet<_> = words(query).take(QUERY_WORDS).collect();
+        let weighed = query.iter().map(|word| {
+            let having = items.iter().filter(|item| item.words.contains(word));
+            (word, weight(items.len(), having.count()))
+        });
+        let weighed: Vec<_> = weighed.collect();
+        let whole: f32 = weighed.iter().map(|(_, weight)| weight).sum();
+
+        // Newest first, and a stable sort, so that the newer of two equal items comes first.
+        let scored = items.iter().rev().map(|item| {
+            let shared = weighed
+                .iter()
+                .filter(|(word, _)| item.words.contains(*word));
+            let score = shared.map(|(_, weight)| weight).sum::<f32>() / whole;
+            Found::new(item.text.clone(), score)
+        });
+        let mut found: Vec<_> = scored
+            .filter(|found| found.score() > 0.0 && found.score() >= threshold)
+            .collect();
+
+        found.sort_by(|one, other| other.score().total_cmp(&one.score()));
+        found.truncate(top_k);
+        found
+    }
+}
+
+/// The maximum number of words of a query. Further words are ignored.
+const QUERY_WORDS: usize = 256;
+
+/// Returns the weight of a word that `having` of `items` items contain: the rarer, the higher.
+pub fn weight(items: usize, having: usize) -> f32 {
+    (1.0 + (items as f32 + 0.5) / (having as f32 + 0.5)).ln()
+}
+
+/// Splits a text into lower-case runs of letters and digits. Scripts without spaces between words
+/// are split by character.
+pub fn words(text: &str) -> impl Iterator<Item = String> {
+    let runs = text
+        .split(|character: char| !character.is_alphanumeric())
+        .filter(|run| !run.is_empty());
+
+    runs.flat_map(|run| {
+        let is_dense =
+            |character: char| matches!(character, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
+        match run.contains(is_dense) {
+            true => run.chars().map(String::from).collect::<Vec<_>>(),
+            false => vec![run.to_lowercase()],
+        }
+    })
 }

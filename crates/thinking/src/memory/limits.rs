@@ -39,33 +39,29 @@ impl Default for MemoryLimits {
 }
 
 impl MemoryLimits {
-    const MOST_ITEMS: usize = 10_000;
-    const MOST_BYTES: usize = 1024 * 1024;
-    const MOST_TOTAL_BYTES: usize = 256 * 1024 * 1024;
-
-    pub(super) fn total_bytes(self) -> usize {
-        self.total_bytes.clamp(1, Self::MOST_TOTAL_BYTES)
+    /// Returns the limits within the bounds that files allow: at most 10,000 items, 1 MiB for an
+    /// item and 256 MiB in total, and at least 1 of each.
+    #[must_use]
+    pub fn in_bounds(self) -> Self {
+        Self {
+            items: self.items.clamp(1, 10_000),
+            item_bytes: self.item_bytes.clamp(1, 1024 * 1024),
+            total_bytes: self.total_bytes.clamp(1, 256 * 1024 * 1024),
+        }
     }
 
-    pub(super) fn items(self) -> usize {
-        self.items.clamp(1, Self::MOST_ITEMS)
-    }
-
-    pub(super) fn item_bytes(self) -> usize {
-        self.item_bytes.clamp(1, Self::MOST_BYTES)
-    }
-
-    pub(super) fn check(self, text: &str) -> Result<(), MemoryError> {
-        if text.len() <= self.item_bytes() {
+    /// Checks the size of an item, for custom stores.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the item is too large.
+    pub fn check(self, text: &str) -> Result<(), MemoryError> {
+        let (bytes, most) = (text.len(), self.item_bytes);
+        if bytes <= most {
             return Ok(());
         }
 
-        let bytes = text.len() as u64;
-        let most = self.item_bytes() as u64;
-        Err(MemoryError::TooLong {
-            what: "the text to remember".to_owned(),
-            bytes,
-            most,
-        })
+        let message = format!("the text to remember has {bytes} bytes; expected at most {most}");
+        Err(MemoryError::new(message))
     }
 }

@@ -1,5 +1,3 @@
-mod words;
-
 mod store;
 pub use store::{Found, Memory};
 
@@ -10,13 +8,7 @@ mod limits;
 pub use limits::MemoryLimits;
 
 mod in_memory;
-pub use in_memory::InMemory;
-
-mod blackboard;
-pub use blackboard::Blackboard;
-
-mod file;
-pub use file::FileMemory;
+pub use in_memory::{Blackboard, InMemory, weight, words};
 
 mod recall;
 pub(crate) use recall::recalled;

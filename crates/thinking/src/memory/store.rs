@@ -9,9 +9,8 @@ use super::error::MemoryError;
 
 /// A store of texts with a search.
 ///
-/// [`InMemory`](super::InMemory) and [`FileMemory`](super::FileMemory) compare words;
-/// [`Blackboard`](super::Blackboard) returns the newest items. Implement the trait for a custom
-/// store, with the attribute `#[async_trait]` (without it, the compiler reports error E0195). A call
+/// [`InMemory`](super::InMemory) compares words, [`Blackboard`](super::Blackboard) returns the newest
+/// items, and the crate `cogwork-recall` keeps texts in a file. Implement the trait for a custom store, with the attribute `#[async_trait]` (without it, the compiler reports error E0195). A call
 /// may be dropped at any `await`.
 ///
 /// ```

@@ -1,15 +1,14 @@
 //! Models, hooks and callers at their worst.
 
 use std::future::poll_fn;
-use std::path::Path;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply};
 use cogwork_thinking::{
-    BestOf, Critique, FileMemory, Memory, MemoryError, OnFailure, PlanFirst, Recall, Reflection,
-    Thinking, ThinkingError, Verification, async_trait,
+    BestOf, Critique, InMemory, Memory, OnFailure, PlanFirst, Recall, Reflection, Thinking,
+    ThinkingError, Verification, async_trait,
 };
 
 use crate::thinking::{after, ask, before, kept};
@@ -115,19 +114,8 @@ async fn polled<T>(future: impl Future<Output = T>, polls: usize) -> Option<T> {
     None
 }
 
-/// The memory, when a write that nobody waits for is over.
-async fn reopened(path: &Path) -> FileMemory {
-    loop {
-        match FileMemory::open(path) {
-            Err(MemoryError::InUse { .. }) => tokio::task::yield_now().await,
-            opened => return opened.unwrap(),
-        }
-    }
-}
-
 #[tokio::test]
 async fn a_generation_dropped_at_any_await_leaves_nothing_half_done() {
-    let folder = tempfile::tempdir().unwrap();
     let replies = [
         "plan",
         "draft",
@@ -143,8 +131,7 @@ async fn a_generation_dropped_at_any_await_leaves_nothing_half_done() {
 
     let mut ended = None;
     for polls in 0..200 {
-        let path = folder.path().join(format!("{polls}.jsonl"));
-        let memory = FileMemory::open(&path).unwrap();
+        let memory = InMemory::new();
         let script = ScriptedClient::new(replies);
         let thinking = Thinking::new(Hesitant(script.clone()))
             .with_memory(Recall::from(memory.clone()).with_remembering(true))
@@ -170,11 +157,8 @@ async fn a_generation_dropped_at_any_await_leaves_nothing_half_done() {
         let done = polled(thinking.complete(ask("When?")), polls).await;
         let is_done = done.is_some();
         assert_eq!(reports.lock().unwrap().len(), usize::from(is_done));
-        drop((thinking, memory));
 
-        // The file holds whole lines, and is free for the next one. An item that was being written when the
-        // generation was dropped is remembered.
-        let memory = reopened(&path).await;
+        // An item that was being written when the generation was dropped is remembered.
         let remembered = memory.search("when", 9, 0.0).await.unwrap();
         let whole = "Asked: When?\nAnswered: reflected";
         assert!(remembered.iter().all(|found| found.text() == whole));

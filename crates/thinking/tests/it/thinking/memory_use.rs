@@ -133,11 +133,11 @@ struct Broken(Duration);
 impl Memory for Broken {
     async fn search(&self, _: &str, _: usize, _: f32) -> Result<Vec<Found>, MemoryError> {
         tokio::time::sleep(self.0).await;
-        Err(MemoryError::Other("the shelf is empty".to_owned()))
+        Err(MemoryError::new("the shelf is empty"))
     }
 
     async fn add(&self, _: &str) -> Result<(), MemoryError> {
-        Err(MemoryError::Other("the shelf is full".to_owned()))
+        Err(MemoryError::new("the shelf is full"))
     }
 }
 

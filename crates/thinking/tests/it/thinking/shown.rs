@@ -3,8 +3,6 @@
 #[path = "../../../../text/tests/support/hostile.rs"]
 mod hostile;
 
-use std::io;
-
 use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_thinking::{
     BestOf, Critique, MemoryError, OnFailure, PlanFirst, Reflection, Registry, Report, Thinking,
@@ -32,14 +30,7 @@ fn show_errors(text: &str) {
 
     assert_error_is_safe(&ThinkingError::unexpected(text, text));
     assert_error_is_safe(&ThinkingError::Panic(text.to_owned()));
-    assert_error_is_safe(&MemoryError::File {
-        path: text.to_owned(),
-        source: io::Error::other(text),
-    });
-    assert_error_is_safe(&MemoryError::Damaged {
-        path: text.to_owned(),
-        line: 1,
-    });
+    assert_error_is_safe(&MemoryError::new(text));
 
     let mut report = Report::default();
     report.memory_failures = vec![text.to_owned()];

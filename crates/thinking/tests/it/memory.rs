@@ -1,0 +1,116 @@
+//! Stores of texts, and what they find.
+
+#![allow(clippy::unwrap_used)]
+
+use cogwork_thinking::{Blackboard, Found, InMemory, Memory, MemoryLimits};
+use proptest::prelude::*;
+
+async fn texts(memory: &impl Memory, query: &str, top_k: usize, threshold: f32) -> Vec<String> {
+    let found = memory.search(query, top_k, threshold).await.unwrap();
+    found.iter().map(|found| found.text().to_owned()).collect()
+}
+
+async fn filled(memory: impl Memory) -> impl Memory {
+    for text in [
+        "The cat sleeps on the mat.",
+        "The dog sleeps.",
+        "Rain falls on the roof.",
+        "雨が屋根に降る",
+    ] {
+        memory.add(text).await.unwrap();
+    }
+
+    memory
+}
+
+#[tokio::test]
+async fn words_find_texts_and_rare_words_count_more() {
+    let memory = filled(InMemory::new()).await;
+    assert_eq!(
+        texts(&memory, "Does the DOG sleep?", 1, 0.0).await,
+        ["The dog sleeps."]
+    );
+    assert_eq!(
+        texts(&memory, "the roof", 1, 0.0).await,
+        ["Rain falls on the roof."]
+    );
+    assert_eq!(texts(&memory, "屋根", 9, 0.9).await, ["雨が屋根に降る"]);
+    assert_eq!(texts(&memory, "submarine", 9, 0.0).await, [""; 0]);
+    assert_eq!(texts(&memory, "", 9, 0.0).await, [""; 0]);
+    assert_eq!(
+        texts(&memory, "the", 2, 0.0).await,
+        ["Rain falls on the roof.", "The dog sleeps."]
+    );
+    assert_eq!(
+        memory.search("cat mat", 1, 0.0).await.unwrap(),
+        [Found::new("The cat sleeps on the mat.", 1.0)]
+    );
+}
+
+#[tokio::test]
+async fn a_threshold_and_a_number_bound_what_is_found() {
+    let memory = filled(InMemory::new()).await;
+    assert_eq!(texts(&memory, "the cat", 9, 0.0).await.len(), 3);
+    assert_eq!(
+        texts(&memory, "the cat", 9, 0.6).await,
+        ["The cat sleeps on the mat."]
+    );
+    assert_eq!(texts(&memory, "the cat", 0, 0.0).await, [""; 0]);
+    assert_eq!(texts(&memory, "the cat", 9, f32::NAN).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn stores_forget_the_oldest_and_refuse_what_is_too_long() {
+    let limits: MemoryLimits =
+        serde_json::from_value(serde_json::json!({"items": 2, "item_bytes": 10})).unwrap();
+    let stores: [Box<dyn Memory>; 2] = [
+        Box::new(InMemory::with_limits(limits)),
+        Box::new(Blackboard::with_limits(limits)),
+    ];
+
+    for store in stores {
+        for text in ["note 1", "note 2", "note 3"] {
+            store.add(text).await.unwrap();
+        }
+
+        let error = store.add("note 4, too long").await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the text to remember has 16 bytes; expected at most 10"
+        );
+        let found = store.search("note", 9, 0.0).await.unwrap();
+        assert_eq!(
+            found.iter().map(Found::text).collect::<Vec<_>>(),
+            ["note 3", "note 2"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_blackboard_is_read_by_recency() {
+    let board = filled(Blackboard::new()).await;
+    assert_eq!(
+        texts(&board, "whatever", 2, 0.0).await,
+        ["雨が屋根に降る", "Rain falls on the roof."]
+    );
+    assert_eq!(texts(&board, "whatever", 9, 0.3).await.len(), 3);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn scores_are_in_order_and_in_bounds(items in prop::collection::vec("[a-c ]{0,8}", 0..20), query in "[a-d ]{0,8}", top_k in 0..9_usize) {
+        let memory = InMemory::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let found = runtime.block_on(async {
+            for item in &items {
+                memory.add(item).await.unwrap();
+            }
+            memory.search(&query, top_k, 0.25).await.unwrap()
+        });
+        prop_assert!(found.len() <= top_k);
+        prop_assert!(found.iter().all(|found| (0.25..=1.0).contains(&found.score())));
+        prop_assert!(found.is_sorted_by(|one, other| one.score() >= other.score()));
+    }
+}
