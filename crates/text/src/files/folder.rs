@@ -191,21 +191,6 @@ impl Folder {
         Ok(FileId::from_metadata(&self.dir.dir_metadata()?))
     }
 
-    /// Returns whether the path by which this folder was opened still leads to it. Returns `false`
-    /// if the folder was removed, renamed or replaced.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if this cannot be determined.
-    pub fn is_still_there(&self) -> Result<bool, Error> {
-        let now = match Dir::open_ambient_dir(&self.absolute, ambient_authority()) {
-            Ok(dir) => dir,
-            Err(error) if is_gone(&error) => return Ok(false),
-            Err(error) => return Err(error.into()),
-        };
-        Ok(FileId::from_metadata(&now.dir_metadata()?) == self.id()?)
-    }
-
     /// Returns whether an open file is the one with this name in this folder. Returns `false` if it
     /// was removed, renamed or replaced.
     ///
@@ -217,7 +202,7 @@ impl Folder {
     }
 
     /// Returns the id of the entry with this name in this folder; `None` if nothing has this name.
-    pub(crate) fn id_of(&self, name: &OsStr) -> Result<Option<FileId>, Error> {
+    fn id_of(&self, name: &OsStr) -> Result<Option<FileId>, Error> {
         let name = name::checked(name)?;
 
         match self.metadata(name) {

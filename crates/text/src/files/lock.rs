@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Access, Error, FileId, Folder};
+use super::{Access, Error, Folder};
 
 /// The delay between two attempts.
 const BETWEEN: Duration = Duration::from_millis(5);
@@ -28,7 +28,6 @@ const LONGEST: u64 = 16;
 pub struct LockFile {
     folder: Folder,
     name: OsString,
-    id: FileId,
     /// Locked for as long as it is open.
     _file: File,
 }
@@ -62,20 +61,16 @@ impl fmt::Debug for LockError {
 }
 
 impl LockFile {
-    /// Takes the lock if it is free. The lock file is created if it doesn't exist.
+    /// Takes the lock, and blocks for at most `patience` while it is held. The lock file is created
+    /// if it doesn't exist.
+    ///
+    /// A child process inherits a lock until it has started its program, so a lock that was released
+    /// a moment ago can still be held.
     ///
     /// # Errors
     ///
-    /// Returns an error if the lock is held, or the lock file cannot be opened, created or locked.
-    pub fn try_lock(folder: &Folder, name: impl AsRef<OsStr>) -> Result<Self, LockError> {
-        Self::lock_within(folder, name, Duration::ZERO)
-    }
-
-    /// Takes the lock, and blocks for at most `patience` while it is held.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`try_lock`](Self::try_lock) after that time.
+    /// Returns an error if the lock is still held after that time, or the lock file cannot be
+    /// opened, created or locked.
     pub fn lock_within(
         folder: &Folder,
         name: impl AsRef<OsStr>,
@@ -98,11 +93,9 @@ impl LockFile {
             }
 
             sign(&mut file)?;
-            let id = FileId::of(&file)?;
             return Ok(Self {
                 folder: folder.clone(),
                 name: name.to_owned(),
-                id,
                 _file: file,
             });
         }
@@ -113,16 +106,6 @@ impl LockFile {
     /// Returns the path of the lock file, for messages.
     pub fn path(&self) -> PathBuf {
         self.folder.path_of(&self.name)
-    }
-
-    /// Returns whether the lock is still exclusive. Returns `false` if the lock file was removed or
-    /// replaced.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if this cannot be determined.
-    pub fn is_still_there(&self) -> Result<bool, Error> {
-        Ok(self.folder.id_of(&self.name)? == Some(self.id))
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 
-use super::{Error, Folder, name};
+use super::{Error, Folder};
 
 /// The number of random names that are tried.
 const TRIES: usize = 16;
@@ -119,30 +119,6 @@ impl Folder {
         self.sync()
     }
 
-    /// Removes the temporary files of `target` that a crash has left. Anything other than a regular
-    /// file remains. Must only be called by the sole writer of `target`, such as the holder of its
-    /// lock.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the folder cannot be read, or a file cannot be removed. The latter
-    /// contains the name of the file.
-    pub fn remove_leftovers(&self, target: impl AsRef<OsStr>) -> Result<(), Error> {
-        let target = target.as_ref();
-        name::checked(target)?;
-
-        let names = self.names()?;
-        for name in names.iter().filter(|name| is_temporary(name, target)) {
-            match self.remove_leftover(name) {
-                // No crash left it.
-                Err(Error::NotAFile { .. }) | Ok(()) => {}
-                Err(error) => return Err(not_removed(name, &error)),
-            }
-        }
-
-        Ok(())
-    }
-
     fn create_random(&self, target: &OsStr) -> Result<(OsString, File), Error> {
         let mut taken = None;
 
@@ -204,11 +180,6 @@ impl Drop for Temporary {
     }
 }
 
-fn not_removed(name: &OsStr, error: &Error) -> Error {
-    let problem = format!("the leftover file {name:?} cannot be removed: {error}");
-    io::Error::new(error.kind(), problem).into()
-}
-
 fn random_name(target: &OsStr) -> OsString {
     // The keys of a hasher are random and differ from each other.
     let random = RandomState::new().build_hasher().finish() as u32;
@@ -216,13 +187,4 @@ fn random_name(target: &OsStr) -> OsString {
     name.push(format!(".{random:0DIGITS$x}{ENDING}"));
 
     name
-}
-
-fn is_temporary(name: &OsStr, target: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    let middle = name
-        .strip_prefix(target.as_encoded_bytes())
-        .and_then(|rest| rest.strip_prefix(b"."))
-        .and_then(|rest| rest.strip_suffix(ENDING.as_bytes()));
-    middle.is_some_and(|middle| middle.len() == DIGITS && middle.iter().all(u8::is_ascii_hexdigit))
 }

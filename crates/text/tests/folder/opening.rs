@@ -138,7 +138,6 @@ fn only_names_are_names() {
             scratch.folder.temporary(name).err(),
             scratch.folder.replace(name, b"1").err(),
             scratch.folder.remove_file(name).err(),
-            scratch.folder.remove_leftovers(name).err(),
         ];
         for error in refused {
             assert!(matches!(error, Some(Error::NotAName)), "{name}: {error:?}");
@@ -178,30 +177,6 @@ fn a_folder_is_created_with_its_parents() {
 
     let below_a_file = Folder::create(path.join("file/d")).unwrap_err();
     assert_ne!(below_a_file.kind(), ErrorKind::NotFound);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_folder_that_lost_its_path_is_noticed() {
-    let scratch = Scratch::new();
-    let path = scratch.path().join("a");
-    let folder = Folder::create(&path).unwrap();
-    folder.create_new("file").unwrap();
-
-    assert!(folder.is_still_there().unwrap());
-
-    std::fs::rename(&path, scratch.path().join("b")).unwrap();
-    assert!(!folder.is_still_there().unwrap());
-    assert!(folder.has_file("file").unwrap(), "it went with its folder");
-
-    std::fs::create_dir(&path).unwrap();
-    assert!(
-        !folder.is_still_there().unwrap(),
-        "another folder took the place"
-    );
-
-    std::fs::remove_dir_all(scratch.path().join("b")).unwrap();
-    assert!(folder.create_new("other").unwrap_err().is_not_found());
 }
 
 #[cfg(unix)]

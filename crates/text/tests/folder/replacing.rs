@@ -61,48 +61,6 @@ fn a_temporary_file_of_one_name_takes_the_place_of_what_a_crash_left() {
     }
 }
 
-#[test]
-fn only_what_a_crash_left_is_cleared_away() {
-    let scratch = Scratch::new();
-    let kept = [
-        "a",
-        "a.new",
-        "a.123.new",
-        "a.1234567z.new",
-        "a.12345678.new.txt",
-        "b.12345678.new",
-        "c",
-    ];
-
-    for name in kept.iter().chain(&["a.12345678.new", "a.0abcdef0.new"]) {
-        scratch.write(name, "");
-    }
-
-    scratch.folder.remove_leftovers("a").unwrap();
-    assert_eq!(scratch.names(), {
-        let mut kept = kept;
-        kept.sort();
-        kept
-    });
-
-    // A real one has a name of that form.
-    let temporary = scratch.folder.temporary("c").unwrap();
-    scratch.folder.remove_leftovers("c").unwrap();
-    assert_eq!(scratch.names().len(), kept.len());
-    drop(temporary);
-}
-
-#[test]
-fn only_files_are_left_by_a_crash() {
-    let scratch = Scratch::new();
-    scratch.write("a", "");
-    scratch.write("a.00000001.new", "");
-    std::fs::create_dir(scratch.path().join("a.00000000.new")).unwrap();
-
-    scratch.folder.remove_leftovers("a").unwrap();
-    assert_eq!(scratch.names(), ["a", "a.00000000.new"]);
-}
-
 #[cfg(unix)]
 #[test]
 fn a_replaced_file_keeps_its_permissions() {

@@ -5,6 +5,8 @@ mod hostile;
 
 use std::io;
 
+use std::time::Duration;
+
 use cogwork_text::files::{Access, Error, FileKind, Folder, LockError, LockFile};
 
 use crate::Scratch;
@@ -85,7 +87,7 @@ fn show_contents(text: &str) {
     let folder = &scratch.folder;
 
     scratch.write("lock", &format!("not a process id {text}"));
-    assert_error_is_safe(&LockFile::try_lock(folder, "lock").unwrap_err());
+    assert_error_is_safe(&LockFile::lock_within(folder, "lock", Duration::ZERO).unwrap_err());
 
     let no_utf8 = [text.as_bytes(), b"\xff"].concat();
     std::fs::write(scratch.path().join("bytes"), no_utf8).unwrap();
