@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use cogwork_eval::Pick;
 use serde_json::Value;
 
 /// The exit codes, as shown by `--help`.
@@ -54,6 +55,12 @@ pub(crate) enum Command {
     Fork(Fork),
     /// Lists recorded runs, or what is recorded of one of them, with times in UTC.
     Runs(Runs),
+    /// Compares ways to ask on the problems of a suite, and prints a table.
+    ///
+    /// Every run is kept in a journal. The command continues where it was interrupted, without repeating a recorded
+    /// call, and tries runs that failed again. Another arm or problem costs only itself.
+    #[command(after_help = EVAL_HELP)]
+    Eval(Eval),
     /// Makes a page of a run.
     ///
     /// The page is one HTML file, which a browser opens without a network. Texts of a long run are shortened, and
@@ -77,6 +84,16 @@ pub(crate) enum Command {
     #[command(after_help = MCP_HELP)]
     Mcp(Mcp),
 }
+
+/// The exit codes of the command `eval`.
+const EVAL_HELP: &str = "\
+Exit codes:
+  0  success
+  1  the suite has problems, which are listed on standard error
+  2  the command line is wrong
+  3  no arm meets --pick, an arm doesn't meet --require, or an arm is worse than in --baseline
+  4  the journals or the table could not be read or written
+  130  the evaluation was interrupted (Ctrl-C)";
 
 /// Further help for the command `mcp`.
 #[cfg(feature = "mcp")]
@@ -314,6 +331,51 @@ pub(crate) struct Runs {
     /// List what is recorded of the run with this id. Outcomes and answers are not shown.
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Eval {
+    /// The suite.
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: PathBuf,
+    /// Where the journals of the runs are: a folder, a SQLite database, or the address of a PostgreSQL database. The
+    /// default is a folder beside the suite, with the name of the suite and `.runs`.
+    #[arg(long, value_name = "PLACE")]
+    journal: Option<String>,
+    /// Print the table as JSON, with all runs.
+    #[arg(long, conflicts_with_all = ["markdown", "csv"])]
+    pub(crate) json: bool,
+    /// Print the table as Markdown.
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) markdown: bool,
+    /// Print the table as CSV.
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Write a page with the table, accuracy against cost, bars by tag, and all runs. An existing file is replaced.
+    #[arg(long, value_name = "HTML")]
+    pub(crate) page: Option<PathBuf>,
+    /// Choose an arm, such as 'accuracy >= 0.8, least cost', and print its name on standard error.
+    #[arg(long, value_name = "CONDITIONS")]
+    pub(crate) pick: Option<Pick>,
+    /// Write the flow of the chosen arm into this file.
+    #[arg(long, short, value_name = "FILE", requires = "pick")]
+    pub(crate) output: Option<PathBuf>,
+    /// Fail if an arm doesn't meet these conditions, such as 'accuracy >= 0.8'.
+    #[arg(long, value_name = "CONDITIONS")]
+    pub(crate) require: Option<Pick>,
+    /// Fail if the interval of an arm is below the one in this earlier table of --json.
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Show no progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+impl Eval {
+    pub(crate) fn journal(&self) -> String {
+        let beside = || self.suite.with_extension("runs").display().to_string();
+        self.journal.clone().unwrap_or_else(beside)
+    }
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod commands;
+mod eval;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod output;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run::run(&run),
         Command::Fork(fork) => run::fork(&fork),
         Command::Runs(runs) => runs::runs(&runs),
+        Command::Eval(eval) => eval::eval(&eval),
         Command::Trace(trace) => trace::trace(&trace),
         #[cfg(feature = "studio")]
         Command::Studio(studio) => studio::studio(&studio),

@@ -1,0 +1,186 @@
+//! The command `eval`: compares ways to ask on the problems of a suite.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use cogwork_agents::Loader;
+use cogwork_eval::{ArmResult, Evaluation, Pick, Progress, Suite, Table};
+use cogwork_flow::CancellationToken;
+use cogwork_journal::Store;
+use cogwork_text::Escaped;
+use cogwork_text::files::Folder;
+
+use crate::arguments::Eval;
+use crate::output::{Outcome, read_text, runtime, tell, write};
+use crate::run::recording;
+
+/// The maximum size of a table to compare with, in bytes.
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
+
+pub(crate) fn eval(arguments: &Eval) -> Outcome {
+    let loader = recording::report(Loader::new().with_process_environment());
+    let suite = match Suite::load(&arguments.suite, &loader) {
+        Ok(suite) => suite,
+        Err(error) => {
+            tell(error);
+            return Outcome::Problems;
+        }
+    };
+
+    match evaluate(arguments, suite) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            tell(format_args!("cogwork: {error}"));
+            Outcome::NotReadOrWritten
+        }
+    }
+}
+
+fn evaluate(arguments: &Eval, suite: Suite) -> Result<Outcome, String> {
+    let token = CancellationToken::new();
+    let store = Store::at(&arguments.journal()).map_err(|error| error.to_string())?;
+    let mut evaluation = Evaluation::new(suite, store).with_cancellation(token.clone());
+    if !arguments.quiet {
+        evaluation = evaluation.with_progress(show);
+    }
+
+    let runtime = runtime().map_err(|error| error.to_string())?;
+    let table = runtime.block_on(async {
+        let interrupted = async {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                token.cancel();
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            biased;
+            never = interrupted => never,
+            table = evaluation.run() => table,
+        }
+    });
+    let table = table.map_err(|error| error.to_string())?;
+
+    let written = write_table(arguments, &table);
+    if token.is_cancelled() {
+        tell("cogwork: interrupted; start the command again to continue");
+        return Ok(Outcome::Interrupted);
+    }
+    if written != Outcome::Success {
+        return Ok(written);
+    }
+
+    let picked = pick(arguments, &evaluation, &table)?;
+    let compared = compare(arguments, &table)?;
+    Ok(if picked && compared {
+        Outcome::Success
+    } else {
+        Outcome::RunFailed
+    })
+}
+
+fn show(progress: &Progress) {
+    let Progress {
+        done, runs, left, ..
+    } = progress;
+    let is_last = done == runs;
+    if !std::io::stderr().is_terminal() && !is_last && done % 100 != 0 {
+        return;
+    }
+
+    let left =
+        left.map(|left| humantime::format_duration(std::time::Duration::from_secs(left.as_secs())));
+    let left = left.map_or_else(String::new, |left| format!(", {left} left"));
+    tell(format_args!("{done} of {runs} runs{left}"));
+}
+
+fn write_table(arguments: &Eval, table: &Table) -> Outcome {
+    if let Some(path) = &arguments.page {
+        let html = cogwork_eval::page(table, &arguments.journal());
+        if let Err(error) = replace(path, &html) {
+            tell(format_args!("cogwork: {error}"));
+            return Outcome::NotReadOrWritten;
+        }
+    }
+
+    if arguments.json {
+        return write(serde_json::to_string_pretty(table).unwrap_or_default());
+    }
+    match (arguments.markdown, arguments.csv) {
+        (true, _) => write(table.markdown()),
+        (_, true) => write(table.csv()),
+        _ => write(table),
+    }
+}
+
+fn replace(path: &Path, text: &str) -> Result<(), String> {
+    let shown = Escaped::new(path.display());
+    let replaced =
+        Folder::of_file(path).and_then(|(folder, name)| folder.replace(name, text.as_bytes()));
+    replaced.map_err(|error| format!("{shown}: could not be written: {error}"))
+}
+
+/// Returns whether an arm meets the conditions of `--pick`, if there are any.
+fn pick(arguments: &Eval, evaluation: &Evaluation, table: &Table) -> Result<bool, String> {
+    let Some(pick) = &arguments.pick else {
+        return Ok(true);
+    };
+    let Some(chosen) = pick.choose(table) else {
+        tell("cogwork: no arm meets the conditions of --pick");
+        return Ok(false);
+    };
+
+    tell(format_args!("picked: {}", chosen.name));
+    let mut arms = evaluation.suite().arms.iter();
+    if let (Some(path), Some(arm)) = (&arguments.output, arms.find(|arm| arm.name == chosen.name)) {
+        replace(path, arm.text())?;
+    }
+    Ok(true)
+}
+
+/// Returns whether no arm is worse than in an earlier table: whether the intervals still meet.
+fn compare(arguments: &Eval, table: &Table) -> Result<bool, String> {
+    let is_met = |arm: &ArmResult| {
+        arguments
+            .require
+            .as_ref()
+            .is_none_or(|pick: &Pick| pick.allows(arm))
+    };
+    let mut is_good = true;
+    for arm in table.arms.iter().filter(|arm| !is_met(arm)) {
+        tell(format_args!(
+            "cogwork: `{}` doesn't meet the conditions of --require",
+            arm.name
+        ));
+        is_good = false;
+    }
+
+    let Some(path) = &arguments.baseline else {
+        return Ok(is_good);
+    };
+    let earlier = earlier(path)?;
+    for arm in &table.arms {
+        let Some(before) = earlier.arm(&arm.name) else {
+            continue;
+        };
+        if arm.interval[1] < before.interval[0] {
+            let (now, then) = (arm.accuracy * 100.0, before.accuracy * 100.0);
+            tell(format_args!(
+                "cogwork: `{}` has {now:.1} %, and had {then:.1} %",
+                arm.name
+            ));
+            is_good = false;
+        }
+    }
+    Ok(is_good)
+}
+
+fn earlier(path: &PathBuf) -> Result<Table, String> {
+    let text = read_text(path, MOST_BYTES)?;
+    let table = serde_json::from_str(&text);
+    table.map_err(|error| {
+        format!(
+            "{}: this is not a table of --json: {error}",
+            Escaped::new(path.display())
+        )
+    })
+}

@@ -1,0 +1,65 @@
+//! Suites with problems, told all at once with their places.
+
+use crate::support::Project;
+
+#[test]
+fn all_problems_are_told_with_their_places() {
+    let project = Project::new(
+        "problems:
+  - {question: What is 1 + 1?}
+  - {question: ' ', answer: 2}
+  - {question: Which?, check: {choice: two}}
+  - {question: Which?, check: {regex: '('}}
+  - {question: How much?, check: {number: {value: 1, tolerance: -1}}}
+  - {question: What?, check: {schema: {type: 7}}}
+  - {generate: arithmetic, difficulty: 11}
+  - {generate: poetry}
+  - {file: missing.jsonl}
+  - {file: ../up.jsonl}
+  - {file: bad.jsonl}
+  - {question: Is it?, answer: yes, id: twice}
+  - {question: Is it?, answer: yes, id: twice}
+  - {question: Who?, check: {judge: Ada}}
+arms:
+  - {name: one, type: agnet, config: {provider: rules, rules: [], else: Well.}}
+  - name: one
+    config:
+      provider: rules
+      rules: []
+      temperature: warm
+  - {name: two, flow: missing.yaml}
+  - {name: three, flow: missing.yaml, type: agent}
+  - {name: four, type: strategy, config: {provider: scripted, replies: [a], strategy: recat}}
+repetitions: 0
+at_once: 5000
+",
+    );
+    project.write(
+        "bad.jsonl",
+        "{\"question\": \"What is 1 + 1?\", \"answer\": 2}\n{\"question\": 7}\n",
+    );
+    insta::assert_snapshot!(project.problems());
+}
+
+#[test]
+fn the_shape_is_checked_first() {
+    for (suite, expected) in [
+        (
+            "problems: []\narms: 7\n",
+            "suite.yaml:2:7: arms: invalid type: integer `7`, expected a sequence",
+        ),
+        ("problem: []\n", "suite.yaml:1:1: unknown field `problem`"),
+        ("a: [", "suite.yaml"),
+        (
+            "problems: []\narms: []\n",
+            "suite.yaml:1:11: problems: there are 0 problems; expected 1 to 10000",
+        ),
+        (
+            "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nbaseline: b\n",
+            "suite.yaml:3:11: baseline: unknown arm `b`; expected `a`",
+        ),
+    ] {
+        let problems = Project::new(suite).problems();
+        assert!(problems.starts_with(expected), "{problems}");
+    }
+}

@@ -1,0 +1,66 @@
+//! Tables as text of other programs: hostile names and answers are data.
+
+use cogwork_eval::{Pick, page};
+
+use crate::support::Project;
+
+const HOSTILE: &str = "
+name: '<script>alert(1)</script>'
+problems: [{question: a, answer: b, id: '=1+1', tags: ['<b>']}]
+arms:
+  - {name: '=cmd()|a,\"b\"', config: {provider: rules, rules: [], else: '<img src=x onerror=alert(1)>'}}
+  - {name: '-2+3', config: {provider: rules, rules: [], else: b}}
+";
+
+#[tokio::test]
+async fn names_and_answers_are_only_text() {
+    let table = Project::new(HOSTILE).table().await;
+
+    let html = page(&table, "runs\"><b>");
+    for markup in ["<script", "<img", "<b>", "onerror=alert(1)>\""] {
+        assert!(!html.contains(markup), "{markup}");
+    }
+    assert!(html.contains("&lt;img src=x onerror=alert(1)&gt;"));
+
+    let csv = table.csv();
+    assert!(csv.contains("\"'=cmd()|a,\"\"b\"\"\""), "{csv}");
+    assert!(csv.contains("\n'-2+3,"), "{csv}");
+    assert!(table.markdown().contains("=cmd()\\|a"));
+
+    let json = serde_json::to_string(&table).unwrap();
+    let read: cogwork_eval::Table = serde_json::from_str(&json).unwrap();
+    assert_eq!(read, table);
+}
+
+#[tokio::test]
+async fn an_arm_is_picked_by_conditions() {
+    let suite = "
+problems: [{question: a, answer: b}, {question: c, answer: d}]
+arms:
+  - {name: half, config: {provider: rules, rules: [], else: b}}
+  - {name: none, config: {provider: rules, rules: [], else: x}}
+";
+    let table = Project::new(suite).table().await;
+    let picked = |pick: &str| {
+        pick.parse::<Pick>()
+            .unwrap()
+            .choose(&table)
+            .map(|arm| arm.name.clone())
+    };
+
+    assert_eq!(picked("most accuracy").as_deref(), Some("half"));
+    assert_eq!(
+        picked("accuracy <= 0.2, least tokens").as_deref(),
+        Some("none")
+    );
+    assert_eq!(picked("accuracy >= 0.8"), None);
+    for wrong in [
+        "",
+        "accuracy",
+        "accuracy >= NaN",
+        "least luck",
+        "accuracy > 0.5",
+    ] {
+        assert!(wrong.parse::<Pick>().is_err(), "{wrong}");
+    }
+}
