@@ -151,7 +151,7 @@ async fn a_program_may_check_by_a_function_and_read_other_forms() {
         "problems: [{file: gsm.jsonl}]\narms: [{name: a, config: {provider: rules, rules: [], else: '72'}}]\n",
     );
     let line = "{\"question\": \"How many?\", \"answer\": \"48/2 = <<48/2=24>>24 and 48+24 = 72.\\n#### 72\"}\n";
-    project.write("gsm.jsonl", &line.repeat(1));
+    project.write("gsm.jsonl", line);
     let mut suite = project.suite();
     assert_eq!(suite.problems[0].check.expected(), "72");
 
