@@ -24,7 +24,7 @@
 //! let refused = session.think(ThoughtDraft::at("action_planning", "I search for it."));
 //! assert_eq!(
 //!     refused.unwrap_err().to_string(),
-//!     "the stage `action_planning` of `react` needs `action`",
+//!     "the stage `action_planning` of `react`: `action` is missing, expected a text",
 //! );
 //!
 //! // An error leaves the session unchanged.
@@ -87,7 +87,7 @@ pub use table::{MAX_TABLE_BYTES, TableError, TableProblem};
 mod mermaid;
 
 mod refusal;
-pub use refusal::{RefusalReason, RefusedMove};
+pub use refusal::RefusedMove;
 
 mod session;
 pub use session::{

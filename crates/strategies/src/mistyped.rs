@@ -46,7 +46,6 @@ impl fmt::Display for Mistyped {
         let parameter = Escaped::new(&self.parameter);
         let found = OneLine::new(&self.found);
         let expected = OneLine::new(&self.expected);
-
         write!(f, "`{parameter}` is {found}, expected {expected}")
     }
 }
@@ -54,11 +53,9 @@ impl fmt::Display for Mistyped {
 /// Describes a value in a few words, as in `the text "abc"`, `12` or `a list`.
 fn shown(value: &Value) -> String {
     match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.to_string(),
         Value::String(text) => format!("the text \"{}\"", Name(text)),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
+        scalar => scalar.to_string(),
     }
 }

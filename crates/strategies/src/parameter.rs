@@ -148,6 +148,11 @@ impl Parameter {
 }
 
 impl ParameterType {
+    /// Any text.
+    pub(crate) const TEXT: Self = Self::Text {
+        choices: Vec::new(),
+    };
+
     /// Returns whether a text is one of the choices of this type.
     pub(crate) fn has_choice(&self, text: &str) -> bool {
         match self {
@@ -156,9 +161,18 @@ impl ParameterType {
         }
     }
 
-    /// Returns whether a text is one of several choices.
-    pub(crate) fn has_choices(&self) -> bool {
-        matches!(self, Self::Text { choices } if !choices.is_empty())
+    /// Returns whether no number can be in a range of this type.
+    pub(crate) fn has_empty_range(&self) -> bool {
+        match self {
+            Self::Integer { min, max } | Self::Number { min, max } => {
+                min.zip(*max).is_some_and(|(min, max)| min > max)
+            }
+            Self::List { items: inner, .. } | Self::Map { values: inner } => {
+                inner.has_empty_range()
+            }
+            Self::Object { fields } => fields.values().any(|field| field.kind.has_empty_range()),
+            _ => false,
+        }
     }
 
     /// Returns the JSON Schema of the values.
@@ -182,45 +196,20 @@ impl ParameterType {
             Self::Any => json!({}),
         }
     }
-
-    /// Any text.
-    pub(crate) const TEXT: Self = Self::Text {
-        choices: Vec::new(),
-    };
-
-    /// Returns the name of the type in tables.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Text { .. } => "text",
-            Self::Integer { .. } => "integer",
-            Self::Number { .. } => "number",
-            Self::Boolean => "boolean",
-            Self::Thought => "thought",
-            Self::List { .. } => "list",
-            Self::Object { .. } => "object",
-            Self::Map { .. } => "map",
-            Self::Any => "any",
-        }
-    }
 }
 
 fn object_schema(fields: &BTreeMap<String, Parameter>) -> Value {
-    let properties: Map<String, Value> = fields
-        .iter()
-        .map(|(name, field)| {
-            let mut schema = field.kind.schema();
-            if let Value::Object(keywords) = &mut schema {
-                keywords.insert("description".to_owned(), field.description.as_str().into());
-            }
-            (name.clone(), schema)
-        })
-        .collect();
+    let properties = fields.iter().map(|(name, field)| {
+        let mut schema = field.kind.schema();
+        schema["description"] = field.description.as_str().into();
+        (name.clone(), schema)
+    });
     let required = fields.iter().filter(|(_, field)| field.required);
     let required: Vec<&String> = required.map(|(name, _)| name).collect();
 
     json!({
         "type": "object",
-        "properties": properties,
+        "properties": properties.collect::<Map<_, _>>(),
         "required": required,
         "additionalProperties": false,
     })
@@ -229,28 +218,24 @@ fn object_schema(fields: &BTreeMap<String, Parameter>) -> Value {
 /// Writes what is accepted, as in `a number from 0 to 10`.
 impl fmt::Display for ParameterType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let range =
-            |f: &mut fmt::Formatter<'_>, min: &Option<f64>, max: &Option<f64>| match (min, max) {
-                (Some(min), Some(max)) => write!(f, " from {min} to {max}"),
-                (Some(min), None) => write!(f, " of at least {min}"),
-                (None, Some(max)) => write!(f, " of at most {max}"),
-                (None, None) => Ok(()),
-            };
+        let range = |min: &Option<f64>, max: &Option<f64>| match (min, max) {
+            (Some(min), Some(max)) => format!(" from {min} to {max}"),
+            (Some(min), None) => format!(" of at least {min}"),
+            (None, Some(max)) => format!(" of at most {max}"),
+            (None, None) => String::new(),
+        };
         match self {
             Self::Text { choices } if choices.is_empty() => f.write_str("a text"),
             Self::Text { choices } => write!(f, "one of {}", NameList::and(choices)),
-            Self::Integer { min, max } => {
-                f.write_str("an integer").and_then(|()| range(f, min, max))
-            }
-            Self::Number { min, max } => f.write_str("a number").and_then(|()| range(f, min, max)),
+            Self::Integer { min, max } => write!(f, "an integer{}", range(min, max)),
+            Self::Number { min, max } => write!(f, "a number{}", range(min, max)),
             Self::Boolean => f.write_str("true or false"),
             Self::Thought => f.write_str("the number of a thought"),
             Self::List { min_items: 0, .. } => f.write_str("a list"),
             Self::List { min_items: 1, .. } => f.write_str("a list that is not empty"),
             Self::List { min_items, .. } => write!(f, "a list of at least {min_items} items"),
             Self::Object { fields } => {
-                let names: Vec<&str> = fields.keys().map(String::as_str).collect();
-                write!(f, "an object with {}", NameList::and(&names))
+                write!(f, "an object with {}", NameList::and(fields.keys()))
             }
             Self::Map { .. } => f.write_str("an object"),
             Self::Any => write!(f, "JSON of at most {MAX_DEPTH} levels"),

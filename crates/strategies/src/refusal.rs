@@ -21,35 +21,15 @@ pub struct RefusedMove {
     pub from: String,
     /// The stage that was requested.
     pub attempted: String,
-    /// Why the move was refused.
-    pub reason: RefusalReason,
     /// The stages that may follow.
     pub allowed: Vec<String>,
-    /// The required parameters that are missing.
-    #[serde(default)]
-    pub missing: Vec<String>,
-    /// The parameters of the wrong type.
+    /// The parameters that are missing, unknown or of the wrong type. There are none if the stage may
+    /// not follow.
     #[serde(default)]
     pub mistyped: Vec<Mistyped>,
-    /// The parameters that the stage doesn't have.
-    #[serde(default)]
-    pub unknown: Vec<String>,
 }
 
 cogwork_text::debug_as_display!(RefusedMove);
-
-/// Why a move was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum RefusalReason {
-    /// The strategy doesn't have the stage.
-    UnknownStage,
-    /// The stage may not follow the current one.
-    IllegalMove,
-    /// The stage may follow, but its parameters are wrong.
-    Parameters,
-}
 
 /// A move from a stage to one of those that are allowed.
 pub(crate) struct Move<'a> {
@@ -68,11 +48,7 @@ impl<'a> Move<'a> {
             return Ok(stage);
         }
 
-        let reason = match self.strategy.stage(attempted) {
-            Some(_) => RefusalReason::IllegalMove,
-            None => RefusalReason::UnknownStage,
-        };
-        Err(Box::new(self.refusal(attempted, reason)))
+        Err(self.refusal(attempted, Vec::new()))
     }
 
     /// Checks the parameters of a thought. Unless it needs all, none is required.
@@ -83,91 +59,60 @@ impl<'a> Move<'a> {
         needs_all: bool,
     ) -> Result<(), Box<RefusedMove>> {
         let known = to.parameters();
-        let required = known.iter().filter(|(_, known)| known.is_required());
-        let missing = required.filter(|(name, _)| needs_all && !given.contains_key(*name));
-        let unknown = given.keys().filter(|name| !known.contains_key(*name));
-        let mistyped = given.iter().filter_map(|(name, value)| {
-            let parameter = known.get(name)?;
-            Some(parameter.kind().faults(name, value))
-        });
+        let mut mistyped = Vec::new();
 
-        let refused = RefusedMove {
-            missing: missing.map(|(name, _)| name.clone()).collect(),
-            unknown: unknown.map(|name| Name(name).to_string()).collect(),
-            mistyped: mistyped.flatten().collect(),
-            ..self.refusal(to.name(), RefusalReason::Parameters)
-        };
-        if refused.missing.is_empty() && refused.unknown.is_empty() && refused.mistyped.is_empty() {
-            return Ok(());
+        for (name, parameter) in known {
+            match given.get(name) {
+                Some(value) => mistyped.extend(parameter.kind().faults(name, value)),
+                None if needs_all && parameter.is_required() => {
+                    mistyped.push(Mistyped::new(name, parameter.kind(), "missing"));
+                }
+                None => {}
+            }
+        }
+        for (name, value) in given.iter().filter(|(name, _)| !known.contains_key(*name)) {
+            mistyped.push(Mistyped::of(name, "nothing", value));
         }
 
-        Err(Box::new(refused))
+        if mistyped.is_empty() {
+            return Ok(());
+        }
+        Err(self.refusal(to.name(), mistyped))
     }
 
-    /// Returns the refusal of a parameter that has the right type, but the wrong value.
-    pub(crate) fn mistyped(&self, to: &Stage, fault: Mistyped) -> Box<RefusedMove> {
-        Box::new(RefusedMove {
-            mistyped: vec![fault],
-            ..self.refusal(to.name(), RefusalReason::Parameters)
-        })
-    }
-
-    fn refusal(&self, attempted: &str, reason: RefusalReason) -> RefusedMove {
+    pub(crate) fn refusal(&self, attempted: &str, mistyped: Vec<Mistyped>) -> Box<RefusedMove> {
         let allowed = self.allowed.iter();
-        RefusedMove {
+        Box::new(RefusedMove {
             strategy: self.strategy.name().to_owned(),
             from: self.from.to_owned(),
             attempted: Name(attempted).to_string(),
-            reason,
             allowed: allowed.map(|stage| stage.name().to_owned()).collect(),
-            missing: Vec::new(),
-            mistyped: Vec::new(),
-            unknown: Vec::new(),
-        }
+            mistyped,
+        })
     }
 }
 
 impl fmt::Display for RefusedMove {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let strategy = Name(&self.strategy);
-        let from = Name(&self.from);
-
         // The name was truncated before it was escaped.
         let attempted = Escaped::new(&self.attempted);
 
-        match self.reason {
-            RefusalReason::UnknownStage => write!(f, "`{strategy}` has no stage `{attempted}`")?,
-            RefusalReason::IllegalMove => write!(
-                f,
-                "`{strategy}` does not lead from `{from}` to `{attempted}`"
-            )?,
-            RefusalReason::Parameters => {
-                let problems = self.parameter_problems();
-                return write!(f, "the stage `{attempted}` of `{strategy}`{problems}");
-            }
+        if !self.mistyped.is_empty() {
+            let faults: Vec<String> = self.mistyped.iter().map(Mistyped::to_string).collect();
+            let faults = faults.join("; ");
+            return write!(f, "the stage `{attempted}` of `{strategy}`: {faults}");
         }
 
+        let from = Name(&self.from);
+        write!(
+            f,
+            "`{strategy}` does not lead from `{from}` to `{attempted}`; "
+        )?;
         match &self.allowed[..] {
-            [] => f.write_str("; nothing follows the final stage"),
-            allowed => write!(f, "; expected {}", NameList::or(allowed)),
+            [] => f.write_str("nothing follows the final stage"),
+            allowed => write!(f, "expected {}", NameList::or(allowed)),
         }
-    }
-}
-
-impl RefusedMove {
-    /// Returns the problems of the parameters, behind what separates them from the stage.
-    fn parameter_problems(&self) -> String {
-        let mut problems = Vec::new();
-        if !self.missing.is_empty() {
-            problems.push(format!("needs {}", NameList::and(&self.missing)));
-        }
-        if !self.unknown.is_empty() {
-            problems.push(format!("has no parameter {}", NameList::or(&self.unknown)));
-        }
-
-        let joint = if problems.is_empty() { ": " } else { " " };
-        problems.extend(self.mistyped.iter().map(Mistyped::to_string));
-        format!("{joint}{}", problems.join("; "))
     }
 }
 

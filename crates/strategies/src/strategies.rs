@@ -2,11 +2,10 @@ use std::collections::HashSet;
 
 use cogwork_text::{Name, NameList};
 use serde::de::Error as _;
-use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::table::{self, Problems};
-use crate::{Strategy, TableError, TableProblem};
+use crate::table;
+use crate::{Strategy, TableError};
 
 /// A set of strategies, built in or read from YAML or JSON.
 ///
@@ -61,8 +60,8 @@ use crate::{Strategy, TableError, TableProblem};
 /// ").unwrap_err();
 /// assert_eq!(format!("{error:#}"), "\
 /// 2 problems in the tables:
-/// strategy `endless`, stage `round`, `next`: `home` is not a stage; expected `round`
-/// strategy `endless`: no stage is final; expected `final: true` in at least one");
+/// `endless.stages.round.next`: `home` is not a stage; expected `round`
+/// `endless`: no stage is final; expected `final: true` in at least one");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -101,16 +100,14 @@ impl Strategies {
     /// Returns a problem for each name that is in both sets. In that case,
     /// nothing is added.
     pub fn extend(&mut self, other: Self) -> Result<(), TableError> {
-        let taken: HashSet<&str> = self.list.iter().flat_map(Strategy::names).collect();
-        let mut problems = Problems::default();
+        let known = self.list.iter().flat_map(Strategy::names);
+        let mut taken: HashSet<String> = known.map(str::to_owned).collect();
+        let mut error = TableError::default();
 
         for new in &other.list {
-            for name in new.names().filter(|name| taken.contains(name)) {
-                problems.push(&TableProblem::of(new.name()), table::name_taken(name));
-            }
+            table::check_names(new, &mut taken, &mut error);
         }
-
-        problems.into_result()?;
+        error.or(())?;
 
         self.list.extend(other.list);
         Ok(())
@@ -129,26 +126,16 @@ impl Strategies {
         self.list.push(strategy);
     }
 
-    pub(crate) fn retain(&mut self, is_kept: impl Fn(&Strategy) -> bool) {
-        self.list.retain(is_kept);
-    }
-
     pub(crate) fn find(&self, name: &str) -> Option<&Strategy> {
-        self.list
-            .iter()
-            .find(|strategy| strategy.names().any(|known| known == name))
+        let is_named = |strategy: &&Strategy| strategy.names().any(|known| known == name);
+        self.list.iter().find(is_named)
     }
 
     pub(crate) fn unknown(&self, name: &str) -> UnknownStrategy {
-        let known = self
-            .list
-            .iter()
-            .flat_map(Strategy::names)
-            .map(str::to_owned)
-            .collect();
+        let known = self.list.iter().flat_map(Strategy::names);
         UnknownStrategy {
             name: name.to_owned(),
-            known,
+            known: known.map(str::to_owned).collect(),
         }
     }
 
@@ -161,12 +148,7 @@ impl Strategies {
 /// Serialises the strategies in the form of a table.
 impl Serialize for Strategies {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.list.len()))?;
-        for strategy in &self.list {
-            map.serialize_entry(strategy.name(), strategy)?;
-        }
-
-        map.end()
+        serializer.collect_map(self.iter().map(|strategy| (strategy.name(), strategy)))
     }
 }
 

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize, Serializer};
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Parameter;
 use crate::table::named;
@@ -28,17 +29,23 @@ use crate::table::named;
 #[derive(Clone)]
 pub struct Strategy(pub(crate) Arc<Table>);
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a mapping with `description` and `stages`"
+)]
 pub(crate) struct Table {
     #[serde(skip)]
     pub(crate) name: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) aliases: Vec<String>,
+    #[serde(default)]
     pub(crate) description: String,
     /// The name of the start stage. It is always written, since some formats don't preserve the
     /// order of stages.
+    #[serde(default)]
     pub(crate) start: String,
-    #[serde(serialize_with = "by_name")]
+    #[serde(default, serialize_with = "by_name", deserialize_with = "in_order")]
     pub(crate) stages: Vec<Stage>,
 }
 
@@ -174,4 +181,12 @@ impl Serialize for Strategy {
 
 fn by_name<S: Serializer>(stages: &[Stage], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(stages.iter().map(|stage| (stage.name(), stage)))
+}
+
+fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stage>, D::Error> {
+    let stages = IndexMap::<String, Stage>::deserialize(deserializer)?;
+    let named = stages
+        .into_iter()
+        .map(|(name, stage)| Stage { name, ..stage });
+    Ok(named.collect())
 }

@@ -158,15 +158,8 @@ fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
     let text = Json::from_iter([(NAME, table)]).to_string();
     let tables = Strategies::from_json(&text).map_err(|error| {
         let located = |problem: &TableProblem| {
-            let place = problem
-                .stage
-                .as_ref()
-                .map(|stage| format!("table.stages.{stage}"));
-            let message = match &problem.key {
-                Some(key) => format!("`{key}`: {}", problem.message),
-                None => problem.message.clone(),
-            };
-            SettingProblem::new(message).at(place.unwrap_or_else(|| "table".to_owned()))
+            let place = problem.place.replacen(NAME, "table", 1);
+            SettingProblem::new(problem.message.clone()).at(place)
         };
         error.problems().iter().map(located).collect::<Vec<_>>()
     })?;

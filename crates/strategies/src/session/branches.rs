@@ -1,7 +1,8 @@
 //! Forking, switching, scoring, selecting and pruning branches.
 
-use super::id::{BranchId, ThoughtId};
-use super::{Branch, BranchStatus, Session, SessionError, SessionLimit, ThoughtDraft};
+use super::{
+    Branch, BranchId, BranchStatus, Session, SessionError, SessionLimit, ThoughtDraft, ThoughtId,
+};
 
 /// The maximum length of the name of a branch, in characters.
 const MAX_NAME: usize = 64;

@@ -3,8 +3,7 @@ use std::fmt;
 use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
 
-use super::branch::BranchStatus;
-use super::id::{BranchId, ThoughtId};
+use super::{BranchId, BranchStatus, ThoughtId};
 use crate::RefusedMove;
 
 /// An operation that a session refused. The session hasn't changed.

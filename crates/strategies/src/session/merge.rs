@@ -1,10 +1,9 @@
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::id::{BranchId, ThoughtId};
-use super::{BranchStatus, Session, SessionError, Thought, ThoughtDraft};
+use super::{BranchId, BranchStatus, Session, SessionError, Thought, ThoughtDraft, ThoughtId};
 
 /// The record of a merge, kept by the thought that merged the branches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,11 +38,11 @@ pub struct Conflict {
     pub taken: BranchId,
 }
 
-/// A value that a branch has set.
-struct Set {
+/// The last value of a parameter on a branch, and the thought that set it.
+struct Set<'s> {
     branch: BranchId,
     by: ThoughtId,
-    value: Value,
+    value: &'s Value,
 }
 
 impl Session {
@@ -86,33 +85,34 @@ impl Session {
 
     fn merged(&self, sources: &[BranchId], into: BranchId) -> Result<Merged, SessionError> {
         let target = self.open(into)?.tip();
-        let once: BTreeSet<BranchId> = sources.iter().copied().collect();
+        let once: HashSet<BranchId> = sources.iter().copied().collect();
         if sources.is_empty() || once.len() != sources.len() || once.contains(&into) {
             return Err(SessionError::MergeSources);
         }
 
-        let shared: HashSet<ThoughtId> = self.path(target).map(Thought::id).collect();
-        let mut parents = Vec::with_capacity(sources.len());
-        let mut set: BTreeMap<String, Vec<Set>> = BTreeMap::new();
+        let on_target: HashSet<ThoughtId> = self.path(target).map(Thought::id).collect();
+        let mut sets: BTreeMap<&str, Vec<Set<'_>>> = BTreeMap::new();
+        let mut parents = Vec::new();
         let mut diverged = target;
 
         for source in sources {
             let tip = self.open(*source)?.tip();
             parents.extend(tip);
 
-            let path = || self.path(tip).map(Thought::id);
-            diverged = diverged.min(path().find(|id| shared.contains(id)));
-            let own = path().take_while(|id| !shared.contains(id)).last();
-            for (name, value) in self.set_since(tip, own, *source) {
-                set.entry(name).or_default().push(value);
+            let is_own = |thought: &&Thought| !on_target.contains(&thought.id);
+            let own = || self.path(tip).take_while(is_own);
+            for (name, set) in last_values(*source, own()) {
+                sets.entry(name).or_default().push(set);
             }
+            let shared = own().last().map_or(tip, |first| first.parent);
+            diverged = diverged.min(shared);
         }
 
-        let since = self.path(target).map(Thought::id);
-        let since = since.take_while(|id| Some(*id) > diverged).last();
-        for (name, value) in self.set_since(target, since, into) {
-            if let Some(values) = set.get_mut(&name) {
-                values.insert(0, value);
+        // The target has changed since the first of them diverged.
+        let since = |thought: &&Thought| Some(thought.id) > diverged;
+        for (name, set) in last_values(into, self.path(target).take_while(since)) {
+            if let Some(sets) = sets.get_mut(name) {
+                sets.insert(0, set);
             }
         }
 
@@ -122,49 +122,44 @@ impl Session {
             values: BTreeMap::new(),
             conflicts: Vec::new(),
         };
-        for (parameter, values) in set {
-            merged.add(parameter, values);
+        for (parameter, sets) in sets {
+            merged.add(parameter, &sets);
         }
         Ok(merged)
     }
+}
 
-    /// Returns the last value of each parameter that a branch has set from the thought `since` on.
-    fn set_since(
-        &self,
-        tip: Option<ThoughtId>,
-        since: Option<ThoughtId>,
-        branch: BranchId,
-    ) -> BTreeMap<String, Set> {
-        let mut values = BTreeMap::new();
-        let is_since = |thought: &&Thought| since.is_some_and(|since| thought.id >= since);
-        for thought in self.path(tip).take_while(is_since) {
-            for (name, value) in thought.values() {
-                values.entry(name.clone()).or_insert_with(|| Set {
-                    branch,
-                    by: thought.id,
-                    value: value.clone(),
-                });
-            }
+/// Returns the last values that the thoughts of a branch set, of which the newest comes first.
+fn last_values<'s>(
+    branch: BranchId,
+    thoughts: impl Iterator<Item = &'s Thought>,
+) -> BTreeMap<&'s str, Set<'s>> {
+    let mut values = BTreeMap::new();
+    for thought in thoughts {
+        for (name, value) in thought.values() {
+            let by = thought.id;
+            let set = Set { branch, by, value };
+            values.entry(name.as_str()).or_insert(set);
         }
-
-        values
     }
+
+    values
 }
 
 impl Merged {
     /// Adds a parameter with the values that the branches have set.
-    fn add(&mut self, parameter: String, set: Vec<Set>) {
-        let Some(last) = set.iter().max_by_key(|set| set.by) else {
+    fn add(&mut self, parameter: &str, sets: &[Set<'_>]) {
+        let Some(last) = sets.iter().max_by_key(|set| set.by) else {
             return;
         };
 
-        self.values.insert(parameter.clone(), last.value.clone());
-        if set.iter().any(|set| set.value != last.value) {
+        self.values.insert(parameter.to_owned(), last.value.clone());
+        if sets.iter().any(|set| set.value != last.value) {
             self.conflicts.push(Conflict {
-                parameter,
+                parameter: parameter.to_owned(),
                 taken: last.branch,
-                branches: set.iter().map(|set| set.branch).collect(),
-                values: set.into_iter().map(|set| set.value).collect(),
+                branches: sets.iter().map(|set| set.branch).collect(),
+                values: sets.iter().map(|set| set.value.clone()).collect(),
             });
         }
     }

@@ -3,22 +3,15 @@
 mod branch;
 mod branches;
 mod check;
-mod draft;
 mod error;
-mod id;
 mod merge;
-mod policy;
 mod state;
 mod think;
 mod thought;
-mod undo;
 
-pub use branch::{Branch, BranchStatus};
-pub use draft::ThoughtDraft;
+pub use branch::{Branch, BranchId, BranchStatus};
 pub use error::{SessionError, SessionLimit};
-pub use id::{BranchId, ThoughtId};
 pub use merge::{Conflict, Merged};
-pub use policy::SessionPolicy;
-pub use state::Session;
+pub use state::{Session, SessionPolicy};
 pub(crate) use thought::REVISES;
-pub use thought::Thought;
+pub use thought::{Thought, ThoughtDraft, ThoughtId};

@@ -1,12 +1,14 @@
-//! Adding thoughts to a session. Everything is checked before the session changes.
+//! Adding thoughts to a session, and removing the last one. Everything is checked before the session
+//! changes.
 
 use serde_json::Value;
 
-use super::id::{BranchId, ThoughtId};
 use super::thought::{Position, REVISES};
-use super::{BranchStatus, Session, SessionError, SessionLimit, Thought, ThoughtDraft};
+use super::{
+    BranchId, BranchStatus, Session, SessionError, SessionLimit, Thought, ThoughtDraft, ThoughtId,
+};
 use crate::refusal::Move;
-use crate::{Mistyped, Parameter, ParameterType, Stage, Strategy};
+use crate::{Mistyped, ParameterType, Stage, Strategy};
 
 /// The maximum number of strategies nested in one another.
 const MAX_PARTS: usize = 8;
@@ -89,8 +91,54 @@ impl Session {
         self.enter(branch, strategy.into(), Some(outer), &draft)
     }
 
-    /// Adds the first thought of another strategy. If it is refused, the session doesn't keep the
-    /// strategy.
+    /// Removes the thought that was added last, on any branch, and returns it.
+    ///
+    /// The branch continues from the thought before it, and branches that the thought merged are
+    /// open again. The expected numbers of thoughts, scores and the current branch stay as they are.
+    ///
+    /// ```
+    /// use cogwork_strategies::{Session, StrategyName, ThoughtDraft};
+    ///
+    /// let mut session = Session::new(StrategyName::React);
+    /// session.think(ThoughtDraft::at("initial_reasoning", "I must look."))?;
+    /// session.think(ThoughtDraft::at("action_planning", "Here.").with("action", "look"))?;
+    ///
+    /// let removed = session.undo()?;
+    /// assert_eq!(removed.text(), "Here.");
+    /// assert_eq!(session.stage().name(), "initial_reasoning");
+    /// # Ok::<(), cogwork_strategies::SessionError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the session has no thoughts, if a branch was forked from the thought, or
+    /// if the branch of the thought was pruned.
+    pub fn undo(&mut self) -> Result<Thought, SessionError> {
+        let thought = self.thoughts.last().ok_or(SessionError::NothingToUndo)?;
+        let from = Some(thought.id);
+        if let Some(fork) = self.branches.iter().find(|branch| branch.from == from) {
+            return Err(SessionError::Forked {
+                thought: thought.id,
+                branch: fork.name.clone(),
+            });
+        }
+
+        let thought = thought.clone();
+        if self.branch(thought.branch)?.status == BranchStatus::Pruned {
+            self.open(thought.branch)?;
+        }
+
+        let branch = self.branch_mut(thought.branch)?;
+        branch.own.pop();
+        branch.status = BranchStatus::Open;
+        for source in thought.merged.iter().flat_map(|merged| &merged.sources) {
+            self.branch_mut(*source)?.status = BranchStatus::Open;
+        }
+        self.thoughts.pop();
+        Ok(thought)
+    }
+
+    /// Adds the first thought of another strategy. A nested one begins in its start stage.
     fn enter(
         &mut self,
         branch: BranchId,
@@ -105,20 +153,32 @@ impl Session {
                 strategy: strategy.name().to_owned(),
             });
         }
-
         let is_new = known.is_none();
-        if is_new {
-            self.strategies.push(strategy.clone());
-        }
 
-        let added = self
-            .entered(branch, &strategy, outer, draft)
-            .and_then(|thought| self.add(thought, draft));
-        if is_new && added.is_err() {
-            self.strategies
-                .retain(|known| known.name() != strategy.name());
+        let moving = Move {
+            strategy: &strategy,
+            from: self.stage_on(branch)?.name(),
+            allowed: match outer {
+                Some(_) => vec![strategy.start()],
+                None => strategy.stages().iter().collect(),
+            },
+        };
+        let to = match draft.stage.as_deref() {
+            None => strategy.start(),
+            Some(name) => moving.to(name)?,
+        };
+        let position = Position {
+            strategy: strategy.name().to_owned(),
+            stage: to.name.clone(),
+            outer: outer.map(Box::new),
+        };
+        let thought = self.checked(branch, &moving, to, position, true, draft)?;
+
+        self.check_room()?;
+        if is_new {
+            self.strategies.push(strategy);
         }
-        added
+        self.add(thought, draft)
     }
 
     /// Returns the thought that moves to another stage or stays in the current one.
@@ -129,70 +189,38 @@ impl Session {
     ) -> Result<Thought, SessionError> {
         let position = self.position(branch)?;
         let is_first = self.branch(branch)?.tip().is_none();
-
         // The first thought may name the start stage, and still stays there.
         let stage = draft.stage.as_deref();
         let stage = stage.filter(|stage| !(is_first && *stage == position.stage));
-        let Some(stage) = stage else {
-            self.open(branch)?;
-            let moving = self.moving(&position);
-            let to = self.stage_at(&position);
-            return self.checked(branch, &moving, to, position.clone(), is_first, draft);
-        };
 
         // After a final stage, the refusal of the strategy is more helpful than "not open".
-        if !self.is_end(&position) {
+        let is_over = position.outer.is_none() && self.stage_at(&position).is_final();
+        if stage.is_none() || !is_over {
             self.open(branch)?;
         }
 
-        let leading = self.leading(&position);
-        let moving = self.moving(leading);
-        let to = moving.to(stage)?;
-        let position = Position {
-            stage: to.name.clone(),
-            ..leading.clone()
+        let leading = match stage {
+            None => &position,
+            Some(_) => self.leading(&position),
         };
-        self.checked(branch, &moving, to, position, true, draft)
-    }
-
-    /// Returns the first thought of another strategy. A nested one begins in its start stage.
-    fn entered(
-        &self,
-        branch: BranchId,
-        strategy: &Strategy,
-        outer: Option<Position>,
-        draft: &ThoughtDraft,
-    ) -> Result<Thought, SessionError> {
-        let allowed = match outer {
-            Some(_) => vec![strategy.start()],
-            None => strategy.stages().iter().collect(),
-        };
+        let strategy = self.strategy_at(leading);
+        let from = self.stage_at(leading);
         let moving = Move {
-            strategy,
-            from: self.stage_on(branch)?.name(),
-            allowed,
-        };
-        let to = match draft.stage.as_deref() {
-            None => strategy.start(),
-            Some(name) => moving.to(name)?,
-        };
-
-        let position = Position {
-            strategy: strategy.name().to_owned(),
-            stage: to.name.clone(),
-            outer: outer.map(Box::new),
-        };
-        self.checked(branch, &moving, to, position, true, draft)
-    }
-
-    fn moving(&self, position: &Position) -> Move<'_> {
-        let strategy = self.strategy_at(position);
-        let from = self.stage_at(position);
-        Move {
             strategy,
             from: from.name(),
             allowed: strategy.next(from).collect(),
-        }
+        };
+
+        let to = match stage {
+            None => from,
+            Some(stage) => moving.to(stage)?,
+        };
+        let next = Position {
+            stage: to.name.clone(),
+            ..leading.clone()
+        };
+        let needs_all = stage.is_some() || is_first;
+        self.checked(branch, &moving, to, next, needs_all, draft)
     }
 
     /// Checks everything but the move to `position`, and returns the thought. Only a thought that
@@ -206,36 +234,57 @@ impl Session {
         needs_all: bool,
         draft: &ThoughtDraft,
     ) -> Result<Thought, SessionError> {
-        let branch = self.branch(branch)?;
         let mut parameters = draft.parameters.clone();
-        if let Some(revised) = draft.revises.filter(|_| has_revision(to)) {
-            let parameter = parameters.entry(REVISES.to_owned());
-            parameter.or_insert_with(|| revised.get().into());
+        let mut revises = draft.revises;
+        if has_revision(to) {
+            if let Some(revised) = revises {
+                let parameter = parameters.entry(REVISES.to_owned());
+                parameter.or_insert_with(|| revised.get().into());
+            }
+            revises = parameters.get(REVISES).and_then(thought_id).or(revises);
         }
 
         moving.check(to, &parameters, needs_all)?;
-
         for (name, value) in &parameters {
             let mut named = Vec::new();
-            let parameter = to.parameters().get(name).map(Parameter::kind);
-            parameter.inspect(|kind| kind.thoughts(value, &mut named));
+            if let Some(parameter) = to.parameters().get(name) {
+                parameter.kind().thoughts(value, &mut named);
+            }
             for thought in named {
                 self.existing(ThoughtId::new(thought))?;
             }
         }
-
-        let given = parameters.get(REVISES).filter(|_| has_revision(to));
-        let given = given.and_then(thought_id);
-        if let (Some(revised), Some(given)) = (draft.revises, given)
+        if let (Some(revised), Some(given)) = (draft.revises, revises)
             && revised != given
         {
             let fault = Mistyped::new(REVISES, format!("{revised}, which is revised"), given);
-            return Err(moving.mistyped(to, fault).into());
+            return Err(moving.refusal(to.name(), vec![fault]).into());
         }
 
-        let revises = given.or(draft.revises);
-        self.check_revised(revises, branch.id)?;
-        self.check_end(draft, &position)?;
+        let branch = self.branch(branch)?;
+        if let Some(revised) = revises {
+            self.existing(revised)?;
+            if !self.path(branch.tip()).any(|thought| thought.id == revised) {
+                return Err(SessionError::NotOnPath {
+                    thought: revised,
+                    branch: branch.name.clone(),
+                });
+            }
+        }
+
+        let ends_early = !draft.next_thought_needed && !(position.outer.is_none() && to.is_final());
+        if ends_early && !self.policy.allows_early_end {
+            let outermost = match position.all().skip(1).last() {
+                Some(outermost) => self.strategy_at(outermost),
+                None => moving.strategy,
+            };
+            let finals = outermost.stages().iter().filter(|stage| stage.is_final());
+            return Err(SessionError::EarlyEnd {
+                finals: finals.map(|stage| stage.name.clone()).collect(),
+                stage: position.stage,
+            });
+        }
+
         Ok(Thought {
             id: ThoughtId::at(self.thoughts.len()),
             branch: branch.id,
@@ -250,47 +299,14 @@ impl Session {
         })
     }
 
-    /// Checks that the revised thought is on the path of the branch.
-    fn check_revised(
-        &self,
-        revised: Option<ThoughtId>,
-        branch: BranchId,
-    ) -> Result<(), SessionError> {
-        let Some(revised) = revised else {
-            return Ok(());
-        };
-
-        let branch = self.branch(branch)?;
-        let revised = self.existing(revised)?.id;
-        if self.path(branch.tip()).any(|thought| thought.id == revised) {
+    fn check_room(&self) -> Result<(), SessionError> {
+        let most = self.policy.max_thoughts;
+        if self.thoughts.len() < most {
             return Ok(());
         }
 
-        Err(SessionError::NotOnPath {
-            thought: revised,
-            branch: branch.name.clone(),
-        })
-    }
-
-    /// Checks that the thought may end its branch, if it does.
-    fn check_end(&self, draft: &ThoughtDraft, position: &Position) -> Result<(), SessionError> {
-        let is_early = !draft.next_thought_needed && !self.is_end(position);
-        if !is_early || self.policy.allows_early_end {
-            return Ok(());
-        }
-
-        let outermost = position.all().last().unwrap_or(position);
-        let stages = self.strategy_at(outermost).stages().iter();
-        let finals = stages.filter(|stage| stage.is_final());
-        Err(SessionError::EarlyEnd {
-            stage: position.stage.clone(),
-            finals: finals.map(|stage| stage.name.clone()).collect(),
-        })
-    }
-
-    /// Returns whether the strategy and all outer ones have ended.
-    fn is_end(&self, position: &Position) -> bool {
-        position.outer.is_none() && self.stage_at(position).is_final()
+        let limit = SessionLimit::Thoughts;
+        Err(SessionError::Full { limit, most })
     }
 
     /// Adds a checked thought if there is room for it.
@@ -299,25 +315,16 @@ impl Session {
         thought: Thought,
         draft: &ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
-        let most = self.policy.max_thoughts;
-        if self.thoughts.len() >= most {
-            return Err(SessionError::Full {
-                limit: SessionLimit::Thoughts,
-                most,
-            });
-        }
+        self.check_room()?;
+        let is_end = thought.position.outer.is_none() && self.stage_of(&thought).is_final();
+        let most = u32::try_from(self.policy.max_thoughts).unwrap_or(u32::MAX);
 
-        let has_ended = self.is_end(&thought.position) || !draft.next_thought_needed;
-        let most = u32::try_from(most).unwrap_or(u32::MAX);
         let branch = self.branch_mut(thought.branch)?;
         let expected = draft.total_thoughts.unwrap_or(branch.total_thoughts);
-        let least = thought
-            .number
-            .saturating_add(draft.needs_more_thoughts.into());
-
+        let more = u32::from(draft.needs_more_thoughts);
+        branch.total_thoughts = expected.min(most).max(thought.number.saturating_add(more));
         branch.own.push(thought.id);
-        branch.total_thoughts = expected.min(most).max(least);
-        if has_ended {
+        if is_end || !draft.next_thought_needed {
             branch.status = BranchStatus::Complete;
         }
 
@@ -329,8 +336,8 @@ impl Session {
 
 /// Returns whether the stage has a parameter that names the revised thought.
 fn has_revision(stage: &Stage) -> bool {
-    let parameter = stage.parameters().get(REVISES).map(Parameter::kind);
-    parameter == Some(&ParameterType::Thought)
+    let parameter = stage.parameters().get(REVISES);
+    parameter.is_some_and(|parameter| *parameter.kind() == ParameterType::Thought)
 }
 
 fn thought_id(value: &Value) -> Option<ThoughtId> {

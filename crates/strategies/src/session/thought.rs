@@ -1,13 +1,49 @@
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Merged;
-use super::id::{BranchId, ThoughtId};
+use super::{BranchId, Merged};
 
 /// The parameter that names the revised thought, in stages that have it.
 pub(crate) const REVISES: &str = "revises_thought";
+
+/// The number of a thought in its session, counted from 1 over all branches.
+///
+/// Models and snapshots refer to thoughts by this number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ThoughtId(u32);
+
+impl ThoughtId {
+    /// Creates an id from a number. The number isn't checked against a session.
+    pub const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// Returns the index of the thought in the session's list.
+    pub(super) fn index(self) -> Option<usize> {
+        usize::try_from(self.0).ok()?.checked_sub(1)
+    }
+
+    /// Returns the id of the thought at an index of the session's list.
+    pub(super) fn at(index: usize) -> Self {
+        // The maximum number of thoughts is far below `u32::MAX`.
+        Self(u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1))
+    }
+}
+
+impl fmt::Display for ThoughtId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// A thought of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -130,5 +166,92 @@ impl Thought {
     pub(super) fn values(&self) -> impl Iterator<Item = (&String, &Value)> {
         let merged = self.merged.iter().flat_map(|merged| &merged.values);
         self.parameters.iter().chain(merged)
+    }
+}
+
+/// A thought that is to be added to a session.
+///
+/// ```
+/// use cogwork_strategies::{Session, StrategyName, ThoughtDraft};
+///
+/// let mut session = Session::new(StrategyName::React);
+/// session.think(ThoughtDraft::at("initial_reasoning", "I must look."))?;
+/// let draft = ThoughtDraft::at("action_planning", "I search.").with("action", "search");
+/// session.think(draft)?;
+/// # Ok::<(), cogwork_strategies::SessionError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ThoughtDraft {
+    /// The stage to move to. If it is `None`, the thought stays in the stage of the branch and no
+    /// parameter is required.
+    pub stage: Option<String>,
+    /// The text.
+    pub thought: String,
+    /// The parameters of the stage.
+    pub parameters: BTreeMap<String, Value>,
+    /// The earlier thought of the same path that this one replaces. Both are kept. In a stage with
+    /// the parameter `revises_thought`, setting either of the two is enough.
+    pub revises: Option<ThoughtId>,
+    /// The expected number of thoughts on the branch. If it is `None`, the number doesn't change.
+    pub total_thoughts: Option<u32>,
+    /// Whether the branch needs at least one more thought, even if the expected number is reached.
+    pub needs_more_thoughts: bool,
+    /// Whether another thought follows. `false` ends the branch, which is an early end if the stage
+    /// isn't final. A final stage always ends the branch.
+    pub next_thought_needed: bool,
+}
+
+impl ThoughtDraft {
+    /// Creates a thought that moves to a stage. The first thought of a session may name the start
+    /// stage.
+    pub fn at(stage: impl Into<String>, thought: impl Into<String>) -> Self {
+        Self {
+            stage: Some(stage.into()),
+            ..Self::here(thought)
+        }
+    }
+
+    /// Creates a thought that stays in the stage of the branch.
+    pub fn here(thought: impl Into<String>) -> Self {
+        Self {
+            stage: None,
+            thought: thought.into(),
+            parameters: BTreeMap::new(),
+            revises: None,
+            total_thoughts: None,
+            needs_more_thoughts: false,
+            next_thought_needed: true,
+        }
+    }
+
+    /// Sets a parameter.
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.parameters.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets the earlier thought that this one replaces.
+    pub fn revises(mut self, thought: ThoughtId) -> Self {
+        self.revises = Some(thought);
+        self
+    }
+
+    /// Sets the expected number of thoughts on the branch.
+    pub fn with_total_thoughts(mut self, total: u32) -> Self {
+        self.total_thoughts = Some(total);
+        self
+    }
+
+    /// Expects at least one more thought on the branch.
+    pub fn needs_more_thoughts(mut self) -> Self {
+        self.needs_more_thoughts = true;
+        self
+    }
+
+    /// Ends the branch with this thought.
+    pub fn ends(mut self) -> Self {
+        self.next_thought_needed = false;
+        self
     }
 }

@@ -3,14 +3,14 @@ use std::sync::Arc;
 
 use cogwork_llm::{Message, Messages, ReplyFormat, Role, ToolDefinition};
 use cogwork_typed::AnswerKey;
-use cogwork_typed::ask::{Format, NoAnswer, is_offered, no_answer};
+use cogwork_typed::ask::{Format, NoAnswer, call_label, is_offered, no_answer};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::StageReply;
 use super::form::{Form, Read, THOUGHT};
-use crate::{Parameter, Stage};
+use crate::{Parameter, ParameterType, Stage};
 
 /// The field with the answer to the problem.
 pub(crate) const ANSWER: &str = "answer";
@@ -69,7 +69,7 @@ pub struct Ask<T = StageReply> {
 }
 
 /// Converts a reply into what a question asks for.
-type Convert<T> = fn(&StageReply) -> Result<T, String>;
+pub(super) type Convert<T> = fn(&StageReply) -> Result<T, String>;
 
 impl Ask {
     /// Creates a question for a text.
@@ -119,7 +119,7 @@ impl<T: 'static> Ask<T> {
         let name = name.into();
         let form = &mut self.question.form;
         // A choice may be a word such as `none`.
-        if parameter.kind().has_choices() {
+        if matches!(parameter.kind(), ParameterType::Text { choices } if !choices.is_empty()) {
             form.literal.push(name.clone());
         }
         form.add(parameter.key(&name));
@@ -336,8 +336,6 @@ pub(crate) fn check_text(text: &str, problem: &str) -> Result<(), String> {
 #[derive(Clone)]
 pub(super) struct Question {
     pub(super) name: String,
-    /// The conversation at whose end it is asked.
-    pub(super) messages: Messages,
     pub(super) form: Form,
     /// The description of a form in text that the strategy reads by itself.
     text_form: &'static str,
@@ -363,7 +361,6 @@ impl Question {
     fn new(instruction: String) -> Self {
         Self {
             name: String::new(),
-            messages: Messages::new(),
             form: Form::default(),
             text_form: "",
             json_form: None,
@@ -402,16 +399,12 @@ impl Question {
         }
     }
 
-    /// Returns the formats on which the question can be asked, of those that the solver uses.
-    pub(super) fn formats(&self, mut formats: Vec<Format>, max_tokens: u32) -> Vec<Format> {
-        // Tools that the model calls natively are an alternative to the form.
-        if !self.tools.is_empty() {
-            return vec![Format::Text];
-        }
-
-        formats
-            .retain(|format| !format.is_json() || self.reply_format(*format, max_tokens).is_some());
-        formats
+    /// Returns what distinguishes the question from others.
+    pub(super) fn label(&self, stage: &str) -> String {
+        call_label(
+            format!("{stage} {}", self.name).trim_end(),
+            &self.instruction,
+        )
     }
 
     fn json_form(&self) -> &Form {
@@ -444,8 +437,8 @@ impl Question {
     }
 
     /// Returns the conversation with the question at its end.
-    pub(super) fn conversation(&self, format: Format) -> Messages {
-        let mut messages = self.messages.clone();
+    pub(super) fn conversation(&self, messages: &Messages, format: Format) -> Messages {
+        let mut messages = messages.clone();
         add_message(&mut messages, self.message(format));
         messages
     }

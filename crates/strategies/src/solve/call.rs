@@ -26,6 +26,8 @@ pub struct Asked {
     /// The [name](super::Ask::with_name) of the question. It is empty unless several questions were
     /// asked at the same time.
     pub name: String,
+    /// What distinguishes the question from others: the stage, the name, and a hash of its text.
+    pub label: String,
     /// The model's raw replies, each with the reason it couldn't be used.
     pub tries: Vec<Try>,
     /// The form in which the last reply was requested.
@@ -51,6 +53,7 @@ impl Asked {
         Self {
             stage: stage.to_owned(),
             name: question.name.clone(),
+            label: question.label(stage),
             tries: log.tries,
             format: log.format,
             refusals: log.refusals,
@@ -58,12 +61,32 @@ impl Asked {
             reply,
         }
     }
+}
 
-    /// Returns the budget limit that left the question unanswered, if any.
-    pub(super) fn out_of(&self) -> Option<Limit> {
-        match &self.reply {
-            Err(AskProblem::OutOf(limit)) => Some(*limit),
-            _ => None,
+impl Call {
+    pub(super) fn label(&self) -> &str {
+        match self {
+            Self::Model(asked) => &asked.label,
+            Self::Tool(called) => &called.label,
+        }
+    }
+
+    /// Returns whether the call has no outcome that a method can use.
+    pub(super) fn has_failed(&self) -> bool {
+        match self {
+            Self::Model(asked) => matches!(
+                asked.reply,
+                Err(AskProblem::Client(_) | AskProblem::Unreadable(_))
+            ),
+            Self::Tool(_) => false,
+        }
+    }
+
+    /// Returns the last reply of the model.
+    pub(super) fn last_reply(&self) -> Option<&str> {
+        match self {
+            Self::Model(asked) => Some(asked.tries.last()?.reply.as_str()),
+            Self::Tool(_) => None,
         }
     }
 }
@@ -97,6 +120,8 @@ pub struct Called {
     pub stage: String,
     /// The id of the call.
     pub id: String,
+    /// What distinguishes the call from others: the stage, the id, and a hash of its input.
+    pub label: String,
     /// The name of the tool.
     pub tool: String,
     /// The input, with the outputs of other calls filled in.

@@ -1,12 +1,13 @@
 //! Calls tools, concurrently unless one needs the output of another.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
+use cogwork_flow::journal::{CallError, recorded};
 use cogwork_llm::ToolCall;
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Meter, report_tool_call};
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
+use cogwork_typed::ask::{Meter, call_label, report_tool_call};
+use futures_util::{StreamExt, stream};
 use serde_json::{Map, Number, Value};
 use tokio::time::timeout_at;
 
@@ -53,29 +54,45 @@ impl PlannedCall {
     /// Returns the call with its input adapted to the schema of the tool: if the input isn't an
     /// object and the schema has only one property, the input becomes the value of that property.
     #[must_use]
-    pub fn fitted(self, tools: &Tools) -> Self {
+    pub fn fitted(mut self, tools: &Tools) -> Self {
         let definition = tools.definitions().find(|tool| tool.name() == self.tool);
-        let schema =
-            definition.and_then(|tool| serde_json::from_str::<Value>(tool.input_schema()).ok());
-        let properties = schema
-            .as_ref()
-            .and_then(|schema| schema.get("properties")?.as_object());
-        let mut properties = properties.into_iter().flatten();
+        let schema = definition.and_then(|tool| serde_json::from_str(tool.input_schema()).ok());
+        let schema: Value = schema.unwrap_or_default();
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let only = properties.filter(|properties| properties.len() == 1);
+        let only = only.and_then(|properties| properties.iter().next());
 
-        match (
-            self.literal || self.input.is_object(),
-            properties.next(),
-            properties.next(),
-        ) {
-            (false, Some((only, schema)), None) => {
-                let input = numeric(self.input, schema);
-                Self {
-                    input: Map::from_iter([(only.clone(), input)]).into(),
-                    ..self
-                }
-            }
-            _ => self,
+        if let Some((only, schema)) = only
+            && !self.literal
+            && !self.input.is_object()
+        {
+            let input = numeric(self.input, schema);
+            self.input = Map::from_iter([(only.clone(), input)]).into();
         }
+        self
+    }
+
+    /// Returns what distinguishes the call from others.
+    pub(super) fn label(&self, stage: &str) -> String {
+        let input = (&self.tool, self.input.to_string());
+        call_label(&format!("{stage} {}", self.id), &input)
+    }
+
+    /// Returns whether the call needs the output of an earlier one.
+    fn needs(&self, earlier: &Self) -> bool {
+        !self.literal && names(&self.input, &earlier.id)
+    }
+
+    /// Returns the input with the outputs of earlier calls.
+    fn input_after<'c>(&self, earlier: impl Iterator<Item = &'c Called>) -> Value {
+        if self.literal {
+            return self.input.clone();
+        }
+
+        let outputs = earlier.map(|call| (call.id.as_str(), call.output.as_str()));
+        let outputs: Vec<_> = outputs.collect();
+        let mut room = MAX_FILLED;
+        filled(&self.input, &outputs, &mut room)
     }
 }
 
@@ -91,136 +108,106 @@ fn numeric(input: Value, schema: &Value) -> Value {
     }
 }
 
-/// Makes the calls, each as soon as the earlier calls that it refers to have finished, and returns
-/// their results in order. Calls for which there wasn't enough time have no result.
+/// Makes the calls, each after those whose outputs it needs, and returns their results in order. If
+/// there wasn't enough time for all, some are missing.
 pub(super) async fn call_all(
     stage: &str,
     calls: &[PlannedCall],
     tools: &Tools,
     at_once: usize,
     meter: &Meter,
-) -> Vec<Option<Called>> {
-    let mut waiting: Vec<Waiting<'_>> = (0..calls.len())
-        .filter_map(|place| Waiting::new(calls, place))
-        .collect();
-    let mut called: Vec<Option<Called>> = calls.iter().map(|_| None).collect();
-    let mut running = FuturesUnordered::new();
+) -> Vec<Called> {
+    let levels = levels(calls);
+    let last = levels.iter().copied().max().unwrap_or(0);
+    let mut called: BTreeMap<usize, Called> = BTreeMap::new();
 
-    loop {
-        while running.len() < at_once.max(1) {
-            let is_ready = |waiting: &Waiting<'_>| waiting.is_ready(&called);
-            let Some(next) = waiting.iter().position(is_ready) else {
-                break;
-            };
-
-            let Waiting { place, call, needs } = waiting.remove(next);
-            let input = input_of(call, &needs, &called);
+    for level in 0..=last {
+        let calls = calls.iter().zip(&levels).enumerate();
+        let ready = calls.filter(|(_, (_, of_call))| **of_call == level);
+        let made = ready.map(|(place, (call, _))| {
+            let input = call.input_after(called.range(..place).map(|(_, called)| called));
             meter.count_tool_call();
-            running.push(async move { (place, made(stage, call, input, tools).await) });
+            async move { (place, made(stage, call, input, tools).await) }
+        });
+        let made: Vec<_> = made.collect();
+        let mut running = stream::iter(made).buffer_unordered(at_once.max(1));
+
+        loop {
+            match timeout_at(meter.deadline(), running.next()).await {
+                Ok(Some((place, outcome))) => drop(called.insert(place, outcome)),
+                Ok(None) => break,
+                Err(_) => return called.into_values().collect(),
+            }
         }
-
-        let Ok(Some((place, outcome))) = timeout_at(meter.deadline(), running.next()).await else {
-            return called;
-        };
-
-        if let Some(slot) = called.get_mut(place) {
-            *slot = Some(outcome);
-        }
-    }
-}
-
-/// A call that hasn't been made yet.
-struct Waiting<'c> {
-    /// The index of the call.
-    place: usize,
-    call: &'c PlannedCall,
-    /// The indices of the earlier calls that the input refers to.
-    needs: Vec<usize>,
-}
-
-impl<'c> Waiting<'c> {
-    fn new(calls: &'c [PlannedCall], place: usize) -> Option<Self> {
-        let call = calls.get(place)?;
-        let earlier = if call.literal { 0 } else { place };
-        let needs = (0..)
-            .zip(calls.iter().take(earlier))
-            .filter(|(_, other)| names(&call.input, &other.id))
-            .map(|(index, _)| index)
-            .collect();
-
-        Some(Self { place, call, needs })
     }
 
-    fn is_ready(&self, called: &[Option<Called>]) -> bool {
-        let is_made = |other: &usize| called.get(*other).is_some_and(Option::is_some);
-        self.needs.iter().all(is_made)
-    }
+    called.into_values().collect()
 }
 
-/// Returns the input of a call, with the outputs of the calls that it refers to.
-fn input_of(call: &PlannedCall, needs: &[usize], called: &[Option<Called>]) -> Value {
-    let needed = needs
-        .iter()
-        .filter_map(|other| called.get(*other)?.as_ref());
-    let outputs: BTreeMap<&str, &str> = needed
-        .map(|other| (other.id.as_str(), other.output.as_str()))
-        .collect();
-
-    let mut room = MAX_FILLED;
-    filled(&call.input, &outputs, &mut room)
+/// Returns for each call how many others have to be made one after the other before it.
+fn levels(calls: &[PlannedCall]) -> Vec<usize> {
+    let mut levels: Vec<usize> = Vec::new();
+    for call in calls {
+        let earlier = calls.iter().zip(&levels);
+        let needed = earlier.filter(|(earlier, _)| call.needs(earlier));
+        let highest = needed.map(|(_, level)| level + 1).max();
+        levels.push(highest.unwrap_or(0));
+    }
+    levels
 }
 
 async fn made(stage: &str, call: &PlannedCall, input: Value, tools: &Tools) -> Called {
+    let label = call.label(stage);
+    let arguments = input.as_str().filter(|_| call.literal);
     let outcome = async {
-        match &input {
-            Value::String(arguments) if call.literal => {
-                let call = ToolCall::new(call.id.as_str(), call.tool.as_str(), arguments.as_str());
+        match arguments {
+            Some(arguments) => {
+                let call = ToolCall::new(call.id.as_str(), call.tool.as_str(), arguments);
                 tools.call(&call).await
             }
-            input => tools.call_with(&call.tool, input.clone()).await,
+            None => tools.call_with(&call.tool, input.clone()).await,
         }
     };
-    let shown = || match &input {
-        Value::String(arguments) if call.literal => arguments.clone(),
-        input => input.to_string(),
-    };
-    let outcome = report_tool_call(&call.id, &call.tool, shown, outcome).await;
+    let shown = || arguments.map_or_else(|| input.to_string(), str::to_owned);
+    let outcome = recorded(&label, || async {
+        let outcome = report_tool_call(&call.id, &call.tool, shown, outcome).await;
+        Ok::<_, Infallible>(outcome.map_err(|error| error.to_string()))
+    });
 
-    let failed = outcome.is_err();
-    let output = outcome.unwrap_or_else(|error| error.to_string());
+    let outcome = match outcome.await {
+        Ok(outcome) => outcome,
+        Err(CallError::Recorded(failure)) => Err(failure),
+        Err(CallError::Failed(never)) => match never {},
+    };
     Called {
         stage: stage.to_owned(),
         id: call.id.clone(),
+        label,
         tool: call.tool.clone(),
+        failed: outcome.is_err(),
+        output: outcome.unwrap_or_else(|failure| failure),
         input,
-        output,
-        failed,
     }
 }
 
 /// Returns whether a text in the input contains the id.
 fn names(input: &Value, id: &str) -> bool {
     match input {
-        Value::String(text) => places(text, id).next().is_some(),
+        Value::String(text) => {
+            let mut places = text.match_indices(id);
+            places.any(|(at, _)| text.get(at..).is_some_and(|rest| begins_with(rest, id)))
+        }
         Value::Array(items) => items.iter().any(|item| names(item, id)),
         Value::Object(fields) => fields.values().any(|value| names(value, id)),
         _ => false,
     }
 }
 
-/// Returns the offsets of an id in a text. `#E12` doesn't contain `#E1`.
-fn places<'t>(text: &'t str, id: &'t str) -> impl Iterator<Item = usize> + 't {
+/// Returns whether a text begins with an id. `#E12` doesn't begin with `#E1`.
+fn begins_with(text: &str, id: &str) -> bool {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
-    let found = (!id.is_empty())
-        .then(|| text.match_indices(id))
-        .into_iter()
-        .flatten();
-    found.map(|(at, _)| at).filter(move |at| {
-        let after = text
-            .get(at + id.len()..)
-            .and_then(|rest| rest.chars().next());
-        !after.is_some_and(is_part)
-    })
+    let after = text.strip_prefix(id).filter(|_| !id.is_empty());
+    after.is_some_and(|after| !after.starts_with(is_part))
 }
 
 /// The maximum number of bytes that outputs of other calls add to one input. Without a limit, a
@@ -229,42 +216,43 @@ fn places<'t>(text: &'t str, id: &'t str) -> impl Iterator<Item = usize> + 't {
 const MAX_FILLED: usize = 256 * 1024;
 
 /// Replaces ids with outputs as long as there is room for them.
-fn filled(input: &Value, outcomes: &BTreeMap<&str, &str>, room: &mut usize) -> Value {
+fn filled(input: &Value, outputs: &[(&str, &str)], room: &mut usize) -> Value {
     match input {
-        Value::String(text) => Value::String(filled_text(text, outcomes, room)),
-        Value::Array(items) => items
-            .iter()
-            .map(|item| filled(item, outcomes, room))
-            .collect(),
-        Value::Object(fields) => fields
-            .iter()
-            .map(|(name, value)| (name.clone(), filled(value, outcomes, room)))
-            .collect(),
+        Value::String(text) => Value::String(filled_text(text, outputs, room)),
+        Value::Array(items) => {
+            let items = items.iter().map(|item| filled(item, outputs, room));
+            items.collect()
+        }
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            let fields = fields.map(|(name, value)| (name.clone(), filled(value, outputs, room)));
+            fields.collect()
+        }
         other => other.clone(),
     }
 }
 
 /// Replaces ids in a single pass, so that ids in an output aren't replaced in turn.
-fn filled_text(text: &str, outcomes: &BTreeMap<&str, &str>, room: &mut usize) -> String {
-    let mut found: Vec<(usize, &str, &str)> = outcomes
-        .iter()
-        .flat_map(|(id, outcome)| places(text, id).map(move |at| (at, *id, *outcome)))
-        .collect();
-    found.sort_unstable();
+fn filled_text(text: &str, outputs: &[(&str, &str)], room: &mut usize) -> String {
     let mut whole = String::new();
-    let mut end = 0;
+    let mut rest = text;
 
-    for (at, id, outcome) in found {
-        if at < end || outcome.len() > *room {
-            continue;
-        }
-
-        *room -= outcome.len();
-        whole.push_str(text.get(end..at).unwrap_or_default());
-        whole.push_str(outcome);
-        end = at + id.len();
+    while let Some(first) = rest.chars().next() {
+        let mut outputs = outputs.iter();
+        let found = outputs.find(|(id, output)| begins_with(rest, id) && output.len() <= *room);
+        let length = match found {
+            Some((id, output)) => {
+                *room -= output.len();
+                whole.push_str(output);
+                id.len()
+            }
+            None => {
+                whole.push(first);
+                first.len_utf8()
+            }
+        };
+        rest = rest.get(length..).unwrap_or_default();
     }
 
-    whole.push_str(text.get(end..).unwrap_or_default());
     whole
 }

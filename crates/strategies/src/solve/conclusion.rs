@@ -1,13 +1,15 @@
 //! The last question of a run whose budget is nearly spent.
 
-use cogwork_llm::{ChatRequest, Message};
+use std::sync::Arc;
+
 use cogwork_text::OneLine;
-use cogwork_typed::ask::{Limits, Reserve};
+use cogwork_typed::ask::Reserve;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::ask::{Ask, Question};
-use super::{Answer, Call, Solving, StageReply};
+use super::context::{Batch, Work};
+use super::solver::Shared;
+use super::{Answer, Ask, Call, Solving, StageReply};
 use crate::{Session, Thought};
 
 /// The name of the question.
@@ -24,21 +26,51 @@ struct BestAnswer {
     answer: String,
 }
 
-/// Returns the question for the best answer that follows from the thoughts so far.
+/// Returns the question for the best answer that follows from the thoughts so far, unless the model
+/// has given an answer or no conclusion is wanted.
 ///
 /// It consists of the opening of the conversation and the newest thoughts of all branches, about
 /// 8,000 bytes of them.
-pub(super) fn conclusion(opening: [Message; 2], session: &Session) -> Question {
+pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<Arc<Batch>> {
+    let is_open = solving.best.is_none() || solving.is_guess;
+    if !is_open || !shared.limits.concludes() {
+        return None;
+    }
+
     let question = format!(
         "The budget for this problem is nearly spent, so this is the last question.\n\
          {}\
          Give the best answer to the problem that follows from this, even if it is uncertain.",
-        thoughts_of(session)
+        thoughts_of(&solving.session)
     );
+    let question = Ask::of::<BestAnswer>(question).with_name(NAME).question;
+    Some(Arc::new(Batch {
+        stage: NAME.to_owned(),
+        messages: shared.opening(&solving.problem),
+        work: Work::Ask {
+            questions: vec![question],
+            enough: None,
+        },
+    }))
+}
 
-    let mut question = Ask::of::<BestAnswer>(question).with_name(NAME).question;
-    question.messages = opening.into_iter().collect();
-    question
+/// Returns what is kept for the conclusion. It is expected to take as long as the calls so far, and
+/// half as long again, since no call is like the others.
+pub(super) fn reserve(shared: &Shared, solving: &Solving, conclusion: &Batch) -> Reserve {
+    let spent = solving.spent();
+    let time = spent.time.checked_div(spent.calls).unwrap_or_default();
+    let time = time.saturating_add(time / 2);
+
+    let newest = solving.calls.iter().rev().filter_map(Call::last_reply);
+    let newest = newest.map(|reply| (u64::try_from(reply.len() / 4).unwrap_or(u64::MAX), time));
+    let reserve = shared.limits.reserve(newest);
+
+    match &conclusion.work {
+        Work::Ask { questions, .. } => questions.iter().fold(reserve, |reserve, question| {
+            reserve.with_request(&shared.questions.request_in_lines(conclusion, question))
+        }),
+        Work::Call(_) => reserve,
+    }
 }
 
 /// Returns the answer in a reply to the last question.
@@ -87,21 +119,4 @@ fn line(thought: &Thought) -> String {
 
 fn short(text: &str) -> String {
     OneLine::new(text).with_max_chars(TEXT).to_string()
-}
-
-/// Returns what is kept for the last question, which is sent as `request`.
-pub(super) fn reserve(limits: &Limits, solving: &Solving, request: &ChatRequest) -> Reserve {
-    let spent = solving.spent();
-    let time_of_a_call = spent.time.checked_div(spent.calls).unwrap_or_default();
-
-    let newest = solving.calls().iter().rev().filter_map(|call| match call {
-        Call::Model(asked) => asked.tries.last(),
-        Call::Tool(_) => None,
-    });
-    let newest = newest.map(|last| {
-        let tokens = u64::try_from(last.reply.len() / 4).unwrap_or(u64::MAX);
-        (tokens, time_of_a_call)
-    });
-
-    limits.reserve(newest).with_request(request)
 }

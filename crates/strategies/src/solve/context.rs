@@ -1,6 +1,5 @@
 //! The context of a method: what was said and done so far, and the calls that it makes.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,12 +9,12 @@ use cogwork_text::{Name, NameList};
 use cogwork_tools::Tools;
 use cogwork_typed::ask::{Limit, Spent, no_answer};
 
-use super::ask::{Question, add_message};
-use super::calling::PlannedCall;
+use super::ask::{Convert, Question, add_message};
 use super::method::Reason;
-use super::shared::Shared;
+use super::solver::Shared;
+use super::solving_event::report_changes;
 use super::{
-    Answer, Ask, AskProblem, Asked, Call, Called, EndReason, SolveError, Solving, StageReply, Stop,
+    Answer, Ask, AskProblem, Asked, Call, Called, EndReason, PlannedCall, SolveError, Solving, Stop,
 };
 use crate::{BranchId, Session, Stage, Strategy, Thought, ThoughtDraft, ThoughtId};
 
@@ -29,24 +28,31 @@ pub struct Solve {
     session: Session,
     /// The number of thoughts that the state has already.
     thoughts: usize,
+    /// The number of batches of calls that added no thought. Each counts as one, so that a loop that
+    /// only calls tools ends.
+    idle: usize,
     spent: Spent,
     conversation: Messages,
     /// The calls that were made, of which the method has read the first ones.
     calls: Vec<Call>,
     read: usize,
+    /// The number of thoughts when it read the last ones.
+    thoughts_read: usize,
     /// The stage that the method is in.
     stage: String,
     best: Option<Answer>,
     is_guess: bool,
     plan: Option<Plan>,
-    /// What must not repeat, by thought.
-    progress: BTreeMap<ThoughtId, String>,
+    /// What must not repeat, with its stage.
+    progress: Vec<(String, String)>,
     open: Option<Batch>,
 }
 
 /// The calls that a method waits for.
 pub(super) struct Batch {
     pub(super) stage: String,
+    /// The conversation at whose end the questions are asked.
+    pub(super) messages: Messages,
     pub(super) work: Work,
 }
 
@@ -79,32 +85,40 @@ pub(super) enum Advanced {
     Ended,
 }
 
+const CHANGED: &str =
+    "the strategy makes other calls than those that were recorded; begin a new run";
+
 /// Works through the method with the calls that were made, and adds what follows from them to the
 /// state.
 pub(super) fn advance(shared: &Arc<Shared>, solving: &mut Solving) -> Result<Advanced, SolveError> {
     let mut cx = Solve::new(shared, solving);
     let result = shared.method.solve(&mut cx);
-    let Solve { stage, open, .. } = &mut cx;
-    let (stage, open) = (std::mem::take(stage), open.take());
 
-    let calls = cx.calls.len();
-    let read = cx.read;
-    cx.keep_in(solving);
+    let open = cx.open.take();
+    let stage = std::mem::take(&mut cx.stage);
+    let has_unread = cx.read < cx.calls.len();
+
+    // What has changed is reported even if the run fails then.
+    let before = cx.keep_in(solving);
+    report_changes(&before, solving, &shared.strategy);
 
     if let Some(batch) = open {
         return Ok(Advanced::Waiting(Arc::new(batch)));
     }
-    if read < calls {
+    if has_unread {
         return Err(SolveError::method(CHANGED).at(&stage));
     }
 
     match result {
+        Ok(answer) if answer.text.trim().is_empty() => solving.end_with(EndReason::GaveUp {
+            why: "the strategy returned an empty answer".to_owned(),
+        }),
         Ok(answer) => {
             solving.best = Some(answer);
-            solving.end = Some(EndReason::Answered);
+            solving.end_with(EndReason::Answered);
         }
         Err(Stop(Reason::Limit(limit))) => return Ok(Advanced::Over(limit)),
-        Err(Stop(Reason::Over(reason))) => solving.end = Some(reason),
+        Err(Stop(Reason::Over(reason))) => solving.end_with(reason),
         Err(Stop(Reason::Failed(error))) => return Err(error.at(&stage)),
         Err(Stop(Reason::Parked)) => {
             return Err(SolveError::method("the method stopped without a call").at(&stage));
@@ -113,37 +127,37 @@ pub(super) fn advance(shared: &Arc<Shared>, solving: &mut Solving) -> Result<Adv
     Ok(Advanced::Ended)
 }
 
-const CHANGED: &str =
-    "the strategy makes other calls than those that were recorded; begin a new run";
-
 impl Solve {
     fn new(shared: &Arc<Shared>, solving: &mut Solving) -> Self {
         let strategy = shared.strategy.clone();
 
         Self {
-            conversation: shared.opening(&solving.problem).into_iter().collect(),
+            conversation: shared.opening(&solving.problem),
             problem: solving.problem.clone(),
             stage: strategy.start().name().to_owned(),
             session: Session::new(strategy),
             thoughts: solving.session.thoughts().len(),
+            idle: 0,
             spent: solving.spent,
             calls: std::mem::take(&mut solving.calls),
             shared: Arc::clone(shared),
             read: 0,
+            thoughts_read: 0,
             best: None,
             is_guess: false,
             plan: None,
-            progress: BTreeMap::new(),
+            progress: Vec::new(),
             open: None,
         }
     }
 
-    fn keep_in(self, solving: &mut Solving) {
-        solving.session = self.session;
+    /// Keeps what follows from the calls in the state. Returns the session before.
+    fn keep_in(self, solving: &mut Solving) -> Session {
         solving.calls = self.calls;
         solving.best = self.best;
         solving.is_guess = self.is_guess;
         solving.plan = self.plan;
+        std::mem::replace(&mut solving.session, self.session)
     }
 
     /// Returns the problem.
@@ -164,12 +178,10 @@ impl Solve {
     pub fn stage(&self, name: &str) -> Result<&Stage, Stop> {
         let strategy = &self.shared.strategy;
         strategy.stage(name).ok_or_else(|| {
-            let stages: Vec<&str> = strategy.stages().iter().map(Stage::name).collect();
+            let known = NameList::or(strategy.stages().iter().map(Stage::name));
+            let (name, strategy) = (Name(name), strategy.name());
             Stop::fail(format!(
-                "`{}` is not a stage of `{}`; expected {}",
-                Name(name),
-                strategy.name(),
-                NameList::or(&stages)
+                "`{name}` is not a stage of `{strategy}`; expected {known}"
             ))
         })
     }
@@ -205,6 +217,13 @@ impl Solve {
         &mut self.session
     }
 
+    /// Returns the thoughts from the last one of the current branch back to the first.
+    pub fn path(&self) -> impl Iterator<Item = &Thought> {
+        let branch = self.session.branch(self.session.current());
+        self.session
+            .path(branch.ok().and_then(|branch| branch.tip()))
+    }
+
     /// Adds a thought to the current branch.
     ///
     /// # Errors
@@ -233,14 +252,7 @@ impl Solve {
             self.stage.clone_from(stage);
         }
 
-        let thoughts = self.session.thoughts().len();
-        let limits = &self.shared.limits;
-        if let Some(limit) = limits.reached(&self.spent, thoughts)
-            && thoughts >= self.thoughts
-        {
-            return Err(Stop(Reason::Limit(limit)));
-        }
-
+        self.check_limits()?;
         Ok(self.session.think_on(branch, draft)?)
     }
 
@@ -254,53 +266,43 @@ impl Solve {
         self.think(&stage, self.problem.clone())
     }
 
-    /// Ends the run if the last thought and those before it on the branch repeat the same sequence
-    /// three times. Only thoughts for which this was called are compared, by `what` they contribute.
+    /// Checks that the limits on thoughts and time allow another thought or call. They don't end what
+    /// the state has already.
+    fn check_limits(&self) -> Result<(), Stop> {
+        let thoughts = self.session.thoughts().len();
+        if self.read < self.calls.len() || thoughts < self.thoughts {
+            return Ok(());
+        }
+
+        let limits = &self.shared.limits;
+        match limits.reached(&self.spent, thoughts + self.idle) {
+            Some(limit) => Err(Stop(Reason::Limit(limit))),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the run if the last thoughts repeat the same sequence three times. Only thoughts for
+    /// which this was called are compared, by `what` they contribute, apart from case and whitespace.
     ///
     /// # Errors
     ///
     /// Ends the run with [`EndReason::NoProgress`].
     pub fn progress(&mut self, what: impl Into<String>) -> Result<(), Stop> {
-        let branch = self.session.branch(self.session.current())?;
-        if let Some(last) = branch.tip() {
-            self.progress.insert(last, what.into());
-        }
+        let what = what.into().to_lowercase();
+        let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.progress.push((self.stage.clone(), what));
 
-        if self.is_stuck() {
+        let repeats = |length: usize| {
+            let newest: Vec<_> = self.progress.rchunks_exact(length).take(TIMES).collect();
+            newest.len() == TIMES && newest.iter().all(|one| Some(one) == newest.first())
+        };
+        if (1..=LONGEST).any(repeats) {
             return Err(Stop::from(EndReason::NoProgress {
                 stage: self.stage.clone(),
-                times: TIMES,
+                times: u32::try_from(TIMES).unwrap_or(u32::MAX),
             }));
         }
         Ok(())
-    }
-
-    fn is_stuck(&self) -> bool {
-        let times = usize::try_from(TIMES).unwrap_or(usize::MAX);
-        // The last thought first.
-        let path = self.path().take(LONGEST * times * 2).filter_map(|thought| {
-            let what = self.progress.get(&thought.id())?;
-            Some((thought.stage(), what))
-        });
-        let shown: Vec<_> = path.take(LONGEST * times).collect();
-
-        (1..=LONGEST).any(|length| {
-            let Some(newest) = shown.get(..length * times) else {
-                return false;
-            };
-            let before = newest.iter().skip(length);
-            newest
-                .iter()
-                .zip(before)
-                .all(|(one, other)| one.0 == other.0 && is_same(one.1, other.1))
-        })
-    }
-
-    /// Returns the thoughts from the last one of the current branch back to the first.
-    pub fn path(&self) -> impl Iterator<Item = &Thought> {
-        let branch = self.session.branch(self.session.current());
-        self.session
-            .path(branch.ok().and_then(|branch| branch.tip()))
     }
 
     /// Keeps an answer of the model. It is the result if the run ends early.
@@ -342,19 +344,27 @@ impl Solve {
     /// fails, or if no reply can be used.
     pub fn ask<T>(&mut self, stage: &str, ask: Ask<T>) -> Result<T, Stop> {
         let Ask { question, value } = ask;
-        let known = self.known(stage, [question.name.as_str()])?;
-        let Some(mut calls) = known else {
-            return Err(self.park(stage, vec![question], None));
+        let labels = [question.label(stage)];
+        let Some(mut calls) = self.known(stage, &labels)? else {
+            let questions = vec![question];
+            let enough = None;
+            return Err(self.park(stage, Work::Ask { questions, enough }));
         };
-
         let Some(Call::Model(asked)) = calls.pop() else {
             return Err(Stop::fail(CHANGED));
         };
-        let message = question.message(asked.format);
-        let reply = asked.reply.as_ref().map_err(|_| Stop::fail(CHANGED))?;
-        self.add_message(message);
-        self.add_message(said(&asked, reply));
-        value(reply).map_err(Stop::fail)
+        let reply = asked.reply.map_err(|_| Stop::fail(CHANGED))?;
+
+        self.add_message(question.message(asked.format));
+        // As the model wrote it, so that the conversation stays unchanged.
+        let raw = asked.tries.last();
+        let raw = raw.map_or(reply.text.as_str(), |last| last.reply.as_str());
+        let said = Message::assistant(raw).with_tool_calls(reply.tool_calls.iter().cloned());
+        self.add_message(match &reply.provider_data {
+            Some(data) => said.with_provider_data(data.clone()),
+            None => said,
+        });
+        value(&reply).map_err(Stop::fail)
     }
 
     /// Asks the model several questions concurrently, each at the end of the conversation, which
@@ -369,7 +379,7 @@ impl Solve {
         stage: &str,
         asks: Vec<Ask<T>>,
     ) -> Result<Vec<Result<T, AskProblem>>, Stop> {
-        self.ask_until(stage, asks, None)
+        self.ask_until(stage, asks, |_| None)
     }
 
     /// Asks the model several questions, until the replies so far are `enough`. The questions that
@@ -384,32 +394,30 @@ impl Solve {
         asks: Vec<Ask<T>>,
         enough: impl Fn(&[Option<Result<T, AskProblem>>]) -> bool + Send + Sync + 'static,
     ) -> Result<Vec<Result<T, AskProblem>>, Stop> {
-        let Some(value) = asks.first().map(|ask| ask.value) else {
-            return Ok(Vec::new());
-        };
-
-        let enough = move |asked: &[Option<Asked>]| {
-            let asked = asked.iter();
-            let replies = asked.map(|asked| Some(converted(asked.as_ref()?, value)));
-            enough(&replies.collect::<Vec<_>>())
-        };
-        self.ask_until(stage, asks, Some(Box::new(enough)))
+        self.ask_until(stage, asks, |value| {
+            Some(Box::new(move |asked| {
+                let asked = asked.iter().map(Option::as_ref);
+                let replies = asked.map(|asked| Some(converted(asked?, value)));
+                enough(&replies.collect::<Vec<_>>())
+            }))
+        })
     }
 
     fn ask_until<T>(
         &mut self,
         stage: &str,
         asks: Vec<Ask<T>>,
-        enough: Option<Enough>,
+        enough: impl FnOnce(Convert<T>) -> Option<Enough>,
     ) -> Result<Vec<Result<T, AskProblem>>, Stop> {
         let Some(value) = asks.first().map(|ask| ask.value) else {
             return Ok(Vec::new());
         };
 
-        let names = asks.iter().map(|ask| ask.question.name.as_str());
-        let Some(calls) = self.known(stage, names)? else {
-            let questions = asks.into_iter().map(|ask| ask.question);
-            return Err(self.park(stage, questions.collect(), enough));
+        let labels: Vec<String> = asks.iter().map(|ask| ask.question.label(stage)).collect();
+        let Some(calls) = self.known(stage, &labels)? else {
+            let questions = asks.into_iter().map(|ask| ask.question).collect();
+            let enough = enough(value);
+            return Err(self.park(stage, Work::Ask { questions, enough }));
         };
 
         let asked = calls.iter().filter_map(|call| match call {
@@ -430,118 +438,70 @@ impl Solve {
         stage: &str,
         calls: Vec<PlannedCall>,
     ) -> Result<Vec<Called>, Stop> {
-        let names = calls.iter().map(|call| call.id.as_str());
-        let known = self.known(stage, names)?;
-        if known.is_none() && !calls.is_empty() {
-            return Err(self.park_at(stage, Work::Call(calls)));
+        if calls.is_empty() {
+            return Ok(Vec::new());
         }
 
-        let called = known.into_iter().flatten().filter_map(|call| match call {
+        let labels: Vec<String> = calls.iter().map(|call| call.label(stage)).collect();
+        let Some(known) = self.known(stage, &labels)? else {
+            return Err(self.park(stage, Work::Call(calls)));
+        };
+
+        let called = known.into_iter().filter_map(|call| match call {
             Call::Tool(called) => Some(called),
             Call::Model(_) => None,
         });
         Ok(called.collect())
     }
 
-    /// Returns the next calls, if they were made. They must be those with these names.
-    fn known<'n>(
-        &mut self,
-        stage: &str,
-        names: impl IntoIterator<Item = &'n str>,
-    ) -> Result<Option<Vec<Call>>, Stop> {
+    /// Returns the next calls, if they were made. They must have these labels.
+    fn known(&mut self, stage: &str, labels: &[String]) -> Result<Option<Vec<Call>>, Stop> {
         stage.clone_into(&mut self.stage);
         self.stage(stage)?;
         if self.open.is_some() {
             return Err(Stop(Reason::Parked));
         }
 
-        let names: Vec<&str> = names.into_iter().collect();
         let next = self.calls.get(self.read..).unwrap_or_default();
-        let next = next.get(..names.len()).unwrap_or(next);
-        let has_failed = next.iter().all(Call::has_failed);
-        if has_failed {
+        let next = next.get(..labels.len()).unwrap_or(next);
+        if next.iter().all(Call::has_failed) {
             // An attempt that failed is made again.
             self.calls.truncate(self.read);
             return Ok(None);
         }
-
-        let is_same = |(call, name): (&Call, &&str)| call.is_at(stage, name);
-        if next.len() < names.len() || !next.iter().zip(&names).all(is_same) {
+        if !next.iter().map(Call::label).eq(labels) {
             return Err(Stop::fail(CHANGED));
         }
 
+        let next = next.to_vec();
         self.read += next.len();
-        Ok(Some(next.to_vec()))
+        let thoughts = self.session.thoughts().len();
+        self.idle += usize::from(thoughts == self.thoughts_read);
+        self.thoughts_read = thoughts;
+        Ok(Some(next))
     }
 
-    fn park(&mut self, stage: &str, mut questions: Vec<Question>, enough: Option<Enough>) -> Stop {
-        for question in &mut questions {
-            question.messages = self.conversation.clone();
+    fn park(&mut self, stage: &str, work: Work) -> Stop {
+        if let Err(over) = self.check_limits() {
+            return over;
         }
-        self.park_at(stage, Work::Ask { questions, enough })
-    }
 
-    fn park_at(&mut self, stage: &str, work: Work) -> Stop {
-        let stage = stage.to_owned();
-        self.open.get_or_insert(Batch { stage, work });
+        self.open = Some(Batch {
+            stage: stage.to_owned(),
+            messages: self.conversation.clone(),
+            work,
+        });
         Stop(Reason::Parked)
     }
 }
 
-fn converted<T>(
-    asked: &Asked,
-    value: fn(&StageReply) -> Result<T, String>,
-) -> Result<T, AskProblem> {
+fn converted<T>(asked: &Asked, value: Convert<T>) -> Result<T, AskProblem> {
     let reply = asked.reply.as_ref().map_err(Clone::clone)?;
     value(reply).map_err(AskProblem::Unreadable)
-}
-
-impl Call {
-    fn is_at(&self, stage: &str, name: &str) -> bool {
-        match self {
-            Self::Model(asked) => asked.stage == stage && asked.name == name,
-            Self::Tool(called) => called.stage == stage && called.id == name,
-        }
-    }
-
-    /// Returns whether the call has no outcome that a method can use.
-    fn has_failed(&self) -> bool {
-        match self {
-            Self::Model(asked) => matches!(
-                asked.reply,
-                Err(AskProblem::Client(_) | AskProblem::Unreadable(_))
-            ),
-            Self::Tool(_) => false,
-        }
-    }
-}
-
-/// Returns the reply as the model wrote it, so that the conversation stays unchanged.
-fn said(asked: &Asked, reply: &StageReply) -> Message {
-    let raw = asked.tries.last().map(|last| last.reply.as_str());
-    let message = Message::assistant(raw.unwrap_or(reply.text.as_str()))
-        .with_tool_calls(reply.tool_calls.iter().cloned());
-
-    match &reply.provider_data {
-        Some(data) => message.with_provider_data(data.clone()),
-        None => message,
-    }
 }
 
 /// The maximum number of thoughts that repeat.
 const LONGEST: usize = 24;
 
 /// The number of repetitions that end a run.
-const TIMES: u32 = 3;
-
-/// Returns whether two texts are equal except for case and whitespace.
-///
-/// It stops at the first difference, since many texts are compared, which may be long.
-fn is_same(one: &str, other: &str) -> bool {
-    fn folded(text: &str) -> impl Iterator<Item = char> {
-        text.split_whitespace()
-            .flat_map(|word| word.chars().flat_map(char::to_lowercase).chain([' ']))
-    }
-
-    folded(one).eq(folded(other))
-}
+const TIMES: usize = 3;

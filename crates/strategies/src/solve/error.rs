@@ -76,10 +76,7 @@ impl SolveError {
         let calls = self
             .so_far()
             .map_or(self.0.calls.as_slice(), Solving::calls);
-        calls.iter().rev().find_map(|call| match call {
-            Call::Model(asked) => asked.tries.last().map(|last| last.reply.as_str()),
-            Call::Tool(_) => None,
-        })
+        calls.iter().rev().find_map(Call::last_reply)
     }
 
     /// Returns the stage in which the run failed.

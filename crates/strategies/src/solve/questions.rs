@@ -14,7 +14,7 @@ use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
 
 use super::ask::Question;
-use super::context::Enough;
+use super::context::{Batch, Enough};
 use super::form::Read;
 use super::solving_event::Thinking;
 use super::{AskProblem, Asked, StageReply};
@@ -39,12 +39,12 @@ impl Questions {
         self.client.capabilities().has(Capability::Tools)
     }
 
-    /// Asks questions, up to [`at_once`](Self::at_once) concurrently, until all are answered, there
-    /// are `enough` answers, or the time of the budget is over. Returns the results in order, and the
-    /// first error of a client.
+    /// Asks the questions of a batch, up to [`at_once`](Self::at_once) concurrently, until all are
+    /// answered, there are `enough` answers, or the time of the budget is over. Returns the results
+    /// in order, and the first error of a client.
     pub(super) async fn ask_all(
         &self,
-        stage: &str,
+        batch: &Batch,
         asks: &[Question],
         enough: Option<&Enough>,
         meter: &Meter,
@@ -55,8 +55,8 @@ impl Questions {
 
         // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
         let calls = asks.iter().enumerate().map(|(place, ask)| {
-            let judge = Judge::new(self, ask, place, &unasked);
-            async move { (place, self.ask(stage, judge, meter, is_alone).await) }
+            let judge = Judge::new(self, batch, ask, place, &unasked);
+            async move { (place, self.ask(judge, meter, is_alone).await) }
         });
         let calls: Vec<_> = calls.collect();
         let mut running = stream::iter(calls).buffer_unordered(self.at_once);
@@ -74,14 +74,13 @@ impl Questions {
             if let Some(slot) = answered.get_mut(place) {
                 *slot = Some(asked);
             }
-
             if enough.is_some_and(|enough| enough(&answered)) {
                 break AskProblem::NotNeeded;
             }
         };
 
         drop(running);
-        let left = |ask| Asked::new(stage, ask, AskLog::default(), Err(left.clone()));
+        let left = |ask| Asked::new(&batch.stage, ask, AskLog::default(), Err(left.clone()));
         let asked = asks.iter().zip(answered);
         let asked = asked.map(|(ask, asked)| asked.unwrap_or_else(|| left(ask)));
         (asked.collect(), first_error)
@@ -90,12 +89,11 @@ impl Questions {
     /// Asks one question until the reply can be used.
     async fn ask(
         &self,
-        stage: &str,
         mut judge: Judge<'_>,
         meter: &Meter,
         is_alone: bool,
     ) -> (Asked, Option<LlmError>) {
-        let ask = judge.ask;
+        let Judge { batch, ask, .. } = judge;
 
         // Only a single question is streamed, since the chunks of several would be interleaved.
         let mut asking = Asking::new(&self.client, &self.refused, self.formats(ask))
@@ -103,11 +101,10 @@ impl Questions {
             .with_meter(meter)
             .with_asks_again(self.asks_again)
             .with_streaming(is_alone);
-        let result = asking.run(&mut judge).await;
 
         let mut error = None;
         let mut repairs = Vec::new();
-        let reply = match result {
+        let reply = match asking.run(&mut judge).await {
             Ok((reply, corrected)) => {
                 repairs = corrected;
                 Ok(reply)
@@ -121,22 +118,22 @@ impl Questions {
             }
         };
 
-        let asked = Asked {
-            repairs,
-            ..Asked::new(stage, ask, asking.into_log(), reply)
-        };
+        let mut asked = Asked::new(&batch.stage, ask, asking.into_log(), reply);
+        asked.repairs = repairs;
         (asked, error)
     }
 
     /// Returns the formats for a question, tightest first.
     fn formats(&self, ask: &Question) -> Vec<Format> {
-        // The program has chosen a format itself.
-        if self.request.format().is_some() {
+        // The program has chosen a format itself, or tools are an alternative to the form.
+        if self.request.format().is_some() || !ask.tools.is_empty() {
             return vec![Format::Text];
         }
 
-        let formats = Format::from_first(self.format, self.client.capabilities());
-        ask.formats(formats, self.max_tokens())
+        let mut formats = Format::from_first(self.format, self.client.capabilities());
+        let most = self.max_tokens();
+        formats.retain(|format| !format.is_json() || ask.reply_format(*format, most).is_some());
+        formats
     }
 
     /// Returns the maximum number of tokens of a reply.
@@ -145,34 +142,30 @@ impl Questions {
     }
 
     /// Returns the request for a reply in lines.
-    pub(super) fn request_in_lines(&self, ask: &Question, place: usize) -> ChatRequest {
-        let conversation = ask.conversation(Format::Text);
-        self.request(ask, place).with_messages(conversation)
+    pub(super) fn request_in_lines(&self, batch: &Batch, ask: &Question) -> ChatRequest {
+        self.request(batch, ask, Format::Text)
     }
 
-    /// Returns the request without its conversation.
-    fn request(&self, ask: &Question, place: usize) -> ChatRequest {
-        let mut request = self.request.clone().with_tools(ask.tools.clone());
+    /// Returns the request for a reply in a format, which doesn't require it yet.
+    fn request(&self, batch: &Batch, ask: &Question, format: Format) -> ChatRequest {
+        let messages = ask.conversation(&batch.messages, format);
+        let request = self.request.clone().with_messages(messages);
+        let request = request.with_tools(ask.tools.clone());
 
-        if let Some(temperature) = ask.temperature {
-            request = request.with_temperature(temperature);
+        match ask.temperature {
+            Some(temperature) => request.with_temperature(temperature),
+            None => request,
         }
-
-        if let Some(seed) = request.seed() {
-            // With the same seed, the same question would get the same reply each time.
-            request = request.with_seed(seed.wrapping_add(place as u64));
-        }
-
-        request
     }
 }
 
 /// Reads the replies to one question.
 struct Judge<'a> {
+    questions: &'a Questions,
+    batch: &'a Batch,
     ask: &'a Question,
-    /// The request without its conversation.
-    request: ChatRequest,
-    max_tokens: u32,
+    /// The number of the question among those of the batch.
+    place: usize,
     /// The number of questions that haven't been asked yet. They share what is left.
     unasked: &'a AtomicU64,
     /// Whether this question has been asked.
@@ -181,23 +174,27 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(questions: &Questions, ask: &'a Question, place: usize, unasked: &'a AtomicU64) -> Self {
+    fn new(
+        questions: &'a Questions,
+        batch: &'a Batch,
+        ask: &'a Question,
+        place: usize,
+        unasked: &'a AtomicU64,
+    ) -> Self {
         Self {
+            questions,
+            batch,
             ask,
-            request: questions.request(ask, place),
-            max_tokens: questions.max_tokens(),
+            place,
             unasked,
             is_asked: false,
             thinking: Thinking::new(&ask.name, &ask.form),
         }
     }
 
-    /// Tightens the schema if the budget leaves fewer tokens for the reply than the request allows.
-    fn with_fitting_format(&self, request: ChatRequest, format: Format) -> ChatRequest {
-        let fewer = request.max_tokens().filter(|most| *most < self.max_tokens);
-        let format = fewer.and_then(|most| self.ask.reply_format(format, most));
-
-        match format {
+    /// Requires the format. A reply has at most this many tokens.
+    fn with_format(&self, request: ChatRequest, format: Format, most: u32) -> ChatRequest {
+        match self.ask.reply_format(format, most) {
             Some(format) => request.with_format(format),
             None => request,
         }
@@ -219,13 +216,13 @@ impl Policy for Judge<'_> {
     type Stop = Limit;
 
     fn request(&self, format: Format) -> ChatRequest {
-        let conversation = self.ask.conversation(format);
-        let request = self.request.clone().with_messages(conversation);
-
-        match self.ask.reply_format(format, self.max_tokens) {
-            Some(format) => request.with_format(format),
+        let request = self.questions.request(self.batch, self.ask, format);
+        let request = match request.seed() {
+            // With the same seed, the same question would get the same reply each time.
+            Some(seed) => request.with_seed(seed.wrapping_add(self.place as u64)),
             None => request,
-        }
+        };
+        self.with_format(request, format, self.questions.max_tokens())
     }
 
     fn fit(
@@ -235,8 +232,15 @@ impl Policy for Judge<'_> {
         format: Format,
     ) -> Result<ChatRequest, Limit> {
         self.thinking.begin();
-        let fitted = meter.fit(request, self.shares())?;
-        Ok(self.with_fitting_format(fitted, format))
+        let request = meter.fit(request, self.shares())?;
+
+        // The schema is tightened if the budget leaves fewer tokens than the request allows.
+        Ok(match request.max_tokens() {
+            Some(most) if most < self.questions.max_tokens() => {
+                self.with_format(request, format, most)
+            }
+            _ => request,
+        })
     }
 
     fn on_text(&mut self, text: &str) {
@@ -282,12 +286,10 @@ fn read(ask: &Question, format: Format, response: &ChatResponse) -> Result<Read,
         return Ok((reply, Vec::new()));
     }
 
-    let is_at_limit = *response.finish_reason() == FinishReason::Length;
-    ask.read(format, response.text())
-        .map_err(|problem| match is_at_limit {
-            true => {
-                format!("{problem}; the reply was cut off at the limit of tokens, so be shorter")
-            }
-            false => problem,
-        })
+    let is_cut = *response.finish_reason() == FinishReason::Length;
+    let read = ask.read(format, response.text());
+    read.map_err(|problem| match is_cut {
+        true => format!("{problem}; the reply was cut off at the limit of tokens, so be shorter"),
+        false => problem,
+    })
 }

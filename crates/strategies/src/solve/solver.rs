@@ -3,14 +3,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::{Action, BuildError, Flow};
-use cogwork_llm::{ChatRequest, LlmClient};
+use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
 use cogwork_tools::Tools;
 use cogwork_typed::ask::{Format, Limits, RefusedFormats};
 
-use super::node::{MORE, SolveNode};
 use super::questions::Questions;
-use super::shared::Shared;
+use super::step::{MORE, SolveNode};
 use super::{Method, SolveError, Solved, Solving};
+use crate::Strategy;
 
 /// Solves problems with a strategy and a model.
 ///
@@ -41,6 +41,38 @@ use super::{Method, SolveError, Solved, Solving};
 /// larger flow like any other.
 #[derive(Clone)]
 pub struct Solver(Shared);
+
+/// What all runs of a solver share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) method: Arc<dyn Method>,
+    pub(super) strategy: Strategy,
+    pub(super) questions: Questions,
+    pub(super) tools: Tools,
+    pub(super) limits: Limits,
+}
+
+impl Shared {
+    /// Returns the beginning of the conversation: the instructions and the problem.
+    pub(super) fn opening(&self, problem: &str) -> Messages {
+        let native_tools = self.questions.native_tools();
+        let instructions = self.method.instructions(&self.tools, native_tools);
+        let problem = format!("The problem:\n{}", problem.trim());
+        Messages::from_iter([Message::system(instructions), Message::user(problem)])
+    }
+
+    /// Returns the settings of a run with these limits.
+    pub(super) fn with_limits(self: &Arc<Self>, limits: Limits) -> Arc<Self> {
+        if limits == Limits::default() {
+            return Arc::clone(self);
+        }
+
+        Arc::new(Self {
+            limits: limits.or(self.limits),
+            ..Self::clone(self)
+        })
+    }
+}
 
 impl Solver {
     /// The action of a run that reached its final stage. [`Solving::best`] returns the answer.

@@ -1,13 +1,17 @@
 use std::fmt;
 
+use std::time::Duration;
+
+use cogwork_flow::report_from;
 use cogwork_plan::Plan;
 use cogwork_text::{Name, OneLine};
-use cogwork_typed::ask::{Limits, Meter, Spent};
+use cogwork_typed::ask::{Limit, Limits, Meter, Spent};
 use serde::{Deserialize, Serialize};
 
 use super::context::Advanced;
-use super::{Answer, Call, EndReason};
-use crate::{BranchId, Session, Strategy};
+use super::solving_event::{SOURCE, SolvingEvent};
+use super::{Call, conclusion};
+use crate::{BranchId, Session, SessionLimit, Strategy};
 
 /// The state of a run. It is the state of the flow of a [`Solver`](super::Solver).
 ///
@@ -29,12 +33,18 @@ pub struct Solving {
     pub(super) is_guess: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) plan: Option<Plan>,
+    /// The limit that was reached, after which only the conclusion is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) over: Option<Limit>,
     pub(super) end: Option<EndReason>,
     #[serde(skip)]
     pub(super) limits: Limits,
     /// What follows, unless the options have changed since.
     #[serde(skip)]
     pub(super) next: Option<Advanced>,
+    /// How long it took to find that out, which counts as time of the next step.
+    #[serde(skip)]
+    pub(super) worked: Duration,
 }
 
 impl Solving {
@@ -48,9 +58,11 @@ impl Solving {
             best: None,
             is_guess: false,
             plan: None,
+            over: None,
             end: None,
             limits: Limits::default(),
             next: None,
+            worked: Duration::ZERO,
         }
     }
 
@@ -60,6 +72,26 @@ impl Solving {
         self.limits = limits;
         self.next = None;
         self
+    }
+
+    /// Ends the run with the best answer that the conclusion, if there is one, or the method gave.
+    pub(super) fn conclude(&mut self, limit: Limit, conclusion: Vec<Call>) {
+        for call in conclusion {
+            if let Call::Model(asked) = &call {
+                let answer = asked.reply.as_ref().ok().and_then(conclusion::answer);
+                self.best = answer.or(self.best.take());
+            }
+            self.calls.push(call);
+        }
+        self.end_with(EndReason::OutOf { limit });
+    }
+
+    pub(super) fn end_with(&mut self, reason: EndReason) {
+        report_from(SOURCE, || SolvingEvent::Ended {
+            reason: reason.clone(),
+            answer: self.best.as_ref().map(|answer| answer.text.clone()),
+        });
+        self.end = Some(reason);
     }
 
     /// Returns the problem.
@@ -131,4 +163,135 @@ const MOST: usize = 200;
 
 fn line<T>(text: T) -> OneLine<T> {
     OneLine::new(text).with_max_chars(MOST)
+}
+
+/// The result of a run, which has the same form for all strategies.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct Solved(Solving);
+
+impl From<Solving> for Solved {
+    /// Returns the result of a run of a solver's [flow](super::Solver::into_flow).
+    fn from(mut solving: Solving) -> Self {
+        solving.end.get_or_insert_with(|| EndReason::GaveUp {
+            why: "the run was given up".to_owned(),
+        });
+        Self(solving)
+    }
+}
+
+impl Solved {
+    /// Returns the answer. If the run was stopped, this is the best answer so far, if there is one.
+    pub fn answer(&self) -> Option<&str> {
+        self.0.best().map(|answer| answer.text.as_str())
+    }
+
+    /// Returns the confidence in the answer, from 0 to 1, if the strategy provides one.
+    pub fn confidence(&self) -> Option<f64> {
+        self.0.best().and_then(|answer| answer.confidence)
+    }
+
+    /// Returns why the run ended.
+    pub fn end(&self) -> &EndReason {
+        self.0.end().unwrap_or(&EndReason::Answered)
+    }
+
+    /// Returns whether the strategy reached its final stage with an answer. A refusal isn't one; see
+    /// [`no_answer`](cogwork_typed::ask::no_answer). If not, the answer is the best one so far, and
+    /// [`end`](Self::end) is the reason.
+    pub fn is_answered(&self) -> bool {
+        *self.end() == EndReason::Answered
+    }
+
+    /// Returns the cost of the run.
+    pub fn spent(&self) -> Spent {
+        self.0.spent()
+    }
+
+    /// Returns how the answer was found: the thoughts, the calls, and the plan if there is one. It is
+    /// displayed as the thoughts in lines.
+    pub fn trace(&self) -> &Solving {
+        &self.0
+    }
+}
+
+/// An answer to the problem.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The answer.
+    pub text: String,
+    /// The confidence in the answer, from 0 to 1, if the strategy provides one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+}
+
+impl Answer {
+    /// Creates an answer without a confidence.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            confidence: None,
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Answer {
+    fn from(text: T) -> Self {
+        Self::new(text)
+    }
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EndReason {
+    /// The strategy reached its final stage.
+    Answered,
+    /// A limit was reached.
+    OutOf {
+        /// The limit.
+        limit: Limit,
+    },
+    /// A [limit of the session](crate::SessionPolicy) was reached.
+    SessionFull {
+        /// The limit.
+        limit: SessionLimit,
+        /// The value of the limit.
+        most: usize,
+    },
+    /// The thoughts repeated.
+    NoProgress {
+        /// The stage in which the repetition was detected.
+        stage: String,
+        /// The number of repetitions.
+        times: u32,
+    },
+    /// The strategy gave up.
+    GaveUp {
+        /// The reason.
+        why: String,
+    },
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answered => f.write_str("answered"),
+            Self::OutOf { limit } => write!(f, "the budget of {limit} is spent"),
+            Self::SessionFull { limit, most } => {
+                write!(f, "the session has reached its limit of {most} {limit}")
+            }
+            Self::NoProgress { stage, times } => {
+                let repeated = format_args!("the thoughts repeated {times} times");
+                write!(
+                    f,
+                    "no progress: {repeated} up to the stage `{}`",
+                    Name(stage)
+                )
+            }
+            Self::GaveUp { why } => write!(f, "given up: {}", OneLine::new(why)),
+        }
+    }
 }

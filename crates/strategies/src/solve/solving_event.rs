@@ -1,13 +1,13 @@
 use std::collections::BTreeMap;
 
-use cogwork_flow::{is_followed, report_growth};
+use cogwork_flow::{is_followed, is_watched, report_from, report_growth};
 use cogwork_typed::{GrowingText, Growth};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::EndReason;
 use super::form::Form;
-use crate::{BranchId, ThoughtId};
+use super::{EndReason, Solving};
+use crate::{Branch, BranchId, BranchStatus, Session, Strategy, Thought, ThoughtId};
 
 /// The source of these events, in the events of a run.
 pub(super) const SOURCE: &str = "solving";
@@ -167,4 +167,96 @@ fn event(question: &str, growth: Growth<'_>) -> SolvingEvent {
         text: growth.added().to_owned(),
         is_start: growth.is_start(),
     }
+}
+
+/// Reports what is different from the session `before`, if the run is watched.
+pub(super) fn report_changes(before: &Session, solving: &Solving, strategy: &Strategy) {
+    if !is_watched() {
+        return;
+    }
+
+    let session = solving.session();
+    if before.thoughts().is_empty() && !session.thoughts().is_empty() {
+        report_from(SOURCE, || SolvingEvent::table(strategy));
+    }
+
+    // A branch is reported before its thoughts, and once more if a thought merged it.
+    for branch in session.branches().iter().skip(before.branches().len()) {
+        report_from(SOURCE, || SolvingEvent::branch(branch));
+    }
+
+    for thought in session.thoughts().iter().skip(before.thoughts().len()) {
+        report_from(SOURCE, || SolvingEvent::stage(session, thought));
+        if thought.merged().is_some() {
+            report_from(SOURCE, || SolvingEvent::merged(session, thought));
+        }
+    }
+
+    let known = session.branches().iter().zip(before.branches());
+    for (branch, before) in known {
+        let is_same = branch.status() == before.status() && branch.score() == before.score();
+        if !is_same {
+            report_from(SOURCE, || SolvingEvent::branch(branch));
+        }
+    }
+}
+
+impl SolvingEvent {
+    fn table(strategy: &Strategy) -> Self {
+        let stages = strategy.stages().iter().map(|stage| TableStage {
+            name: stage.name().to_owned(),
+            next: stage.next_names().to_vec(),
+            is_final: stage.is_final(),
+        });
+        Self::Table {
+            strategy: strategy.name().to_owned(),
+            start: strategy.start().name().to_owned(),
+            stages: stages.collect(),
+        }
+    }
+
+    fn branch(branch: &Branch) -> Self {
+        let (status, into) = match branch.status() {
+            BranchStatus::Merged(thought) => ("merged".to_owned(), Some(thought)),
+            status => (status.to_string(), None),
+        };
+        Self::Branch {
+            id: branch.id(),
+            name: branch.name().to_owned(),
+            from: branch.forked_from(),
+            status,
+            into,
+            score: branch.score(),
+        }
+    }
+
+    fn stage(session: &Session, thought: &Thought) -> Self {
+        let parameters = thought.parameters();
+        let parameters = parameters.map(|(name, value)| (name.to_owned(), value.clone()));
+        Self::Stage {
+            thought: thought.id(),
+            branch: name_of(session, thought.branch()),
+            parents: thought.parents().collect(),
+            revises: thought.revises(),
+            stage: thought.stage().to_owned(),
+            text: thought.text().to_owned(),
+            parameters: parameters.collect(),
+        }
+    }
+
+    fn merged(session: &Session, thought: &Thought) -> Self {
+        let merged = || thought.merged().into_iter();
+        let sources = merged().flat_map(|merged| &merged.sources);
+        Self::Merged {
+            thought: thought.id(),
+            into: name_of(session, thought.branch()),
+            branches: sources.map(|source| name_of(session, *source)).collect(),
+            parents: merged().flat_map(|merged| merged.parents.clone()).collect(),
+        }
+    }
+}
+
+fn name_of(session: &Session, branch: BranchId) -> String {
+    let branch = session.branch(branch);
+    branch.map_or_else(|_| String::new(), |branch| branch.name().to_owned())
 }

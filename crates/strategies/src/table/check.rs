@@ -4,113 +4,87 @@ use std::collections::{HashMap, HashSet};
 
 use cogwork_text::{Name, NameList};
 
-use super::{Problems, TableProblem, is_name, not_a_name};
+use super::{TableError, is_name, not_a_name};
+use crate::Stage;
 use crate::strategy::Table;
-use crate::{ParameterType, Stage};
 
 /// Stages by the names of others.
 type Edges<'t> = HashMap<&'t str, Vec<&'t str>>;
 
-/// Reports the problems of a table. `unread` are the stages that couldn't be read.
-pub(super) fn check(table: &Table, unread: &[String], problems: &mut Problems) {
-    let place = TableProblem::of(&table.name);
-    let stages = table.stages.iter().map(|stage| &stage.name);
-    let names: Vec<&String> = stages.chain(unread).collect();
-    let known: HashSet<&str> = names.iter().map(|name| name.as_str()).collect();
-
+/// Adds the problems of a table.
+pub(super) fn check(table: &Table, error: &mut TableError) {
+    let place = table.name.as_str();
     for name in [&table.name].into_iter().chain(&table.aliases) {
-        check_name(name, &place, problems);
+        if !is_name(name) {
+            error.push(place, not_a_name(name));
+        }
     }
     if table.description.trim().is_empty() {
-        problems.push(&place, "it has no `description`; expected a text");
+        error.push(place, "it has no `description`; expected a text");
+    }
+    if table.stages.is_empty() {
+        return error.push(place, "it has no `stages`; expected at least one");
     }
 
-    if names.is_empty() {
-        return problems.push(&place, "it has no `stages`; expected at least one");
-    }
-
+    let names: HashSet<&str> = table.stages.iter().map(Stage::name).collect();
     let no_stage = |name: &str| {
-        let stages = NameList::or(&names);
+        let stages = NameList::or(table.stages.iter().map(Stage::name));
         format!("`{}` is not a stage; expected {stages}", Name(name))
     };
-    if !known.contains(table.start.as_str()) && unread.is_empty() {
-        let place = place.clone().at_key("start");
-        problems.push(&place, no_stage(&table.start));
+    if !names.contains(table.start.as_str()) {
+        error.push(&format!("{place}.start"), no_stage(&table.start));
     }
 
     for stage in &table.stages {
-        let place = place.clone().at_stage(&stage.name);
-        check_stage(stage, &place, problems);
+        let place = place_of(table, stage);
+        check_stage(stage, &place, error);
 
+        let place = format!("{place}.next");
         let mut seen = HashSet::new();
         for next in &stage.next {
-            let place = place.clone().at_key("next");
-            if !known.contains(next.as_str()) {
-                problems.push(&place, no_stage(next));
+            if !names.contains(next.as_str()) {
+                error.push(&place, no_stage(next));
             } else if !seen.insert(next) {
                 let next = Name(next);
-                problems.push(&place, format!("`{next}` is there twice; expected once"));
+                error.push(&place, format!("`{next}` is there twice; expected once"));
             }
         }
     }
 
-    // The edges of a stage that couldn't be read are unknown.
-    if unread.is_empty() {
-        check_ways(table, &place, problems);
-    }
+    check_ways(table, error);
 }
 
-fn check_stage(stage: &Stage, place: &TableProblem, problems: &mut Problems) {
-    check_name(&stage.name, place, problems);
-    let texts = [
+fn place_of(table: &Table, stage: &Stage) -> String {
+    format!("{}.stages.{}", table.name, stage.name)
+}
+
+fn check_stage(stage: &Stage, place: &str, error: &mut TableError) {
+    if !is_name(&stage.name) {
+        error.push(place, not_a_name(&stage.name));
+    }
+    for (key, text) in [
         ("description", &stage.description),
         ("prompt", &stage.prompt),
-    ];
-    for (key, _) in texts.iter().filter(|(_, text)| text.trim().is_empty()) {
-        problems.push(place, format!("it has no `{key}`; expected a text"));
+    ] {
+        if text.trim().is_empty() {
+            error.push(place, format!("it has no `{key}`; expected a text"));
+        }
     }
-
     if stage.is_final && !stage.next.is_empty() {
-        problems.push(
-            place,
-            "it has both `final` and `next`; expected one of them",
-        );
+        let message = "it has both `final` and `next`; expected one of them";
+        error.push(place, message);
     }
 
     for (name, parameter) in &stage.parameters {
-        if has_empty_range(parameter.kind()) {
-            let place = place.clone().at_key(&format!("parameters.{name}"));
-            problems.push(
-                &place,
-                "`min` is greater than `max`; expected a smaller one",
-            );
+        if parameter.kind().has_empty_range() {
+            let message = "`min` is greater than `max`; expected a smaller one";
+            error.push(&format!("{place}.parameters.{name}"), message);
         }
-    }
-}
-
-fn check_name(name: &str, place: &TableProblem, problems: &mut Problems) {
-    if !is_name(name) {
-        problems.push(place, not_a_name(name));
-    }
-}
-
-fn has_empty_range(kind: &ParameterType) -> bool {
-    match kind {
-        ParameterType::Integer { min, max } | ParameterType::Number { min, max } => {
-            min.zip(*max).is_some_and(|(min, max)| min > max)
-        }
-        ParameterType::List { items: inner, .. } | ParameterType::Map { values: inner } => {
-            has_empty_range(inner)
-        }
-        ParameterType::Object { fields } => {
-            fields.values().any(|field| has_empty_range(field.kind()))
-        }
-        _ => false,
     }
 }
 
 /// Checks that the start leads to every stage, and every stage to a final one.
-fn check_ways(table: &Table, place: &TableProblem, problems: &mut Problems) {
+fn check_ways(table: &Table, error: &mut TableError) {
     let mut forwards = Edges::new();
     let mut backwards = Edges::new();
     for stage in &table.stages {
@@ -122,21 +96,21 @@ fn check_ways(table: &Table, place: &TableProblem, problems: &mut Problems) {
 
     let finals = table.stages.iter().filter(|stage| stage.is_final);
     let finals: Vec<&str> = finals.map(Stage::name).collect();
-    if finals.is_empty() {
+    let has_end = !finals.is_empty();
+    if !has_end {
         let message = "no stage is final; expected `final: true` in at least one";
-        problems.push(place, message);
+        error.push(&table.name, message);
     }
 
     let reached = reached(vec![&table.start], &forwards);
-    let has_end = !finals.is_empty();
     let ending = self::reached(finals, &backwards);
     for stage in &table.stages {
-        let place = place.clone().at_stage(&stage.name);
+        let place = place_of(table, stage);
         if !reached.contains(stage.name()) {
-            problems.push(&place, "it cannot be reached from the start");
+            error.push(&place, "it cannot be reached from the start");
         }
         if has_end && !ending.contains(stage.name()) {
-            problems.push(&place, "it does not lead to a final stage");
+            error.push(&place, "it does not lead to a final stage");
         }
     }
 }

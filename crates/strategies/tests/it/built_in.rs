@@ -12,8 +12,7 @@ use crate::support;
 use std::collections::BTreeMap;
 
 use cogwork_strategies::{
-    Parameter, RefusalReason, RefusedMove, Session, SessionError, Stage, Strategies, Strategy,
-    StrategyName,
+    Parameter, RefusedMove, Session, SessionError, Stage, Strategies, Strategy, StrategyName,
 };
 use proptest::prelude::*;
 use support::{draft, needed, walk};
@@ -109,7 +108,7 @@ fn every_edge_is_taken_and_every_other_move_refused() {
                     edges += 1;
                 } else {
                     let refusal = refusal(moved.unwrap_err());
-                    assert_eq!(refusal.reason, RefusalReason::IllegalMove);
+                    assert_eq!(refusal.mistyped, []);
                     assert_eq!(
                         (&*refusal.from, &*refusal.attempted),
                         (from.name(), to.name())
@@ -154,8 +153,10 @@ fn a_required_parameter_left_out_is_missing_and_nothing_moves() {
                 let mut draft = draft(to, "next");
                 draft.parameters.remove(left_out);
                 let refusal = refusal(session.think(draft).unwrap_err());
-                assert_eq!(refusal.missing, [left_out.as_str()]);
-                assert_eq!(refusal.reason, RefusalReason::Parameters);
+                let missing = refusal.mistyped.iter().map(|fault| fault.to_string());
+                let missing: Vec<String> = missing.collect();
+                assert_eq!(missing.len(), 1);
+                assert!(missing[0].starts_with(&format!("`{left_out}` is missing")));
                 assert_eq!(session, before);
             }
         }

@@ -120,32 +120,30 @@ fn refusals_say_what_is_allowed_missing_and_mistyped() {
       "strategy": "tree_of_thoughts",
       "from": "problem_reception",
       "attempted": "final_response",
-      "reason": "illegal_move",
       "allowed": [
         "approach_exploration"
       ],
-      "missing": [],
-      "mistyped": [],
-      "unknown": []
+      "mistyped": []
     }
     "#);
 
-    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::at("nowhere\n\u{202e}", "?")), @r"`tree_of_thoughts` has no stage `nowhere\n\u{202e}`; expected `approach_exploration`");
+    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::at("nowhere\n\u{202e}", "?")), @r"`tree_of_thoughts` does not lead from `problem_reception` to `nowhere\n\u{202e}`; expected `approach_exploration`");
     insta::assert_json_snapshot!(refused(&mut session, ThoughtDraft::at("approach_exploration", "Two.")), @r#"
     {
       "kind": "refused",
       "strategy": "tree_of_thoughts",
       "from": "problem_reception",
       "attempted": "approach_exploration",
-      "reason": "parameters",
       "allowed": [
         "approach_exploration"
       ],
-      "missing": [
-        "approaches"
-      ],
-      "mistyped": [],
-      "unknown": []
+      "mistyped": [
+        {
+          "parameter": "approaches",
+          "expected": "a list that is not empty",
+          "found": "missing"
+        }
+      ]
     }
     "#);
 
@@ -159,11 +157,9 @@ fn refusals_say_what_is_allowed_missing_and_mistyped() {
       "strategy": "tree_of_thoughts",
       "from": "problem_reception",
       "attempted": "approach_exploration",
-      "reason": "parameters",
       "allowed": [
         "approach_exploration"
       ],
-      "missing": [],
       "mistyped": [
         {
           "parameter": "approaches[0].promise",
@@ -194,15 +190,17 @@ fn refusals_say_what_is_allowed_missing_and_mistyped() {
           "parameter": "approaches[2]",
           "expected": "an object with `description`, `id` and `promise`",
           "found": "3"
+        },
+        {
+          "parameter": "colour",
+          "expected": "nothing",
+          "found": "the text \"red\""
         }
-      ],
-      "unknown": [
-        "colour"
       ]
     }
     "#);
 
-    insta::assert_snapshot!(refused(&mut session, wrong), @r#"the stage `approach_exploration` of `tree_of_thoughts` has no parameter `colour`; `approaches[0].promise` is 12, expected a number from 0 to 10; `approaches[1].description` is nothing, expected a text; `approaches[1].id` is 7, expected a text; `approaches[1].promise` is the text "high", expected a number from 0 to 10; `approaches[1].x` is null, expected nothing; `approaches[2]` is 3, expected an object with `description`, `id` and `promise`"#);
+    insta::assert_snapshot!(refused(&mut session, wrong), @r#"the stage `approach_exploration` of `tree_of_thoughts`: `approaches[0].promise` is 12, expected a number from 0 to 10; `approaches[1].description` is nothing, expected a text; `approaches[1].id` is 7, expected a text; `approaches[1].promise` is the text "high", expected a number from 0 to 10; `approaches[1].x` is null, expected nothing; `approaches[2]` is 3, expected an object with `description`, `id` and `promise`; `colour` is the text "red", expected nothing"#);
     let many =
         ThoughtDraft::at("approach_exploration", "Many.").with("approaches", vec![0; 100_000]);
     assert!(refused(&mut session, many).to_string().len() < 3_000);
@@ -285,7 +283,7 @@ fn a_revision_names_a_thought_of_its_path() {
     );
 
     let revise = || ThoughtDraft::at("thought_revision", "Better.");
-    insta::assert_snapshot!(refused(&mut session, revise()), @"the stage `thought_revision` of `linear` needs `revises_thought`");
+    insta::assert_snapshot!(refused(&mut session, revise()), @"the stage `thought_revision` of `linear`: `revises_thought` is missing, expected the number of a thought");
     insta::assert_snapshot!(refused(&mut session, revise().revises(ThoughtId::new(4))), @"there is no thought 4; expected a number from 1 to 3");
     insta::assert_snapshot!(refused(&mut session, revise().with("revises_thought", 0)), @"the stage `thought_revision` of `linear`: `revises_thought` is 0, expected the number of a thought");
     insta::assert_snapshot!(refused(&mut session, revise().with("revises_thought", 1).revises(ThoughtId::new(2))), @"the stage `thought_revision` of `linear`: `revises_thought` is 1, expected 2, which is revised");

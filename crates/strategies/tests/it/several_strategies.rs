@@ -63,8 +63,8 @@ fn a_change_is_checked_like_any_thought() {
     let mut change =
         |strategy: StrategyName, draft| session.change_strategy(MAIN, strategy, draft).unwrap_err();
 
-    insta::assert_snapshot!(change(StrategyName::React, ThoughtDraft::at("nowhere", "?")), @"`react` has no stage `nowhere`; expected `problem_reception`, `initial_reasoning`, `action_planning`, `action_execution`, `observation_reception`, `reasoning_update`, `evaluation_checkpoint`, `solution_formulation` or `final_response`");
-    insta::assert_snapshot!(change(StrategyName::React, ThoughtDraft::at("action_planning", "?")), @"the stage `action_planning` of `react` needs `action`");
+    insta::assert_snapshot!(change(StrategyName::React, ThoughtDraft::at("nowhere", "?")), @"`react` does not lead from `problem_reception` to `nowhere`; expected `problem_reception`, `initial_reasoning`, `action_planning`, `action_execution`, `observation_reception`, `reasoning_update`, `evaluation_checkpoint`, `solution_formulation` or `final_response`");
+    insta::assert_snapshot!(change(StrategyName::React, ThoughtDraft::at("action_planning", "?")), @"the stage `action_planning` of `react`: `action` is missing, expected a text");
     assert_eq!(session, before);
 
     let another = Strategies::from_yaml(
@@ -119,7 +119,7 @@ fn a_part_runs_to_its_end_and_the_strategy_around_it_goes_on() {
     let error = session
         .think(ThoughtDraft::at("action_planning", "?"))
         .unwrap_err();
-    insta::assert_snapshot!(error, @"`chain_of_thought` has no stage `action_planning`; expected `solution_formulation`");
+    insta::assert_snapshot!(error, @"`chain_of_thought` does not lead from `sequential_reasoning` to `action_planning`; expected `solution_formulation`");
     walk(&mut session, &["solution_formulation"]);
     assert_eq!(session.thoughts().last().unwrap().outer().count(), 0);
     walk(&mut session, &["answer_verification", "final_response"]);

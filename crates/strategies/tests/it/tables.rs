@@ -26,20 +26,11 @@ first:
       description: Begins.
       prompt: Begin.
       next: [middle, begn, middle]
-      paramters: {}
     middle:
       prompt: Go on.
       next: [trap, end]
       parameters:
-        score: {description: No type.}
-        count: {type: int, description: No such type.}
         range: {type: number, min: 10, max: 1, description: Empty.}
-        plan: {type: list, description: Of nothing.}
-        nested:
-          type: list
-          description: Deep.
-          items: {type: object, fields: {name: {type: text}}}
-        wrong: text
     trap:
       description: No way out.
       prompt: Stay.
@@ -47,35 +38,83 @@ first:
     island:
       description: No way in.
       prompt: ''
-      next: end
+      next: [end]
     end:
       description: The end.
       prompt: End.
-      final: yes
+      final: true
       next: [begin]
 second:
   aliases: [first]
-  description: 12
+  description: d
   start: nowhere
   stages:
-    a: {description: d, prompt: p, final: true, next: [a]}
-third: 7
+    a: {description: d, prompt: p, final: true}
 fourth: {description: Nothing in it., stages: {}}
-"), @r#"
-    13 problems in the tables:
-    strategy `my strategy`: `my strategy` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`
-    strategy `first`, stage `begin`, `paramters`: unknown field `paramters`, expected one of `description`, `prompt`, `parameters`, `next`, `final`
-    strategy `first`, stage `middle`, `parameters.score`: it has no `type`; expected `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map` or `any`
-    strategy `first`, stage `middle`, `parameters.count`: unknown variant `int`, expected one of `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map`, `any`
-    strategy `first`, stage `middle`, `parameters.plan`: it has no `items`
-    strategy `first`, stage `middle`, `parameters.nested`: it has no `description`
-    strategy `first`, stage `middle`, `parameters.wrong`: invalid type: string "text", expected a mapping with `type` and `description`
-    strategy `first`, stage `island`, `next`: invalid type: string "end", expected a sequence
-    strategy `first`, stage `end`, `final`: invalid type: string "yes", expected a boolean
-    strategy `first`: it has no `description`; expected a text
-    strategy `second`, `description`: invalid type: integer `12`, expected a string
-    strategy `third`: invalid type: integer `7`, expected a mapping with `description` and `stages`
-    strategy `fourth`: it has no `stages`; expected at least one
+"), @"
+    14 problems in the tables:
+    `my strategy`: `my strategy` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`
+    `first`: it has no `description`; expected a text
+    `first.stages.begin.next`: `begn` is not a stage; expected `begin`, `middle`, `trap`, `island` or `end`
+    `first.stages.begin.next`: `middle` is there twice; expected once
+    `first.stages.middle`: it has no `description`; expected a text
+    `first.stages.middle.parameters.range`: `min` is greater than `max`; expected a smaller one
+    `first.stages.island`: it has no `prompt`; expected a text
+    `first.stages.end`: it has both `final` and `next`; expected one of them
+    `first.stages.trap`: it does not lead to a final stage
+    `first.stages.island`: it cannot be reached from the start
+    `second.start`: `nowhere` is not a stage; expected `a`
+    `second.stages.a`: it cannot be reached from the start
+    `second`: `first` is the name of a different strategy; choose another name
+    `fourth`: it has no `stages`; expected at least one
+    ");
+}
+
+/// Of each table, the first mistake in its form is told.
+#[test]
+fn the_form_of_a_table() {
+    let stage = |stage: &str| {
+        let table = format!("t: {{description: d, stages: {{s: {stage}}}}}");
+        problems(&table)
+    };
+    let parameter = |parameter: &str| {
+        let parameters = format!("{{a_1: {parameter}}}");
+        stage(&format!(
+            "{{description: d, prompt: p, final: true, parameters: {parameters}}}"
+        ))
+    };
+
+    let told = [
+        problems("t: 7"),
+        problems("t: {description: 12}"),
+        problems("t: {description: d, stages: [a]}"),
+        stage("text"),
+        stage("{paramters: {}}"),
+        stage("{next: end}"),
+        stage("{final: yes}"),
+        stage("{parameters: {'a b': {type: text, description: d}}}"),
+        parameter("text"),
+        parameter("{description: d}"),
+        parameter("{type: int, description: d}"),
+        parameter("{type: text}"),
+        parameter("{type: list, description: d}"),
+        parameter("{type: list, description: d, items: {type: object, fields: {x: {type: text}}}}"),
+    ];
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    `t`: invalid type: integer `7`, expected a mapping with `description` and `stages`
+    `t.description`: invalid type: integer `12`, expected a string
+    `t.stages`: invalid type: sequence, expected a map
+    `t.stages.s`: invalid type: string "text", expected a mapping with `description` and `prompt`
+    `t.stages.s.paramters`: unknown field `paramters`, expected one of `description`, `prompt`, `parameters`, `next`, `final`
+    `t.stages.s.next`: invalid type: string "end", expected a sequence
+    `t.stages.s.final`: invalid type: string "yes", expected a boolean
+    `t.stages.s.parameters`: `a b` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`
+    `t.stages.s.parameters.a_1`: invalid type: string "text", expected a mapping with `type` and `description`
+    `t.stages.s.parameters.a_1`: it has no `type`; expected `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map` or `any`
+    `t.stages.s.parameters.a_1`: unknown variant `int`, expected one of `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map`, `any`
+    `t.stages.s.parameters.a_1`: it has no `description`; expected one
+    `t.stages.s.parameters.a_1`: it has no `items`; expected one
+    `t.stages.s.parameters.a_1`: it has no `description`; expected one
     "#);
 }
 
@@ -93,12 +132,12 @@ fn json_has_the_same_problems() {
 
     insta::assert_snapshot!(format!("{:#}", Strategies::from_json(json).unwrap_err()), @"
     3 problems in the tables:
-    strategy `mine`, stage `a`, `next`: `b` is not a stage; expected `a` or `c`
-    strategy `mine`, stage `a`: it does not lead to a final stage
-    strategy `mine`, stage `c`: it cannot be reached from the start
+    `mine.stages.a.next`: `b` is not a stage; expected `a` or `c`
+    `mine.stages.a`: it does not lead to a final stage
+    `mine.stages.c`: it cannot be reached from the start
     ");
 
-    insta::assert_snapshot!(Strategies::from_json(json).unwrap_err(), @"3 problems in the tables, the first: strategy `mine`, stage `a`, `next`: `b` is not a stage; expected `a` or `c`");
+    insta::assert_snapshot!(Strategies::from_json(json).unwrap_err(), @"3 problems in the tables, the first: `mine.stages.a.next`: `b` is not a stage; expected `a` or `c`");
 }
 
 #[test]
@@ -125,7 +164,7 @@ fn a_name_that_is_taken() {
 
     assert_eq!(
         error.to_string(),
-        "strategy `mine`: `react` is the name of a different strategy; choose another name"
+        "`mine`: `react` is the name of a different strategy; choose another name"
     );
     assert_eq!(strategies, before);
 }
@@ -244,7 +283,7 @@ fn of_very_many_problems_the_first_are_told() {
 
     assert_eq!(error.problems().len(), 100);
     let last = error.problems().last().unwrap();
-    insta::assert_snapshot!(last, @"strategy `a99`: invalid type: integer `1`, expected a mapping with `description` and `stages`");
+    insta::assert_snapshot!(last, @"`a99`: invalid type: integer `1`, expected a mapping with `description` and `stages`");
 }
 
 #[test]

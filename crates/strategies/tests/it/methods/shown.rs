@@ -25,26 +25,22 @@ async fn nothing_unsafe_is_shown() {
     }
 }
 
-fn refusal(text: &str, reason: &str) -> RefusedMove {
-    let mistyped = json!({ "parameter": text, "expected": text, "found": text });
-
+fn refusal(text: &str, mistyped: &[Value]) -> RefusedMove {
     serde_json::from_value(json!({
         "strategy": text,
         "from": text,
         "attempted": text,
-        "reason": reason,
         "allowed": [text, text],
-        "missing": [text],
-        "mistyped": [mistyped],
-        "unknown": [text],
+        "mistyped": mistyped,
     }))
     .unwrap()
 }
 
 /// Every error of a session, as it may also be read from a file.
 fn show_session_errors(text: &str) {
-    for reason in ["unknown_stage", "illegal_move", "parameters"] {
-        let refusal = refusal(text, reason);
+    let mistyped = json!({ "parameter": text, "expected": text, "found": text });
+    for mistyped in [vec![], vec![mistyped]] {
+        let refusal = refusal(text, &mistyped);
         refusal
             .mistyped
             .iter()

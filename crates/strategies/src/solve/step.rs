@@ -1,0 +1,257 @@
+//! A step of a run: makes the calls that the method waits for, and works through what follows from
+//! their outcomes.
+
+use std::sync::Arc;
+
+use cogwork_flow::{Action, Node};
+use cogwork_llm::LlmError;
+use cogwork_text::ErrorText;
+use cogwork_typed::ask::{Limit, Meter, Reserve, Spent};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use super::calling::call_all;
+use super::conclusion::{conclusion, reserve};
+use super::context::{Advanced, Batch, Work, advance};
+use super::solver::Shared;
+use super::{AskProblem, Asked, Call, EndReason, SolveError, Solver, Solving};
+use crate::Stage;
+
+/// The action that leads to the next step.
+pub(super) const MORE: Action = Action::from_static("more");
+
+/// The only node of a solver's flow.
+pub(super) struct SolveNode(pub(super) Arc<Shared>);
+
+/// What a step does.
+pub(super) struct Step {
+    shared: Arc<Shared>,
+    /// The calls to make, if there are any.
+    batch: Option<Arc<Batch>>,
+    /// The limit that was reached, if the call is the conclusion.
+    over: Option<Limit>,
+    /// The cost of all attempts at this step.
+    meter: Meter,
+    /// What is kept for the conclusion. Nothing if the calls lead to the answer, too.
+    reserve: Option<Reserve>,
+}
+
+/// What was done.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<Call>,
+    /// The limit that was reached before there was a usable result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    out_of: Option<Limit>,
+    spent: Spent,
+}
+
+impl Node<Solving> for SolveNode {
+    type Prep = Step;
+    type Exec = Outcome;
+    type Error = SolveError;
+
+    fn actions(&self) -> Vec<Action> {
+        vec![MORE, Solver::SOLVED, Solver::STOPPED]
+    }
+
+    /// Of the calls that are made at the same time, a run that was killed repeats only those that
+    /// have no outcome.
+    fn is_composite(&self) -> bool {
+        true
+    }
+
+    fn prep(&self, solving: &mut Solving) -> Result<Step, SolveError> {
+        if solving.problem.trim().is_empty() {
+            return Err(SolveError::method("the problem is empty; expected a text"));
+        }
+
+        let shared = self.0.with_limits(solving.limits);
+        shared.tools.ready().map_err(|error| {
+            let error = SolveError::method(ErrorText(&error).to_string());
+            error.at(shared.strategy.start().name())
+        })?;
+
+        let waiting = waiting(&shared, solving)?;
+
+        // A replay doesn't have the cost of failed attempts and must decide the same. The meter
+        // includes this cost.
+        if let (None, Some(batch)) = (solving.over, &waiting) {
+            let thoughts = solving.session.thoughts().len();
+            let is_question = matches!(batch.work, Work::Ask { .. });
+            let by_calls = || shared.limits.reached_by_calls(&solving.spent);
+            let over = shared.limits.reached(&solving.spent, thoughts);
+            solving.over = over.or_else(|| is_question.then(by_calls).flatten());
+        }
+
+        let conclusion = conclusion(&shared, solving);
+        let is_last = |batch: &Arc<Batch>| is_last(&shared, batch);
+        let is_kept = solving.over.is_none() && !waiting.as_ref().is_some_and(is_last);
+        let kept = conclusion.as_ref().filter(|_| is_kept);
+        let reserve = kept.map(|conclusion| reserve(&shared, solving, conclusion));
+
+        let meter = solving.failed.share();
+        meter.add_time(std::mem::take(&mut solving.worked));
+        Ok(Step {
+            meter: meter.with_limits(shared.limits, solving.spent),
+            batch: match solving.over {
+                Some(_) => conclusion.filter(|_| solving.end.is_none()),
+                None => waiting,
+            },
+            over: solving.over,
+            reserve,
+            shared,
+        })
+    }
+
+    async fn exec(&self, step: &Step) -> Result<Outcome, SolveError> {
+        let Some(batch) = &step.batch else {
+            return Ok(Outcome::default());
+        };
+
+        // Ends with the attempt, even if a timeout drops it.
+        let running = step.meter.run();
+        step.meter.keep(step.reserve);
+        let (mut outcome, error) = step.make(batch).await;
+        drop(running);
+
+        outcome.spent = step.meter.spent();
+        if step.over.is_some() || outcome.out_of.is_some() || outcome.is_usable() {
+            return Ok(outcome);
+        }
+
+        let error = match error {
+            Some(error) => SolveError::client(error),
+            None => SolveError::unreadable(outcome.first_problem()),
+        };
+        Err(error.at(&batch.stage).with_calls(outcome.calls))
+    }
+
+    fn post(
+        &self,
+        solving: &mut Solving,
+        step: Step,
+        outcome: Outcome,
+    ) -> Result<Action, SolveError> {
+        solving.spent += outcome.spent;
+        solving.failed.clear();
+
+        if solving.end.is_none() {
+            match step.over {
+                Some(limit) => solving.conclude(limit, outcome.calls),
+                None => {
+                    solving.calls.extend(outcome.calls);
+                    solving.over = outcome.out_of;
+                    solving.next = next(&step.shared, solving)?;
+                }
+            }
+        }
+
+        Ok(match solving.end() {
+            None => MORE,
+            Some(EndReason::Answered) => Solver::SOLVED,
+            Some(_) => Solver::STOPPED,
+        })
+    }
+}
+
+/// Returns the calls that the method waits for, unless the run is over.
+fn waiting(shared: &Arc<Shared>, solving: &mut Solving) -> Result<Option<Arc<Batch>>, SolveError> {
+    let next = match solving.next.take() {
+        None if solving.end.is_none() => next(shared, solving)?,
+        next => next,
+    };
+    Ok(match next {
+        Some(Advanced::Waiting(batch)) => Some(batch),
+        Some(Advanced::Over(limit)) => {
+            solving.over = Some(limit);
+            None
+        }
+        _ => None,
+    })
+}
+
+/// Works through what follows from the calls so far.
+fn next(shared: &Arc<Shared>, solving: &mut Solving) -> Result<Option<Advanced>, SolveError> {
+    if solving.over.is_some() {
+        return Ok(None);
+    }
+
+    let started = Instant::now();
+    let advanced = advance(shared, solving)?;
+    solving.worked = started.elapsed();
+    // Kept for the next step, so that the method needn't begin again.
+    Ok(Some(advanced))
+}
+
+/// Returns whether the calls lead to the answer.
+fn is_last(shared: &Shared, batch: &Batch) -> bool {
+    let stage = shared.strategy.stage(&batch.stage);
+    let is_before_end = stage.is_some_and(|stage| shared.strategy.next(stage).all(Stage::is_final));
+
+    let asks_for_answer = match &batch.work {
+        Work::Ask { questions, .. } => questions.iter().all(|question| question.is_answer),
+        Work::Call(_) => false,
+    };
+    is_before_end || asks_for_answer
+}
+
+impl Step {
+    /// Makes the calls. Returns the first error of a client, too.
+    async fn make(&self, batch: &Batch) -> (Outcome, Option<LlmError>) {
+        let Shared {
+            tools, questions, ..
+        } = &*self.shared;
+
+        let mut outcome = Outcome::default();
+        let mut error = None;
+        match &batch.work {
+            Work::Ask {
+                questions: asks,
+                enough,
+            } => {
+                let all = questions.ask_all(batch, asks, enough.as_ref(), &self.meter);
+                let (asked, first_error) = all.await;
+                error = first_error;
+                outcome.calls = asked.into_iter().map(Call::Model).collect();
+                let out_of = outcome.asked().find_map(|asked| match asked.reply {
+                    Err(AskProblem::OutOf(limit)) => Some(limit),
+                    _ => None,
+                });
+                outcome.out_of = out_of.filter(|_| !outcome.is_usable());
+            }
+            Work::Call(calls) => {
+                let at_once = questions.at_once;
+                let called = call_all(&batch.stage, calls, tools, at_once, &self.meter).await;
+                let is_cut_short = called.len() < calls.len();
+                outcome.calls = called.into_iter().map(Call::Tool).collect();
+                outcome.out_of = is_cut_short.then(|| self.meter.out_of_time());
+            }
+        }
+
+        (outcome, error)
+    }
+}
+
+impl Outcome {
+    fn asked(&self) -> impl Iterator<Item = &Asked> {
+        self.calls.iter().filter_map(|call| match call {
+            Call::Model(asked) => Some(asked),
+            Call::Tool(_) => None,
+        })
+    }
+
+    /// Returns whether a question has a reply, if any was asked.
+    fn is_usable(&self) -> bool {
+        self.asked().next().is_none() || self.asked().any(|asked| asked.reply.is_ok())
+    }
+
+    fn first_problem(&self) -> String {
+        let problem = self.asked().find_map(|asked| match &asked.reply {
+            Err(AskProblem::Unreadable(problem)) => Some(problem.clone()),
+            _ => None,
+        });
+        problem.unwrap_or_else(|| "nothing was asked".to_owned())
+    }
+}
