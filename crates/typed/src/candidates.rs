@@ -67,6 +67,11 @@ pub(crate) fn lines(text: &str, form: &Form) -> Option<Candidate> {
     lines::read(part.text, part.line, form).map(Candidate::from)
 }
 
+/// Returns a reply without the thinking before it, which may lack its opening tag.
+pub fn without_thinking(text: &str) -> &str {
+    Passage::said(text).text
+}
+
 /// Returns the text of a reply without the thinking before it, and its first line.
 pub(crate) fn said(text: &str) -> (&str, usize) {
     let part = Passage::said(text);

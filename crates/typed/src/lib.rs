@@ -71,6 +71,7 @@ mod tree;
 pub use answer_key::AnswerKey;
 pub use answered::Answered;
 pub use ask::AskLog;
+pub use candidates::without_thinking;
 pub use error::{AskError, AskErrorKind};
 pub use growing::{GrowingAnswer, GrowingText, Growth};
 pub use memory::ChatMemory;

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use cogwork_text::Name;
 
 use super::{Branch, Session, Thought};
-use crate::Stage;
 
 impl Session {
     /// Checks that everything that the session names exists, and that its numbers are in order.
@@ -18,8 +17,8 @@ impl Session {
         }
 
         let own: usize = self.branches.iter().map(|branch| branch.own.len()).sum();
-        if own != self.thoughts.len() {
-            let thoughts = self.thoughts.len();
+        let thoughts = self.thoughts.len();
+        if own != thoughts {
             return Err(format!(
                 "the branches have {own} thoughts; expected {thoughts}"
             ));
@@ -27,14 +26,10 @@ impl Session {
 
         let mut names = HashSet::new();
         for (index, branch) in self.branches.iter().enumerate() {
-            self.check_branch(index, branch)
-                .and_then(|()| match names.insert(&branch.name) {
-                    true => Ok(()),
-                    false => Err("another branch has this name".to_owned()),
-                })
+            let is_new = names.insert(&branch.name);
+            self.check_branch(index, branch, is_new)
                 .map_err(|problem| format!("branch `{}`: {problem}", Name(&branch.name)))?;
         }
-
         for (index, thought) in self.thoughts.iter().enumerate() {
             self.check_thought(index, thought)
                 .map_err(|problem| format!("thought {}: {problem}", thought.id))?;
@@ -44,7 +39,10 @@ impl Session {
             .map_err(|error| format!("`current`: {error}"))
     }
 
-    fn check_branch(&self, index: usize, branch: &Branch) -> Result<(), String> {
+    fn check_branch(&self, index: usize, branch: &Branch, is_new: bool) -> Result<(), String> {
+        if !is_new {
+            return Err("another branch has this name".to_owned());
+        }
         if branch.id.index() != Some(index) {
             return Err(format!("it has the id {}; expected {index}", branch.id));
         }
@@ -66,24 +64,25 @@ impl Session {
         };
 
         let is_own = branch.own.get(number.saturating_sub(1)) == Some(&thought.id);
-        let is_after = before.is_none_or(|before| before < thought.id);
+        let is_after = [before, thought.revises]
+            .iter()
+            .flatten()
+            .all(|before| *before < thought.id);
         if thought.id.index() != Some(index) || !is_own || !is_after || thought.parent != before {
             return Err("its numbers are not in order".to_owned());
         }
 
-        if thought.revises.is_some_and(|revised| revised >= thought.id) {
-            return Err("it revises a thought that is not before it".to_owned());
-        }
-
-        for position in thought.position.all() {
-            let strategy = self.strategies.find(&position.strategy);
-            let stage: Option<&Stage> = strategy.and_then(|found| found.stage(&position.stage));
-            if stage.is_none() {
-                let [strategy, stage] = [&position.strategy, &position.stage].map(|n| Name(n));
-                return Err(format!("`{strategy}` has no stage `{stage}`"));
+        let mut positions = thought.position.all();
+        let is_unknown = |strategy: &str, stage: &str| {
+            let strategy = self.strategies.find(strategy);
+            strategy.is_none_or(|strategy| strategy.stage(stage).is_none())
+        };
+        match positions.find(|at| is_unknown(&at.strategy, &at.stage)) {
+            None => Ok(()),
+            Some(at) => {
+                let [strategy, stage] = [&at.strategy, &at.stage].map(|name| Name(name));
+                Err(format!("`{strategy}` has no stage `{stage}`"))
             }
         }
-
-        Ok(())
     }
 }

@@ -75,7 +75,10 @@ impl Ask {
     /// Creates a question for a text.
     pub fn new(instruction: impl Into<String>) -> Self {
         Self {
-            question: Question::new(instruction.into()),
+            question: Question {
+                instruction: instruction.into(),
+                ..Question::default()
+            },
             value: |reply| Ok(reply.clone()),
         }
     }
@@ -85,11 +88,13 @@ impl Ask {
     where
         T: JsonSchema + DeserializeOwned + 'static,
     {
+        let Self { question, .. } = Self::new(instruction).with_fields_of::<T>();
         let ask = Ask {
-            question: Question::new(instruction.into()),
+            question,
             value: StageReply::value::<T>,
         };
-        ask.with_fields_of::<T>().with_check(|_| Ok(()))
+        // A reply is only usable if it is a value of the type.
+        ask.with_check(|_| Ok(()))
     }
 }
 
@@ -105,11 +110,9 @@ impl<T: 'static> Ask<T> {
     /// Adds the fields of a type.
     #[must_use]
     pub(crate) fn with_fields_of<F: JsonSchema + DeserializeOwned>(mut self) -> Self {
-        for key in AnswerKey::of::<F>() {
-            if key.name() != THOUGHT {
-                self.question.form.add(key);
-            }
-        }
+        let keys = AnswerKey::of::<F>().into_iter();
+        let fields = keys.filter(|key| key.name() != THOUGHT);
+        fields.for_each(|key| self.question.form.add(key));
         self
     }
 
@@ -151,8 +154,7 @@ impl<T: 'static> Ask<T> {
         name: &str,
         narrowed: impl FnOnce(AnswerKey) -> AnswerKey,
     ) -> Self {
-        let keys = &mut self.question.form.keys;
-        if let Some(key) = keys.iter_mut().find(|key| key.name() == name) {
+        if let Some(key) = self.question.form.key_mut(name) {
             *key = narrowed(key.clone());
         }
         self
@@ -184,11 +186,10 @@ impl<T: 'static> Ask<T> {
     /// Reads a text such as `none` as an answer, if the problem offers it as a choice.
     #[must_use]
     pub(crate) fn with_offered_answers(self, problem: &str) -> Self {
-        let words = ["none", "n/a", "na", "null"];
-        if words.iter().any(|word| is_offered(word, problem)) {
-            self.with_literal(ANSWER)
-        } else {
-            self
+        let mut words = ["none", "n/a", "na", "null"].iter();
+        match words.any(|word| is_offered(word, problem)) {
+            true => self.with_literal(ANSWER),
+            false => self,
         }
     }
 
@@ -333,7 +334,7 @@ pub(crate) fn check_text(text: &str, problem: &str) -> Result<(), String> {
 }
 
 /// A question, whatever its reply is converted to.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Question {
     pub(super) name: String,
     pub(super) form: Form,
@@ -358,20 +359,6 @@ type Change = fn(StageReply) -> StageReply;
 type Check = Arc<dyn Fn(&StageReply) -> Result<(), String> + Send + Sync>;
 
 impl Question {
-    fn new(instruction: String) -> Self {
-        Self {
-            name: String::new(),
-            form: Form::default(),
-            text_form: "",
-            json_form: None,
-            temperature: None,
-            tools: Vec::new(),
-            instruction,
-            is_answer: false,
-            checks: Vec::new(),
-        }
-    }
-
     pub(super) fn read(&self, format: Format, reply: &str) -> Result<Read, String> {
         let read = self.read_unchecked(format, reply)?;
         self.check(&read.0)?;
@@ -419,67 +406,49 @@ impl Question {
     /// because some servers don't support them. Both require every value; a value that may be left
     /// out is null instead.
     pub(super) fn reply_format(&self, format: Format, max_tokens: u32) -> Option<ReplyFormat> {
-        let reader = || self.json_form().reader();
-        let tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);
-
-        match format {
-            Format::Schema => {
-                let schema = reader().schema_within(tokens)?;
-                Some(ReplyFormat::schema("reply", schema))
-            }
-            Format::FlatSchema => {
-                let schema = reader().strict_schema()?;
-                Some(ReplyFormat::schema("reply", schema))
-            }
-            Format::Json => Some(ReplyFormat::Json),
-            _ => None,
-        }
-    }
-
-    /// Returns the conversation with the question at its end.
-    pub(super) fn conversation(&self, messages: &Messages, format: Format) -> Messages {
-        let mut messages = messages.clone();
-        add_message(&mut messages, self.message(format));
-        messages
-    }
-
-    fn json_message(&self, format: Format) -> String {
-        let instruction = &self.instruction;
         let reader = self.json_form().reader();
-        let keys = reader.keys();
-        let question = format!("{instruction}\n\nWrite one JSON object with these keys:{keys}");
-
-        // Small models copy the example, so it is only used if no schema shows the structure.
-        if format == Format::Json {
-            format!("{question}\n\nIts structure: {}", reader.example())
-        } else {
-            question
-        }
+        let schema = match format {
+            Format::Schema => {
+                reader.schema_within(usize::try_from(max_tokens).unwrap_or(usize::MAX))
+            }
+            Format::FlatSchema => reader.strict_schema(),
+            Format::Json => return Some(ReplyFormat::Json),
+            _ => None,
+        };
+        schema.map(|schema| ReplyFormat::schema("reply", schema))
     }
 
     /// Returns the message for the model, which includes the form of a reply on this format.
     pub(super) fn message(&self, format: Format) -> Message {
-        let instruction = &self.instruction;
-        if format.is_json() {
-            return Message::user(self.json_message(format));
-        }
-
-        if self.form.is_free() {
-            return match self.text_form {
-                "" => Message::user(instruction.as_str()),
-                form => Message::user(format!("{instruction}\n\n{form}")),
-            };
-        }
-
-        let write = if self.tools.is_empty() {
-            "Write"
+        let form = if format.is_json() {
+            self.keys(format)
+        } else if self.form.is_free() {
+            self.text_form.to_owned()
         } else {
-            "If you call no tool, write"
+            let write = match self.tools.is_empty() {
+                true => "Write",
+                false => "If you call no tool, write",
+            };
+            let lines = self.form.lines();
+            format!("{write} these lines, each name at the beginning of a line:{lines}")
         };
-        Message::user(format!(
-            "{instruction}\n\n{write} these lines, each name at the beginning of a line:{}",
-            self.form.lines()
-        ))
+
+        match form.as_str() {
+            "" => Message::user(self.instruction.as_str()),
+            form => Message::user(format!("{}\n\n{form}", self.instruction)),
+        }
+    }
+
+    fn keys(&self, format: Format) -> String {
+        let reader = self.json_form().reader();
+        let mut keys = format!("Write one JSON object with these keys:{}", reader.keys());
+
+        // Small models copy the example, so it is only used if no schema shows the structure.
+        if format == Format::Json {
+            keys.push_str("\n\nIts structure: ");
+            keys.push_str(&reader.example());
+        }
+        keys
     }
 }
 
@@ -487,13 +456,14 @@ impl Question {
 /// consecutive messages with the same role.
 pub(super) fn add_message(messages: &mut Messages, message: Message) {
     let plain = |message: &Message| message.role() == Role::User && message.blocks().is_empty();
-    let joined = match messages.last() {
-        Some(last) if plain(last) && plain(&message) => {
-            format!("{}\n\n{}", last.text(), message.text())
-        }
-        _ => return messages.push(message),
+    let last = messages
+        .last()
+        .filter(|last| plain(last) && plain(&message));
+    let Some(last) = last else {
+        return messages.push(message);
     };
 
+    let joined = format!("{}\n\n{}", last.text(), message.text());
     messages.pop();
     messages.push(Message::user(joined));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cogwork_text::OneLine;
-use cogwork_typed::ask::Reserve;
+use cogwork_typed::ask::{Format, Reserve};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -67,7 +67,8 @@ pub(super) fn reserve(shared: &Shared, solving: &Solving, conclusion: &Batch) ->
 
     match &conclusion.work {
         Work::Ask { questions, .. } => questions.iter().fold(reserve, |reserve, question| {
-            reserve.with_request(&shared.questions.request_in_lines(conclusion, question))
+            let request = shared.questions.request(conclusion, question, Format::Text);
+            reserve.with_request(&request)
         }),
         Work::Call(_) => reserve,
     }

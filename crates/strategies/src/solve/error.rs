@@ -12,32 +12,39 @@ pub struct SolveError(Box<Failure>);
 
 struct Failure {
     stage: Option<String>,
-    kind: Kind,
+    cause: Cause,
     so_far: Option<Box<Solving>>,
     /// The calls of the failed step.
     calls: Vec<Call>,
 }
 
-#[derive(Debug)]
-enum Kind {
-    Client(LlmError),
+#[derive(thiserror::Error)]
+enum Cause {
+    #[error("the call to the model failed: {}", ErrorText(.0))]
+    Client(#[source] LlmError),
+    #[error("no reply could be used: {}", OneLine::new(.0))]
     Unreadable(String),
+    #[error(transparent)]
     Session(SessionError),
+    #[error(transparent)]
     Flow(RunError),
+    #[error("{}", OneLine::new(.0))]
     Method(String),
 }
 
+cogwork_text::debug_as_display!(Cause);
+
 impl SolveError {
     pub(super) fn method(message: impl Into<String>) -> Self {
-        Kind::Method(message.into()).into()
+        Cause::Method(message.into()).into()
     }
 
     pub(super) fn client(error: LlmError) -> Self {
-        Kind::Client(error).into()
+        Cause::Client(error).into()
     }
 
     pub(super) fn unreadable(problem: String) -> Self {
-        Kind::Unreadable(problem).into()
+        Cause::Unreadable(problem).into()
     }
 
     pub(super) fn at(mut self, stage: &str) -> Self {
@@ -55,28 +62,19 @@ impl SolveError {
     /// Creates the error of a run of a solver's [flow](super::Solver::into_flow), with the state in
     /// which it ended. The calls of the step that failed are added to the state.
     pub fn of_run(error: RunError, mut solving: Solving) -> Self {
-        let mut error = if error.downcast_ref::<Self>().is_some() {
-            match error.into_source().map(|source| source.downcast::<Self>()) {
+        let is_own = error.downcast_ref::<Self>().is_some();
+        let mut error = match is_own {
+            true => match error.into_source().map(|source| source.downcast::<Self>()) {
                 Some(Ok(own)) => *own,
                 Some(Err(other)) => Self::method(other.to_string()),
                 None => Self::method("the run failed"),
-            }
-        } else {
-            Kind::Flow(error).into()
+            },
+            false => Cause::Flow(error).into(),
         };
 
         solving.calls.append(&mut error.0.calls);
         error.0.so_far = Some(Box::new(solving));
-
         error
-    }
-
-    /// Returns the last reply of the model.
-    fn last_reply(&self) -> Option<&str> {
-        let calls = self
-            .so_far()
-            .map_or(self.0.calls.as_slice(), Solving::calls);
-        calls.iter().rev().find_map(Call::last_reply)
     }
 
     /// Returns the stage in which the run failed.
@@ -86,8 +84,8 @@ impl SolveError {
 
     /// Returns the error of the client, if that is the cause.
     pub fn client_error(&self) -> Option<&LlmError> {
-        match &self.0.kind {
-            Kind::Client(error) => Some(error),
+        match &self.0.cause {
+            Cause::Client(error) => Some(error),
             _ => None,
         }
     }
@@ -95,7 +93,7 @@ impl SolveError {
     /// Returns whether the run failed because none of the model's replies could be used. The
     /// replies are in the [calls](Solving::calls).
     pub fn is_unreadable(&self) -> bool {
-        matches!(self.0.kind, Kind::Unreadable(_))
+        matches!(self.0.cause, Cause::Unreadable(_))
     }
 
     /// Returns the run up to the failure, with all calls.
@@ -107,21 +105,20 @@ impl SolveError {
     }
 }
 
-impl From<Kind> for SolveError {
-    fn from(kind: Kind) -> Self {
-        let calls = Vec::new();
+impl From<Cause> for SolveError {
+    fn from(cause: Cause) -> Self {
         Self(Box::new(Failure {
             stage: None,
-            kind,
+            cause,
             so_far: None,
-            calls,
+            calls: Vec::new(),
         }))
     }
 }
 
 impl From<SessionError> for SolveError {
     fn from(error: SessionError) -> Self {
-        Kind::Session(error).into()
+        Cause::Session(error).into()
     }
 }
 
@@ -130,35 +127,33 @@ cogwork_text::debug_as_display!(SolveError);
 /// `{:#}` adds the start of the unusable reply, or the long form of the client's error.
 impl fmt::Display for SolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(stage) = &self.0.stage {
+        let Failure {
+            stage,
+            cause,
+            calls,
+            ..
+        } = &*self.0;
+        if let Some(stage) = stage {
             write!(f, "stage `{}`: ", Name(stage))?;
         }
-        match &self.0.kind {
-            Kind::Client(error) => {
-                f.write_str("the call to the model failed: ")?;
-                ErrorText(error).fmt(f)
+
+        match cause {
+            Cause::Client(error) if f.alternate() => {
+                write!(f, "the call to the model failed: {:#}", ErrorText(error))
             }
-            Kind::Unreadable(problem) => {
-                write!(f, "no reply could be used: {}", OneLine::new(problem))?;
-                match self.last_reply().filter(|_| f.alternate()) {
-                    Some(reply) => ReplyExcerpt(reply).fmt(f),
-                    None => Ok(()),
-                }
+            Cause::Unreadable(_) if f.alternate() => {
+                let calls = self.so_far().map_or(calls.as_slice(), Solving::calls);
+                let last = calls.iter().rev().find_map(Call::last_reply);
+                write!(f, "{cause}")?;
+                last.map_or(Ok(()), |reply| ReplyExcerpt(reply).fmt(f))
             }
-            Kind::Session(error) => error.fmt(f),
-            Kind::Flow(error) => error.fmt(f),
-            Kind::Method(message) => OneLine::new(message).fmt(f),
+            cause => write!(f, "{cause}"),
         }
     }
 }
 
 impl std::error::Error for SolveError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0.kind {
-            Kind::Client(error) => Some(error),
-            Kind::Session(error) => Some(error),
-            Kind::Flow(error) => Some(error),
-            Kind::Unreadable(_) | Kind::Method(_) => None,
-        }
+        std::error::Error::source(&self.0.cause)
     }
 }

@@ -1,13 +1,16 @@
 //! The form of a reply: its keys, and what a reply with them means.
 
-use cogwork_llm::split_thinking;
+use std::collections::BTreeMap;
+
+use cogwork_llm::{ProviderData, ToolCall};
 use cogwork_text::{Name, NameList};
 use cogwork_typed::ask::{Format, Repair};
-use cogwork_typed::{AnswerKey, AnswerReader, GrowingText, ReadAnswer};
+use cogwork_typed::{AnswerKey, AnswerReader, GrowingText, ReadAnswer, without_thinking};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::StageReply;
-use crate::Parameter;
+use crate::{Parameter, ThoughtDraft};
 
 /// The key of the thought itself.
 pub(super) const THOUGHT: &str = "thought";
@@ -17,6 +20,64 @@ const NEXT: &str = "next";
 
 /// A line that models add without being asked, with the imagined output of a tool.
 const INVENTED: &str = "observation";
+
+/// A usable reply to a question.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StageReply {
+    /// The thought: the text without the fields.
+    pub text: String,
+    /// The fields, each of the expected type.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, Value>,
+    /// The stage that the model chose as the next one, if it had a choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// The tools that the model calls. If there are any, fields may be missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// What the server wants back with the reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_data: Option<ProviderData>,
+}
+
+impl StageReply {
+    /// Returns the fields as a value of the type that [asked](super::Ask::of) for them, with the text
+    /// as its `thought`.
+    ///
+    /// # Errors
+    ///
+    /// Returns what doesn't fit the type.
+    pub(crate) fn value<T: DeserializeOwned>(&self) -> Result<T, String> {
+        let fields = self.fields.iter();
+        let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
+        let thought = (THOUGHT.to_owned(), Value::from(self.text.as_str()));
+
+        let value: Map<String, Value> = fields.chain([thought]).collect();
+        serde_json::from_value(value.into()).map_err(|error| error.to_string())
+    }
+
+    /// Returns the thought with the fields as parameters, and with another text.
+    pub(crate) fn draft(&self, stage: &str, text: &str) -> ThoughtDraft {
+        let draft = ThoughtDraft::at(stage, text);
+        self.fields.iter().fold(draft, |draft, (name, value)| {
+            draft.with(name.as_str(), value.clone())
+        })
+    }
+
+    /// Returns whether a field is true.
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        self.fields.get(name) == Some(&Value::Bool(true))
+    }
+
+    /// Returns a text field. It is empty if the field is missing or isn't a text.
+    pub fn field(&self, name: &str) -> &str {
+        self.fields
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+}
 
 /// The values of a reply: lines such as `action: search`, or the keys of a JSON object.
 #[derive(Clone, Default)]
@@ -39,14 +100,14 @@ pub(super) type Read = (StageReply, Vec<Repair>);
 impl Form {
     /// Adds a key, which replaces one of the same name.
     pub(super) fn add(&mut self, key: AnswerKey) {
-        match self
-            .keys
-            .iter_mut()
-            .find(|known| known.name() == key.name())
-        {
+        match self.key_mut(key.name()) {
             Some(known) => *known = key,
             None => self.keys.push(key),
         }
+    }
+
+    pub(super) fn key_mut(&mut self, name: &str) -> Option<&mut AnswerKey> {
+        self.keys.iter_mut().find(|key| key.name() == name)
     }
 
     /// Returns whether any text is a valid reply.
@@ -230,7 +291,7 @@ impl Form {
 fn read_text(text: &str) -> Result<StageReply, String> {
     const ANSWER: &str = "answer";
 
-    let text = said(text);
+    let text = without_thinking(text);
     let is_labelled = text
         .split_once([':', '：'])
         .is_some_and(|(name, _)| [THOUGHT, ANSWER].contains(&letters(name).as_str()));
@@ -248,15 +309,6 @@ fn read_text(text: &str) -> Result<StageReply, String> {
             ..StageReply::default()
         }),
     }
-}
-
-/// Returns a reply without the thinking before it, which may lack its opening tag.
-pub(super) fn said(text: &str) -> &str {
-    let said = match split_thinking(text) {
-        Some(split) if split.is_opened || !split.answer.trim().is_empty() => split.answer,
-        _ => text,
-    };
-    said.trim()
 }
 
 /// Returns a name in lower case, without spaces and punctuation.

@@ -13,7 +13,7 @@ use cogwork_typed::ask::{
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
 
-use super::ask::Question;
+use super::ask::{Question, add_message};
 use super::context::{Batch, Enough};
 use super::form::Read;
 use super::solving_event::Thinking;
@@ -55,7 +55,15 @@ impl Questions {
 
         // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
         let calls = asks.iter().enumerate().map(|(place, ask)| {
-            let judge = Judge::new(self, batch, ask, place, &unasked);
+            let judge = Judge {
+                questions: self,
+                batch,
+                ask,
+                place,
+                unasked: &unasked,
+                is_asked: false,
+                thinking: Thinking::new(&ask.name, &ask.form),
+            };
             async move { (place, self.ask(judge, meter, is_alone).await) }
         });
         let calls: Vec<_> = calls.collect();
@@ -141,14 +149,10 @@ impl Questions {
         self.request.max_tokens().unwrap_or(DEFAULT_TOKENS)
     }
 
-    /// Returns the request for a reply in lines.
-    pub(super) fn request_in_lines(&self, batch: &Batch, ask: &Question) -> ChatRequest {
-        self.request(batch, ask, Format::Text)
-    }
-
     /// Returns the request for a reply in a format, which doesn't require it yet.
-    fn request(&self, batch: &Batch, ask: &Question, format: Format) -> ChatRequest {
-        let messages = ask.conversation(&batch.messages, format);
+    pub(super) fn request(&self, batch: &Batch, ask: &Question, format: Format) -> ChatRequest {
+        let mut messages = batch.messages.clone();
+        add_message(&mut messages, ask.message(format));
         let request = self.request.clone().with_messages(messages);
         let request = request.with_tools(ask.tools.clone());
 
@@ -173,25 +177,7 @@ struct Judge<'a> {
     thinking: Thinking<'a>,
 }
 
-impl<'a> Judge<'a> {
-    fn new(
-        questions: &'a Questions,
-        batch: &'a Batch,
-        ask: &'a Question,
-        place: usize,
-        unasked: &'a AtomicU64,
-    ) -> Self {
-        Self {
-            questions,
-            batch,
-            ask,
-            place,
-            unasked,
-            is_asked: false,
-            thinking: Thinking::new(&ask.name, &ask.form),
-        }
-    }
-
+impl Judge<'_> {
     /// Requires the format. A reply has at most this many tokens.
     fn with_format(&self, request: ChatRequest, format: Format, most: u32) -> ChatRequest {
         match self.ask.reply_format(format, most) {

@@ -94,12 +94,10 @@ impl Strategy {
 
         let stage = stage.clone();
         let problem = cx.problem().to_owned();
-        question.with_check(
-            move |reply| match no_answer_at(&stage, &text_of(reply), &problem) {
-                Some(reason) => Err(format!("the reply {reason}")),
-                None => Ok(()),
-            },
-        )
+        question.with_check(move |reply| {
+            let reason = no_answer_at(&stage, &text_of(reply), &problem);
+            reason.map_or(Ok(()), |reason| Err(format!("the reply {reason}")))
+        })
     }
 }
 
@@ -113,14 +111,14 @@ fn text_of(reply: &StageReply) -> String {
         Some(text) => text.to_owned(),
         None => value.to_string(),
     };
-    let mut fields = reply.fields.iter();
-    if let (Some((_, only)), None) = (fields.next(), fields.next()) {
-        return shown(only);
-    }
-
     let fields = reply.fields.iter();
-    let lines = fields.map(|(name, value)| format!("{name}: {}", shown(value)));
-    lines.collect::<Vec<_>>().join("\n")
+    let lines: Vec<String> = match reply.fields.len() {
+        1 => fields.map(|(_, only)| shown(only)).collect(),
+        _ => fields
+            .map(|(name, value)| format!("{name}: {}", shown(value)))
+            .collect(),
+    };
+    lines.join("\n")
 }
 
 /// Returns why a text isn't an answer in a stage. The problem, the prompt of the stage and the type
@@ -130,13 +128,11 @@ fn no_answer_at(stage: &Stage, text: &str, problem: &str) -> Option<NoAnswer> {
     if parameters.any(|parameter| parameter.kind().has_choice(text)) {
         return None;
     }
-
-    let prompt = stage.prompt();
-    no_answer(text, &format!("{problem}\n{prompt}"))
+    no_answer(text, &format!("{problem}\n{}", stage.prompt()))
 }
 
-/// Returns a check that the session will accept the reply: every thought that it refers to exists,
-/// and no value is nested too deeply.
+/// Returns a check that the session will accept the reply: no value is nested too deeply, and every
+/// thought that it refers to exists and, if it is revised, is on the path.
 fn fits_session(
     cx: &Solve,
     stage: &Stage,
@@ -157,33 +153,15 @@ fn fits_session(
             let mut named = Vec::new();
             parameter.kind().thoughts(value, &mut named);
             for number in named {
-                check_thought(name, number, thoughts, &path)?;
+                let exists = usize::try_from(number).is_ok_and(|number| number <= thoughts);
+                let expected = match name.as_str() {
+                    _ if !exists => format!("a number from 1 to {thoughts}"),
+                    REVISES if !path.contains(&number) => "a thought of the branch".to_owned(),
+                    _ => continue,
+                };
+                return Err(format!("`{name}` is {number}, expected {expected}"));
             }
         }
-
         Ok(())
     }
-}
-
-/// Checks that a thought exists and, if it is revised, that it is on the path.
-fn check_thought(
-    name: &str,
-    number: u32,
-    thoughts: usize,
-    path: &BTreeSet<u32>,
-) -> Result<(), String> {
-    let exists = usize::try_from(number).is_ok_and(|number| (1..=thoughts).contains(&number));
-    if !exists {
-        return Err(format!(
-            "`{name}` is {number}, expected a number from 1 to {thoughts}"
-        ));
-    }
-
-    if name == REVISES && !path.contains(&number) {
-        return Err(format!(
-            "`{name}` is {number}, expected a thought of the branch"
-        ));
-    }
-
-    Ok(())
 }

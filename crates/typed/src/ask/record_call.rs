@@ -61,8 +61,21 @@ pub async fn record_call<F>(question: &ChatRequest, call: impl FnOnce() -> F + S
 where
     F: Future<Output = Result<ChatResponse, LlmError>> + Send,
 {
+    record_named("", question, call).await
+}
+
+/// Like [`record_call`], for one of several questions that are asked at the same time. Its `name` is
+/// a part of the label.
+pub(super) async fn record_named<F>(
+    name: &str,
+    question: &ChatRequest,
+    call: impl FnOnce() -> F + Send,
+) -> RecordedCall
+where
+    F: Future<Output = Result<ChatResponse, LlmError>> + Send,
+{
     let mut was_made = false;
-    let label = call_label("model", question);
+    let label = call_label(format!("model {name}").trim_end(), question);
     let outcome = recorded(&label, || {
         was_made = true;
         async {
