@@ -31,7 +31,7 @@ pub struct Parameter {
     pub(crate) kind: ParameterType,
 }
 
-fn yes() -> bool {
+pub(crate) fn yes() -> bool {
     true
 }
 

@@ -180,7 +180,8 @@ impl Thought {
 /// session.think(draft)?;
 /// # Ok::<(), cogwork_strategies::SessionError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ThoughtDraft {
     /// The stage to move to. If it is `None`, the thought stays in the stage of the branch and no
@@ -189,6 +190,7 @@ pub struct ThoughtDraft {
     /// The text.
     pub thought: String,
     /// The parameters of the stage.
+    #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
     /// The earlier thought of the same path that this one replaces. Both are kept. In a stage with
     /// the parameter `revises_thought`, setting either of the two is enough.
@@ -196,9 +198,11 @@ pub struct ThoughtDraft {
     /// The expected number of thoughts on the branch. If it is `None`, the number doesn't change.
     pub total_thoughts: Option<u32>,
     /// Whether the branch needs at least one more thought, even if the expected number is reached.
+    #[serde(default)]
     pub needs_more_thoughts: bool,
     /// Whether another thought follows. `false` ends the branch, which is an early end if the stage
     /// isn't final. A final stage always ends the branch.
+    #[serde(default = "crate::parameter::yes")]
     pub next_thought_needed: bool,
 }
 

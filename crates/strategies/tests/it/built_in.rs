@@ -12,9 +12,8 @@ use crate::support;
 use std::collections::BTreeMap;
 
 use cogwork_strategies::{
-    Parameter, RefusedMove, Session, SessionError, Stage, Strategies, Strategy, StrategyName,
+    RefusedMove, Session, SessionError, Stage, Strategies, Strategy, StrategyName,
 };
-use proptest::prelude::*;
 use support::{draft, needed, walk};
 
 /// The source of the tables.
@@ -163,76 +162,21 @@ fn a_required_parameter_left_out_is_missing_and_nothing_moves() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
-
-    /// Any walk that heads for the nearest end after a while reaches it.
-    #[test]
-    fn random_walks_reach_the_end(name in prop::sample::select(&StrategyName::ALL[..]), turns in prop::collection::vec(any::<prop::sample::Index>(), 0..60)) {
-        let strategy = name.strategy();
-        let mut session = Session::new(name);
-        walk(&mut session, &[strategy.start().name()]);
-        for turn in turns {
-            let allowed: Vec<Stage> = strategy.next(session.stage()).cloned().collect();
-            if allowed.is_empty() {
-                break;
-            }
-            session.think(draft(turn.get(&allowed), "next")).unwrap();
-        }
-        // The rest of the path is shorter than the table.
-        for _ in strategy.stages() {
-            if session.is_complete() {
-                break;
-            }
-            let nearest = strategy.next(session.stage()).min_by_key(|stage| distance_to_end(&strategy, stage)).unwrap();
-            let draft = draft(nearest, "next");
-            session.think(draft).unwrap();
-        }
-        prop_assert!(session.is_complete());
-    }
-}
-
-fn distance_to_end(strategy: &Strategy, from: &Stage) -> usize {
-    let mut level = vec![from];
-    for distance in 0.. {
-        if level.iter().any(|stage| stage.is_final()) {
-            return distance;
-        }
-
-        level = level
-            .into_iter()
-            .flat_map(|stage| strategy.next(stage))
-            .collect();
-        level.dedup_by_key(|stage| stage.name());
-    }
-
-    unreachable!()
-}
-
 #[test]
 fn the_parameters_are_those_of_the_document() {
-    let all: String = all()
-        .flat_map(|strategy| {
-            let stages = strategy.stages().to_vec();
-            stages
-                .into_iter()
-                .filter(|stage| !stage.parameters().is_empty())
-                .map(move |stage| {
-                    let told = |(name, parameter): (&String, &Parameter)| {
-                        let optional = if parameter.is_required() {
-                            ""
-                        } else {
-                            " (optional)"
-                        };
-                        format!("\n    {name}: {}{optional}", parameter.kind())
-                    };
-
-                    let told: String = stage.parameters().iter().map(told).collect();
-                    format!("{}/{}{told}\n", strategy.name(), stage.name())
-                })
-        })
-        .collect();
-    insta::assert_snapshot!(all);
+    let mut told = String::new();
+    for strategy in all() {
+        let stages = strategy.stages().iter();
+        for stage in stages.filter(|stage| !stage.parameters().is_empty()) {
+            told += &format!("{}/{}", strategy.name(), stage.name());
+            for (name, parameter) in stage.parameters() {
+                let optional = ["", " (optional)"][usize::from(!parameter.is_required())];
+                told += &format!("\n    {name}: {}{optional}", parameter.kind());
+            }
+            told += "\n";
+        }
+    }
+    insta::assert_snapshot!(told);
 }
 
 #[test]
@@ -268,5 +212,40 @@ fn tables_come_back_from_yaml_and_json() {
     let back: Strategies = serde_json::from_value(value).unwrap();
     for strategy in built_in.iter() {
         assert_eq!(back.get(strategy.name()).unwrap(), strategy);
+    }
+}
+
+#[test]
+fn a_drawing_has_every_stage_and_edge() {
+    insta::assert_snapshot!(StrategyName::SelfAsk.strategy().mermaid(), @r#"
+    flowchart TD
+        s0(["problem_reception"])
+        s1["problem_decomposition"]
+        s2["sub_question_formulation"]
+        s3["sub_question_answering"]
+        s4["answer_integration"]
+        s5["completion_check"]
+        s6["solution_formulation"]
+        s7[["final_response"]]
+        s0 --> s1
+        s1 --> s2
+        s2 --> s3
+        s3 --> s4
+        s4 --> s5
+        s5 --> s2
+        s5 --> s6
+        s6 --> s7
+    "#);
+    for strategy in all() {
+        let chart = strategy.mermaid();
+        let stages = strategy.stages();
+        let edges: usize = stages.iter().map(|stage| stage.next_names().len()).sum();
+
+        assert_eq!(chart.matches(" --> ").count(), edges, "{strategy:?}");
+        assert_eq!(
+            chart.lines().count(),
+            1 + stages.len() + edges,
+            "{strategy:?}"
+        );
     }
 }

@@ -4,15 +4,13 @@ mod support;
 
 mod branches;
 mod built_in;
-mod exports;
 mod growing;
 mod json;
-mod limits;
 mod methods;
 mod model_servers;
 mod replies;
 mod sessions;
 mod several_strategies;
 mod snapshots;
+mod steps;
 mod tables;
-mod undo;

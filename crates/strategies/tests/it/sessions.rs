@@ -1,4 +1,4 @@
-//! Thoughts on one branch: numbers, revisions, expected totals, ends and refusals.
+//! Thoughts on one branch: numbers, revisions, expected totals, ends, limits, undo and refusals.
 
 #![allow(
     clippy::unwrap_used,
@@ -6,115 +6,86 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use crate::support;
-
 use cogwork_strategies::{
-    BranchId, BranchStatus, Session, SessionError, SessionPolicy, StrategyName, ThoughtDraft,
-    ThoughtId,
+    BranchId, BranchStatus, Session, SessionError, SessionLimit, SessionPolicy, Stage,
+    StrategyName, ThoughtDraft, ThoughtId,
 };
 use serde_json::json;
-use support::{told, walk};
+
+use crate::support::{told, walk};
 
 fn refused(session: &mut Session, draft: ThoughtDraft) -> SessionError {
     let before = session.clone();
     let error = session.think(draft).unwrap_err();
     assert_eq!(*session, before, "a refusal changes nothing");
+
     let written = serde_json::to_string(&error).unwrap();
-
-    assert_eq!(
-        serde_json::from_str::<SessionError>(&written).unwrap(),
-        error,
-        "it survives its text"
-    );
-
+    let read: SessionError = serde_json::from_str(&written).unwrap();
+    assert_eq!(read, error, "it survives its text");
     error
+}
+
+fn all_refused(session: &mut Session, drafts: impl IntoIterator<Item = ThoughtDraft>) -> String {
+    let refused = drafts.into_iter().map(|draft| refused(session, draft));
+    let messages: Vec<String> = refused.map(|error| error.to_string()).collect();
+    messages.join("\n")
+}
+
+fn early_ends() -> SessionPolicy {
+    let mut policy = SessionPolicy::default();
+    policy.allows_early_end = true;
+    policy
 }
 
 #[test]
 fn react_as_in_the_document() {
     let mut session = Session::new(StrategyName::React);
-    let walked = [
-        ("initial_reasoning", "Initial reasoning"),
-        ("action_planning", "Action planning (search for X)"),
-        ("action_execution", "Action execution"),
-        ("observation_reception", "Observation reception"),
-        ("reasoning_update", "Reasoning update"),
-        (
-            "evaluation_checkpoint",
-            "Evaluation checkpoint (need more info)",
-        ),
-        ("action_planning", "Action planning (search for Y)"),
-        ("action_execution", "Action execution"),
-        ("observation_reception", "Observation reception"),
-        ("reasoning_update", "Reasoning update"),
-        (
-            "evaluation_checkpoint",
-            "Evaluation checkpoint (sufficient info)",
-        ),
-        ("solution_formulation", "Solution formulation"),
-        ("final_response", "Final response"),
+    let cycle = [
+        "action_planning",
+        "action_execution",
+        "observation_reception",
+        "reasoning_update",
+        "evaluation_checkpoint",
     ];
+    let end = ["solution_formulation", "final_response"];
+    let stages = [&["initial_reasoning"][..], &cycle, &cycle, &end].concat();
 
-    for (stage, text) in walked {
+    for stage in stages {
         assert!(!session.is_complete());
-        let draft = match stage {
-            "action_planning" => ThoughtDraft::at(stage, text).with("action", "search"),
-            "observation_reception" => ThoughtDraft::at(stage, text).with("observation", "found"),
-            _ => ThoughtDraft::at(stage, text),
-        };
-
-        session.think(draft).unwrap();
+        walk(&mut session, &[stage]);
         assert_eq!(session.stage().name(), stage);
     }
 
-    insta::assert_snapshot!(told(&session), @"
-    1 main#1 initial_reasoning: Initial reasoning
-    2 main#2 action_planning: Action planning (search for X)
-    3 main#3 action_execution: Action execution
-    4 main#4 observation_reception: Observation reception
-    5 main#5 reasoning_update: Reasoning update
-    6 main#6 evaluation_checkpoint: Evaluation checkpoint (need more info)
-    7 main#7 action_planning: Action planning (search for Y)
-    8 main#8 action_execution: Action execution
-    9 main#9 observation_reception: Observation reception
-    10 main#10 reasoning_update: Reasoning update
-    11 main#11 evaluation_checkpoint: Evaluation checkpoint (sufficient info)
-    12 main#12 solution_formulation: Solution formulation
-    13 main#13 final_response: Final response
+    assert_eq!(session.thoughts().len(), 13);
+    let main = session.branch(BranchId::MAIN).unwrap();
+    assert_eq!(main.status(), BranchStatus::Complete);
+    assert_eq!(session.allowed(BranchId::MAIN), Ok(Vec::<&Stage>::new()));
+    insta::assert_snapshot!(all_refused(&mut session, [
+        ThoughtDraft::at("final_response", "Again."),
+        ThoughtDraft::here("Again."),
+    ]), @"
+    `react` does not lead from `final_response` to `final_response`; nothing follows the final stage
+    the branch `main` is complete; expected an open one
     ");
-
-    assert_eq!(
-        session.branch(BranchId::MAIN).unwrap().status(),
-        BranchStatus::Complete
-    );
-    assert_eq!(
-        session.allowed(BranchId::MAIN).unwrap(),
-        Vec::<&cogwork_strategies::Stage>::new()
-    );
 }
 
 #[test]
 fn the_first_thought_may_be_in_the_start_stage_or_behind_it() {
     let mut session = Session::new(StrategyName::Linear);
-    session
-        .think(ThoughtDraft::at("problem_reception", "The problem."))
-        .unwrap();
-    let error = refused(
-        &mut session,
-        ThoughtDraft::at("problem_reception", "Again."),
-    );
+    let problem = || ThoughtDraft::at("problem_reception", "The problem.");
+    session.think(problem()).unwrap();
+    insta::assert_snapshot!(refused(&mut session, problem()), @"`linear` does not lead from `problem_reception` to `problem_reception`; expected `initial_thought_planning`");
 
-    insta::assert_snapshot!(error, @"`linear` does not lead from `problem_reception` to `problem_reception`; expected `initial_thought_planning`");
-    session
-        .think(ThoughtDraft::here("More of the same stage."))
-        .unwrap();
+    let more = ThoughtDraft::here("More of the same stage.");
+    session.think(more).unwrap();
     assert_eq!(session.stage().name(), "problem_reception");
 }
 
 #[test]
-fn refusals_say_what_is_allowed_missing_and_mistyped() {
+fn refusals_say_what_is_allowed_and_what_is_wrong() {
     let mut session = Session::new(StrategyName::TreeOfThoughts);
-    insta::assert_json_snapshot!(refused(&mut session, ThoughtDraft::at("final_response", "42")), @r#"
+    let final_response = ThoughtDraft::at("final_response", "42");
+    insta::assert_json_snapshot!(refused(&mut session, final_response), @r#"
     {
       "kind": "refused",
       "strategy": "tree_of_thoughts",
@@ -127,8 +98,8 @@ fn refusals_say_what_is_allowed_missing_and_mistyped() {
     }
     "#);
 
-    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::at("nowhere\n\u{202e}", "?")), @r"`tree_of_thoughts` does not lead from `problem_reception` to `nowhere\n\u{202e}`; expected `approach_exploration`");
-    insta::assert_json_snapshot!(refused(&mut session, ThoughtDraft::at("approach_exploration", "Two.")), @r#"
+    let explore = || ThoughtDraft::at("approach_exploration", "Two.");
+    insta::assert_json_snapshot!(refused(&mut session, explore()), @r#"
     {
       "kind": "refused",
       "strategy": "tree_of_thoughts",
@@ -147,80 +118,36 @@ fn refusals_say_what_is_allowed_missing_and_mistyped() {
     }
     "#);
 
-    let wrong = ThoughtDraft::at("approach_exploration", "Two.").with("colour", "red").with(
-        "approaches",
-        json!([{"id": "A", "description": "by hand", "promise": 12}, {"id": 7, "promise": "high", "x": null}, 3]),
-    );
-    insta::assert_json_snapshot!(refused(&mut session, wrong.clone()), @r#"
-    {
-      "kind": "refused",
-      "strategy": "tree_of_thoughts",
-      "from": "problem_reception",
-      "attempted": "approach_exploration",
-      "allowed": [
-        "approach_exploration"
-      ],
-      "mistyped": [
-        {
-          "parameter": "approaches[0].promise",
-          "expected": "a number from 0 to 10",
-          "found": "12"
-        },
-        {
-          "parameter": "approaches[1].description",
-          "expected": "a text",
-          "found": "nothing"
-        },
-        {
-          "parameter": "approaches[1].id",
-          "expected": "a text",
-          "found": "7"
-        },
-        {
-          "parameter": "approaches[1].promise",
-          "expected": "a number from 0 to 10",
-          "found": "the text \"high\""
-        },
-        {
-          "parameter": "approaches[1].x",
-          "expected": "nothing",
-          "found": "null"
-        },
-        {
-          "parameter": "approaches[2]",
-          "expected": "an object with `description`, `id` and `promise`",
-          "found": "3"
-        },
-        {
-          "parameter": "colour",
-          "expected": "nothing",
-          "found": "the text \"red\""
-        }
-      ]
-    }
+    let wrong = json!([
+        {"id": "A", "description": "by hand", "promise": 12},
+        {"id": 7, "promise": "high", "x": null},
+        3,
+    ]);
+    let wrong = explore().with("colour", "red").with("approaches", wrong);
+    insta::assert_snapshot!(all_refused(&mut session, [
+        ThoughtDraft::at("nowhere\n\u{202e}", "?"),
+        wrong,
+    ]), @r#"
+    `tree_of_thoughts` does not lead from `problem_reception` to `nowhere\n\u{202e}`; expected `approach_exploration`
+    the stage `approach_exploration` of `tree_of_thoughts`: `approaches[0].promise` is 12, expected a number from 0 to 10; `approaches[1].description` is nothing, expected a text; `approaches[1].id` is 7, expected a text; `approaches[1].promise` is the text "high", expected a number from 0 to 10; `approaches[1].x` is null, expected nothing; `approaches[2]` is 3, expected an object with `description`, `id` and `promise`; `colour` is the text "red", expected nothing
     "#);
 
-    insta::assert_snapshot!(refused(&mut session, wrong), @r#"the stage `approach_exploration` of `tree_of_thoughts`: `approaches[0].promise` is 12, expected a number from 0 to 10; `approaches[1].description` is nothing, expected a text; `approaches[1].id` is 7, expected a text; `approaches[1].promise` is the text "high", expected a number from 0 to 10; `approaches[1].x` is null, expected nothing; `approaches[2]` is 3, expected an object with `description`, `id` and `promise`; `colour` is the text "red", expected nothing"#);
-    let many =
-        ThoughtDraft::at("approach_exploration", "Many.").with("approaches", vec![0; 100_000]);
+    let many = explore().with("approaches", vec![0; 100_000]);
     assert!(refused(&mut session, many).to_string().len() < 3_000);
 }
 
 #[test]
 fn types_of_parameters() {
-    let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
     let mut react = Session::new(StrategyName::React);
     walk(&mut react, &["initial_reasoning"]);
-    let plan = |value| {
-        ThoughtDraft::at("action_planning", "I search.")
-            .with("action", "search")
-            .with("action_input", value)
+    let plan = |input| {
+        let plan = ThoughtDraft::at("action_planning", "I search.");
+        plan.with("action", "search").with("action_input", input)
     };
-
+    let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
     insta::assert_snapshot!(refused(&mut react, plan(deep)), @"the stage `action_planning` of `react`: `action_input` is more than 32 levels, expected JSON of at most 32 levels");
-    react
-        .think(plan(json!({"any": [null, 1.5, {"of": "it"}]})))
-        .unwrap();
+    let any = plan(json!({"any": [null, 1.5, {"of": "it"}]}));
+    react.think(any).unwrap();
 
     let mut ask = Session::new(StrategyName::SelfAsk);
     walk(&mut ask, &["problem_decomposition"]);
@@ -229,80 +156,70 @@ fn types_of_parameters() {
             .with("sub_question", "Who?")
             .with("sub_question_number", number)
     };
-
-    insta::assert_snapshot!(refused(&mut ask, ask_for(json!(0))), @"the stage `sub_question_formulation` of `self_ask`: `sub_question_number` is 0, expected an integer of at least 1");
-    insta::assert_snapshot!(refused(&mut ask, ask_for(json!(1.5))), @"the stage `sub_question_formulation` of `self_ask`: `sub_question_number` is 1.5, expected an integer of at least 1");
-    insta::assert_snapshot!(refused(&mut ask, ask_for(json!("1"))), @r#"the stage `sub_question_formulation` of `self_ask`: `sub_question_number` is the text "1", expected an integer of at least 1"#);
+    let numbers = [json!(0), json!(1.5), json!("1")];
+    insta::assert_snapshot!(all_refused(&mut ask, numbers.map(ask_for)), @r#"
+    the stage `sub_question_formulation` of `self_ask`: `sub_question_number` is 0, expected an integer of at least 1
+    the stage `sub_question_formulation` of `self_ask`: `sub_question_number` is 1.5, expected an integer of at least 1
+    the stage `sub_question_formulation` of `self_ask`: `sub_question_number` is the text "1", expected an integer of at least 1
+    "#);
     ask.think(ask_for(json!(1.0))).unwrap();
 }
 
 #[test]
 fn the_expected_total_rises_by_itself_and_by_request() {
     let mut session = Session::new(StrategyName::Linear);
-    let total = |session: &Session| session.branch(BranchId::MAIN).unwrap().total_thoughts();
-    session
-        .think(ThoughtDraft::here("1 of 3").with_total_thoughts(3))
-        .unwrap();
-    session.think(ThoughtDraft::here("2 of 3")).unwrap();
-    session.think(ThoughtDraft::here("3 of 3")).unwrap();
-    assert_eq!(total(&session), 3);
-    session
-        .think(ThoughtDraft::here("4, and that is more than 3"))
-        .unwrap();
-    assert_eq!(total(&session), 4);
-    session
-        .think(ThoughtDraft::here("5, and not the last").needs_more_thoughts())
-        .unwrap();
-    assert_eq!(total(&session), 6);
-    session
-        .think(ThoughtDraft::here("6 of 8").with_total_thoughts(8))
-        .unwrap();
-    assert_eq!(total(&session), 8);
+    let here = || ThoughtDraft::here("a thought");
+    let rows = [
+        (here().with_total_thoughts(3), 3),
+        (here(), 3),
+        (here(), 3),
+        (here(), 4),
+        (here().needs_more_thoughts(), 6),
+        (here().with_total_thoughts(8), 8),
+        // Not fewer than exist, nor more than the limit.
+        (here().with_total_thoughts(2), 7),
+        (here().with_total_thoughts(u32::MAX), 100_000),
+    ];
 
-    // Not fewer than exist, nor more than the limit.
-    session
-        .think(ThoughtDraft::here("7 of 2?").with_total_thoughts(2))
-        .unwrap();
-    assert_eq!(total(&session), 7);
-    session
-        .think(ThoughtDraft::here("8").with_total_thoughts(u32::MAX))
-        .unwrap();
-    assert_eq!(total(&session), 100_000);
+    for (draft, expected) in rows {
+        session.think(draft).unwrap();
+        let main = session.branch(BranchId::MAIN).unwrap();
+        assert_eq!(main.total_thoughts(), expected);
+    }
 }
 
 #[test]
 fn a_revision_names_a_thought_of_its_path() {
     let mut session = Session::new(StrategyName::Linear);
-    walk(
-        &mut session,
-        &[
-            "initial_thought_planning",
-            "thought_generation",
-            "thought_evaluation",
-        ],
-    );
+    let stages = [
+        "initial_thought_planning",
+        "thought_generation",
+        "thought_evaluation",
+    ];
+    walk(&mut session, &stages);
 
+    let [one, two, four] = [1, 2, 4].map(ThoughtId::new);
     let revise = || ThoughtDraft::at("thought_revision", "Better.");
-    insta::assert_snapshot!(refused(&mut session, revise()), @"the stage `thought_revision` of `linear`: `revises_thought` is missing, expected the number of a thought");
-    insta::assert_snapshot!(refused(&mut session, revise().revises(ThoughtId::new(4))), @"there is no thought 4; expected a number from 1 to 3");
-    insta::assert_snapshot!(refused(&mut session, revise().with("revises_thought", 0)), @"the stage `thought_revision` of `linear`: `revises_thought` is 0, expected the number of a thought");
-    insta::assert_snapshot!(refused(&mut session, revise().with("revises_thought", 1).revises(ThoughtId::new(2))), @"the stage `thought_revision` of `linear`: `revises_thought` is 1, expected 2, which is revised");
+    insta::assert_snapshot!(all_refused(&mut session, [
+        revise(),
+        revise().revises(four),
+        revise().with("revises_thought", 0),
+        revise().with("revises_thought", 1).revises(two),
+    ]), @"
+    the stage `thought_revision` of `linear`: `revises_thought` is missing, expected the number of a thought
+    there is no thought 4; expected a number from 1 to 3
+    the stage `thought_revision` of `linear`: `revises_thought` is 0, expected the number of a thought
+    the stage `thought_revision` of `linear`: `revises_thought` is 1, expected 2, which is revised
+    ");
 
-    let revised = session.think(revise().revises(ThoughtId::new(2))).unwrap();
-    assert_eq!(
-        session
-            .thought(revised)
-            .unwrap()
-            .parameter("revises_thought"),
-        Some(&json!(2))
-    );
+    let revised = session.think(revise().revises(two)).unwrap();
+    let thought = session.thought(revised).unwrap();
+    assert_eq!(thought.parameter("revises_thought"), Some(&json!(2)));
 
+    // A thought in any stage can revise.
     walk(&mut session, &["continuation_decision"]);
-
-    // A thought in any stage can revise, and the parameter alone is enough.
-    session
-        .think(ThoughtDraft::here("No, think again.").revises(revised))
-        .unwrap();
+    let again = ThoughtDraft::here("No, think again.").revises(revised);
+    session.think(again).unwrap();
     insta::assert_snapshot!(told(&session), @"
     1 main#1 initial_thought_planning: initial_thought_planning
     2 main#2 thought_generation: thought_generation
@@ -312,58 +229,105 @@ fn a_revision_names_a_thought_of_its_path() {
     6 main#6 continuation_decision revises 4: No, think again.
     ");
 
-    let branch = session.fork(ThoughtId::new(1), "other").unwrap();
-    let before = session.clone();
-    let error = session
-        .think_on(
-            branch,
-            ThoughtDraft::here("Not mine.").revises(ThoughtId::new(2)),
-        )
-        .unwrap_err();
-    insta::assert_snapshot!(error, @"thought 2 is not on the path of the branch `other`; choose an earlier thought of that path");
-    assert_eq!(session, before);
-    session
-        .think_on(
-            branch,
-            ThoughtDraft::here("Mine.").revises(ThoughtId::new(1)),
-        )
-        .unwrap();
+    let branch = session.fork(one, "other").unwrap();
+    session.switch(branch).unwrap();
+    let not_mine = ThoughtDraft::here("Not mine.").revises(two);
+    insta::assert_snapshot!(refused(&mut session, not_mine), @"thought 2 is not on the path of the branch `other`; choose an earlier thought of that path");
+    let mine = ThoughtDraft::here("Mine.").revises(one);
+    session.think(mine).unwrap();
 }
 
 #[test]
 fn ends_early_only_where_the_policy_allows_it() {
     let mut strict = Session::new(StrategyName::StepBack);
     walk(&mut strict, &["abstraction"]);
-    insta::assert_snapshot!(refused(&mut strict, ThoughtDraft::here("It is 42.").ends()), @"the thought would end the branch in the stage `abstraction`; expected one of the final stages `final_response`, or a policy that allows it");
+    let end = || ThoughtDraft::here("It is 42.").ends();
+    insta::assert_snapshot!(refused(&mut strict, end()), @"the thought would end the branch in the stage `abstraction`; expected one of the final stages `final_response`, or a policy that allows it");
 
-    let mut policy = SessionPolicy::default();
-    policy.allows_early_end = true;
-    let mut session = Session::with_policy(StrategyName::StepBack, policy);
+    let mut session = Session::with_policy(StrategyName::StepBack, early_ends());
     walk(&mut session, &["abstraction"]);
-
-    session
-        .think(ThoughtDraft::here("It is 42.").ends())
-        .unwrap();
+    session.think(end()).unwrap();
     assert!(session.is_complete());
     insta::assert_snapshot!(refused(&mut session, ThoughtDraft::at("approach_selection", "Yet:")), @"the branch `main` is complete; expected an open one");
-    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::here("Yet:")), @"the branch `main` is complete; expected an open one");
 }
 
 #[test]
-fn nothing_follows_the_final_stage() {
-    let mut session = Session::new(StrategyName::ChainOfThought);
-    walk(
-        &mut session,
-        &[
-            "problem_reception",
-            "step_decomposition",
-            "sequential_reasoning",
-            "solution_formulation",
-            "answer_verification",
-            "final_response",
-        ],
-    );
+fn limits_of_thoughts_and_branches() {
+    let mut policy = SessionPolicy::default();
+    policy.max_thoughts = 3;
+    policy.max_branches = 2;
+    let full = |limit, most| SessionError::Full { limit, most };
 
-    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::at("final_response", "Again.")), @"`chain_of_thought` does not lead from `final_response` to `final_response`; nothing follows the final stage");
-    insta::assert_snapshot!(refused(&mut session, ThoughtDraft::here("Again.")), @"the branch `main` is complete; expected an open one");
+    let mut session = Session::with_policy(StrategyName::Linear, policy);
+    let stages = [
+        "problem_reception",
+        "initial_thought_planning",
+        "thought_generation",
+    ];
+    let ids = walk(&mut session, &stages);
+    let error = refused(&mut session, ThoughtDraft::here("4"));
+    assert_eq!(error, full(SessionLimit::Thoughts, 3));
+    assert_eq!(error.to_string(), "the limit of 3 thoughts is reached");
+
+    session.fork(ids[0], "one").unwrap();
+    let before = session.clone();
+    let error = session.fork(ids[0], "two").unwrap_err();
+    assert_eq!(error, full(SessionLimit::Branches, 2));
+    assert_eq!(session, before);
+}
+
+#[test]
+fn undo_returns_to_the_session_before_the_thought() {
+    let mut session = Session::new(StrategyName::ChainOfThought);
+    let mut states = vec![session.clone()];
+    let mut stage = Some(session.strategy().start().name().to_owned());
+
+    while let Some(next) = stage {
+        walk(&mut session, &[&next]);
+        states.push(session.clone());
+        let allowed = session.allowed(session.current()).unwrap();
+        stage = allowed.first().map(|stage| stage.name().to_owned());
+    }
+
+    assert!(session.is_complete());
+    for before in states.iter().rev().skip(1) {
+        session.undo().unwrap();
+        assert_eq!(session.thoughts(), before.thoughts());
+        assert_eq!(session.is_complete(), before.is_complete());
+        assert_eq!(session.stage(), before.stage());
+    }
+    assert_eq!(session.undo(), Err(SessionError::NothingToUndo));
+}
+
+#[test]
+fn what_a_thought_closed_is_open_again_without_it() {
+    let mut session = Session::with_policy(StrategyName::Linear, early_ends());
+    let first = walk(&mut session, &["problem_reception"])[0];
+    let side = session.fork(first, "side").unwrap();
+    let joined = ThoughtDraft::here("joined").ends();
+    let joined = session.merge(&[side], BranchId::MAIN, joined).unwrap();
+    assert!(session.is_complete());
+
+    assert_eq!(session.undo().unwrap().id(), joined);
+    assert!(!session.is_complete());
+    for branch in [side, BranchId::MAIN] {
+        let open = ThoughtDraft::here("on");
+        session.think_on(branch, open).unwrap();
+    }
+}
+
+#[test]
+fn a_thought_that_others_build_on_cannot_be_undone() {
+    let mut session = Session::new(StrategyName::Linear);
+    let first = walk(&mut session, &["problem_reception"])[0];
+    let side = session.fork(first, "side").unwrap();
+    let error = session.undo().unwrap_err();
+    insta::assert_snapshot!(error, @"thought 1 cannot be undone, since the branch `side` was forked from it; fork an earlier thought instead");
+
+    session.think_on(side, ThoughtDraft::here("on")).unwrap();
+    session.prune(side).unwrap();
+    let before = session.clone();
+    let error = session.undo().unwrap_err();
+    insta::assert_snapshot!(error, @"the branch `side` is pruned; expected an open one");
+    assert_eq!(session, before);
 }

@@ -30,14 +30,12 @@ fn a_change_is_a_thought_and_keeps_the_history() {
     session
         .change_strategy(MAIN, StrategyName::ChainOfThought, back)
         .unwrap();
-    walk(
-        &mut session,
-        &[
-            "solution_formulation",
-            "answer_verification",
-            "final_response",
-        ],
-    );
+    let rest = [
+        "solution_formulation",
+        "answer_verification",
+        "final_response",
+    ];
+    walk(&mut session, &rest);
 
     assert!(session.is_complete());
     insta::assert_snapshot!(told(&session), @"
@@ -51,7 +49,6 @@ fn a_change_is_a_thought_and_keeps_the_history() {
     8 main#8 final_response: final_response
     ");
 
-    assert_eq!(session.path(session.branch(MAIN).unwrap().tip()).count(), 8);
     assert_eq!(session.strategy().name(), "chain_of_thought");
 }
 
