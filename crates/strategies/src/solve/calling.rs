@@ -12,6 +12,7 @@ use serde_json::{Map, Number, Value};
 use tokio::time::timeout_at;
 
 use super::Called;
+use super::solver::Shared;
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,10 +112,9 @@ fn numeric(input: Value, schema: &Value) -> Value {
 /// Makes the calls, each after those whose outputs it needs, and returns their results in order. If
 /// there wasn't enough time for all, some are missing.
 pub(super) async fn call_all(
+    shared: &Shared,
     stage: &str,
     calls: &[PlannedCall],
-    tools: &Tools,
-    at_once: usize,
     meter: &Meter,
 ) -> Vec<Called> {
     let levels = levels(calls);
@@ -127,10 +127,10 @@ pub(super) async fn call_all(
         let made = ready.map(|(place, (call, _))| {
             let input = call.input_after(called.range(..place).map(|(_, called)| called));
             meter.count_tool_call();
-            async move { (place, made(stage, call, input, tools).await) }
+            async move { (place, made(stage, call, input, &shared.tools).await) }
         });
         let made: Vec<_> = made.collect();
-        let mut running = stream::iter(made).buffer_unordered(at_once.max(1));
+        let mut running = stream::iter(made).buffer_unordered(shared.at_once);
 
         loop {
             match timeout_at(meter.deadline(), running.next()).await {

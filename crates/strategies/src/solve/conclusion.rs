@@ -67,7 +67,7 @@ pub(super) fn reserve(shared: &Shared, solving: &Solving, conclusion: &Batch) ->
 
     match &conclusion.work {
         Work::Ask { questions, .. } => questions.iter().fold(reserve, |reserve, question| {
-            let request = shared.questions.request(conclusion, question, Format::Text);
+            let request = shared.request(conclusion, question, Format::Text);
             reserve.with_request(&request)
         }),
         Work::Call(_) => reserve,

@@ -7,7 +7,8 @@ use cogwork_llm::{Message, Messages};
 use cogwork_plan::Plan;
 use cogwork_text::{Name, NameList};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Limit, Spent, no_answer};
+use cogwork_typed::ask::{Spent, no_answer};
+use tokio::time::Instant;
 
 use super::ask::{Convert, Question, add_message};
 use super::method::Reason;
@@ -75,35 +76,30 @@ impl fmt::Debug for Batch {
     }
 }
 
-/// Where a method has come to.
-#[derive(Debug, Clone)]
-pub(super) enum Advanced {
-    /// It waits for calls.
-    Waiting(Arc<Batch>),
-    /// A limit doesn't allow the next thought.
-    Over(Limit),
-    Ended,
-}
-
 const CHANGED: &str =
     "the strategy makes other calls than those that were recorded; begin a new run";
 
 /// Works through the method with the calls that were made, and adds what follows from them to the
-/// state.
-pub(super) fn advance(shared: &Arc<Shared>, solving: &mut Solving) -> Result<Advanced, SolveError> {
+/// state. Returns the calls that it waits for, unless it has ended or reached a limit.
+pub(super) fn advance(
+    shared: &Arc<Shared>,
+    solving: &mut Solving,
+) -> Result<Option<Arc<Batch>>, SolveError> {
+    let started = Instant::now();
     let mut cx = Solve::new(shared, solving);
     let result = shared.method.solve(&mut cx);
 
     let open = cx.open.take();
     let stage = std::mem::take(&mut cx.stage);
     let has_unread = cx.read < cx.calls.len();
+    solving.worked = started.elapsed();
 
     // What has changed is reported even if the run fails then.
     let before = cx.keep_in(solving);
     report_changes(&before, solving, &shared.strategy);
 
     if let Some(batch) = open {
-        return Ok(Advanced::Waiting(Arc::new(batch)));
+        return Ok(Some(Arc::new(batch)));
     }
     if has_unread {
         return Err(SolveError::method(CHANGED).at(&stage));
@@ -117,14 +113,14 @@ pub(super) fn advance(shared: &Arc<Shared>, solving: &mut Solving) -> Result<Adv
             solving.best = Some(answer);
             solving.end_with(EndReason::Answered);
         }
-        Err(Stop(Reason::Limit(limit))) => return Ok(Advanced::Over(limit)),
+        Err(Stop(Reason::Limit(limit))) => solving.over = Some(limit),
         Err(Stop(Reason::Over(reason))) => solving.end_with(reason),
         Err(Stop(Reason::Failed(error))) => return Err(error.at(&stage)),
         Err(Stop(Reason::Parked)) => {
             return Err(SolveError::method("the method stopped without a call").at(&stage));
         }
     }
-    Ok(Advanced::Ended)
+    Ok(None)
 }
 
 impl Solve {
@@ -204,7 +200,7 @@ impl Solve {
     /// Returns whether the client supports tools. Otherwise, the tools have to be described in the
     /// text for the model.
     pub fn native_tools(&self) -> bool {
-        self.shared.questions.native_tools()
+        self.shared.native_tools()
     }
 
     /// Returns the session with the thoughts.

@@ -1,14 +1,12 @@
 //! Asks the model one or several questions within the remaining budget.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cogwork_llm::{
-    Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message,
-    ResponseLimits,
+    Capability, ChatRequest, ChatResponse, FinishReason, LlmError, Message, ResponseLimits,
 };
 use cogwork_typed::ask::{
-    AskLog, Asking, Format, Limit, Meter, Policy, RefusedFormats, Repair, Unanswered, Verdict,
+    AskLog, Asking, Format, Limit, Meter, Policy, Repair, Unanswered, Verdict,
 };
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
@@ -16,24 +14,14 @@ use tokio::time::timeout_at;
 use super::ask::{Question, add_message};
 use super::context::{Batch, Enough};
 use super::form::Read;
+use super::solver::Shared;
 use super::solving_event::Thinking;
 use super::{AskProblem, Asked, StageReply};
-
-/// The client and the settings for asking questions.
-#[derive(Clone)]
-pub(super) struct Questions {
-    pub(super) client: Arc<dyn LlmClient>,
-    pub(super) request: ChatRequest,
-    pub(super) format: Option<Format>,
-    pub(super) refused: RefusedFormats,
-    pub(super) asks_again: u32,
-    pub(super) at_once: usize,
-}
 
 /// The maximum number of tokens of a reply if the request sets no limit.
 const DEFAULT_TOKENS: u32 = 8192;
 
-impl Questions {
+impl Shared {
     /// Returns whether the client supports tools.
     pub(super) fn native_tools(&self) -> bool {
         self.client.capabilities().has(Capability::Tools)
@@ -56,7 +44,7 @@ impl Questions {
         // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
         let calls = asks.iter().enumerate().map(|(place, ask)| {
             let judge = Judge {
-                questions: self,
+                shared: self,
                 batch,
                 ask,
                 place,
@@ -165,7 +153,7 @@ impl Questions {
 
 /// Reads the replies to one question.
 struct Judge<'a> {
-    questions: &'a Questions,
+    shared: &'a Shared,
     batch: &'a Batch,
     ask: &'a Question,
     /// The number of the question among those of the batch.
@@ -202,13 +190,13 @@ impl Policy for Judge<'_> {
     type Stop = Limit;
 
     fn request(&self, format: Format) -> ChatRequest {
-        let request = self.questions.request(self.batch, self.ask, format);
+        let request = self.shared.request(self.batch, self.ask, format);
         let request = match request.seed() {
             // With the same seed, the same question would get the same reply each time.
             Some(seed) => request.with_seed(seed.wrapping_add(self.place as u64)),
             None => request,
         };
-        self.with_format(request, format, self.questions.max_tokens())
+        self.with_format(request, format, self.shared.max_tokens())
     }
 
     fn fit(
@@ -222,7 +210,7 @@ impl Policy for Judge<'_> {
 
         // The schema is tightened if the budget leaves fewer tokens than the request allows.
         Ok(match request.max_tokens() {
-            Some(most) if most < self.questions.max_tokens() => {
+            Some(most) if most < self.shared.max_tokens() => {
                 self.with_format(request, format, most)
             }
             _ => request,

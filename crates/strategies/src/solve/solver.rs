@@ -7,7 +7,6 @@ use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
 use cogwork_tools::Tools;
 use cogwork_typed::ask::{Format, Limits, RefusedFormats};
 
-use super::questions::Questions;
 use super::step::{MORE, SolveNode};
 use super::{Method, SolveError, Solved, Solving};
 use crate::Strategy;
@@ -47,7 +46,12 @@ pub struct Solver(Shared);
 pub(super) struct Shared {
     pub(super) method: Arc<dyn Method>,
     pub(super) strategy: Strategy,
-    pub(super) questions: Questions,
+    pub(super) client: Arc<dyn LlmClient>,
+    pub(super) request: ChatRequest,
+    pub(super) format: Option<Format>,
+    pub(super) refused: RefusedFormats,
+    pub(super) asks_again: u32,
+    pub(super) at_once: usize,
     pub(super) tools: Tools,
     pub(super) limits: Limits,
 }
@@ -55,7 +59,7 @@ pub(super) struct Shared {
 impl Shared {
     /// Returns the beginning of the conversation: the instructions and the problem.
     pub(super) fn opening(&self, problem: &str) -> Messages {
-        let native_tools = self.questions.native_tools();
+        let native_tools = self.native_tools();
         let instructions = self.method.instructions(&self.tools, native_tools);
         let problem = format!("The problem:\n{}", problem.trim());
         Messages::from_iter([Message::system(instructions), Message::user(problem)])
@@ -86,20 +90,16 @@ impl Solver {
     /// `method` is a [`StrategyName`](crate::StrategyName), a [`Strategy`](crate::Strategy) read
     /// from a file, a built-in method with settings, or a custom [`Method`].
     pub fn new(client: impl LlmClient + 'static, method: impl Into<Box<dyn Method>>) -> Self {
-        let client = Arc::new(client);
         let method = method.into();
-        let request = ChatRequest::default();
         Self(Shared {
             strategy: method.strategy(),
             method: Arc::from(method),
-            questions: Questions {
-                client,
-                request,
-                format: None,
-                refused: RefusedFormats::default(),
-                asks_again: 2,
-                at_once: 8,
-            },
+            client: Arc::new(client),
+            request: ChatRequest::default(),
+            format: None,
+            refused: RefusedFormats::default(),
+            asks_again: 2,
+            at_once: 8,
             tools: Tools::new(),
             limits: default_limits(),
         })
@@ -109,8 +109,8 @@ impl Solver {
     #[must_use]
     pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
         // What another client has refused says nothing about this one.
-        self.0.questions.refused = RefusedFormats::default();
-        self.0.questions.client = Arc::new(client);
+        self.0.refused = RefusedFormats::default();
+        self.0.client = Arc::new(client);
         self
     }
 
@@ -133,7 +133,7 @@ impl Solver {
     /// parameters.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
-        self.0.questions.request = request;
+        self.0.request = request;
         self
     }
 
@@ -150,21 +150,21 @@ impl Solver {
     /// format.
     #[must_use]
     pub fn with_format(mut self, format: impl Into<Option<Format>>) -> Self {
-        self.0.questions.format = format.into();
+        self.0.format = format.into();
         self
     }
 
     /// Sets how often the model is asked again when a reply can't be used. The default is 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
-        self.0.questions.asks_again = times;
+        self.0.asks_again = times;
         self
     }
 
     /// Sets the maximum number of concurrent calls, which is at least 1. The default is 8.
     #[must_use]
     pub fn with_calls_at_once(mut self, calls: usize) -> Self {
-        self.0.questions.at_once = calls.max(1);
+        self.0.at_once = calls.max(1);
         self
     }
 

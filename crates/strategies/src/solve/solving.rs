@@ -1,5 +1,6 @@
 use std::fmt;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::report_from;
@@ -8,7 +9,7 @@ use cogwork_text::{Name, OneLine};
 use cogwork_typed::ask::{Limit, Limits, Meter, Spent};
 use serde::{Deserialize, Serialize};
 
-use super::context::Advanced;
+use super::context::Batch;
 use super::solving_event::{SOURCE, SolvingEvent};
 use super::{Call, conclusion};
 use crate::{BranchId, Session, SessionLimit, Strategy};
@@ -39,10 +40,10 @@ pub struct Solving {
     pub(super) end: Option<EndReason>,
     #[serde(skip)]
     pub(super) limits: Limits,
-    /// What follows, unless the options have changed since.
+    /// The calls that the method waits for, unless the options have changed since.
     #[serde(skip)]
-    pub(super) next: Option<Advanced>,
-    /// How long it took to find that out, which counts as time of the next step.
+    pub(super) next: Option<Arc<Batch>>,
+    /// How long the method took, which counts as time of the next step.
     #[serde(skip)]
     pub(super) worked: Duration,
 }
@@ -72,6 +73,11 @@ impl Solving {
         self.limits = limits;
         self.next = None;
         self
+    }
+
+    /// Returns whether the method goes on.
+    pub(super) fn is_open(&self) -> bool {
+        self.over.is_none() && self.end.is_none()
     }
 
     /// Ends the run with the best answer that the conclusion, if there is one, or the method gave.

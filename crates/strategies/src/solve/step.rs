@@ -8,11 +8,10 @@ use cogwork_llm::LlmError;
 use cogwork_text::ErrorText;
 use cogwork_typed::ask::{Limit, Meter, Reserve, Spent};
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
 
 use super::calling::call_all;
 use super::conclusion::{conclusion, reserve};
-use super::context::{Advanced, Batch, Work, advance};
+use super::context::{Batch, Work, advance};
 use super::solver::Shared;
 use super::{AskProblem, Asked, Call, EndReason, SolveError, Solver, Solving};
 use crate::Stage;
@@ -73,7 +72,10 @@ impl Node<Solving> for SolveNode {
             error.at(shared.strategy.start().name())
         })?;
 
-        let waiting = waiting(&shared, solving)?;
+        let waiting = match solving.next.take() {
+            None if solving.is_open() => advance(&shared, solving)?,
+            next => next,
+        };
 
         // A replay doesn't have the cost of failed attempts and must decide the same. The meter
         // includes this cost.
@@ -143,7 +145,10 @@ impl Node<Solving> for SolveNode {
                 None => {
                     solving.calls.extend(outcome.calls);
                     solving.over = outcome.out_of;
-                    solving.next = next(&step.shared, solving)?;
+                    if solving.is_open() {
+                        // Kept for the next step, so that the method needn't begin again.
+                        solving.next = advance(&step.shared, solving)?;
+                    }
                 }
             }
         }
@@ -154,35 +159,6 @@ impl Node<Solving> for SolveNode {
             Some(_) => Solver::STOPPED,
         })
     }
-}
-
-/// Returns the calls that the method waits for, unless the run is over.
-fn waiting(shared: &Arc<Shared>, solving: &mut Solving) -> Result<Option<Arc<Batch>>, SolveError> {
-    let next = match solving.next.take() {
-        None if solving.end.is_none() => next(shared, solving)?,
-        next => next,
-    };
-    Ok(match next {
-        Some(Advanced::Waiting(batch)) => Some(batch),
-        Some(Advanced::Over(limit)) => {
-            solving.over = Some(limit);
-            None
-        }
-        _ => None,
-    })
-}
-
-/// Works through what follows from the calls so far.
-fn next(shared: &Arc<Shared>, solving: &mut Solving) -> Result<Option<Advanced>, SolveError> {
-    if solving.over.is_some() {
-        return Ok(None);
-    }
-
-    let started = Instant::now();
-    let advanced = advance(shared, solving)?;
-    solving.worked = started.elapsed();
-    // Kept for the next step, so that the method needn't begin again.
-    Ok(Some(advanced))
 }
 
 /// Returns whether the calls lead to the answer.
@@ -200,10 +176,7 @@ fn is_last(shared: &Shared, batch: &Batch) -> bool {
 impl Step {
     /// Makes the calls. Returns the first error of a client, too.
     async fn make(&self, batch: &Batch) -> (Outcome, Option<LlmError>) {
-        let Shared {
-            tools, questions, ..
-        } = &*self.shared;
-
+        let shared = &*self.shared;
         let mut outcome = Outcome::default();
         let mut error = None;
         match &batch.work {
@@ -211,7 +184,7 @@ impl Step {
                 questions: asks,
                 enough,
             } => {
-                let all = questions.ask_all(batch, asks, enough.as_ref(), &self.meter);
+                let all = shared.ask_all(batch, asks, enough.as_ref(), &self.meter);
                 let (asked, first_error) = all.await;
                 error = first_error;
                 outcome.calls = asked.into_iter().map(Call::Model).collect();
@@ -222,8 +195,7 @@ impl Step {
                 outcome.out_of = out_of.filter(|_| !outcome.is_usable());
             }
             Work::Call(calls) => {
-                let at_once = questions.at_once;
-                let called = call_all(&batch.stage, calls, tools, at_once, &self.meter).await;
+                let called = call_all(shared, &batch.stage, calls, &self.meter).await;
                 let is_cut_short = called.len() < calls.len();
                 outcome.calls = called.into_iter().map(Call::Tool).collect();
                 outcome.out_of = is_cut_short.then(|| self.meter.out_of_time());
