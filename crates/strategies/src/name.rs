@@ -59,27 +59,21 @@ impl StrategyName {
 
     /// Returns the name in tables.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::ChainOfThought => "chain_of_thought",
-            Self::React => "react",
-            Self::Rewoo => "rewoo",
-            Self::Scratchpad => "scratchpad",
-            Self::SelfAsk => "self_ask",
-            Self::SelfConsistency => "self_consistency",
-            Self::StepBack => "step_back",
-            Self::TreeOfThoughts => "tree_of_thoughts",
-        }
+        self.table().name()
     }
 
     /// Returns the strategy. Its table is parsed once and shared.
+    pub fn strategy(self) -> Strategy {
+        self.table().clone()
+    }
+
     #[expect(
         clippy::expect_used,
         reason = "the tables are part of the crate, and a test reads each"
     )]
-    pub fn strategy(self) -> Strategy {
-        let strategy = built_in().find(self.as_str()).cloned();
-        strategy.expect("every name has a table")
+    fn table(self) -> &'static Strategy {
+        let table = built_in().iter().nth(self as usize);
+        table.expect("the tables are in the order of the names")
     }
 }
 

@@ -201,7 +201,9 @@ impl ParameterType {
 fn object_schema(fields: &BTreeMap<String, Parameter>) -> Value {
     let properties = fields.iter().map(|(name, field)| {
         let mut schema = field.kind.schema();
-        schema["description"] = field.description.as_str().into();
+        if let Value::Object(keywords) = &mut schema {
+            keywords.insert("description".to_owned(), field.description.as_str().into());
+        }
         (name.clone(), schema)
     });
     let required = fields.iter().filter(|(_, field)| field.required);

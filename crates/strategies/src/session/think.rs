@@ -272,8 +272,9 @@ impl Session {
             }
         }
 
-        let ends_early = !draft.next_thought_needed && !(position.outer.is_none() && to.is_final());
-        if ends_early && !self.policy.allows_early_end {
+        let is_end = position.outer.is_none() && to.is_final();
+        let may_end = is_end || self.policy.allows_early_end;
+        if !draft.next_thought_needed && !may_end {
             let outermost = match position.all().skip(1).last() {
                 Some(outermost) => self.strategy_at(outermost),
                 None => moving.strategy,

@@ -235,12 +235,6 @@ impl ThoughtDraft {
         self
     }
 
-    /// Sets the earlier thought that this one replaces.
-    pub fn revises(mut self, thought: ThoughtId) -> Self {
-        self.revises = Some(thought);
-        self
-    }
-
     /// Sets the expected number of thoughts on the branch.
     pub fn with_total_thoughts(mut self, total: u32) -> Self {
         self.total_thoughts = Some(total);
@@ -250,12 +244,6 @@ impl ThoughtDraft {
     /// Expects at least one more thought on the branch.
     pub fn needs_more_thoughts(mut self) -> Self {
         self.needs_more_thoughts = true;
-        self
-    }
-
-    /// Ends the branch with this thought.
-    pub fn ends(mut self) -> Self {
-        self.next_thought_needed = false;
         self
     }
 }

@@ -81,10 +81,17 @@ impl PlannedCall {
 
     /// Returns whether the call needs the output of an earlier one.
     fn needs(&self, earlier: &Self) -> bool {
-        !self.literal && names(&self.input, &earlier.id)
+        let mut is_named = false;
+        with_texts(&self.input, &mut |text| {
+            let mut places = text.match_indices(&earlier.id);
+            let rest = |(at, _)| text.get(at..).unwrap_or_default();
+            is_named |= places.any(|place| begins_with(rest(place), &earlier.id));
+            String::new()
+        });
+        is_named && !self.literal
     }
 
-    /// Returns the input with the outputs of earlier calls.
+    /// Returns the input with the outputs of earlier calls, as long as there is room for them.
     fn input_after<'c>(&self, earlier: impl Iterator<Item = &'c Called>) -> Value {
         if self.literal {
             return self.input.clone();
@@ -93,7 +100,7 @@ impl PlannedCall {
         let outputs = earlier.map(|call| (call.id.as_str(), call.output.as_str()));
         let outputs: Vec<_> = outputs.collect();
         let mut room = MAX_FILLED;
-        filled(&self.input, &outputs, &mut room)
+        with_texts(&self.input, &mut |text| filled(text, &outputs, &mut room))
     }
 }
 
@@ -190,16 +197,20 @@ async fn made(stage: &str, call: &PlannedCall, input: Value, tools: &Tools) -> C
     }
 }
 
-/// Returns whether a text in the input contains the id.
-fn names(input: &Value, id: &str) -> bool {
-    match input {
-        Value::String(text) => {
-            let mut places = text.match_indices(id);
-            places.any(|(at, _)| text.get(at..).is_some_and(|rest| begins_with(rest, id)))
+/// Returns a value with other texts.
+fn with_texts(value: &Value, change: &mut dyn FnMut(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => change(text).into(),
+        Value::Array(items) => {
+            let items = items.iter().map(|item| with_texts(item, change));
+            items.collect()
         }
-        Value::Array(items) => items.iter().any(|item| names(item, id)),
-        Value::Object(fields) => fields.values().any(|value| names(value, id)),
-        _ => false,
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            let fields = fields.map(|(name, value)| (name.clone(), with_texts(value, change)));
+            fields.collect()
+        }
+        other => other.clone(),
     }
 }
 
@@ -215,25 +226,8 @@ fn begins_with(text: &str, id: &str) -> bool {
 /// call.
 const MAX_FILLED: usize = 256 * 1024;
 
-/// Replaces ids with outputs as long as there is room for them.
-fn filled(input: &Value, outputs: &[(&str, &str)], room: &mut usize) -> Value {
-    match input {
-        Value::String(text) => Value::String(filled_text(text, outputs, room)),
-        Value::Array(items) => {
-            let items = items.iter().map(|item| filled(item, outputs, room));
-            items.collect()
-        }
-        Value::Object(fields) => {
-            let fields = fields.iter();
-            let fields = fields.map(|(name, value)| (name.clone(), filled(value, outputs, room)));
-            fields.collect()
-        }
-        other => other.clone(),
-    }
-}
-
 /// Replaces ids in a single pass, so that ids in an output aren't replaced in turn.
-fn filled_text(text: &str, outputs: &[(&str, &str)], room: &mut usize) -> String {
+fn filled(text: &str, outputs: &[(&str, &str)], room: &mut usize) -> String {
     let mut whole = String::new();
     let mut rest = text;
 

@@ -43,7 +43,7 @@ impl Shared {
 
         // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
         let calls = asks.iter().enumerate().map(|(place, ask)| {
-            let judge = Judge {
+            let policy = QuestionPolicy {
                 shared: self,
                 batch,
                 ask,
@@ -52,7 +52,7 @@ impl Shared {
                 is_asked: false,
                 thinking: Thinking::new(&ask.name, &ask.form),
             };
-            async move { (place, self.ask(judge, meter, is_alone).await) }
+            async move { (place, self.ask(policy, meter, is_alone).await) }
         });
         let calls: Vec<_> = calls.collect();
         let mut running = stream::iter(calls).buffer_unordered(self.at_once);
@@ -85,11 +85,11 @@ impl Shared {
     /// Asks one question until the reply can be used.
     async fn ask(
         &self,
-        mut judge: Judge<'_>,
+        mut policy: QuestionPolicy<'_>,
         meter: &Meter,
         is_alone: bool,
     ) -> (Asked, Option<LlmError>) {
-        let Judge { batch, ask, .. } = judge;
+        let QuestionPolicy { batch, ask, .. } = policy;
 
         // Only a single question is streamed, since the chunks of several would be interleaved.
         let mut asking = Asking::new(&self.client, &self.refused, self.formats(ask))
@@ -100,7 +100,7 @@ impl Shared {
 
         let mut error = None;
         let mut repairs = Vec::new();
-        let reply = match asking.run(&mut judge).await {
+        let reply = match asking.run(&mut policy).await {
             Ok((reply, corrected)) => {
                 repairs = corrected;
                 Ok(reply)
@@ -152,7 +152,7 @@ impl Shared {
 }
 
 /// Reads the replies to one question.
-struct Judge<'a> {
+struct QuestionPolicy<'a> {
     shared: &'a Shared,
     batch: &'a Batch,
     ask: &'a Question,
@@ -165,7 +165,7 @@ struct Judge<'a> {
     thinking: Thinking<'a>,
 }
 
-impl Judge<'_> {
+impl QuestionPolicy<'_> {
     /// Requires the format. A reply has at most this many tokens.
     fn with_format(&self, request: ChatRequest, format: Format, most: u32) -> ChatRequest {
         match self.ask.reply_format(format, most) {
@@ -184,7 +184,7 @@ impl Judge<'_> {
     }
 }
 
-impl Policy for Judge<'_> {
+impl Policy for QuestionPolicy<'_> {
     type Reply = Read;
     type Problem = String;
     type Stop = Limit;

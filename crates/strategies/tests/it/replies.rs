@@ -10,36 +10,9 @@ use cogwork_llm::ScriptedClient;
 use cogwork_strategies::{
     Answer, Ask, Format, Parameter, ParameterType, Solve, Solver, StrategyName,
 };
-use proptest::prelude::*;
 
 fn ask() -> Ask {
     Ask::new("Go on.")
-}
-
-fn number() -> ParameterType {
-    ParameterType::Number {
-        min: None,
-        max: None,
-    }
-}
-
-fn text() -> ParameterType {
-    ParameterType::Text {
-        choices: Vec::new(),
-    }
-}
-
-fn list(items: ParameterType) -> ParameterType {
-    ParameterType::List {
-        items: Box::new(items),
-        min_items: 1,
-    }
-}
-
-fn map() -> ParameterType {
-    ParameterType::Map {
-        values: Box::new(ParameterType::Any),
-    }
 }
 
 /// A question for an action, a score and the next stage.
@@ -185,36 +158,4 @@ fn a_reply_that_cannot_be_used_is_told_all_that_is_wrong() {
             .unwrap_err(),
         "line 1: the reply has 300000 bytes; expected at most 262144"
     );
-}
-
-fn words() -> impl Strategy<Value = String> {
-    prop_oneof![
-        Just("\n".to_owned()),
-        Just("action: ".to_owned()),
-        Just("**score:** ".to_owned()),
-        Just("thought:".to_owned()),
-        Just("next: action_planning".to_owned()),
-        Just("```".to_owned()),
-        Just("<think>".to_owned()),
-        Just("</think>".to_owned()),
-        Just("{\"action\": ".to_owned()),
-        Just("\"}".to_owned()),
-        Just("- 1. ".to_owned()),
-        Just("-1e9/.5,".to_owned()),
-        "\\PC{0,8}",
-    ]
-}
-
-proptest! {
-    #[test]
-    fn any_text_is_a_reply_or_a_complaint(parts in prop::collection::vec(words(), 0..40)) {
-        let reply = parts.concat();
-        let all = form().with_field("steps", Parameter::new(list(text()), "")).with_field("state", Parameter::new(map(), "").optional());
-        for ask in [ask(), form(), all, ask().with_field("n", Parameter::new(number(), ""))] {
-            match ask.read_on(Format::Text, &reply) {
-                Ok(read) => prop_assert!(read.next.is_none_or(|next| next == "action_planning" || next == "solution_formulation")),
-                Err(problem) => prop_assert!(!problem.is_empty() && problem.len() < 10_000, "{problem}"),
-            }
-        }
-    }
 }

@@ -31,6 +31,17 @@ fn all_refused(session: &mut Session, drafts: impl IntoIterator<Item = ThoughtDr
     messages.join("\n")
 }
 
+fn revising(mut draft: ThoughtDraft, thought: ThoughtId) -> ThoughtDraft {
+    draft.revises = Some(thought);
+    draft
+}
+
+fn last(text: &str) -> ThoughtDraft {
+    let mut draft = ThoughtDraft::here(text);
+    draft.next_thought_needed = false;
+    draft
+}
+
 fn early_ends() -> SessionPolicy {
     let mut policy = SessionPolicy::default();
     policy.allows_early_end = true;
@@ -202,9 +213,9 @@ fn a_revision_names_a_thought_of_its_path() {
     let revise = || ThoughtDraft::at("thought_revision", "Better.");
     insta::assert_snapshot!(all_refused(&mut session, [
         revise(),
-        revise().revises(four),
+        revising(revise(), four),
         revise().with("revises_thought", 0),
-        revise().with("revises_thought", 1).revises(two),
+        revising(revise().with("revises_thought", 1), two),
     ]), @"
     the stage `thought_revision` of `linear`: `revises_thought` is missing, expected the number of a thought
     there is no thought 4; expected a number from 1 to 3
@@ -212,13 +223,13 @@ fn a_revision_names_a_thought_of_its_path() {
     the stage `thought_revision` of `linear`: `revises_thought` is 1, expected 2, which is revised
     ");
 
-    let revised = session.think(revise().revises(two)).unwrap();
+    let revised = session.think(revising(revise(), two)).unwrap();
     let thought = session.thought(revised).unwrap();
     assert_eq!(thought.parameter("revises_thought"), Some(&json!(2)));
 
     // A thought in any stage can revise.
     walk(&mut session, &["continuation_decision"]);
-    let again = ThoughtDraft::here("No, think again.").revises(revised);
+    let again = revising(ThoughtDraft::here("No, think again."), revised);
     session.think(again).unwrap();
     insta::assert_snapshot!(told(&session), @"
     1 main#1 initial_thought_planning: initial_thought_planning
@@ -231,9 +242,9 @@ fn a_revision_names_a_thought_of_its_path() {
 
     let branch = session.fork(one, "other").unwrap();
     session.switch(branch).unwrap();
-    let not_mine = ThoughtDraft::here("Not mine.").revises(two);
+    let not_mine = revising(ThoughtDraft::here("Not mine."), two);
     insta::assert_snapshot!(refused(&mut session, not_mine), @"thought 2 is not on the path of the branch `other`; choose an earlier thought of that path");
-    let mine = ThoughtDraft::here("Mine.").revises(one);
+    let mine = revising(ThoughtDraft::here("Mine."), one);
     session.think(mine).unwrap();
 }
 
@@ -241,7 +252,7 @@ fn a_revision_names_a_thought_of_its_path() {
 fn ends_early_only_where_the_policy_allows_it() {
     let mut strict = Session::new(StrategyName::StepBack);
     walk(&mut strict, &["abstraction"]);
-    let end = || ThoughtDraft::here("It is 42.").ends();
+    let end = || last("It is 42.");
     insta::assert_snapshot!(refused(&mut strict, end()), @"the thought would end the branch in the stage `abstraction`; expected one of the final stages `final_response`, or a policy that allows it");
 
     let mut session = Session::with_policy(StrategyName::StepBack, early_ends());
@@ -304,7 +315,7 @@ fn what_a_thought_closed_is_open_again_without_it() {
     let mut session = Session::with_policy(StrategyName::Linear, early_ends());
     let first = walk(&mut session, &["problem_reception"])[0];
     let side = session.fork(first, "side").unwrap();
-    let joined = ThoughtDraft::here("joined").ends();
+    let joined = last("joined");
     let joined = session.merge(&[side], BranchId::MAIN, joined).unwrap();
     assert!(session.is_complete());
 

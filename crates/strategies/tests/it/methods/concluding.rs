@@ -198,15 +198,6 @@ async fn without_a_usable_reply_the_best_answer_so_far_stays() {
     assert!(reply.is_err());
 }
 
-#[tokio::test]
-async fn it_can_be_switched_off() {
-    let client = Endless::new();
-    let budget = Limits::default().with_thoughts(2).with_conclude(false);
-    let solved = solve(client.clone(), budget).await;
-    assert_eq!(solved.answer(), None);
-    assert!(client.last_questions().is_empty());
-}
-
 #[tokio::test(start_paused = true)]
 async fn time_is_kept_for_the_last_question() {
     let after = |text: &str, seconds| ScriptedReply::from(text).after(Duration::from_secs(seconds));
@@ -243,39 +234,6 @@ async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
         "the budget of 20000 bytes is spent"
     );
     assert!(solved.spent().bytes <= 20_000);
-}
-
-#[tokio::test]
-async fn a_request_never_asks_for_more_than_is_left() {
-    let client = Endless::new();
-    let budget = Limits::default().with_tokens(8_000);
-    let solver = Solver::new(client.clone(), StrategyName::SelfConsistency).with_limits(budget);
-    let _ = solver.solve("What is 17 * 3?").await;
-
-    // Questions that are asked at the same time share what is left.
-    let requests = client.requests.lock().unwrap();
-    let most = |request: &ChatRequest| {
-        u64::from(request.max_tokens().unwrap()) + request.estimated_tokens()
-    };
-    assert!(requests.len() >= 5);
-    assert!(requests[..5].iter().map(most).sum::<u64>() <= 8_000);
-}
-
-#[tokio::test]
-async fn a_clone_has_its_own_limits_client_and_request() {
-    let other = Endless::new();
-    let client = Endless::new();
-    let solver = Solver::new(client.clone(), circle());
-
-    let changed = solver
-        .clone()
-        .with_limits(Limits::default().with_calls(1))
-        .with_request(ChatRequest::default().with_max_tokens(90))
-        .with_client(other.clone());
-    let solved = changed.solve("What is 17 * 3?").await.unwrap();
-    assert_eq!(solved.end().to_string(), "the budget of 1 calls is spent");
-    assert_eq!(other.requests.lock().unwrap()[0].max_tokens(), Some(90));
-    assert!(client.requests.lock().unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -5,8 +5,8 @@ mod hostile;
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::{
-    AskProblem, EndReason, Limit, Limits, ParameterType, RefusedMove, SessionError, SessionLimit,
-    Solver, Strategies, Strategy, StrategyName,
+    AskProblem, EndReason, Limits, Parameter, ParameterType, RefusedMove, SessionError, Solver,
+    Strategies, Strategy, StrategyName,
 };
 use cogwork_tools::{Tools, function};
 use hostile::{assert_error_is_safe, assert_line_is_safe, assert_lines_are_safe, texts};
@@ -92,57 +92,27 @@ fn show_tables(text: &str) {
 }
 
 fn show_values(text: &str) {
-    let owned = || text.to_owned();
-    let no_progress = EndReason::NoProgress {
-        stage: owned(),
-        times: 3,
-    };
+    let why = text.to_owned();
+    let stage = text.to_owned();
+    for end in [
+        EndReason::GaveUp { why },
+        EndReason::NoProgress { stage, times: 3 },
+    ] {
+        assert_line_is_safe(&end);
+    }
+    for problem in [AskProblem::Client, AskProblem::Unreadable] {
+        assert_line_is_safe(&problem(text.to_owned()));
+    }
 
-    let ends = [
-        EndReason::Answered,
-        EndReason::OutOf {
-            limit: Limit::Calls(1),
-        },
-        EndReason::SessionFull {
-            limit: SessionLimit::Thoughts,
-            most: 1,
-        },
-        EndReason::OutOf {
-            limit: Limit::Time(std::time::Duration::from_secs(1)),
-        },
-        no_progress,
-        EndReason::GaveUp { why: owned() },
-    ];
-
-    ends.iter().for_each(|end| assert_line_is_safe(end));
-
-    let problems = [
-        AskProblem::Client(owned()),
-        AskProblem::Unreadable(owned()),
-        AskProblem::OutOf(Limit::Calls(1)),
-        AskProblem::NotNeeded,
-    ];
-
-    problems
-        .iter()
-        .for_each(|problem| assert_line_is_safe(problem));
-
-    let fields = [(
-        owned(),
-        cogwork_strategies::Parameter::new(ParameterType::Any, text),
-    )]
-    .into();
-
-    let object = ParameterType::Object { fields };
+    let field = (text.to_owned(), Parameter::new(ParameterType::Any, text));
+    let choices = vec![text.to_owned()];
+    let fields = [field].into();
     for kind in [
-        ParameterType::Text {
-            choices: vec![owned()],
-        },
-        object,
+        ParameterType::Text { choices },
+        ParameterType::Object { fields },
     ] {
         assert_line_is_safe(&kind);
     }
-
     if let Err(error) = text.parse::<Strategy>() {
         assert_error_is_safe(&error);
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
+use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::{Asked, Call, Limits, Solver, StrategyName};
 
 use crate::methods::support::{conversation, only_append, told};
@@ -82,21 +82,6 @@ async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
     the budget of 0ns is spent: (none)
     answered: 51
     ");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_slow_model_meets_the_budget_of_time() {
-    let client = ScriptedClient::new(["1. Tens."])
-        .then(ScriptedReply::from("30").after(Duration::from_secs(3600)));
-    let budget = Limits::default().with_time(Duration::from_secs(60));
-    let solved = Solver::new(client, StrategyName::ChainOfThought.strategy())
-        .with_limits(budget)
-        .solve("17 * 3?")
-        .await
-        .unwrap();
-
-    assert_eq!(solved.end().to_string(), "the budget of 60s is spent");
-    assert_eq!(solved.spent().time, Duration::from_secs(60));
 }
 
 #[tokio::test]
