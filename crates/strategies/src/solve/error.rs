@@ -62,14 +62,13 @@ impl SolveError {
     /// Creates the error of a run of a solver's [flow](super::Solver::into_flow), with the state in
     /// which it ended. The calls of the step that failed are added to the state.
     pub fn of_run(error: RunError, mut solving: Solving) -> Self {
-        let is_own = error.downcast_ref::<Self>().is_some();
-        let mut error = match is_own {
-            true => match error.into_source().map(|source| source.downcast::<Self>()) {
-                Some(Ok(own)) => *own,
-                Some(Err(other)) => Self::method(other.to_string()),
-                None => Self::method("the run failed"),
-            },
-            false => Cause::Flow(error).into(),
+        let mut error = match error.downcast_ref::<Self>() {
+            None => Cause::Flow(error).into(),
+            Some(_) => {
+                let own = error.into_source().map(|source| source.downcast::<Self>());
+                let own = own.and_then(Result::ok);
+                own.map_or_else(|| Self::method("the run failed"), |own| *own)
+            }
         };
 
         solving.calls.append(&mut error.0.calls);
