@@ -72,8 +72,10 @@ impl Node<Solving> for SolveNode {
             error.at(shared.strategy.start().name())
         })?;
 
+        // The first step makes no calls, so that the thoughts before them are in the state.
+        let has_begun = !solving.session.thoughts().is_empty();
         let waiting = match solving.next.take() {
-            None if solving.is_open() => advance(&shared, solving)?,
+            None if has_begun && solving.is_open() => advance(&shared, solving)?,
             next => next,
         };
 
