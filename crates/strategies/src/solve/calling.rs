@@ -133,8 +133,10 @@ pub(super) async fn call_all(
         let ready = calls.filter(|(_, (_, of_call))| **of_call == level);
         let made = ready.map(|(place, (call, _))| {
             let input = call.input_after(called.range(..place).map(|(_, called)| called));
-            meter.count_tool_call();
-            async move { (place, made(stage, call, input, &shared.tools).await) }
+            async move {
+                meter.count_tool_call();
+                (place, made(stage, call, input, &shared.tools).await)
+            }
         });
         let made: Vec<_> = made.collect();
         let mut running = stream::iter(made).buffer_unordered(shared.at_once);

@@ -121,7 +121,8 @@ impl Solver {
         self
     }
 
-    /// Sets the limits of a run. See [`Limits`] for the defaults.
+    /// Sets the limits of a run. See [`Limits`] for the defaults. Calls of tools after which the
+    /// method adds no thought count as a thought, so that no loop is endless.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.0.limits = limits.or(default_limits());

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Batch;
 use super::solving_event::{SOURCE, SolvingEvent};
-use super::{Call, conclusion};
+use super::{Asked, Call, conclusion};
 use crate::{BranchId, Session, SessionLimit, Strategy};
 
 /// The state of a run. It is the state of the flow of a [`Solver`](super::Solver).
@@ -83,11 +83,16 @@ impl Solving {
     /// Ends the run with the best answer that the conclusion, if there is one, or the method gave.
     pub(super) fn conclude(&mut self, limit: Limit, conclusion: Vec<Call>) {
         for call in conclusion {
-            if let Call::Model(asked) = &call {
-                let answer = asked.reply.as_ref().ok().and_then(conclusion::answer);
-                self.best = answer.or(self.best.take());
+            if let Call::Model(Asked {
+                reply: Ok(reply), ..
+            }) = &call
+            {
+                self.best = conclusion::answer(reply).or(self.best.take());
             }
-            self.calls.push(call);
+            // A question that the limits didn't allow was not asked.
+            if call.last_reply().is_some() {
+                self.calls.push(call);
+            }
         }
         self.end_with(EndReason::OutOf { limit });
     }

@@ -79,14 +79,8 @@ impl Node<Solving> for SolveNode {
             next => next,
         };
 
-        // A replay doesn't have the cost of failed attempts and must decide the same. The meter
-        // includes this cost.
         if let (None, Some(batch)) = (solving.over, &waiting) {
-            let thoughts = solving.session.thoughts().len();
-            let is_question = matches!(batch.work, Work::Ask { .. });
-            let by_calls = || shared.limits.reached_by_calls(&solving.spent);
-            let over = shared.limits.reached(&solving.spent, thoughts);
-            solving.over = over.or_else(|| is_question.then(by_calls).flatten());
+            solving.over = reached(&shared, solving, batch);
         }
 
         let conclusion = conclusion(&shared, solving);
@@ -160,6 +154,20 @@ impl Node<Solving> for SolveNode {
             Some(EndReason::Answered) => Solver::SOLVED,
             Some(_) => Solver::STOPPED,
         })
+    }
+}
+
+/// Returns the limit that doesn't allow the calls, if there is one.
+///
+/// A replay doesn't have the cost of failed attempts and must decide the same. The meter includes
+/// this cost.
+fn reached(shared: &Shared, solving: &Solving, batch: &Batch) -> Option<Limit> {
+    let thoughts = solving.session.thoughts().len();
+    let over = shared.limits.reached(&solving.spent, thoughts);
+
+    match &batch.work {
+        Work::Ask { .. } => over.or_else(|| shared.limits.reached_by_calls(&solving.spent)),
+        Work::Call(_) => over,
     }
 }
 
