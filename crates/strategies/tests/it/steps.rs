@@ -13,8 +13,8 @@ use std::time::Duration;
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_llm::{ScriptedClient, ScriptedReply};
 use cogwork_strategies::{
-    Answer, Ask, EndReason, Limit, Limits, PlannedCall, SelfConsistency, Solve, SolveError, Solved,
-    Solver, Solving, Stop, Strategies, Strategy,
+    Answer, Ask, EndReason, Limit, Limits, PlannedCall, Solve, SolveError, Solved, Solver, Solving,
+    Stop, Strategies, Strategy, StrategyName,
 };
 use cogwork_tools::{Tools, function};
 use serde_json::{Value, json};
@@ -175,15 +175,17 @@ async fn of_killed_votes_only_those_without_a_reply_are_repeated() {
         let reply = format!("thought: I looked.\nanswer: {answer}");
         ScriptedReply::from(reply).after(Duration::from_secs(seconds))
     };
+    // Five paths, of which the second one is lost.
     let client = ScriptedClient::default()
         .then(after(1, "here"))
         .then(after(5, "lost"))
         .then(after(2, "there"))
+        .then(after(1, "up"))
+        .then(after(1, "down"))
         .then(after(1, "here"));
-    let method = SelfConsistency::new().with_paths(3).with_all_paths();
-    let solver = Solver::new(client.clone(), method);
+    let solver = Solver::new(client.clone(), StrategyName::SelfConsistency);
 
     let solved = killed_after(3, &solver).await;
     assert_eq!(solved.answer(), Some("here"));
-    assert_eq!(client.requests().len(), 4);
+    assert_eq!(client.requests().len(), 6);
 }
