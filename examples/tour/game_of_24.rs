@@ -43,10 +43,12 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
         false => vec![given.join(" ")],
     };
 
-    let tree = TreeOfThoughts::new()
-        .with_approaches(20)
-        .with_proposals(20)
-        .with_depth(2);
+    let tree = TreeOfThoughts {
+        approaches: 20,
+        proposals: 20,
+        depth: 2,
+        ..TreeOfThoughts::default()
+    };
     let searches = [
         ("beam of 3", Search::BreadthFirst { beam_width: 3 }),
         ("depth first", Search::DepthFirst),

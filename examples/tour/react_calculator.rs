@@ -45,7 +45,7 @@ use serde::Deserialize;
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    let solver = Solver::new(Reader, React::new())
+    let solver = Solver::new(Reader, React::default())
         .with_tools(tools()?)
         .with_limits(Limits::default().with_calls(20));
     let given: Vec<String> = std::env::args().skip(2).collect();

@@ -98,7 +98,7 @@ async fn react() -> Result<Solved, Box<dyn Error>> {
         "thought: 2469 is more than 2452.\naction: finish\naction_input: Galdhøpiggen, by 17 m",
     ]);
 
-    let solver = Solver::new(model, React::new()).with_tools(tools);
+    let solver = Solver::new(model, React::default()).with_tools(tools);
     Ok(solver
         .solve("Which is higher, Galdhøpiggen or Glittertind?")
         .await?)
@@ -122,8 +122,10 @@ async fn tree_of_thoughts() -> Result<Solved, Box<dyn Error>> {
     // One step is made at a time, always on the branch with the highest score. An approach that has
     // not been tried yet counts with its estimated score. After the first step of A, the branch
     // with the highest score is therefore B.
-    let method = TreeOfThoughts::new()
-        .with_search(Search::BestFirst)
-        .with_proposals(1);
+    let method = TreeOfThoughts {
+        search: Search::BestFirst,
+        proposals: 1,
+        ..TreeOfThoughts::default()
+    };
     Ok(Solver::new(model, method).solve("What is 17 * 38?").await?)
 }

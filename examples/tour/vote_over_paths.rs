@@ -37,9 +37,11 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     // Case, punctuation and number formats are ignored by default. This adds other ways to write
     // the same answer.
     let in_grams = |answer: &str| SelfConsistency::normalised(answer).replace("grams", "g");
-    let method = SelfConsistency::new()
-        .with_paths(7)
-        .with_normalisation(in_grams);
+    let method = SelfConsistency {
+        paths: 7,
+        normalisation: in_grams,
+        ..SelfConsistency::default()
+    };
 
     // Only one call is made at a time, to show that calls that can't change the result are skipped.
     let solver = Solver::new(ByHand, method).with_calls_at_once(1);

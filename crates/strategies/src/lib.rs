@@ -51,7 +51,7 @@
 //!     "sub_question: Which is the longest river of France?\nsub_question_answer: the Loire",
 //!     "thought: It flows into the Atlantic Ocean.\nanswer: into the Atlantic Ocean",
 //! ]);
-//! let solver = Solver::new(client, SelfAsk::new().with_max_questions(5)).with_limits(Limits::default().with_calls(10));
+//! let solver = Solver::new(client, SelfAsk { max_questions: 5, ..SelfAsk::default() }).with_limits(Limits::default().with_calls(10));
 //! let solved = solver.solve("Where does the longest river of France end?").await?;
 //! assert_eq!(solved.answer(), Some("into the Atlantic Ocean"));
 //! assert_eq!(solved.spent().calls, 2);
@@ -103,8 +103,8 @@ pub use solve::{
 
 mod methods;
 pub use methods::{
-    ChainOfThoughtMethod, Linear, React, Rewoo, Scratchpad, Search, SelfAsk, SelfConsistency,
-    StepBack, TreeOfThoughts, Worth,
+    ChainOfThoughtMethod, Evaluation, Linear, React, Rewoo, Scratchpad, Search, SelfAsk,
+    SelfConsistency, StepBack, TreeOfThoughts, Worth,
 };
 
 pub use cogwork_typed::ask::{

@@ -255,11 +255,13 @@ pub async fn tree_of_thoughts(folder: &Path) -> Result<PathBuf> {
     let record = folder.join("tree.events");
     let recorder = RunRecorder::in_memory(RecorderSettings::default());
 
-    let tree = TreeOfThoughts::new()
-        .with_approaches(20)
-        .with_proposals(20)
-        .with_depth(2)
-        .with_search(Search::BestFirst);
+    let tree = TreeOfThoughts {
+        approaches: 20,
+        proposals: 20,
+        depth: 2,
+        search: Search::BestFirst,
+        ..TreeOfThoughts::default()
+    };
     let budget = Limits::default().with_calls(2_000).with_tokens(u64::MAX);
     let solver = Solver::new(Player, tree).with_limits(budget);
 

@@ -81,10 +81,12 @@ async fn of_a_tree_of_thoughts() {
         judged(9, true),
         "thought: Cook noodles for six.\nanswer: noodles at home".to_owned(),
     ]);
-    let tree = TreeOfThoughts::new()
-        .with_approaches(2)
-        .with_proposals(2)
-        .with_depth(2);
+    let tree = TreeOfThoughts {
+        approaches: 2,
+        proposals: 2,
+        depth: 2,
+        ..TreeOfThoughts::default()
+    };
     let solver = Solver::new(client, tree);
     let mut solving = solver.begin("Plan an evening for six.");
 

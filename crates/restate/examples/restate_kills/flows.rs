@@ -47,7 +47,7 @@ pub(crate) fn strategy(calls: &Path) -> Result<Solver> {
 
     let tools = Tools::new().with(function("search", "Looks a thing up.", look_up))?;
     let model = Counted::new(Climber, calls);
-    Ok(Solver::new(model, React::new()).with_tools(tools))
+    Ok(Solver::new(model, React::default()).with_tools(tools))
 }
 
 pub(crate) fn question(solver: &Solver) -> Solving {

@@ -2,7 +2,7 @@ use cogwork_plan::{Plan, Status, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::answering::{or, verified};
+use super::shared::{or, respond, verified};
 use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDraft};
 
 /// Divides the problem into steps and works through them (Wei et al. 2022).
@@ -17,7 +17,7 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDra
 /// | `step_decomposition` | the model; each step becomes a separate thought |
 /// | `sequential_reasoning` | the model; each result becomes a separate thought |
 /// | `solution_formulation` | the method: the answer |
-/// | `answer_verification` | the model, unless [switched off](Self::with_verification) |
+/// | `answer_verification` | the model, unless [switched off](Self::verification) |
 /// | `final_response` | the method: the answer, corrected if it was wrong |
 ///
 /// ```
@@ -30,7 +30,7 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDra
 ///     "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.",
 ///     "thought: 17 is 10 and 7.\nresults:\n- 30\n- 21\n- 51\nanswer: 51",
 /// ]);
-/// let method = ChainOfThoughtMethod::new().with_verification(false);
+/// let method = ChainOfThoughtMethod { verification: false, ..Default::default() };
 /// let solved = Solver::new(client, method).solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
 /// assert_eq!(
@@ -40,10 +40,14 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDra
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ChainOfThoughtMethod {
-    verification: bool,
-    max_steps: usize,
+    /// Whether the model checks its answer, which costs one more call. The default is `true`.
+    pub verification: bool,
+    /// The maximum number of steps, from 1 to 100. If the model lists more, it is asked again. The
+    /// default is 20.
+    pub max_steps: usize,
 }
 
 impl Default for ChainOfThoughtMethod {
@@ -52,29 +56,6 @@ impl Default for ChainOfThoughtMethod {
             verification: true,
             max_steps: 20,
         }
-    }
-}
-
-impl ChainOfThoughtMethod {
-    /// Creates a method with the default settings.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets whether the model checks its answer, which costs one more call. The default is
-    /// `true`.
-    #[must_use]
-    pub fn with_verification(mut self, verification: bool) -> Self {
-        self.verification = verification;
-        self
-    }
-
-    /// Sets the maximum number of steps, from 1 to 100. If the model lists more, it is asked again.
-    /// The default is 20.
-    #[must_use]
-    pub fn with_max_steps(mut self, steps: usize) -> Self {
-        self.max_steps = steps.clamp(1, 100);
-        self
     }
 }
 
@@ -106,7 +87,11 @@ impl Method for ChainOfThoughtMethod {
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
         cx.think_problem()?;
 
-        let Steps { thought, steps } = cx.ask("step_decomposition", self.steps(cx)?)?;
+        let most = self.max_steps.clamp(1, 100);
+        let question = Ask::of::<Steps>(cx.prompt(&["step_decomposition"])?)
+            .narrowed("steps", |key| key.offering_items(1, most))
+            .with_check(move |read| check_count(read.steps.len(), most));
+        let Steps { thought, steps } = cx.ask("step_decomposition", question)?;
         cx.think("step_decomposition", or(&thought, "The steps:"))?;
         for step in &steps {
             cx.add(ThoughtDraft::here(&**step))?;
@@ -138,28 +123,21 @@ impl Method for ChainOfThoughtMethod {
             cx.set_plan(plan);
         }
 
-        cx.think("final_response", &*answer)?;
-        Ok(answer.into())
+        respond(cx, answer)
     }
 }
 
-impl ChainOfThoughtMethod {
-    fn steps(&self, cx: &Solve) -> Result<Ask<Steps>, Stop> {
-        let most = self.max_steps;
-        let check = move |read: &Steps| match read.steps.len() {
-            steps if steps > most => Err(format!(
-                "`steps` has {steps} items, expected at most {most}"
-            )),
-            _ => Ok(()),
-        };
-
-        let question = Ask::of::<Steps>(cx.prompt(&["step_decomposition"])?);
-        Ok(question
-            .narrowed("steps", |key| key.offering_items(1, most))
-            .with_check(check))
+fn check_count(steps: usize, most: usize) -> Result<(), String> {
+    if steps <= most {
+        return Ok(());
     }
+
+    Err(format!(
+        "`steps` has {steps} items, expected at most {most}"
+    ))
 }
 
+/// Returns the steps with their results.
 fn plan(steps: &[String], results: &[String]) -> Plan {
     let mut results = results.iter();
     let steps = steps.iter().map(|step| match results.next() {

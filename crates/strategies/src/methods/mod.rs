@@ -1,6 +1,5 @@
 //! The methods of the built-in strategies.
 
-mod answering;
 mod chain_of_thought;
 mod linear;
 mod normal_form;
@@ -9,8 +8,9 @@ mod rewoo;
 mod scratchpad;
 mod self_ask;
 mod self_consistency;
+mod shared;
 mod step_back;
-mod tool_list;
+
 mod tree_of_thoughts;
 
 pub use chain_of_thought::ChainOfThoughtMethod;
@@ -21,7 +21,7 @@ pub use scratchpad::Scratchpad;
 pub use self_ask::SelfAsk;
 pub use self_consistency::SelfConsistency;
 pub use step_back::StepBack;
-pub use tree_of_thoughts::{Search, TreeOfThoughts, Worth};
+pub use tree_of_thoughts::{Evaluation, Search, TreeOfThoughts, Worth};
 
 use crate::{Method, StrategyName};
 

@@ -1,10 +1,7 @@
 //! The form in which answers are compared. Texts with the same meaning should have the same form.
 
-mod unicode;
-
 use cogwork_text::is_unsafe;
-
-use self::unicode::common_form;
+use unicode_normalization::UnicodeNormalization;
 
 /// Returns the words, numbers and signs of a text, separated by single spaces.
 ///
@@ -14,169 +11,152 @@ use self::unicode::common_form;
 pub(super) fn normal_form(text: &str) -> String {
     let text = common_form(text.trim());
     let text = text.trim();
-    let bare = unwrapped(text);
-    let mut form = String::new();
+    let mut rest = unwrapped(text);
+    let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
-    let mut rest = bare;
 
-    while !rest.is_empty() {
-        let word = next_word(rest, before);
-        if !word.form.is_empty() {
-            if !form.is_empty() {
-                form.push(' ');
-            }
-            form.push_str(&word.form);
-        }
-
-        let (taken, after) = rest.split_at(word.length.min(rest.len()));
+    while let Some(first) = rest.chars().next() {
+        let (word, length) = word(rest, first, before);
+        let (taken, after) = rest.split_at(length);
+        words.extend(Some(word).filter(|word| !word.is_empty()));
         before = taken.chars().next_back().unwrap_or(before);
         rest = after;
     }
 
-    let said = ["the final answer is ", "the answer is "]
-        .iter()
-        .find_map(|said| form.strip_prefix(said));
+    let form = words.join(" ");
+    let said = ["the final answer is ", "the answer is "];
+    let said = said.iter().find_map(|said| form.strip_prefix(said));
     match said.unwrap_or(&form) {
         "" => text.to_owned(),
         form => form.to_owned(),
     }
 }
 
-/// A word, number or sign.
-struct Word {
-    /// Its common form, which is empty for punctuation.
-    form: String,
-    /// Its length in the text, in bytes.
-    length: usize,
-}
-
-/// Returns the first word of a text that follows the character `before`.
-fn next_word(text: &str, before: char) -> Word {
-    let first = text.chars().next().unwrap_or(' ');
-    let sign = || Word {
-        form: sign(first).map(String::from).unwrap_or_default(),
-        length: first.len_utf8(),
-    };
-
-    if is_letter(first) {
-        let end = text.find(|character| !is_letter(character));
-        let word = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
-        return Word {
-            form: word_form(word),
-            length: word.len(),
-        };
-    }
-
-    match first {
-        '.' | '0'..='9' => number(text).unwrap_or_else(sign),
-        '-' if !before.is_alphanumeric() && before != ')' => negative(text).unwrap_or_else(sign),
-        '+' if !before.is_alphanumeric() && before != ')' => positive(text).unwrap_or_else(sign),
-        '*' if text.starts_with("**") => Word {
-            form: String::new(),
-            length: 2,
-        },
-        _ => sign(),
-    }
-}
-
-/// Returns a word in the form in which it is compared.
-fn word_form(word: &str) -> String {
-    if word == "percent" {
-        "%".to_owned()
-    } else {
-        word.to_owned()
-    }
-}
-
-/// Returns the number after a plus sign, which is left out.
-fn positive(text: &str) -> Option<Word> {
-    let number = number(text.strip_prefix('+')?)?;
-    Some(Word {
-        length: 1 + number.length,
-        ..number
+/// Removes the markup around a result.
+fn unwrapped(text: &str) -> &str {
+    let markup = [("$$", "$$"), ("$", "$"), ("\\boxed{", "}")];
+    markup.iter().fold(text, |text, (opening, closing)| {
+        let inside = text.strip_prefix(opening);
+        let inside = inside.and_then(|rest| rest.strip_suffix(closing));
+        inside.map_or(text, str::trim)
     })
 }
 
-/// Returns the number after a minus sign.
-fn negative(text: &str) -> Option<Word> {
-    let number = number(text.strip_prefix('-')?)?;
-    let length = 1 + number.length;
-    let form = match number.form.as_str() {
-        "0" => number.form,
-        digits => format!("-{digits}"),
+/// Returns the form of the first word, number or sign of a text that follows the character `before`,
+/// and its length in the text. Punctuation has an empty form.
+fn word(text: &str, first: char, before: char) -> (String, usize) {
+    let is_letter = |character: char| character.is_alphanumeric() && !character.is_ascii_digit();
+    if is_letter(first) {
+        let end = text.find(|character| !is_letter(character));
+        let word = text.get(..end.unwrap_or(text.len())).unwrap_or(text);
+        let form = if word == "percent" { "%" } else { word };
+        return (form.to_owned(), word.len());
+    }
+
+    let may_be_signed = !before.is_alphanumeric() && before != ')';
+    let number = match first {
+        '.' | '0'..='9' => number(text),
+        '-' | '+' if may_be_signed => number(text.get(1..).unwrap_or_default()),
+        _ => None,
     };
-
-    Some(Word { form, length })
-}
-
-/// Removes the markup around a result.
-fn unwrapped(text: &str) -> &str {
-    [("$$", "$$"), ("$", "$"), ("\\boxed{", "}")]
-        .iter()
-        .fold(text, |text, (opening, closing)| {
-            let inside = text
-                .strip_prefix(opening)
-                .and_then(|rest| rest.strip_suffix(closing));
-            inside.map_or(text, str::trim)
-        })
-}
-
-fn is_letter(character: char) -> bool {
-    character.is_alphanumeric() && !character.is_ascii_digit()
-}
-
-/// Returns a sign that has a meaning, unlike punctuation.
-fn sign(character: char) -> Option<char> {
-    match character {
-        '×' | '·' => Some('*'),
-        '÷' => Some('/'),
-        '.' | ',' | ';' | ':' | '!' | '?' | '"' | '\'' | '`' | '_' | '(' | ')' | '[' | ']'
-        | '{' | '}' | '\\' => None,
-        '“' | '”' | '„' | '‘' | '’' | '«' | '»' | '…' | '–' | '—' | '•' | '¿' | '¡' => {
-            None
-        }
-        other if other.is_whitespace() || is_unsafe(other) => None,
-        other => Some(other),
+    match (first, number) {
+        ('+', Some((number, length))) => (number, length + 1),
+        ('-', Some((number, length))) if number == "0" => (number, length + 1),
+        ('-', Some((number, length))) => (format!("-{number}"), length + 1),
+        (_, Some(number)) => number,
+        ('*', None) if text.starts_with("**") => (String::new(), 2),
+        (_, None) => (sign(first), first.len_utf8()),
     }
 }
 
-/// Returns the number at the start of a text. A comma belongs to the
-/// number if three digits follow it: `1,000` is a thousand, and `1,2` are two numbers.
-fn number(text: &str) -> Option<Word> {
+/// Returns a sign that has a meaning, unlike punctuation.
+fn sign(character: char) -> String {
+    const PUNCTUATION: &str = ".,;:!?\"'`_()[]{}\\“”„‘’«»…—•¿¡";
+    match character {
+        '×' | '·' => "*".to_owned(),
+        '÷' => "/".to_owned(),
+        other if other.is_whitespace() || is_unsafe(other) || PUNCTUATION.contains(other) => {
+            String::new()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Returns the number at the start of a text by its value, and its length. A separator belongs to
+/// the number if exactly three digits follow: `1,000` is a thousand, and `1,2` are two numbers.
+fn number(text: &str) -> Option<(String, usize)> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(text);
     let mut whole = text.get(..end)?.to_owned();
 
-    if (1..=3).contains(&end) {
-        while let Some(group) = text
-            .get(end..)
-            .and_then(|rest| rest.strip_prefix(','))
-            .filter(|rest| digits(rest) == 3)
-        {
-            whole.push_str(group.get(..3)?);
-            end += 4;
-        }
+    let may_have_groups = (1..=3).contains(&end);
+    let group = |end: usize| text.get(end..)?.strip_prefix([',', '\'']);
+    while let Some(rest) = group(end).filter(|rest| may_have_groups && digits(rest) == 3) {
+        whole.push_str(rest.get(..3)?);
+        end += 4;
     }
 
-    let fraction = text
-        .get(end..)?
-        .strip_prefix('.')
-        .map_or("", |rest| rest.get(..digits(rest)).unwrap_or_default());
+    let rest = text.get(end..)?.strip_prefix('.').unwrap_or_default();
+    let fraction = rest.get(..digits(rest))?;
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
     if !fraction.is_empty() {
         end += 1 + fraction.len();
     }
 
-    if whole.is_empty() && fraction.is_empty() {
-        return None;
+    let whole = whole.trim_start_matches('0');
+    let whole = if whole.is_empty() { "0" } else { whole };
+    Some(match fraction.trim_end_matches('0') {
+        "" => (whole.to_owned(), end),
+        fraction => (format!("{whole}.{fraction}"), end),
+    })
+}
+
+/// Returns a text in lower case and in the compatibility form of Unicode (NFKC), with ASCII digits,
+/// dashes and separators of thousands.
+///
+/// NFKC alone would merge different numbers: `10²` and `102`, `1½` and `11/2`, or `1 000` with a
+/// space that breaks and with one that doesn't. They are told apart before.
+fn common_form(text: &str) -> String {
+    const SUPERSCRIPTS: &str = "²³¹⁰⁴⁵⁶⁷⁸⁹⁺⁻ⁿ";
+    const FRACTIONS: &str = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞↉";
+    let mut marked = String::with_capacity(text.len());
+    let mut before = ' ';
+
+    for character in text.chars() {
+        if SUPERSCRIPTS.contains(character) && !SUPERSCRIPTS.contains(before) {
+            marked.push('^');
+        } else if FRACTIONS.contains(character) {
+            marked.push(' ');
+        }
+
+        marked.push(match character {
+            '\u{a0}' | '\u{202f}' | '\u{2009}' | '’' | '٬' => '\'',
+            other => other,
+        });
+        before = character;
     }
 
-    let whole = match whole.trim_start_matches('0') {
-        "" => "0",
-        digits => digits,
-    };
-    let form = match fraction.trim_end_matches('0') {
-        "" => whole.to_owned(),
-        fraction => format!("{whole}.{fraction}"),
-    };
-    Some(Word { form, length: end })
+    let lower = marked.nfkc().flat_map(char::to_lowercase).map(unified);
+    // Composed once more, since lower case was written one character at a time.
+    let lower: String = lower.nfkc().collect();
+    lower.replace('ß', "ss")
+}
+
+/// Returns the character that stands for several of the same meaning, which NFKC keeps apart.
+fn unified(character: char) -> char {
+    // The zeros of decimal digits in other scripts.
+    const ZEROS: [char; 6] = ['٠', '۰', '०', '০', '௦', '๐'];
+    let value = |zero: &char| u32::from(character).checked_sub(u32::from(*zero));
+    let value = ZEROS.iter().filter_map(value).find(|value| *value < 10);
+
+    match character {
+        '–' | '‐' | '‑' | '‒' | '−' => '-',
+        '⁄' | '∕' => '/',
+        'ς' => 'σ',
+        other => value
+            .and_then(|value| char::from_digit(value, 10))
+            .unwrap_or(other),
+    }
 }

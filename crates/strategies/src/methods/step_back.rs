@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::answering::verified;
+use super::shared::{respond, verified};
 use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDraft};
 
 /// Steps back to the principle behind the problem, then applies it (Zheng et al. 2023).
@@ -17,7 +17,7 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDra
 /// | `principle_identification` | the method: the principle |
 /// | `approach_selection` | the model: how it uses the principle, the case, the steps, the answer |
 /// | `specific_application`, `step_by_step_solution` | the method: the parts of the same reply |
-/// | `solution_verification` | the model, unless [switched off](Self::with_verification) |
+/// | `solution_verification` | the model, unless [switched off](Self::verification) |
 /// | `final_response` | the method: the answer, corrected if it was wrong |
 ///
 /// ```
@@ -30,35 +30,22 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDra
 ///     "question: How does the pressure of a gas change?\nprinciple: P V = n R T",
 ///     "approach: As a ratio.\napplication: T * 2, V * 8.\nsolution: P * 2 / 8 = P / 4.\nanswer: a quarter",
 /// ]);
-/// let solver = Solver::new(client, StepBack::new().with_verification(false));
+/// let solver = Solver::new(client, StepBack { verification: false });
 /// let solved = solver.solve("The temperature of a gas doubles and its volume grows eightfold: the pressure?").await?;
 /// assert_eq!(solved.answer(), Some("a quarter"));
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct StepBack {
-    verification: bool,
+    /// Whether the model checks its answer, which costs one more call. The default is `true`.
+    pub verification: bool,
 }
 
 impl Default for StepBack {
     fn default() -> Self {
         Self { verification: true }
-    }
-}
-
-impl StepBack {
-    /// Creates a method with the default settings.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets whether the model checks its answer, which costs one more call. The default is
-    /// `true`.
-    #[must_use]
-    pub fn with_verification(mut self, verification: bool) -> Self {
-        self.verification = verification;
-        self
     }
 }
 
@@ -114,8 +101,7 @@ impl Method for StepBack {
 
         let check = self.verification;
         let answer = verified(cx, "solution_verification", step.answer, check)?;
-        cx.think("final_response", &*answer)?;
-        Ok(answer.into())
+        respond(cx, answer)
     }
 }
 

@@ -53,7 +53,13 @@ async fn self_consistency_runs_where_a_temperature_is_refused() {
     let votes = vec![Reply::says("thought: I add.\nanswer: 51"); 5];
     let server = Server::start(Chat::new(OPENAI), votes).await;
     let client: Arc<dyn LlmClient> = Arc::from(chat_client(server.url(), "model-1"));
-    let solver = Solver::new(client, SelfConsistency::new().with_all_paths());
+    let solver = Solver::new(
+        client,
+        SelfConsistency {
+            all_paths: true,
+            ..SelfConsistency::default()
+        },
+    );
     let solved = solver.solve("How far is it?").await.unwrap();
 
     assert_eq!(solved.answer(), Some("51"));

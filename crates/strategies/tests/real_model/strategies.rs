@@ -10,20 +10,29 @@ use serde::Deserialize;
 
 pub(crate) fn driver(name: StrategyName) -> Box<dyn Method> {
     match name {
-        StrategyName::Linear => Box::new(Linear::new().with_max_thoughts(6)),
-        StrategyName::React => Box::new(React::new().with_max_cycles(3)),
-        StrategyName::Rewoo => Box::new(Rewoo::new().with_max_calls(4)),
-        StrategyName::Scratchpad => Box::new(Scratchpad::new().with_max_steps(3)),
-        StrategyName::SelfAsk => Box::new(SelfAsk::new().with_max_questions(3)),
-        StrategyName::SelfConsistency => Box::new(SelfConsistency::new().with_paths(3)),
+        StrategyName::Linear => Box::new(Linear { max_thoughts: 6 }),
+        StrategyName::React => Box::new(React { max_cycles: 3 }),
+        StrategyName::Rewoo => Box::new(Rewoo { max_calls: 4 }),
+        StrategyName::Scratchpad => Box::new(Scratchpad {
+            max_steps: 3,
+            ..Scratchpad::default()
+        }),
+        StrategyName::SelfAsk => Box::new(SelfAsk {
+            max_questions: 3,
+            ..SelfAsk::default()
+        }),
+        StrategyName::SelfConsistency => Box::new(SelfConsistency {
+            paths: 3,
+            ..SelfConsistency::default()
+        }),
         // The scores of a small model are arbitrary, so no branch is pruned for a low one.
-        StrategyName::TreeOfThoughts => Box::new(
-            TreeOfThoughts::new()
-                .with_approaches(2)
-                .with_proposals(2)
-                .with_depth(2)
-                .with_threshold(0.0),
-        ),
+        StrategyName::TreeOfThoughts => Box::new(TreeOfThoughts {
+            approaches: 2,
+            proposals: 2,
+            depth: 2,
+            threshold: 0.0,
+            ..TreeOfThoughts::default()
+        }),
         other => other.into(),
     }
 }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use cogwork_plan::{Plan, Status, Step};
 use cogwork_text::OneLine;
 use cogwork_tools::Tools;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::blueprint::{Blueprint, BlueprintStep};
-use super::answering::{ask_for_answer, or};
-use super::tool_list::tool_list;
+use super::shared::{ask_for_answer, or, respond, tool_list};
 use crate::{
-    Answer, Called, Method, PlannedCall, Solve, Stop, Strategy, StrategyName, ThoughtDraft,
+    Answer, Ask, Called, Method, PlannedCall, Solve, Stop, Strategy, StrategyName, ThoughtDraft,
 };
 
 /// Plans all tool calls in advance, gathers the evidence, and solves the problem with it (Xu et al.
@@ -49,7 +49,7 @@ use crate::{
 ///     "Plan: Double 7.\n#E1 = double{\"n\": 7}\nPlan: Say it in words.",
 ///     "answer: fourteen",
 /// ]);
-/// let solved = Solver::new(client, Rewoo::new()).with_tools(tools).solve("Twice seven, in words?").await?;
+/// let solved = Solver::new(client, Rewoo::default()).with_tools(tools).solve("Twice seven, in words?").await?;
 /// assert_eq!((solved.answer(), solved.spent().calls), (Some("fourteen"), 2));
 /// assert_eq!(
 ///     solved.trace().plan().ok_or("no plan")?.outline().to_string(),
@@ -58,9 +58,12 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Rewoo {
-    max_calls: usize,
+    /// The maximum number of calls in a plan, from 1 to 100. If a plan has more, the model is asked
+    /// again. The default is 20.
+    pub max_calls: usize,
 }
 
 impl Default for Rewoo {
@@ -68,24 +71,6 @@ impl Default for Rewoo {
         Self { max_calls: 20 }
     }
 }
-
-impl Rewoo {
-    /// Creates a method with the default settings.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets the maximum number of calls in a plan, from 1 to 100. If a plan has more, the model is
-    /// asked again. The default is 20.
-    #[must_use]
-    pub fn with_max_calls(mut self, calls: usize) -> Self {
-        self.max_calls = calls.clamp(1, 100);
-        self
-    }
-}
-
-/// The maximum number of characters of evidence that the plan quotes.
-const MAX_RESULT: usize = 200;
 
 impl Method for Rewoo {
     fn strategy(&self) -> Strategy {
@@ -110,12 +95,11 @@ impl Method for Rewoo {
         cx.think_problem()?;
 
         let steps = self.plan(cx)?;
-        let calls: Vec<&PlannedCall> = steps.iter().filter_map(|step| step.call.as_ref()).collect();
+        let calls = steps.iter().filter_map(|step| step.call.clone());
+        let calls: Vec<PlannedCall> = calls.collect();
         specify(cx, &calls)?;
 
-        let calls = calls
-            .into_iter()
-            .map(|call| call.clone().fitted(cx.tools()));
+        let calls = calls.into_iter().map(|call| call.fitted(cx.tools()));
         let called = cx.call_tools("working_phase", calls.collect())?;
         let outputs: Vec<&str> = called.iter().map(|called| called.output.as_str()).collect();
         cx.think("working_phase", outputs.join("\n"))?;
@@ -123,12 +107,10 @@ impl Method for Rewoo {
 
         let evidence = collect(cx, &called)?;
         let prompt = cx.prompt(&["solving_phase"])?;
-        let question = format!("The evidence:\n{evidence}\n\n{prompt}");
-        let answer = ask_for_answer(cx, "solving_phase", &question)?;
+        let question = Ask::of(format!("The evidence:\n{evidence}\n\n{prompt}"));
+        let answer = ask_for_answer(cx, "solving_phase", question)?;
         cx.set_plan(with_evidence(&steps, &called, Status::Done));
-
-        cx.think("final_response", &*answer)?;
-        Ok(answer.into())
+        respond(cx, answer)
     }
 }
 
@@ -137,11 +119,9 @@ impl Rewoo {
     fn plan(&self, cx: &mut Solve) -> Result<Vec<BlueprintStep>, Stop> {
         let stage = "planning_phase";
         let tools: Vec<String> = cx.tools().names().map(str::to_owned).collect();
-        let most = self.max_calls;
-        let question = Blueprint::ask(cx.prompt(&[stage])?, &tools, most);
-        let question = question.with_check(move |reply| Blueprint::of(reply).check(&tools, most));
-
+        let question = Blueprint::ask(cx.prompt(&[stage])?, tools, self.max_calls.clamp(1, 100));
         let Blueprint { thought, steps } = Blueprint::of(&cx.ask(stage, question)?);
+
         let lines: Vec<String> = steps.iter().map(BlueprintStep::to_string).collect();
         let text = lines.join("\n");
         cx.add(ThoughtDraft::at(stage, or(&thought, &text)).with("plan", lines))?;
@@ -151,24 +131,23 @@ impl Rewoo {
 }
 
 /// Adds the thought with the calls, such as `#E1 = search, #E2 = look`.
-fn specify(cx: &mut Solve, calls: &[&PlannedCall]) -> Result<(), Stop> {
-    let named = calls
-        .iter()
-        .map(|call| format!("{} = {}", call.id, call.tool));
+fn specify(cx: &mut Solve, calls: &[PlannedCall]) -> Result<(), Stop> {
+    let named = calls.iter();
+    let named = named.map(|call| format!("{} = {}", call.id, call.tool));
     let text = named.collect::<Vec<_>>().join(", ");
 
+    let written = calls.iter();
     let written =
-        |call: &&PlannedCall| json!({"id": call.id, "tool": call.tool, "input": call.input});
-    let written: Vec<Value> = calls.iter().map(written).collect();
+        written.map(|call| json!({"id": call.id, "tool": call.tool, "input": call.input}));
+    let written: Vec<Value> = written.collect();
     cx.add(ThoughtDraft::at("tool_call_specification", text).with("tool_calls", written))?;
     Ok(())
 }
 
 /// Adds the thought with the evidence, and returns it in lines such as `#E1 = 51`.
 fn collect(cx: &mut Solve, called: &[Called]) -> Result<String, Stop> {
-    let lines = called
-        .iter()
-        .map(|called| format!("{} = {}", called.id, called.output));
+    let lines = called.iter();
+    let lines = lines.map(|called| format!("{} = {}", called.id, called.output));
     let text = lines.collect::<Vec<_>>().join("\n");
 
     let by_name = called.iter().map(|called| (&called.id, &called.output));
@@ -179,6 +158,7 @@ fn collect(cx: &mut Solve, called: &[Called]) -> Result<String, Stop> {
 
 /// Returns the plan with the evidence so far. Steps without a call have the status `others`.
 fn with_evidence(steps: &[BlueprintStep], called: &[Called], others: Status) -> Plan {
+    let excerpt = |output: &str| OneLine::new(output).with_max_chars(MAX_RESULT).to_string();
     let step = |step: &BlueprintStep| {
         let name = step.to_string();
         let id = step.call.as_ref().map(|call| &call.id);
@@ -194,7 +174,5 @@ fn with_evidence(steps: &[BlueprintStep], called: &[Called], others: Status) -> 
     steps.iter().map(step).collect()
 }
 
-/// Returns the start of an output for the plan.
-fn excerpt(output: &str) -> String {
-    OneLine::new(output).with_max_chars(MAX_RESULT).to_string()
-}
+/// The maximum number of characters of evidence that the plan quotes.
+const MAX_RESULT: usize = 200;

@@ -1,24 +1,197 @@
-mod approach;
 mod questions;
-mod settings;
 mod tree;
 
-pub use settings::{Search, TreeOfThoughts, Worth};
+use std::fmt;
+use std::sync::Arc;
 
 use cogwork_tools::Tools;
+use serde::Deserialize;
 
-use self::tree::{Tree, Way};
-use super::answering::{ShortAnswer, or};
+use self::tree::Tree;
+use super::shared::{ask_for_answer, respond};
 use crate::{Answer, Method, Solve, Stop, Strategy, StrategyName};
 
-/// The parameter with the approaches.
-const APPROACHES: &str = "approaches";
+/// Develops several approaches as branches, step by step, scores them, and follows the best ones
+/// (Yao et al. 2023).
+///
+/// The model names approaches and how promising each one is, and the best of them become branches.
+/// In each round, the model proposes next steps for several branches concurrently, and each
+/// different proposal becomes a branch. The branches are scored from 0 to 10, those below the
+/// [threshold](Self::threshold) are pruned, and the [`Search`] chooses which ones are
+/// developed next. The search ends with a branch that contains the complete solution, or if the
+/// best branch has reached the maximum [depth](Self::depth) or has no next step. If no
+/// branches are left, the remaining approaches are tried. If none of those are left either, the run
+/// gives up.
+///
+/// | stage | written by |
+/// |---|---|
+/// | `problem_reception` | the method |
+/// | `approach_exploration` | the model: the approaches |
+/// | `branch_creation` | the method |
+/// | `branch_development` | the model, for all branches concurrently |
+/// | `branch_evaluation` | the model, for all branches concurrently, or a [function](Evaluation::check) |
+/// | `branch_selection`, `continuation_decision` | the method |
+/// | `solution_formulation` | the model: the steps as a solution, and the answer |
+/// | `path_justification`, `final_response` | the method: the scores, and the answer |
+///
+/// If a run is stopped earlier, its best answer is the content of the branch with the highest
+/// score.
+///
+/// ```
+/// use cogwork_llm::ScriptedClient;
+/// use cogwork_strategies::{Search, Solver, TreeOfThoughts};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = ScriptedClient::new([
+///     r#"approaches: [{"id": "A", "description": "tens first", "promise": 8},
+///         {"id": "B", "description": "add it up", "promise": 5}]"#,
+///     "10 * 3 + 7 * 3 = 51",
+///     "evaluation_score: 10\nsolved: yes",
+///     "17 * 3 = 30 + 21 = 51.\nanswer: 51",
+/// ]);
+/// let method = TreeOfThoughts {
+///     search: Search::DepthFirst,
+///     proposals: 1,
+///     ..TreeOfThoughts::default()
+/// };
+/// let solved = Solver::new(client, method).solve("What is 17 * 3?").await?;
+/// assert_eq!(solved.answer(), Some("51"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TreeOfThoughts {
+    /// Which branches are developed next. The default is breadth first, with a beam of 2.
+    pub search: Search,
+    /// The number of approaches, from 1 to 20. The default is 3.
+    pub approaches: usize,
+    /// The maximum number of next steps that are proposed for a branch, from 1 to 20. With 1, the
+    /// model takes the step directly. The default is 3.
+    pub proposals: usize,
+    /// The maximum number of steps of a branch, from 1 to 50. The default is 3.
+    pub depth: usize,
+    /// The score below which a branch is pruned, from 0 to 10. The default is 2.
+    pub threshold: f64,
+    /// How branches are scored. By default, the model scores each branch once.
+    pub evaluation: Evaluation,
+}
 
-/// The parameter with the name of a branch's approach.
-const APPROACH: &str = "approach_id";
+impl Default for TreeOfThoughts {
+    /// The default settings. With them, a run makes at most 26 calls if the first approaches lead to
+    /// a solution and 46 if none does, plus the calls that ask again.
+    fn default() -> Self {
+        Self {
+            search: Search::BreadthFirst { beam_width: 2 },
+            approaches: 3,
+            proposals: 3,
+            depth: 3,
+            threshold: 2.0,
+            evaluation: Evaluation::Values(1),
+        }
+    }
+}
 
-/// The field and the parameter with the score of a branch.
-const SCORE: &str = "evaluation_score";
+/// Determines which branches are developed next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Search {
+    /// All branches of a level. Only the best ones are kept.
+    BreadthFirst {
+        /// The number of branches that are kept, and of approaches that are opened at once, from 1
+        /// to 20.
+        beam_width: usize,
+    },
+    /// The best of the deepest branches. If all its next steps are pruned, the search goes back to
+    /// the next best branch towards the root, and then to the next approach.
+    DepthFirst,
+    /// The branch with the highest score at any depth. An approach that hasn't been opened yet is
+    /// ranked by its promise.
+    BestFirst,
+}
+
+/// How branches are scored.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Evaluation {
+    /// The model scores each branch separately, from 1 to 20 times, and the mean counts.
+    Values(usize),
+    /// The model compares the branches of a round, from 1 to 20 times, and votes for one of them.
+    /// The score of a branch is its share of the votes. A single branch is scored separately.
+    ///
+    /// Votes work better if it is hard to give an absolute score, for example to prose.
+    Votes(usize),
+    /// A program scores each branch. See [`check`](Self::check).
+    #[serde(skip)]
+    Check(Check),
+}
+
+type Check = Arc<dyn Fn(&str, &[&str]) -> Worth + Send + Sync>;
+
+impl Evaluation {
+    /// Scores the branches with a function instead of the model.
+    ///
+    /// `check` is called with the problem, and with the approach followed by the steps. It must be
+    /// deterministic.
+    ///
+    /// ```
+    /// use cogwork_strategies::{Evaluation, TreeOfThoughts, Worth};
+    ///
+    /// let evaluation = Evaluation::check(|_problem, steps| match steps.last() {
+    ///     Some(step) if step.ends_with("= 24") => Worth::solved(),
+    ///     Some(step) if step.contains("left:") => Worth::new(5.0),
+    ///     _ => Worth::hopeless(),
+    /// });
+    /// let method = TreeOfThoughts { evaluation, ..TreeOfThoughts::default() };
+    /// ```
+    pub fn check(check: impl Fn(&str, &[&str]) -> Worth + Send + Sync + 'static) -> Self {
+        Self::Check(Arc::new(check))
+    }
+}
+
+impl fmt::Debug for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Values(times) => write!(f, "Values({times})"),
+            Self::Votes(times) => write!(f, "Votes({times})"),
+            Self::Check(_) => f.write_str("Check(..)"),
+        }
+    }
+}
+
+/// The score of a branch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Worth {
+    score: f64,
+    is_solved: bool,
+}
+
+impl Worth {
+    /// Creates a score, clamped to the range from 0 to 10. NaN becomes 0.
+    pub fn new(score: f64) -> Self {
+        Self {
+            // The larger one of a number and NaN is the number.
+            score: score.max(0.0).clamp(0.0, 10.0),
+            is_solved: false,
+        }
+    }
+
+    /// Creates the score of a branch that contains the complete solution.
+    pub fn solved() -> Self {
+        Self {
+            score: 10.0,
+            is_solved: true,
+        }
+    }
+
+    /// Creates the score of a branch that should be abandoned.
+    pub fn hopeless() -> Self {
+        Self::new(0.0)
+    }
+}
 
 impl Method for TreeOfThoughts {
     fn strategy(&self) -> Strategy {
@@ -31,33 +204,43 @@ impl Method for TreeOfThoughts {
             .to_owned()
     }
 
-    // A tree always ends: its depth is limited, and repeated steps are ignored.
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
         cx.think_problem()?;
 
-        let mut tree = Tree::explore(self, cx)?;
-        tree.open(cx)?;
-        loop {
-            tree.develop(cx)?;
-            tree.evaluate(cx)?;
-            tree.select(cx)?;
-
-            match tree.decide(cx)? {
-                (Way::Develop, _) => {}
-                (Way::Open, _) => tree.open(cx)?,
-                (Way::Formulate, _) => break,
-                (Way::Exhausted, why) => return Err(Stop::give_up(why)),
-            }
+        let mut tree = Tree::explore(self.clone().bounded(), cx)?;
+        let mut leaves = tree.open(cx)?;
+        // A tree always ends: its depth is limited, and repeated steps are ignored.
+        while !leaves.is_empty() {
+            let grown = tree.develop(cx, leaves)?;
+            let judged = tree.evaluate(cx, grown)?;
+            leaves = tree.choose(cx, judged)?;
         }
 
-        let stage = "solution_formulation";
-        let question = questions::solution(tree.steps(cx)?, cx.problem());
-        let reply = cx.ask(stage, question)?;
-        let ShortAnswer { thought, answer } = reply.value().map_err(Stop::fail)?;
-        cx.keep(&*answer);
-        cx.think(stage, or(&thought, &answer))?;
-        cx.think("path_justification", tree.justification(cx)?)?;
-        cx.think("final_response", &*answer)?;
-        Ok(answer.into())
+        let question = questions::solution(tree.best_steps());
+        let answer = ask_for_answer(cx, "solution_formulation", question)?;
+        cx.think("path_justification", tree.justification(cx))?;
+        respond(cx, answer)
+    }
+}
+
+/// The maximum number of approaches, proposals, values or votes in one round.
+const MOST: usize = 20;
+
+impl TreeOfThoughts {
+    /// Returns the settings within their bounds.
+    fn bounded(mut self) -> Self {
+        for count in [&mut self.approaches, &mut self.proposals] {
+            *count = (*count).clamp(1, MOST);
+        }
+        if let Search::BreadthFirst { beam_width } = &mut self.search {
+            *beam_width = (*beam_width).clamp(1, MOST);
+        }
+        if let Evaluation::Values(times) | Evaluation::Votes(times) = &mut self.evaluation {
+            *times = (*times).clamp(1, MOST);
+        }
+
+        self.depth = self.depth.clamp(1, 50);
+        self.threshold = Worth::new(self.threshold).score;
+        self
     }
 }

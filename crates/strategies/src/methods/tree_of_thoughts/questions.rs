@@ -1,74 +1,95 @@
 //! The questions for the model, and the scores in its replies. Each question is preceded only by
 //! the problem, and contains everything that it needs from its branch.
 
+use std::collections::BTreeSet;
+
+use cogwork_text::MultiLine;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::approach;
-use super::settings::{TreeOfThoughts, Worth};
 use super::tree::Leaf;
-use super::{APPROACHES, SCORE};
+use super::{TreeOfThoughts, Worth};
+use crate::methods::normal_form::normal_form;
+use crate::methods::shared::{ShortAnswer, real};
 use crate::solve::ANSWER;
-use crate::{Ask, AskProblem, Parameter, ParameterType, Stage, StageReply};
+use crate::{Ask, AskProblem, Parameter, ParameterType, StageReply};
 
-const PROPOSALS: &str = "proposals";
+/// The approaches to a problem.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Approaches {
+    pub(super) thought: String,
+    /// The approaches.
+    #[schemars(length(min = 1))]
+    approaches: Vec<Approach>,
+}
+
+/// An approach.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Approach {
+    /// What is tried.
+    pub(super) description: String,
+    /// The name of the approach.
+    pub(super) id: String,
+    /// How much it promises, from 0 to 10.
+    #[schemars(range(min = 0, max = 10))]
+    pub(super) promise: f64,
+}
+
+impl Approaches {
+    pub(super) fn question(settings: &TreeOfThoughts) -> Ask<Self> {
+        let question = match settings.approaches {
+            1 => "Name the approach that promises most, and how much it does, from 0 to 10."
+                .to_owned(),
+            several => format!(
+                "Name {several} approaches that differ, and how much each promises, from 0 to 10."
+            ),
+        };
+
+        let count = settings.approaches;
+        Ask::of::<Self>(question)
+            .narrowed("approaches", |key| key.offering_items(count, count))
+            .with_check(|named| match named.usable().next() {
+                Some(_) => Ok(()),
+                None => Err("`approaches` has none with an id and a description".to_owned()),
+            })
+    }
+
+    /// Returns the approaches with a text, in order.
+    fn usable(&self) -> impl Iterator<Item = Approach> {
+        let trimmed = self.approaches.iter().map(|approach| Approach {
+            id: cut(&approach.id),
+            description: cut(&approach.description),
+            promise: approach.promise,
+        });
+        trimmed.filter(|approach| !approach.id.is_empty() && !approach.description.is_empty())
+    }
+
+    /// Returns the approaches that differ, the most promising first, up to a number.
+    pub(super) fn best(&self, most: usize) -> Vec<Approach> {
+        let mut approaches: Vec<Approach> = self.usable().collect();
+        approaches.sort_by(|one, other| other.promise.total_cmp(&one.promise));
+
+        let mut ids = BTreeSet::new();
+        let mut descriptions = BTreeSet::new();
+        approaches.retain(|approach| {
+            descriptions.insert(normal_form(&approach.description))
+                && ids.insert(normal_form(&approach.id))
+        });
+        approaches.truncate(most);
+        approaches
+    }
+}
 
 /// The steps from which the next one of a branch is chosen.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Proposals {
+struct Proposals {
     /// the steps, each in the place of the others
-    pub(super) proposals: Vec<String>,
-}
-
-/// Whether a branch is complete, next to its score.
-#[derive(Deserialize, JsonSchema)]
-struct Valued {
-    /// whether the steps hold the whole solution already
-    solved: bool,
-}
-
-/// Whether the branch that is voted for is complete.
-#[derive(Deserialize, JsonSchema)]
-struct Voted {
-    /// whether it holds the whole solution already
-    solved: bool,
-}
-
-/// The field with the number of the branch that is voted for.
-const CHOICE: &str = "choice";
-
-/// Asks for approaches.
-pub(super) fn approaches(settings: &TreeOfThoughts, stage: &Stage) -> Ask {
-    let question = match settings.approaches {
-        1 => "Name the approach that promises most, and how much it does, from 0 to 10.".to_owned(),
-        several => {
-            format!(
-                "Name {several} approaches that differ, and how much each promises, from 0 to 10."
-            )
-        }
-    };
-
-    let ask = Ask::new(question).with_fields(stage.parameters().get_key_value(APPROACHES));
-    let count = settings.approaches;
-    ask.narrowed(APPROACHES, |key| key.offering_items(count, count))
-        .with_check(has_approaches)
-}
-
-fn has_approaches(reply: &StageReply) -> Result<(), String> {
-    if approach::approaches(reply.fields.get(APPROACHES)).is_empty() {
-        return Err(format!(
-            "`{APPROACHES}` has none with an id and a description"
-        ));
-    }
-
-    Ok(())
+    proposals: Vec<String>,
 }
 
 /// Asks for the next step of a branch, or for several from which to choose.
-pub(super) fn development(settings: &TreeOfThoughts, leaf: &Leaf) -> Ask {
+pub(super) fn development(most: usize, leaf: &Leaf) -> Ask {
     let steps = numbered(&leaf.steps);
-    let most = settings.proposals;
-
     if most == 1 {
         let question = format!(
             "The way so far:\n{steps}\n\nTake the next step on this way. One step only, with what it gives."
@@ -81,68 +102,138 @@ pub(super) fn development(settings: &TreeOfThoughts, leaf: &Leaf) -> Ask {
          line, with what it gives. If no step is left to take, write `none`."
     );
     // An approach has at least one step, but models leave the list empty if they may.
-    let is_new = leaf.steps.len() == 1;
-    let least = usize::from(is_new);
-
+    let least = usize::from(leaf.steps.len() == 1);
     Ask::new(question)
         .with_name(&*leaf.name)
         .with_fields_of::<Proposals>()
-        .narrowed(PROPOSALS, |key| key.offering_items(least, most))
+        .narrowed("proposals", |key| key.offering_items(least, most))
+}
+
+/// Returns the steps of a reply that a branch doesn't have yet.
+pub(super) fn new_steps(most: usize, path: &[String], reply: &StageReply) -> Vec<String> {
+    let proposed = match reply.value() {
+        Ok(Proposals { proposals }) => proposals,
+        Err(_) => vec![reply.text.clone()],
+    };
+
+    let known = path.iter().map(|step| normal_form(step));
+    let mut known: BTreeSet<String> = known.chain(["none".into(), "nothing".into()]).collect();
+    let steps = proposed.iter().map(|step| cut(step));
+    steps
+        .filter(|step| !step.is_empty() && known.insert(normal_form(step)))
+        .take(most)
+        .collect()
+}
+
+/// A score of a branch. The words of the model are the reason.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Value {
+    thought: String,
+    /// How promising the branch is now, from 0 to 10.
+    #[schemars(range(min = 0, max = 10))]
+    evaluation_score: f64,
+    /// whether the steps hold the whole solution already
+    solved: bool,
 }
 
 /// Asks for the score of a branch.
-pub(super) fn value(stage: &Stage, leaf: &Leaf) -> Ask {
+pub(super) fn value(leaf: &Leaf) -> Ask<Value> {
     let steps = numbered(&leaf.steps);
-    let question = format!(
+    Ask::of::<Value>(format!(
         "A way to the solution, as far as it was gone:\n{steps}\n\nJudge it: are the steps right, and can they \
          lead to a solution? 0 means that they cannot, 10 that they surely do."
-    );
+    ))
+    .with_name(&*leaf.name)
+}
 
-    Ask::new(question)
-        .with_name(&*leaf.name)
-        .with_fields(stage.parameters().get_key_value(SCORE))
-        .with_fields_of::<Valued>()
+/// A vote for one of several branches.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Vote {
+    /// the number of the way that is chosen
+    choice: usize,
+    /// whether it holds the whole solution already
+    solved: bool,
 }
 
 /// Asks which of several branches is the best.
-pub(super) fn vote(leaves: &[&Leaf]) -> Ask {
-    let way = |(number, leaf): (usize, &&Leaf)| {
+pub(super) fn vote(leaves: &[Leaf]) -> Ask<Vote> {
+    let ways = (1..).zip(leaves).map(|(number, leaf): (usize, _)| {
         let steps = numbered(&leaf.steps);
         format!("Way {number}:\n{steps}")
-    };
-    let ways: Vec<String> = (1..).zip(leaves).map(way).collect();
-    let ways = ways.join("\n\n");
-    let question = format!(
-        "Ways to the solution, as far as they were gone.\n\n{ways}\n\nJudge them, and choose the one that is \
-         most likely to lead to a solution."
-    );
-
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "there are at most a thousand branches"
-    )]
-    let most = leaves.len() as f64;
+    });
+    let ways = ways.collect::<Vec<_>>().join("\n\n");
 
     let choice = ParameterType::Integer {
         min: Some(1.0),
-        max: Some(most),
+        max: Some(real(leaves.len())),
     };
-    let choice = Parameter::new(choice, "the number of the way that is chosen");
-
-    Ask::new(question)
-        .with_field(CHOICE, choice)
-        .with_fields_of::<Voted>()
+    Ask::of::<Vote>(format!(
+        "Ways to the solution, as far as they were gone.\n\n{ways}\n\nJudge them, and choose the one that is \
+         most likely to lead to a solution."
+    ))
+    .with_field("choice", Parameter::new(choice, "the number of the way that is chosen"))
 }
 
 /// Asks for the solution that follows from the steps of a branch.
-pub(super) fn solution(steps: &[String], problem: &str) -> Ask {
+pub(super) fn solution(steps: &[String]) -> Ask<ShortAnswer> {
     let steps = numbered(steps);
     let question =
         format!("The best way that was found:\n{steps}\n\nPut its steps together into a solution.");
-    let answer = Parameter::text("the answer, short and complete");
-    Ask::new(question)
-        .with_field(ANSWER, answer)
-        .answering(problem)
+    Ask::of::<ShortAnswer>(question)
+        .with_field(ANSWER, Parameter::text("the answer, short and complete"))
+}
+
+/// The worth of a branch, with the reason, which may be empty.
+pub(super) type Judged = (Worth, String);
+
+/// Returns the mean of several scores of one branch. The branch is solved if the majority of the
+/// replies report that.
+pub(super) fn mean(replies: &[Result<Value, AskProblem>]) -> Result<Judged, AskProblem> {
+    let values: Vec<&Value> = replies.iter().flatten().collect();
+    let Some(first) = values.first() else {
+        return Err(problem(replies));
+    };
+
+    let sum: f64 = values.iter().map(|value| value.evaluation_score).sum();
+    let solved = values.iter().filter(|value| value.solved).count();
+    let worth = worth(sum / real(values.len()), solved, values.len());
+    Ok((worth, first.thought.clone()))
+}
+
+/// Returns the worth of each branch: its share of the votes, times ten.
+pub(super) fn shares(
+    replies: &[Result<Vote, AskProblem>],
+    branches: usize,
+) -> Vec<Result<Judged, AskProblem>> {
+    let votes: Vec<&Vote> = replies.iter().flatten().collect();
+    let all = votes.len();
+
+    let share = |branch| {
+        let own: Vec<_> = votes.iter().filter(|vote| vote.choice == branch).collect();
+        let solved = own.iter().filter(|vote| vote.solved).count();
+        let worth = worth(10.0 * real(own.len()) / real(all), solved, own.len());
+        (worth, format!("{} of {all} votes.", own.len()))
+    };
+    (1..=branches)
+        .map(|branch| match all {
+            0 => Err(problem(replies)),
+            _ => Ok(share(branch)),
+        })
+        .collect()
+}
+
+/// Returns a score in hundredths, since it isn't more precise.
+fn worth(score: f64, solved: usize, of: usize) -> Worth {
+    Worth {
+        score: (score * 100.0).round() / 100.0,
+        is_solved: solved * 2 > of,
+    }
+}
+
+/// Returns why no question has a reply.
+fn problem<T>(replies: &[Result<T, AskProblem>]) -> AskProblem {
+    let problem = replies.iter().find_map(|reply| reply.as_ref().err());
+    problem.cloned().unwrap_or(AskProblem::NotNeeded)
 }
 
 /// Returns the approach and the steps as a numbered list.
@@ -152,102 +243,12 @@ fn numbered(steps: &[String]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The reply to one of several questions.
-pub(super) type Reply = Result<StageReply, AskProblem>;
+/// The maximum number of characters of a step.
+const MAX_STEP: usize = 4_000;
 
-/// The score of a branch, with the reason.
-pub(super) struct Judged {
-    /// The reason in the words of the model, which may be empty.
-    pub(super) text: String,
-    pub(super) worth: Worth,
-}
-
-/// Returns the mean of several scores of one branch, with the text of the first. The branch is
-/// solved if the majority of the replies report that.
-pub(super) fn valued(asked: &[Reply]) -> Result<Judged, AskProblem> {
-    let score = |reply: &StageReply| reply.fields.get(SCORE)?.as_f64();
-    let scores: Vec<f64> = replies(asked).filter_map(score).collect();
-    let Some(first) = replies(asked).next().filter(|_| !scores.is_empty()) else {
-        return Err(problem(asked));
-    };
-
-    let solved = replies(asked)
-        .filter(|reply| matches!(reply.value(), Ok(Valued { solved: true })))
-        .count();
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "there are at most twenty values"
-    )]
-    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-
-    let worth = Worth::new(rounded(mean)).or_solved(is_majority(solved, scores.len()));
-    Ok(Judged {
-        text: first.text.clone(),
-        worth,
-    })
-}
-
-/// A vote for one of several branches.
-struct Vote {
-    /// The number of the branch, from 1.
-    choice: usize,
-    solved: bool,
-}
-
-impl Vote {
-    fn read(reply: &StageReply) -> Option<Self> {
-        let choice = reply.fields.get(CHOICE)?.as_u64()?;
-        let Voted { solved } = reply.value().ok()?;
-
-        Some(Self {
-            choice: usize::try_from(choice).ok()?,
-            solved,
-        })
-    }
-}
-
-/// Returns the scores of the branches: their shares of the votes, times ten.
-pub(super) fn voted(asked: &[Reply], branches: usize) -> Vec<Result<Judged, AskProblem>> {
-    let votes: Vec<Vote> = replies(asked).filter_map(Vote::read).collect();
-    if votes.is_empty() {
-        return (0..branches).map(|_| Err(problem(asked))).collect();
-    }
-
-    (1..=branches)
-        .map(|branch| Ok(share(&votes, branch)))
-        .collect()
-}
-
-/// Returns the score of the branch with this number.
-fn share(votes: &[Vote], branch: usize) -> Judged {
-    let for_branch = || votes.iter().filter(|vote| vote.choice == branch);
-    let count = for_branch().count();
-    let solved = for_branch().filter(|vote| vote.solved).count();
-
-    #[expect(clippy::cast_precision_loss, reason = "there are at most twenty votes")]
-    let share = 10.0 * count as f64 / votes.len() as f64;
-    let worth = Worth::new(rounded(share)).or_solved(is_majority(solved, count));
-    Judged {
-        text: format!("{count} of {} votes.", votes.len()),
-        worth,
-    }
-}
-
-fn is_majority(count: usize, of: usize) -> bool {
-    count * 2 > of
-}
-
-fn replies(asked: &[Reply]) -> impl Iterator<Item = &StageReply> {
-    asked.iter().filter_map(|reply| reply.as_ref().ok())
-}
-
-/// Returns why no question has a reply.
-fn problem(asked: &[Reply]) -> AskProblem {
-    let problem = asked.iter().find_map(|reply| reply.as_ref().err());
-    problem.cloned().unwrap_or(AskProblem::NotNeeded)
-}
-
-/// Rounds to hundredths, since scores aren't more precise.
-fn rounded(score: f64) -> f64 {
-    (score * 100.0).round() / 100.0
+/// Returns a text that is short enough to be repeated in every question about the branch.
+fn cut(text: &str) -> String {
+    MultiLine::new(text.trim())
+        .with_max_chars(MAX_STEP)
+        .to_string()
 }

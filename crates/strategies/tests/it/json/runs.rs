@@ -2,7 +2,7 @@
 
 use cogwork_llm::{ChatRequest, ReplyFormat};
 use cogwork_strategies::{
-    Asked, Call, Format, ParameterType, Scratchpad, Solved, Solver, StrategyName,
+    Asked, Call, Format, Parameter, ParameterType, Scratchpad, Solved, Solver, StrategyName,
 };
 use serde_json::{Value, json};
 
@@ -206,10 +206,14 @@ async fn a_scratchpad_with_variables_names_them_in_the_schema() {
         min: None,
         max: None,
     };
-    let driver = Scratchpad::new()
-        .with_variable("sum", number(), "the sum so far")
-        .with_variable("left", number(), "")
-        .with_result("sum");
+    let driver = Scratchpad {
+        variables: vec![
+            ("sum".to_owned(), Parameter::new(number(), "the sum so far")),
+            ("left".to_owned(), Parameter::new(number(), "")),
+        ],
+        result: Some("sum".to_owned()),
+        ..Scratchpad::default()
+    };
 
     let client = client([
         r#"{"thought": "t", "state_variables": {"left": 3, "sum": null}}"#,

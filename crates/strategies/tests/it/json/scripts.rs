@@ -68,11 +68,16 @@ pub(crate) fn replies(name: StrategyName) -> Vec<&'static str> {
 
 fn driver(name: StrategyName) -> Box<dyn Method> {
     match name {
-        StrategyName::SelfConsistency => {
-            Box::new(SelfConsistency::new().with_paths(3).with_all_paths())
-        }
-        StrategyName::TreeOfThoughts => Box::new(TreeOfThoughts::new().with_approaches(2)),
-        StrategyName::Scratchpad => Box::new(Scratchpad::new()),
+        StrategyName::SelfConsistency => Box::new(SelfConsistency {
+            paths: 3,
+            all_paths: true,
+            ..SelfConsistency::default()
+        }),
+        StrategyName::TreeOfThoughts => Box::new(TreeOfThoughts {
+            approaches: 2,
+            ..TreeOfThoughts::default()
+        }),
+        StrategyName::Scratchpad => Box::new(Scratchpad::default()),
         other => other.into(),
     }
 }

@@ -2,8 +2,8 @@
 
 use cogwork_llm::{Capabilities, Capability, ChatRequest, LlmClient, ScriptedClient};
 use cogwork_strategies::{
-    Method, ParameterType, React, Scratchpad, Search, SelfAsk, SelfConsistency, Solved, Solver,
-    StepBack, Strategies, StrategyName, TreeOfThoughts,
+    Method, Parameter, ParameterType, React, Scratchpad, Search, SelfAsk, SelfConsistency, Solved,
+    Solver, StepBack, Strategies, StrategyName, TreeOfThoughts,
 };
 use cogwork_tools::{Tools, function};
 use serde_json::Value;
@@ -69,15 +69,19 @@ impl Script {
 
 /// Returns a run of each strategy.
 fn scripts() -> Vec<Script> {
-    let tree = TreeOfThoughts::new()
-        .with_search(Search::DepthFirst)
-        .with_proposals(1);
+    let tree = TreeOfThoughts {
+        search: Search::DepthFirst,
+        proposals: 1,
+        ..TreeOfThoughts::default()
+    };
     let text = ParameterType::Text {
         choices: Vec::new(),
     };
-    let scratchpad = Scratchpad::new()
-        .with_variable("result", text, "the result")
-        .with_result("result");
+    let scratchpad = Scratchpad {
+        variables: vec![("result".to_owned(), Parameter::new(text, "the result"))],
+        result: Some("result".to_owned()),
+        ..Scratchpad::default()
+    };
 
     let outline = [
         "thought: Tens and ones.\nthoughts_needed: 4",
@@ -105,7 +109,9 @@ fn scripts() -> Vec<Script> {
             "thought: 30 + 21.\nanswer: {}",
         ),
         Script::new(
-            StepBack::new().with_verification(false),
+            StepBack {
+                verification: false,
+            },
             &["question: What is a product?\nprinciple: A sum."],
             "approach: Add.\napplication: 17 + 17 + 17.\nsolution: 51.\nanswer: {}",
         ),
@@ -114,9 +120,9 @@ fn scripts() -> Vec<Script> {
             &[r#"state_variables: {"result": null}"#],
             "thought: s\nstate_variables: {\"result\": \"{}\"}\ndone: yes",
         ),
-        Script::new(SelfAsk::new(), &[], "answer: {}"),
+        Script::new(SelfAsk::default(), &[], "answer: {}"),
         Script::new(
-            React::new(),
+            React::default(),
             &["thought: t\naction: times\naction_input: 17"],
             "thought: Known.\naction: finish\naction_input: {}",
         ),
@@ -126,7 +132,10 @@ fn scripts() -> Vec<Script> {
             "thought: t\nanswer: {}",
         ),
         Script::new(
-            SelfConsistency::new().with_paths(1),
+            SelfConsistency {
+                paths: 1,
+                ..SelfConsistency::default()
+            },
             &[],
             "thought: t\nanswer: {}",
         ),
@@ -287,9 +296,11 @@ async fn a_choice_called_none_is_a_value() {
     let kind = ParameterType::Text {
         choices: vec!["low".to_owned(), "none".to_owned()],
     };
-    let scratchpad = Scratchpad::new()
-        .with_variable("risk", kind, "the risk")
-        .with_result("risk");
+    let scratchpad = Scratchpad {
+        variables: vec![("risk".to_owned(), Parameter::new(kind, "the risk"))],
+        result: Some("risk".to_owned()),
+        ..Scratchpad::default()
+    };
     let client = ScriptedClient::new([
         r#"state_variables: {"risk": null}"#,
         "thought: t\nstate_variables: {\"risk\": \"none\"}\ndone: yes",
@@ -304,7 +315,11 @@ async fn a_choice_called_none_is_a_value() {
 
 async fn paths<const N: usize>(replies: [&str; N]) -> (Solved, usize) {
     let client = ScriptedClient::new(replies);
-    let driver = SelfConsistency::new().with_paths(3).with_all_paths();
+    let driver = SelfConsistency {
+        paths: 3,
+        all_paths: true,
+        ..SelfConsistency::default()
+    };
     let solver = Solver::new(client.clone(), driver).with_calls_at_once(1);
     let solved = solver.solve(PROBLEM).await.unwrap();
     (solved, client.requests().len())
@@ -350,7 +365,7 @@ async fn a_missing_action_is_asked_for_with_the_names_of_the_actions() {
     let tools = Tools::new()
         .with(function("times", "Multiplies.", input))
         .unwrap();
-    let solver = Solver::new(client.clone(), React::new()).with_tools(tools);
+    let solver = Solver::new(client.clone(), React::default()).with_tools(tools);
     solver.solve(PROBLEM).await.unwrap();
 
     let complaint = complaint(&client.requests()[1]);
@@ -364,7 +379,7 @@ async fn a_native_finish_that_refuses_is_asked_for_again() {
         .with_capabilities(Capabilities::default().with(Capability::Tools));
     assert!(client.capabilities().has(Capability::Tools));
 
-    let solved = Solver::new(client.clone(), React::new())
+    let solved = Solver::new(client.clone(), React::default())
         .solve(PROBLEM)
         .await
         .unwrap();

@@ -95,7 +95,13 @@ async fn a_wrong_form_is_asked_for_again_with_the_complaint() {
         "holds: yes",
     ]);
 
-    let solver = Solver::new(client, ChainOfThoughtMethod::new().with_max_steps(5));
+    let solver = Solver::new(
+        client,
+        ChainOfThoughtMethod {
+            max_steps: 5,
+            ..ChainOfThoughtMethod::default()
+        },
+    );
     let solved = solver.solve("3 + 4?").await.unwrap();
     let complaints = solved.trace().calls().iter().flat_map(|call| match call {
         Call::Model(Asked { tries, .. }) => tries
@@ -130,7 +136,7 @@ async fn a_budget_spent_in_the_middle_leaves_the_answer_unchecked() {
             "holds: no\nanswer: 8",
         ]);
 
-        let solver = Solver::new(client, ChainOfThoughtMethod::new())
+        let solver = Solver::new(client, ChainOfThoughtMethod::default())
             .with_limits(Limits::default().with_calls(calls).with_conclude(false));
         let solved = solver.solve("3 + 4?").await.unwrap();
         let progress = solved

@@ -6,8 +6,8 @@ use cogwork_llm::{
     Capabilities, Capability, ChatResponse, ScriptedClient, ScriptedReply, ToolCall,
 };
 use cogwork_strategies::{
-    Answer, Call, Called, Limits, Linear, ParameterType, React, Scratchpad, Solve, SolveError,
-    Solved, Solver, Solving, Stop, Strategies, Strategy, StrategyName,
+    Answer, Call, Called, Limits, Linear, Parameter, ParameterType, React, Scratchpad, Solve,
+    SolveError, Solved, Solver, Solving, Stop, Strategies, Strategy, StrategyName,
 };
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
@@ -53,7 +53,7 @@ async fn ids_of_native_calls_are_words_like_any_other() {
         call("2", "1 and 2"),
     ]);
 
-    let solved = Solver::new(client, React::new())
+    let solved = Solver::new(client, React::default())
         .with_tools(echo())
         .solve("p")
         .await
@@ -89,7 +89,7 @@ async fn arguments_that_are_cut_off_do_not_reach_a_tool_and_empty_ones_are_none(
         ToolCall::new("a", "weather", "{\"city\": \"Ber"),
         ToolCall::new("b", "now", ""),
     ]);
-    let solved = Solver::new(client, React::new())
+    let solved = Solver::new(client, React::default())
         .with_tools(tools)
         .solve("p")
         .await
@@ -104,7 +104,7 @@ async fn arguments_that_are_cut_off_do_not_reach_a_tool_and_empty_ones_are_none(
 #[tokio::test]
 async fn thousands_of_calls_in_one_reply_are_not_made() {
     let client = calling((0..5_000).map(|id| ToolCall::new(id.to_string(), "echo", "{}")));
-    let solved = Solver::new(client.clone(), React::new())
+    let solved = Solver::new(client.clone(), React::default())
         .with_tools(echo())
         .solve("p")
         .await
@@ -126,7 +126,7 @@ async fn thousands_of_calls_in_one_reply_are_not_made() {
         format!("{{\"x\": \"{}\"}}", "x".repeat(300_000)),
     )]);
 
-    let solved = Solver::new(client, React::new())
+    let solved = Solver::new(client, React::default())
         .with_tools(echo())
         .solve("p")
         .await
@@ -142,8 +142,11 @@ async fn thousands_of_calls_in_one_reply_are_not_made() {
 #[tokio::test]
 async fn a_state_with_deep_arguments_can_be_read_again() {
     let deep = format!("{{\"x\": {}{}}}", "[".repeat(120), "]".repeat(120));
-    let solver =
-        Solver::new(calling([ToolCall::new("a", "echo", deep)]), React::new()).with_tools(echo());
+    let solver = Solver::new(
+        calling([ToolCall::new("a", "echo", deep)]),
+        React::default(),
+    )
+    .with_tools(echo());
     let mut solving = solver.begin("p");
     solver
         .clone()
@@ -168,7 +171,7 @@ async fn finishing_without_an_answer_is_asked_for_again() {
         "action: finish\naction_input: 1.10",
     ]);
 
-    let solved = Solver::new(client.clone(), React::new())
+    let solved = Solver::new(client.clone(), React::default())
         .with_tools(echo())
         .solve("p")
         .await
@@ -193,7 +196,7 @@ async fn a_number_that_was_kept_as_it_was_written_is_one_where_a_tool_wants_one(
         "action: tax\naction_input: 1.20",
         "action: finish\naction_input: 1.50",
     ]);
-    let solved = Solver::new(client, React::new())
+    let solved = Solver::new(client, React::default())
         .with_tools(tools)
         .solve("p")
         .await
@@ -212,7 +215,7 @@ async fn a_tool_with_the_name_of_the_end_is_refused_where_it_could_not_be_called
             .unwrap()
     };
 
-    let error = Solver::new(ScriptedClient::default(), React::new())
+    let error = Solver::new(ScriptedClient::default(), React::default())
         .with_tools(tools())
         .solve("p")
         .await;
@@ -221,7 +224,7 @@ async fn a_tool_with_the_name_of_the_end_is_refused_where_it_could_not_be_called
         @"stage `problem_reception`: a tool is called `finish`, which is the action that ends the cycles; expected another name"
     );
     let client = calling([ToolCall::new("a", "finish", "{}")]);
-    let solved = Solver::new(client, React::new())
+    let solved = Solver::new(client, React::default())
         .with_tools(tools())
         .solve("p")
         .await
@@ -255,7 +258,7 @@ async fn what_a_failing_tool_says_is_cut() {
     let wordy = |_: Value| async { Err::<String, _>(ToolError::failed("x".repeat(1_000_000))) };
     let tools = Tools::new().with(function("wordy", "", wordy)).unwrap();
     let client = ScriptedClient::new(["action: wordy", "action: finish\naction_input: x"]);
-    let solved = Solver::new(client, React::new())
+    let solved = Solver::new(client, React::default())
         .with_tools(tools)
         .solve("p")
         .await
@@ -273,16 +276,16 @@ async fn texts_of_a_scratchpad_stay_the_texts_they_are() {
         r#"state_variables: {"version": "1.10", "id": "12345678901234567890123", "own": "1.10"}"#,
         "state_variables: version = 1.20\ndone: yes",
     ]);
-    let driver = Scratchpad::new()
-        .with_variable("version", text(), "")
-        .with_variable("id", text(), "");
-    let solved = Solver::new(
-        client,
-        driver.with_other_variables(true).with_result("version"),
-    )
-    .solve("p")
-    .await
-    .unwrap();
+    let driver = Scratchpad {
+        variables: vec![
+            ("version".to_owned(), Parameter::new(text(), "")),
+            ("id".to_owned(), Parameter::new(text(), "")),
+        ],
+        other_variables: Some(true),
+        result: Some("version".to_owned()),
+        ..Scratchpad::default()
+    };
+    let solved = Solver::new(client, driver).solve("p").await.unwrap();
 
     assert_eq!(solved.answer(), Some("1.20"));
     let state = solved.trace().session().thoughts()[3]
@@ -301,9 +304,11 @@ async fn more_variables_than_there_can_be_are_an_error_before_the_first_call() {
         min: None,
         max: None,
     };
-    let driver = (0..65).fold(Scratchpad::new(), |driver, name| {
-        driver.with_variable(format!("v{name}"), number(), "")
-    });
+    let variables = (0..65).map(|name| (format!("v{name}"), Parameter::new(number(), "")));
+    let driver = Scratchpad {
+        variables: variables.collect(),
+        ..Scratchpad::default()
+    };
     let error = Solver::new(ScriptedClient::default(), driver)
         .solve("p")
         .await
@@ -325,7 +330,10 @@ async fn a_name_that_a_model_gives_cannot_steer_a_terminal() {
         "thought: s\nanswer: 1",
     ]);
 
-    let solved = Solver::new(client, Linear::new()).solve("p").await.unwrap();
+    let solved = Solver::new(client, Linear::default())
+        .solve("p")
+        .await
+        .unwrap();
     let trace = solved.trace().to_string();
     assert!(trace.contains(r"[\u{1b}[31m\u{202e}x]"), "{trace}");
     assert!(!trace.contains(['\u{1b}', '\u{202e}']), "{trace}");

@@ -402,10 +402,21 @@ fn a_run_that_is_dropped_after_any_step_goes_on_without_a_call_made_twice() {
         (0..2).for_each(|seed| goes_on(name, seed));
     }
 
-    goes_on(SelfConsistency::new().with_paths(3).with_all_paths(), 0);
+    goes_on(
+        SelfConsistency {
+            paths: 3,
+            all_paths: true,
+            ..SelfConsistency::default()
+        },
+        0,
+    );
     for search in [Search::DepthFirst, Search::BestFirst] {
         goes_on(
-            TreeOfThoughts::new().with_proposals(2).with_search(search),
+            TreeOfThoughts {
+                proposals: 2,
+                search,
+                ..TreeOfThoughts::default()
+            },
             0,
         );
     }

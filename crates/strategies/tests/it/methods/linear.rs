@@ -257,10 +257,7 @@ async fn a_hypothesis_that_never_holds_is_given_up() {
         replies.push("next: hypothesis_generation".to_owned());
     }
 
-    let solver = Solver::new(
-        ScriptedClient::new(replies),
-        Linear::new().with_max_thoughts(4),
-    );
+    let solver = Solver::new(ScriptedClient::new(replies), Linear { max_thoughts: 4 });
     let solved = solver.solve(PROBLEM).await.unwrap();
     assert_eq!(
         (solved.end().to_string().as_str(), solved.answer()),
@@ -290,7 +287,7 @@ async fn a_model_that_thinks_without_end_is_brought_to_a_hypothesis() {
 
     replies.extend(["51", "verification: 51 / 3 = 17.\nholds: yes", "51"].map(str::to_owned));
     let client = ScriptedClient::new(replies);
-    let solver = Solver::new(client.clone(), Linear::new().with_max_thoughts(3));
+    let solver = Solver::new(client.clone(), Linear { max_thoughts: 3 });
     let solved = solver.solve(PROBLEM).await.unwrap();
 
     assert_eq!(solved.answer(), Some("51"));

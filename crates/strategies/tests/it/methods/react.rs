@@ -210,7 +210,7 @@ async fn the_cycles_have_an_end() {
         .chain(["I cannot tell.".to_owned()])
         .collect();
     let client = ScriptedClient::new(replies);
-    let solver = Solver::new(client.clone(), React::new().with_max_cycles(3)).with_tools(tools());
+    let solver = Solver::new(client.clone(), React { max_cycles: 3 }).with_tools(tools());
     let solved = solver.solve(PROBLEM).await.unwrap();
 
     assert_eq!(

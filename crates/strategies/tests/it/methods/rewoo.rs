@@ -144,7 +144,7 @@ async fn calls_take_the_time_of_the_longest_way_through_them() {
                 Plan: Both.\n#E4 = wait{\"s\": 2, \"after\": [\"#E2\", \"#E3\"]}";
     let client = ScriptedClient::new([plan, "done"]);
     let started = Instant::now();
-    let solved = Solver::new(client, Rewoo::new())
+    let solved = Solver::new(client, Rewoo::default())
         .with_tools(tools)
         .solve("Wait.")
         .await
@@ -166,8 +166,7 @@ async fn calls_take_the_time_of_the_longest_way_through_them() {
 async fn a_plan_that_cannot_be_carried_out_is_asked_for_again() {
     let complaint = |reply: &'static str| async move {
         let client = ScriptedClient::new([reply, PLAN, "183 m"]);
-        let solver =
-            Solver::new(client.clone(), Rewoo::new().with_max_calls(3)).with_tools(tools());
+        let solver = Solver::new(client.clone(), Rewoo { max_calls: 3 }).with_tools(tools());
         let solved = solver.solve(PROBLEM).await.unwrap();
         assert_eq!((solved.answer(), solved.spent().calls), (Some("183 m"), 3));
         let Some(Call::Model(Asked { tries, .. })) = solved.trace().calls().first() else {

@@ -1,7 +1,9 @@
 //! Scratchpad: variables and steps.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{Asked, Call, Limits, ParameterType, Scratchpad, Solver, StrategyName};
+use cogwork_strategies::{
+    Asked, Call, Limits, Parameter, ParameterType, Scratchpad, Solver, StrategyName,
+};
 
 use crate::methods::support::{conversation, only_append, told};
 
@@ -13,17 +15,26 @@ fn number() -> ParameterType {
 }
 
 fn sum() -> Scratchpad {
-    Scratchpad::new()
-        .with_variable("total", number(), "the sum so far")
-        .with_variable(
-            "left",
-            ParameterType::List {
-                items: Box::new(number()),
-                min_items: 0,
-            },
-            "what is to be added",
-        )
-        .with_result("total")
+    Scratchpad {
+        variables: vec![
+            (
+                "total".to_owned(),
+                Parameter::new(number(), "the sum so far"),
+            ),
+            (
+                "left".to_owned(),
+                Parameter::new(
+                    ParameterType::List {
+                        items: Box::new(number()),
+                        min_items: 0,
+                    },
+                    "what is to be added",
+                ),
+            ),
+        ],
+        result: Some("total".to_owned()),
+        ..Scratchpad::default()
+    }
 }
 
 const PROBLEM: &str = "What is 12 + 30 + 9?";
@@ -150,10 +161,10 @@ async fn wrong_values_are_asked_for_again() {
         solved.trace().calls().iter().find_map(of).unwrap()
     };
 
-    let total = || {
-        Scratchpad::new()
-            .with_variable("total", number(), "")
-            .with_result("total")
+    let total = || Scratchpad {
+        variables: vec![("total".to_owned(), Parameter::new(number(), ""))],
+        result: Some("total".to_owned()),
+        ..Scratchpad::default()
     };
 
     let right = [
@@ -180,7 +191,10 @@ async fn wrong_values_are_asked_for_again() {
         )
         .await,
         complaint(
-            total().with_other_variables(true),
+            Scratchpad {
+                other_variables: Some(true),
+                ..total()
+            },
             right,
             "state_variables: {\"x\": 1}",
         )
@@ -278,17 +292,26 @@ async fn steps_that_change_nothing_are_no_progress_and_steps_without_end_have_on
 
     let next = (1..50).map(|turn| format!("state_variables: {{\"total\": {turn}}}\ndone: no"));
     let client = ScriptedClient::new([start].into_iter().chain(next));
-    let solved = Solver::new(client, sum().with_max_steps(5))
-        .solve(PROBLEM)
-        .await
-        .unwrap();
+    let solved = Solver::new(
+        client,
+        Scratchpad {
+            max_steps: 5,
+            ..sum()
+        },
+    )
+    .solve(PROBLEM)
+    .await
+    .unwrap();
     assert_eq!((solved.answer(), solved.spent().calls), (Some("5"), 6));
     assert!(solved.is_answered());
 }
 
 #[tokio::test]
 async fn a_result_that_is_no_variable_is_an_error() {
-    let driver = sum().with_result("sum");
+    let driver = Scratchpad {
+        result: Some("sum".to_owned()),
+        ..sum()
+    };
     let error = Solver::new(ScriptedClient::default(), driver)
         .solve(PROBLEM)
         .await

@@ -109,7 +109,10 @@ async fn a_tool_can_answer() {
         "answer: Truman",
     ]);
 
-    let driver = SelfAsk::new().with_answering_tool("search");
+    let driver = SelfAsk {
+        answering_tool: Some("search".to_owned()),
+        ..SelfAsk::default()
+    };
     let solved = Solver::new(client.clone(), driver)
         .with_tools(search())
         .solve(PROBLEM)
@@ -173,8 +176,14 @@ async fn a_tool_can_answer() {
     answer: the answer to the problem, if no smaller question is needed (a text, may be left out)
     ");
 
-    let missing =
-        Solver::new(client, SelfAsk::new().with_answering_tool("find")).with_tools(search());
+    let missing = Solver::new(
+        client,
+        SelfAsk {
+            answering_tool: Some("find".to_owned()),
+            ..SelfAsk::default()
+        },
+    )
+    .with_tools(search());
     assert_eq!(
         missing.solve(PROBLEM).await.unwrap_err().to_string(),
         "stage `problem_reception`: there is no tool `find` to answer questions; expected `search`"
@@ -184,11 +193,17 @@ async fn a_tool_can_answer() {
 #[tokio::test]
 async fn a_problem_that_needs_no_question_needs_one_call() {
     let client = ScriptedClient::new(["thought: I know that.\nanswer: 4"]);
-    let solved = Solver::new(client, SelfAsk::new().with_answering_tool("search"))
-        .with_tools(search())
-        .solve("2 + 2?")
-        .await
-        .unwrap();
+    let solved = Solver::new(
+        client,
+        SelfAsk {
+            answering_tool: Some("search".to_owned()),
+            ..SelfAsk::default()
+        },
+    )
+    .with_tools(search())
+    .solve("2 + 2?")
+    .await
+    .unwrap();
 
     insta::assert_snapshot!(told(&solved), @"
       1 problem_reception: 2 + 2?
@@ -210,14 +225,26 @@ async fn the_questions_have_an_end() {
     let question =
         |number: u32| format!("sub_question: What is {number}?\nsub_question_answer: {number}");
     let client = ScriptedClient::new((1..=3).map(question).chain(["answer: 6".to_owned()]));
-    let solver = Solver::new(client.clone(), SelfAsk::new().with_max_questions(3));
+    let solver = Solver::new(
+        client.clone(),
+        SelfAsk {
+            max_questions: 3,
+            ..SelfAsk::default()
+        },
+    );
     let solved = solver.solve("1 + 2 + 3?").await.unwrap();
 
     assert_eq!((solved.answer(), solved.spent().calls), (Some("6"), 4));
 
     let client = ScriptedClient::new((1..=100).map(question));
-    let solver = Solver::new(client, SelfAsk::new().with_max_questions(1000))
-        .with_limits(Limits::default().with_calls(9).with_conclude(false));
+    let solver = Solver::new(
+        client,
+        SelfAsk {
+            max_questions: 1000,
+            ..SelfAsk::default()
+        },
+    )
+    .with_limits(Limits::default().with_calls(9).with_conclude(false));
     let solved = solver.solve("1 + 2 + 3?").await.unwrap();
     assert_eq!(
         (solved.answer(), solved.end().to_string().as_str()),

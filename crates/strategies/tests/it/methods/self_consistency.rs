@@ -25,7 +25,13 @@ async fn what_a_model_adds_after_its_answer_is_not_part_of_the_vote() {
         "41",
     ]);
 
-    let solver = Solver::new(client, SelfConsistency::new().with_all_paths());
+    let solver = Solver::new(
+        client,
+        SelfConsistency {
+            all_paths: true,
+            ..SelfConsistency::default()
+        },
+    );
     let solved = solver.solve(PROBLEM).await.unwrap();
     assert_eq!(solved.answer(), Some("42"));
     assert_eq!(solved.confidence(), Some(0.6));
@@ -37,7 +43,11 @@ async fn an_answer_of_two_lines_is_voted_for_as_a_whole() {
 
     let solver = Solver::new(
         client,
-        SelfConsistency::new().with_paths(3).with_all_paths(),
+        SelfConsistency {
+            paths: 3,
+            all_paths: true,
+            ..SelfConsistency::default()
+        },
     );
     let solved = solver.solve(PROBLEM).await.unwrap();
     assert_eq!(solved.answer(), Some("x = 3\ny = 4"));
@@ -53,7 +63,13 @@ async fn the_answer_of_the_majority_is_taken() {
         r#"{"thought": "by hand", "answer": "51km."}"#,
     ]);
 
-    let solver = Solver::new(client.clone(), SelfConsistency::new().with_all_paths());
+    let solver = Solver::new(
+        client.clone(),
+        SelfConsistency {
+            all_paths: true,
+            ..SelfConsistency::default()
+        },
+    );
     let solved = solver.solve(PROBLEM).await.unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: How far do three trips of 17 km go?
@@ -120,7 +136,15 @@ async fn the_answer_of_the_majority_is_taken() {
 
 #[tokio::test]
 async fn of_as_many_votes_the_earliest_path_has_its_way() {
-    let solver = |client| Solver::new(client, SelfConsistency::new().with_paths(4));
+    let solver = |client| {
+        Solver::new(
+            client,
+            SelfConsistency {
+                paths: 4,
+                ..SelfConsistency::default()
+            },
+        )
+    };
     let solved = solver(votes(["b", "a", "a", "b"]))
         .solve(PROBLEM)
         .await
@@ -136,9 +160,11 @@ async fn of_as_many_votes_the_earliest_path_has_its_way() {
 #[tokio::test]
 async fn answers_that_mean_the_same_are_one_by_a_rule_of_ones_own_too() {
     let thousands = |answer: &str| SelfConsistency::normalised(answer).replace(" thousand", "000");
-    let driver = SelfConsistency::new()
-        .with_paths(3)
-        .with_normalisation(thousands);
+    let driver = SelfConsistency {
+        paths: 3,
+        normalisation: thousands,
+        ..SelfConsistency::default()
+    };
     let solved = Solver::new(votes(["7", "5 thousand", "5,000"]), driver)
         .solve(PROBLEM)
         .await
@@ -155,7 +181,11 @@ async fn a_lost_path_is_a_lost_vote_and_its_branch_says_why() {
         .then("answer: 51");
     let solver = Solver::new(
         client,
-        SelfConsistency::new().with_paths(4).with_all_paths(),
+        SelfConsistency {
+            paths: 4,
+            all_paths: true,
+            ..SelfConsistency::default()
+        },
     )
     .with_asks_again(0);
 
@@ -180,7 +210,14 @@ async fn a_lost_path_is_a_lost_vote_and_its_branch_says_why() {
 #[tokio::test]
 async fn when_all_paths_are_lost_the_run_fails() {
     let client = ScriptedClient::new(["", "", ""]);
-    let solver = Solver::new(client, SelfConsistency::new().with_paths(3)).with_asks_again(0);
+    let solver = Solver::new(
+        client,
+        SelfConsistency {
+            paths: 3,
+            ..SelfConsistency::default()
+        },
+    )
+    .with_asks_again(0);
     let error = solver.solve(PROBLEM).await.unwrap_err();
     insta::assert_snapshot!(error, @"stage `reasoning_path_execution`: no reply could be used: line 1: the reply is empty; expected lines with `thought: …`, `answer: …`");
     assert!(error.is_unreadable());
@@ -188,10 +225,16 @@ async fn when_all_paths_are_lost_the_run_fails() {
 
     let quota = || LlmError::new(LlmErrorKind::Quota, "no money");
     let client = ScriptedClient::default().then(quota()).then(quota());
-    let error = Solver::new(client, SelfConsistency::new().with_paths(2))
-        .solve(PROBLEM)
-        .await
-        .unwrap_err();
+    let error = Solver::new(
+        client,
+        SelfConsistency {
+            paths: 2,
+            ..SelfConsistency::default()
+        },
+    )
+    .solve(PROBLEM)
+    .await
+    .unwrap_err();
     assert_eq!(
         error.client_error().map(LlmError::kind),
         Some(LlmErrorKind::Quota)
@@ -213,17 +256,23 @@ async fn paths_take_the_time_of_the_longest_and_less_when_the_majority_is_certai
     };
 
     let begun = Instant::now();
-    let solved = Solver::new(client(), SelfConsistency::new().with_all_paths())
-        .solve(PROBLEM)
-        .await
-        .unwrap();
+    let solved = Solver::new(
+        client(),
+        SelfConsistency {
+            all_paths: true,
+            ..SelfConsistency::default()
+        },
+    )
+    .solve(PROBLEM)
+    .await
+    .unwrap();
     assert_eq!(
         (begun.elapsed().as_secs(), solved.confidence()),
         (60, Some(0.6))
     );
 
     let begun = Instant::now();
-    let solved = Solver::new(client(), SelfConsistency::new())
+    let solved = Solver::new(client(), SelfConsistency::default())
         .solve(PROBLEM)
         .await
         .unwrap();
@@ -248,8 +297,14 @@ async fn paths_take_the_time_of_the_longest_and_less_when_the_majority_is_certai
 #[tokio::test]
 async fn paths_that_cannot_change_the_majority_are_not_begun() {
     let client = votes(["a"; 9]);
-    let solver =
-        Solver::new(client.clone(), SelfConsistency::new().with_paths(9)).with_calls_at_once(1);
+    let solver = Solver::new(
+        client.clone(),
+        SelfConsistency {
+            paths: 9,
+            ..SelfConsistency::default()
+        },
+    )
+    .with_calls_at_once(1);
     let solved = solver.solve(PROBLEM).await.unwrap();
     assert_eq!(
         (
@@ -263,7 +318,7 @@ async fn paths_that_cannot_change_the_majority_are_not_begun() {
 
 #[tokio::test(start_paused = true)]
 async fn a_spent_budget_leaves_the_votes_there_are() {
-    let solver = Solver::new(votes(["a", "b", "b"]), SelfConsistency::new())
+    let solver = Solver::new(votes(["a", "b", "b"]), SelfConsistency::default())
         .with_limits(Limits::default().with_calls(3));
     let solved = solver.solve(PROBLEM).await.unwrap();
 
@@ -278,7 +333,14 @@ async fn a_spent_budget_leaves_the_votes_there_are() {
         .then(after(1, "a"))
         .then(after(600, "b"));
     let budget = Limits::default().with_time(Duration::from_secs(60));
-    let solver = Solver::new(client, SelfConsistency::new().with_paths(2)).with_limits(budget);
+    let solver = Solver::new(
+        client,
+        SelfConsistency {
+            paths: 2,
+            ..SelfConsistency::default()
+        },
+    )
+    .with_limits(budget);
     let solved = solver.solve(PROBLEM).await.unwrap();
 
     assert_eq!(
@@ -298,22 +360,18 @@ async fn a_spent_budget_leaves_the_votes_there_are() {
 #[tokio::test]
 async fn each_path_has_a_seed_of_its_own() {
     let client = votes(["a", "b", "c"]);
-    let solver = Solver::new(client.clone(), SelfConsistency::new().with_paths(3))
-        .with_request(ChatRequest::default().with_seed(7));
+    let solver = Solver::new(
+        client.clone(),
+        SelfConsistency {
+            paths: 3,
+            ..SelfConsistency::default()
+        },
+    )
+    .with_request(ChatRequest::default().with_seed(7));
     solver.solve(PROBLEM).await.unwrap();
     let seeds: Vec<_> = client.requests().iter().map(ChatRequest::seed).collect();
 
     assert_eq!(seeds, [Some(7), Some(8), Some(9)]);
-}
-
-#[test]
-fn settings_keep_to_their_bounds() {
-    let text = format!("{:?}", SelfConsistency::new().with_paths(1_000_000));
-    assert_eq!(
-        text,
-        "SelfConsistency { paths: 100, temperature: 0.7, all_paths: false, .. }"
-    );
-    assert!(format!("{:?}", SelfConsistency::new().with_paths(0)).contains("paths: 1,"));
 }
 
 #[test]
@@ -416,7 +474,7 @@ proptest! {
 async fn a_vote_of_few_is_no_majority() {
     let down = || LlmError::new(LlmErrorKind::Transport, "no route to the server");
     let client = (0..4).fold(votes(["51 km"]), |client, _| client.then(down()));
-    let solved = Solver::new(client, SelfConsistency::new())
+    let solved = Solver::new(client, SelfConsistency::default())
         .solve(PROBLEM)
         .await
         .unwrap();

@@ -80,7 +80,7 @@ async fn principle_solution_and_check_are_three_calls() {
 #[tokio::test]
 async fn a_reply_without_the_principle_is_asked_for_again_and_then_an_error() {
     let client = ScriptedClient::new(["", "question: What is a gas?", "principle:"]);
-    let error = Solver::new(client.clone(), StepBack::new())
+    let error = Solver::new(client.clone(), StepBack::default())
         .solve(PROBLEM)
         .await
         .unwrap_err();
@@ -93,7 +93,7 @@ async fn a_reply_without_the_principle_is_asked_for_again_and_then_an_error() {
 #[tokio::test]
 async fn a_budget_spent_in_the_middle_leaves_the_answer_unchecked() {
     let ended = |calls| async move {
-        let solver = Solver::new(ScriptedClient::new(REPLIES), StepBack::new());
+        let solver = Solver::new(ScriptedClient::new(REPLIES), StepBack::default());
         let solved = solver
             .with_limits(Limits::default().with_calls(calls))
             .solve(PROBLEM)

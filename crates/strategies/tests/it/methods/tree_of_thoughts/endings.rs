@@ -16,7 +16,10 @@ async fn when_nothing_is_left_the_run_gives_up() {
         .then("- a\n- b")
         .then(judged(1, false).as_str())
         .then(judged(0, true).as_str());
-    let driver = small().with_search(Search::DepthFirst);
+    let driver = TreeOfThoughts {
+        search: Search::DepthFirst,
+        ..small()
+    };
     let solved = Solver::new(client, driver).solve(PROBLEM).await.unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Plan an evening for six.
@@ -83,7 +86,10 @@ async fn a_spent_budget_leaves_the_best_branch() {
     };
 
     let ended = |budget: Limits| async move {
-        let driver = small().with_proposals(1);
+        let driver = TreeOfThoughts {
+            proposals: 1,
+            ..small()
+        };
         let solved = Solver::new(replies(), driver)
             .with_limits(budget)
             .solve(PROBLEM)
@@ -191,13 +197,15 @@ impl LlmClient for Endless {
 
 #[tokio::test]
 async fn an_endless_model_meets_the_bounds() {
-    let widest = TreeOfThoughts::new()
-        .with_search(Search::BreadthFirst {
+    let widest = TreeOfThoughts {
+        search: Search::BreadthFirst {
             beam_width: usize::MAX,
-        })
-        .with_approaches(usize::MAX)
-        .with_proposals(usize::MAX)
-        .with_depth(usize::MAX);
+        },
+        approaches: usize::MAX,
+        proposals: usize::MAX,
+        depth: usize::MAX,
+        ..TreeOfThoughts::default()
+    };
 
     let budget = Limits::default()
         .with_calls(100_000)

@@ -16,8 +16,10 @@ fn judged(score: u32, solved: bool) -> String {
 }
 
 fn small() -> TreeOfThoughts {
-    TreeOfThoughts::new()
-        .with_approaches(2)
-        .with_proposals(2)
-        .with_depth(2)
+    TreeOfThoughts {
+        approaches: 2,
+        proposals: 2,
+        depth: 2,
+        ..TreeOfThoughts::default()
+    }
 }

@@ -1,7 +1,7 @@
 //! Any replies of a model lead to an end.
 
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
-use cogwork_strategies::{Limits, Search, Solver, TreeOfThoughts};
+use cogwork_strategies::{Evaluation, Limits, Search, Solver, TreeOfThoughts};
 use proptest::prelude::*;
 
 use super::PROBLEM;
@@ -80,9 +80,8 @@ proptest! {
         threshold in 0.0..6.0,
         calls in 1u32..60,
     ) {
-        let driver = TreeOfThoughts::new().with_search(search).with_threshold(threshold);
-        let driver = driver.with_approaches(approaches).with_proposals(proposals).with_depth(depth);
-        let driver = if votes > 0 { driver.with_votes(votes) } else { driver };
+        let evaluation = if votes > 0 { Evaluation::Votes(votes) } else { Evaluation::Values(1) };
+        let driver = TreeOfThoughts { search, approaches, proposals, depth, threshold, evaluation };
         let solver = Solver::new(Random(std::sync::Mutex::new(seed)), driver).with_limits(Limits::default().with_calls(calls));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         match runtime.block_on(solver.solve(PROBLEM)) {

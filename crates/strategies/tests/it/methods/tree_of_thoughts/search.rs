@@ -1,7 +1,7 @@
 //! The order in which branches are developed.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{BranchStatus, Search, Solver};
+use cogwork_strategies::{BranchStatus, Search, Solver, TreeOfThoughts};
 
 use super::{PROBLEM, TWO, judged, small};
 use crate::methods::support::{conversation, told};
@@ -142,10 +142,16 @@ async fn depth_first_goes_back_when_a_branch_is_given_up() {
         "answer: hot soup",
     ]);
 
-    let solved = Solver::new(client, small().with_search(Search::DepthFirst))
-        .solve(PROBLEM)
-        .await
-        .unwrap();
+    let solved = Solver::new(
+        client,
+        TreeOfThoughts {
+            search: Search::DepthFirst,
+            ..small()
+        },
+    )
+    .solve(PROBLEM)
+    .await
+    .unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Plan an evening for six.
       2 approach_exploration: Approaches: B, A. · approaches = [{"description":"go out","id":"B","promise":8.0},{"description":"cook","id":"A","promise":5.0}]
@@ -215,10 +221,12 @@ async fn best_first_leaves_a_branch_for_an_approach_that_promises_more() {
         "answer: rice",
     ]);
 
-    let driver = small()
-        .with_search(Search::BestFirst)
-        .with_proposals(1)
-        .with_depth(5);
+    let driver = TreeOfThoughts {
+        search: Search::BestFirst,
+        proposals: 1,
+        depth: 5,
+        ..small()
+    };
     let solved = Solver::new(client, driver).solve(PROBLEM).await.unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Plan an evening for six.

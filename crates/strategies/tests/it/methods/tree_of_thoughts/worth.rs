@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_llm::{ScriptedClient, ScriptedReply};
-use cogwork_strategies::{Limits, Search, Solver, Worth};
+use cogwork_strategies::{Evaluation, Limits, Search, Solver, TreeOfThoughts, Worth};
 use tokio::time::Instant;
 
 use super::{PROBLEM, TWO, judged, small};
@@ -22,10 +22,17 @@ async fn votes_compare_the_branches_of_a_round() {
         "answer: rice".to_owned(),
     ]);
 
-    let solved = Solver::new(client.clone(), small().with_depth(1).with_votes(3))
-        .solve(PROBLEM)
-        .await
-        .unwrap();
+    let solved = Solver::new(
+        client.clone(),
+        TreeOfThoughts {
+            depth: 1,
+            evaluation: Evaluation::Votes(3),
+            ..small()
+        },
+    )
+    .solve(PROBLEM)
+    .await
+    .unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Plan an evening for six.
       2 approach_exploration: Approaches: B, A. · approaches = [{"description":"go out","id":"B","promise":8.0},{"description":"cook","id":"A","promise":5.0}]
@@ -95,11 +102,13 @@ async fn values_are_the_mean_of_several() {
         "answer: a table",
     ]);
 
-    let driver = small()
-        .with_search(Search::DepthFirst)
-        .with_proposals(1)
-        .with_depth(1)
-        .with_values(3);
+    let driver = TreeOfThoughts {
+        search: Search::DepthFirst,
+        proposals: 1,
+        depth: 1,
+        evaluation: Evaluation::Values(3),
+        ..small()
+    };
 
     let solved = Solver::new(client, driver)
         .with_asks_again(0)
@@ -132,10 +141,16 @@ async fn a_program_can_judge_and_then_the_model_only_proposes() {
         }
     };
 
-    let solved = Solver::new(client, small().with_check(check))
-        .solve("Make 4.")
-        .await
-        .unwrap();
+    let solved = Solver::new(
+        client,
+        TreeOfThoughts {
+            evaluation: Evaluation::check(check),
+            ..small()
+        },
+    )
+    .solve("Make 4.")
+    .await
+    .unwrap();
     insta::assert_snapshot!(told(&solved), @r#"
       1 problem_reception: Make 4.
       2 approach_exploration: Approaches: tens. · approaches = [{"description":"1 + 1 = 2","id":"tens","promise":5.0}]
