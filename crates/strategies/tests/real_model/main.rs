@@ -37,7 +37,7 @@ use cogwork_llm::{Backoff, ChatRequest, OpenAiClient, Retry};
 use cogwork_strategies::{Asked, Call, Format, Limits, SolveError, Solved, Solver, StrategyName};
 
 use client::TextTools;
-use tally::{Ended, Tally};
+use tally::Ended;
 
 const PROBLEMS: [&str; 4] = [
     "What is half of 30?",
@@ -54,16 +54,17 @@ const MAX_CALLS: u32 = 20;
 async fn every_strategy_ends_and_keeps_what_the_model_wrote() -> Result<(), Box<dyn Error>> {
     let first = number("FIRST_SEED", 1);
     let runs = number("RUNS", 2);
-    let mut tally = Tally::default();
+    let mut lines = vec![tally::HEAD.to_owned()];
 
     for name in chosen_strategies()? {
+        let mut ended = Vec::new();
         for seed in first..first + runs {
-            tally.add(name, run(name, seed).await?);
+            ended.push(run(name, seed).await?);
         }
-        println!("{}", tally.line(name));
+        lines.push(tally::line(name.as_str(), &ended));
     }
 
-    println!("\n{tally}");
+    println!("\n{}", lines.join("\n"));
     Ok(())
 }
 
@@ -115,7 +116,7 @@ fn solver(name: StrategyName, seed: u64) -> Result<Solver, Box<dyn Error>> {
     let budget = Limits::default().with_calls(MAX_CALLS).with_time(time);
 
     // Small servers answer one request at a time.
-    let solver = Solver::new(client, strategies::driver(name))
+    let solver = Solver::new(client, strategies::method(name))
         .with_request(request)
         .with_format(format()?)
         .with_limits(budget)
@@ -128,22 +129,19 @@ fn solver(name: StrategyName, seed: u64) -> Result<Solver, Box<dyn Error>> {
 }
 
 fn show(result: &Result<Solved, SolveError>) {
-    let calls = match result {
-        Ok(solved) => {
-            println!("{}", solved.trace());
-            solved.trace().calls()
-        }
-        Err(error) => error.so_far().map_or(&[][..], |so_far| so_far.calls()),
+    let trace = match result {
+        Ok(solved) => Some(solved.trace()),
+        Err(error) => error.so_far(),
     };
+    let Some(trace) = trace else { return };
 
-    for call in calls {
-        let Call::Model(Asked { stage, tries, .. }) = call else {
-            println!("{call:?}");
-            continue;
-        };
-
-        for tried in tries {
-            println!("--- {stage}: {:?}\n{}", tried.complaint, tried.reply);
+    println!("{trace}");
+    for call in trace.calls() {
+        match call {
+            Call::Model(Asked { stage, tries, .. }) => tries.iter().for_each(|tried| {
+                println!("--- {stage}: {:?}\n{}", tried.complaint, tried.reply);
+            }),
+            call => println!("{call:?}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The drivers, with settings that bound a run to a few calls, and the tools.
+//! The methods, with settings that bound a run to a few calls, and the tools.
 
 use cogwork_strategies::{
     Linear, Method, React, Rewoo, Scratchpad, SelfAsk, SelfConsistency, StrategyName,
@@ -8,7 +8,7 @@ use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
 use serde::Deserialize;
 
-pub(crate) fn driver(name: StrategyName) -> Box<dyn Method> {
+pub(crate) fn method(name: StrategyName) -> Box<dyn Method> {
     match name {
         StrategyName::Linear => Box::new(Linear { max_thoughts: 6 }),
         StrategyName::React => Box::new(React { max_cycles: 3 }),
@@ -61,19 +61,16 @@ pub(crate) fn tools() -> Result<Tools, ToolError> {
 
 fn calculated(expression: &str) -> Option<String> {
     // The first character may be the sign of a number.
-    let (operator, sign) = expression
-        .char_indices()
-        .skip(1)
-        .find(|(_, character)| "+-*/".contains(*character))?;
+    let mut signs = expression.char_indices().skip(1);
+    let (place, sign) = signs.find(|(_, character)| "+-*/".contains(*character))?;
+    let left: f64 = expression[..place].trim().parse().ok()?;
+    let right: f64 = expression[place + 1..].trim().parse().ok()?;
 
-    let left: f64 = expression[..operator].trim().parse().ok()?;
-    let right: f64 = expression[operator + 1..].trim().parse().ok()?;
     let result = match sign {
         '+' => left + right,
         '-' => left - right,
         '*' => left * right,
         _ => left / right,
     };
-
     Some(result.to_string())
 }

@@ -1,9 +1,8 @@
 //! Statistics of the ends of runs.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use cogwork_strategies::{Asked, Call, SolveError, Solved, Spent, StrategyName};
+use cogwork_strategies::{Asked, Call, SolveError, Solved, Solving, Spent};
 
 /// How a run ended.
 pub(crate) struct Ended {
@@ -14,11 +13,11 @@ pub(crate) struct Ended {
     unusable: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The run reached its final stage with an answer.
     Answered,
-    /// The run was stopped before its final stage, by its budget or by the driver.
+    /// The run was stopped before its final stage, by its budget or by the method.
     Stopped,
     /// No reply could be used.
     Unreadable,
@@ -32,47 +31,36 @@ impl Ended {
     /// Returns the error of a run that failed for a reason other than unreadable replies.
     pub(crate) fn of(result: &Result<Solved, SolveError>) -> Result<Self, String> {
         match result {
-            Ok(solved) => Ok(Self::of_solved(solved)),
-            Err(error) if error.is_unreadable() => Ok(Self::of_unreadable(error)),
+            Ok(solved) => {
+                let end = match solved.is_answered() && solved.answer().is_some() {
+                    true => End::Answered,
+                    false => End::Stopped,
+                };
+                let why = format!("{}: {:?}", solved.end(), solved.answer());
+                Ok(Self::with(end, why, Some(solved.trace())))
+            }
+            Err(error) if error.is_unreadable() => Ok(Self::with(
+                End::Unreadable,
+                error.to_string(),
+                error.so_far(),
+            )),
             Err(error) => Err(format!("{error:#}")),
         }
     }
 
-    fn of_solved(solved: &Solved) -> Self {
-        let is_answered = solved.is_answered() && solved.answer().is_some();
-        let end = if is_answered {
-            End::Answered
-        } else {
-            End::Stopped
-        };
-
+    fn with(end: End, why: String, trace: Option<&Solving>) -> Self {
+        let calls = trace.map_or(&[][..], Solving::calls).iter();
+        let tries = calls.flat_map(|call| match call {
+            Call::Model(Asked { tries, .. }) => tries.as_slice(),
+            _ => &[],
+        });
         Self {
             end,
-            why: format!("{}: {:?}", solved.end(), solved.answer()),
-            spent: solved.spent(),
-            unusable: unusable(solved.trace().calls()),
+            why,
+            spent: trace.map_or_else(Spent::default, Solving::spent),
+            unusable: tries.filter(|tried| tried.complaint.is_some()).count(),
         }
     }
-
-    fn of_unreadable(error: &SolveError) -> Self {
-        let so_far = error.so_far();
-
-        Self {
-            end: End::Unreadable,
-            why: error.to_string(),
-            spent: so_far.map_or_else(Spent::default, |so_far| so_far.spent()),
-            unusable: so_far.map_or(0, |so_far| unusable(so_far.calls())),
-        }
-    }
-}
-
-fn unusable(calls: &[Call]) -> usize {
-    let tries = calls.iter().flat_map(|call| match call {
-        Call::Model(Asked { tries, .. }) => tries.as_slice(),
-        _ => &[],
-    });
-
-    tries.filter(|tried| tried.complaint.is_some()).count()
 }
 
 impl fmt::Display for Ended {
@@ -83,7 +71,6 @@ impl fmt::Display for Ended {
             spent,
             unusable,
         } = self;
-
         let seconds = spent.time.as_secs_f64();
         write!(
             f,
@@ -92,52 +79,22 @@ impl fmt::Display for Ended {
     }
 }
 
-/// The runs by strategy.
-#[derive(Default)]
-pub(crate) struct Tally(BTreeMap<&'static str, Vec<Ended>>);
+pub(crate) const HEAD: &str = "\
+| strategy | runs | answered | stopped | unreadable | calls per run | unusable replies | seconds per run |
+|---|---|---|---|---|---|---|---|";
 
-impl Tally {
-    pub(crate) fn add(&mut self, name: StrategyName, ended: Ended) {
-        self.0.entry(name.as_str()).or_default().push(ended);
-    }
-
-    /// Returns the line of the table about a strategy.
-    pub(crate) fn line(&self, name: StrategyName) -> String {
-        line(name.as_str(), &self.0[name.as_str()])
-    }
-}
-
-fn line(name: &str, runs: &[Ended]) -> String {
+/// Returns the line of the table about a strategy.
+pub(crate) fn line(name: &str, runs: &[Ended]) -> String {
     let count = |end| runs.iter().filter(|run| run.end == end).count();
-    let each = |sum: f64| sum / runs.len().max(1) as f64;
-
+    let [answered, stopped, unreadable] = [End::Answered, End::Stopped, End::Unreadable].map(count);
     let calls: u32 = runs.iter().map(|run| run.spent.calls).sum();
     let unusable: usize = runs.iter().map(|run| run.unusable).sum();
     let seconds: f64 = runs.iter().map(|run| run.spent.time.as_secs_f64()).sum();
 
+    let all = runs.len();
+    let each = |sum: f64| sum / all.max(1) as f64;
+    let (calls, seconds) = (each(f64::from(calls)), each(seconds));
     format!(
-        "| `{name}` | {} | {} | {} | {} | {:.1} | {unusable} | {:.1} |",
-        runs.len(),
-        count(End::Answered),
-        count(End::Stopped),
-        count(End::Unreadable),
-        each(f64::from(calls)),
-        each(seconds),
+        "| `{name}` | {all} | {answered} | {stopped} | {unreadable} | {calls:.1} | {unusable} | {seconds:.1} |"
     )
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "| strategy | runs | answered | stopped | unreadable | calls per run | unusable replies | seconds per run |"
-        )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|")?;
-
-        for (name, runs) in &self.0 {
-            writeln!(f, "{}", line(name, runs))?;
-        }
-
-        Ok(())
-    }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::questions::{self, Approach, Approaches, Judged};
 use super::{Evaluation, Search, TreeOfThoughts, Worth};
 use crate::methods::shared::or;
-use crate::{AskProblem, Branch, BranchId, Session, Solve, Stop, Thought, ThoughtDraft, ThoughtId};
+use crate::{AskProblem, BranchId, Solve, Stop, ThoughtDraft, ThoughtId};
 
 /// The tree of a run.
 pub(super) struct Tree {
@@ -29,27 +29,12 @@ pub(super) struct Leaf {
     approach: String,
     /// The approach and the steps after it.
     pub(super) steps: Vec<String>,
-    worth: Option<Worth>,
+    worth: Worth,
     /// Whether it was selected, or compared with the selected one, since it has this score.
     is_selected: bool,
-    /// Whether no step is left to take.
+    /// Whether no step may follow.
     has_ended: bool,
 }
-
-/// How the search continues.
-enum Way {
-    /// With the best branches that can grow.
-    Develop,
-    /// With approaches that weren't tried.
-    Open,
-    /// With the solution of the best branch.
-    Formulate,
-    /// No branch and no approach is left.
-    GiveUp,
-}
-
-const DEVELOPMENT: &str = "branch_development";
-const EVALUATION: &str = "branch_evaluation";
 
 impl Leaf {
     /// Returns a thought about the approach of the branch.
@@ -57,34 +42,14 @@ impl Leaf {
         ThoughtDraft::at(stage, text).with("approach_id", &*self.approach)
     }
 
-    fn score(&self) -> f64 {
-        self.worth.map_or(0.0, |worth| worth.score)
-    }
-
-    fn is_solved(&self) -> bool {
-        self.worth.is_some_and(|worth| worth.is_solved)
-    }
-
-    /// Returns the thought that chooses the branch.
-    fn selection(&self) -> (BranchId, ThoughtDraft) {
-        let text = format!("Chosen with a score of {}.", self.score());
-        (self.branch, self.draft("branch_selection", text))
-    }
-
-    /// Returns the thought about the best branch on another one.
-    fn comparison(&self, is_hopeless: bool) -> ThoughtDraft {
-        let (name, score) = (&self.name, self.score());
-        let text = match is_hopeless {
-            true => format!("None is good enough; this is the best, with a score of {score}."),
-            false => format!("`{name}` stays the best, with a score of {score}."),
-        };
-        self.draft("branch_selection", text)
-    }
-
-    fn depth(&self) -> usize {
-        self.steps.len().saturating_sub(1)
+    /// Returns whether the branch has only its approach.
+    fn is_new(&self) -> bool {
+        self.steps.len() == 1
     }
 }
+
+const DEVELOPMENT: &str = "branch_development";
+const EVALUATION: &str = "branch_evaluation";
 
 impl Tree {
     /// Asks for the approaches.
@@ -114,17 +79,18 @@ impl Tree {
         let mut opened: Vec<Leaf> = Vec::new();
 
         for approach in self.untried.drain(..count) {
-            let (branch, name) = fork(cx, self.explored, &approach.id)?;
             let leaf = Leaf {
-                branch,
-                name,
+                branch: BranchId::MAIN,
+                name: String::new(),
                 approach: approach.id,
                 steps: vec![approach.description.clone()],
-                worth: None,
+                worth: Worth::hopeless(),
                 is_selected: false,
                 has_ended: false,
             };
-            cx.add_on(branch, leaf.draft("branch_creation", approach.description))?;
+            let leaf = fork(cx, self.explored, leaf)?;
+            let thought = leaf.draft("branch_creation", approach.description);
+            cx.add_on(leaf.branch, thought)?;
             opened.push(leaf);
             switch_to(cx, opened.first())?;
         }
@@ -146,12 +112,8 @@ impl Tree {
                     let steps = questions::new_steps(most, &leaf.steps, &reply);
                     grown.extend(self.grow(cx, leaf, steps)?);
                 }
-                Err(problem) => {
-                    abandon(cx, leaf.branch, "No step could be taken", &problem)?;
-                    let is_open = matches!(problem, AskProblem::OutOf(_));
-                    self.leaves
-                        .extend(Some(leaf).filter(|leaf| is_open && leaf.worth.is_some()));
-                }
+                Err(AskProblem::OutOf(_)) if !leaf.is_new() => self.leaves.push(leaf),
+                Err(problem) => abandon(cx, &leaf, "No step could be taken", &problem)?,
             }
         }
         grown.sort_by_key(|leaf: &Leaf| leaf.branch);
@@ -162,12 +124,11 @@ impl Tree {
     fn grow(&mut self, cx: &mut Solve, leaf: Leaf, steps: Vec<String>) -> Result<Vec<Leaf>, Stop> {
         if steps.is_empty() {
             cx.add_on(leaf.branch, ThoughtDraft::here("No step is left to take."))?;
-            match leaf.worth {
-                None => prune(cx, leaf.branch)?,
-                Some(_) => self.leaves.push(Leaf {
-                    has_ended: true,
-                    ..leaf
-                }),
+            if leaf.is_new() {
+                prune(cx, leaf.branch)?;
+            } else {
+                let has_ended = true;
+                self.leaves.push(Leaf { has_ended, ..leaf });
             }
             return Ok(Vec::new());
         }
@@ -175,19 +136,13 @@ impl Tree {
         let tip = cx.session().branch(leaf.branch)?.tip();
         let mut grown: Vec<Leaf> = Vec::new();
         for step in steps {
-            let (branch, name) = match tip {
-                Some(tip) if !grown.is_empty() => fork(cx, tip, &leaf.approach)?,
-                _ => (leaf.branch, leaf.name.clone()),
+            let mut next = match tip {
+                Some(tip) if !grown.is_empty() => fork(cx, tip, leaf.clone())?,
+                _ => leaf.clone(),
             };
-            let mut next = Leaf {
-                branch,
-                name,
-                worth: None,
-                is_selected: false,
-                ..leaf.clone()
-            };
-            cx.add_on(branch, leaf.draft(DEVELOPMENT, &*step))?;
+            cx.add_on(next.branch, leaf.draft(DEVELOPMENT, &*step))?;
             next.steps.push(step);
+            next.has_ended = next.steps.len() > self.settings.depth;
             grown.push(next);
         }
         Ok(grown)
@@ -196,14 +151,21 @@ impl Tree {
     /// Scores branches, and returns those that have a score.
     pub(super) fn evaluate(&self, cx: &mut Solve, leaves: Vec<Leaf>) -> Result<Vec<Leaf>, Stop> {
         let judged = self.judged(cx, &leaves)?;
-        let scored = leaves.into_iter().zip(judged);
-        let scored: Result<Vec<_>, Stop> = scored
-            .map(|(leaf, judged)| self.scored(cx, leaf, judged))
-            .collect();
+        let mut scored = Vec::new();
+        let result = leaves
+            .into_iter()
+            .zip(judged)
+            .try_for_each(|(leaf, judged)| {
+                match judged {
+                    Ok(judged) => scored.push(self.scored(cx, leaf, judged)?),
+                    Err(problem) => abandon(cx, &leaf, "This could not be judged", &problem)?,
+                }
+                Ok(())
+            });
 
         // Of a run that ends here, the scores so far count.
-        self.keep_best(cx);
-        Ok(scored?.into_iter().flatten().collect())
+        self.keep_best(cx, &scored);
+        result.map(|()| scored)
     }
 
     /// Returns the scores of branches.
@@ -237,21 +199,9 @@ impl Tree {
         Ok(values.chunks(times).map(questions::mean).collect())
     }
 
-    /// Adds the score of a branch. One without a score is abandoned.
-    fn scored(
-        &self,
-        cx: &mut Solve,
-        leaf: Leaf,
-        judged: Result<Judged, AskProblem>,
-    ) -> Result<Option<Leaf>, Stop> {
-        let (mut worth, text) = match judged {
-            Ok(judged) => judged,
-            Err(problem) => {
-                abandon(cx, leaf.branch, "This could not be judged", &problem)?;
-                return Ok(None);
-            }
-        };
-
+    /// Adds the score of a branch.
+    fn scored(&self, cx: &mut Solve, leaf: Leaf, judged: Judged) -> Result<Leaf, Stop> {
+        let (mut worth, text) = judged;
         let otherwise = match worth.is_solved {
             true => "This is solved.",
             false => "This is judged.",
@@ -262,8 +212,23 @@ impl Tree {
 
         // If a branch is both solved and below the threshold, the model made a mistake.
         worth.is_solved &= worth.score >= self.settings.threshold;
-        let worth = Some(worth);
-        Ok(Some(Leaf { worth, ..leaf }))
+        let is_selected = false;
+        Ok(Leaf {
+            worth,
+            is_selected,
+            ..leaf
+        })
+    }
+
+    /// Keeps the steps of the branch with the highest score as the answer until the model gives one.
+    fn keep_best(&self, cx: &mut Solve, scored: &[Leaf]) {
+        let best = cx.session().best(1).first().map(|branch| branch.id());
+        let mut leaves = self.leaves.iter().chain(scored);
+        let best = leaves.find(|leaf| Some(leaf.branch) == best);
+
+        if let Some(best) = best.filter(|best| best.worth.score >= self.settings.threshold) {
+            cx.keep_guess(&best.steps.join("\n"));
+        }
     }
 
     /// Chooses the branches to continue with, prunes those that aren't needed any more, and returns
@@ -272,63 +237,70 @@ impl Tree {
         self.leaves.extend(judged);
         self.sort();
         let judged = self.leaves.iter().find(|leaf| !leaf.is_selected).cloned();
-        let mut left = self.keep_the_best();
+        let mut left = self.keep_good();
         let selected = self.select(cx, judged.as_ref(), &mut left)?;
         // A branch that was compared with a selected one stays open for the decision.
         let (hopeless, needless): (Vec<Leaf>, Vec<Leaf>) =
             left.into_iter().partition(|leaf| leaf.is_selected);
         prune_all(cx, &needless)?;
 
-        let (way, text) = self.way();
+        let (text, growing, opens) = self.decision();
         for branch in selected {
             cx.add_on(branch, ThoughtDraft::at("continuation_decision", &*text))?;
         }
-        self.keep_best(cx);
+        self.keep_best(cx, &[]);
 
-        let growing = match way {
-            Way::GiveUp => return Err(Stop::give_up(text)),
-            Way::Formulate => {
-                switch_to(cx, self.leaves.first())?;
-                return Ok(Vec::new());
-            }
-            Way::Develop => self.take_growing(),
-            Way::Open => Vec::new(),
-        };
-        switch_to(cx, growing.first())?;
-        prune_all(cx, &hopeless)?;
-        match growing.is_empty() {
-            true => self.open(cx),
-            false => Ok(growing),
+        if opens {
+            prune_all(cx, &hopeless)?;
+            return self.open(cx);
         }
+        let Some(current) = growing.first().or(self.leaves.first()) else {
+            return Err(Stop::give_up(text));
+        };
+        switch_to(cx, Some(current))?;
+        if !growing.is_empty() {
+            prune_all(cx, &hopeless)?;
+        }
+        let grows = |leaf: &Leaf| growing.iter().any(|other| other.branch == leaf.branch);
+        self.leaves.retain(|leaf| !grows(leaf));
+        Ok(growing)
     }
 
-    /// Keeps the branches that may be followed, the best first: those in the beam if there is one, or
-    /// all that are good enough. Returns the others.
-    fn keep_the_best(&mut self) -> Vec<Leaf> {
-        let leaves = std::mem::take(&mut self.leaves).into_iter();
-        let (mut kept, mut left): (Vec<Leaf>, Vec<Leaf>) =
-            leaves.partition(|leaf| leaf.score() >= self.settings.threshold);
-
-        if let Search::BreadthFirst { beam_width } = self.settings.search {
-            left.extend(kept.drain(beam_width.min(kept.len())..));
+    /// Returns how many branches are developed at once.
+    fn beam(&self) -> usize {
+        match self.settings.search {
+            Search::BreadthFirst { beam_width } => beam_width,
+            Search::DepthFirst | Search::BestFirst => 1,
         }
-        self.leaves = kept;
-        left
     }
 
     /// Sorts the branches: solved ones first, then by depth if the search is depth first, then by
     /// score. Of equal branches, the older one comes first.
     fn sort(&mut self) {
         let is_depth_first = self.settings.search == Search::DepthFirst;
-        let depth = |leaf: &Leaf| if is_depth_first { leaf.depth() } else { 0 };
+        let depth = |leaf: &Leaf| if is_depth_first { leaf.steps.len() } else { 0 };
 
         self.leaves.sort_by(|one, other| {
-            let by_solved = other.is_solved().cmp(&one.is_solved());
+            let by_solved = other.worth.is_solved.cmp(&one.worth.is_solved);
             let by_depth = depth(other).cmp(&depth(one));
-            let by_score = other.score().total_cmp(&one.score());
+            let by_score = other.worth.score.total_cmp(&one.worth.score);
             let by_age = one.branch.cmp(&other.branch);
             by_solved.then(by_depth).then(by_score).then(by_age)
         });
+    }
+
+    /// Keeps the branches that may be followed: those in the beam if there is one, or all that are
+    /// good enough. Returns the others.
+    fn keep_good(&mut self) -> Vec<Leaf> {
+        let leaves = std::mem::take(&mut self.leaves).into_iter();
+        let (mut kept, mut left): (Vec<Leaf>, Vec<Leaf>) =
+            leaves.partition(|leaf| leaf.worth.score >= self.settings.threshold);
+
+        if let Search::BreadthFirst { beam_width } = self.settings.search {
+            left.extend(kept.drain(beam_width.min(kept.len())..));
+        }
+        self.leaves = kept;
+        left
     }
 
     /// Adds a thought on each chosen branch that wasn't selected yet. If there are none, the best of
@@ -340,17 +312,26 @@ impl Tree {
         judged: Option<&Leaf>,
         left: &mut [Leaf],
     ) -> Result<Vec<BranchId>, Stop> {
-        let chosen = self.leaves.iter().take(self.beam());
-        let best = chosen.clone().next().or(judged).cloned();
-        let new = chosen.filter(|leaf| !leaf.is_selected);
-        let mut thoughts: Vec<(BranchId, ThoughtDraft)> = new.map(Leaf::selection).collect();
+        let best = self.leaves.first().or(judged).cloned();
+        let new = self.leaves.iter().take(self.beam());
+        let new = new.filter(|leaf| !leaf.is_selected).map(|leaf| {
+            let text = format!("Chosen with a score of {}.", leaf.worth.score);
+            (leaf.branch, leaf, text)
+        });
+        let mut thoughts: Vec<_> = new.collect();
+
         if let (true, Some(judged), Some(best)) = (thoughts.is_empty(), judged, &best) {
-            thoughts.push((judged.branch, best.comparison(self.leaves.is_empty())));
+            let (name, score) = (&best.name, best.worth.score);
+            let text = match self.leaves.is_empty() {
+                true => format!("None is good enough; this is the best, with a score of {score}."),
+                false => format!("`{name}` stays the best, with a score of {score}."),
+            };
+            thoughts.push((judged.branch, best, text));
         }
 
         let mut selected = Vec::new();
-        for (branch, thought) in thoughts {
-            cx.add_on(branch, thought)?;
+        for (branch, about, text) in thoughts {
+            cx.add_on(branch, about.draft("branch_selection", text))?;
             selected.push(branch);
         }
         for leaf in self.leaves.iter_mut().chain(left) {
@@ -361,84 +342,41 @@ impl Tree {
         Ok(selected)
     }
 
-    /// Returns how the search continues after branches were scored, in words, too.
-    fn way(&self) -> (Way, String) {
+    /// Returns how the search continues in words, the branches that are developed, and whether
+    /// approaches that weren't tried are opened instead.
+    fn decision(&self) -> (String, Vec<Leaf>, bool) {
         let untried = self.untried.get(..self.beam()).unwrap_or(&self.untried);
-        let open = || (Way::Open, format!("Try {}.", ids(untried)));
+        let open = || (format!("Try {}.", ids(untried)), Vec::new(), true);
+        let stop = |text| (text, Vec::new(), false);
 
+        let threshold = self.settings.threshold;
         let Some(best) = self.leaves.first() else {
-            if !untried.is_empty() {
-                return open();
-            }
-            let threshold = self.settings.threshold;
-            let text = format!(
-                "every approach was tried, and no branch with a score of {threshold} or more is left"
-            );
-            return (Way::GiveUp, text);
+            return match untried.is_empty() {
+                false => open(),
+                true => stop(format!(
+                    "every approach was tried, and no branch with a score of {threshold} or more is left"
+                )),
+            };
         };
 
         let name = &best.name;
-        if best.is_solved() {
-            return (Way::Formulate, format!("`{name}` holds the solution."));
+        if best.worth.is_solved {
+            return stop(format!("`{name}` holds the solution."));
         }
         let chosen = self.leaves.iter().take(self.beam());
-        let growing: Vec<&Leaf> = chosen.filter(|leaf| self.may_grow(leaf)).collect();
+        let growing: Vec<Leaf> = chosen.filter(|leaf| !leaf.has_ended).cloned().collect();
         let Some(first) = growing.first() else {
-            let text = format!("`{name}` has come to its end and is the best.");
-            return (Way::Formulate, text);
+            return stop(format!("`{name}` has come to its end and is the best."));
         };
 
         let promise = untried.first().map_or(0.0, |approach| approach.promise);
-        if self.settings.search == Search::BestFirst && promise > first.score() {
+        if self.settings.search == Search::BestFirst && promise > first.worth.score {
             return open();
         }
 
         let names: Vec<&str> = growing.iter().map(|leaf| leaf.name.as_str()).collect();
-        (Way::Develop, format!("Go on with {}.", names.join(", ")))
-    }
-
-    /// Returns how many branches are developed at once.
-    fn beam(&self) -> usize {
-        match self.settings.search {
-            Search::BreadthFirst { beam_width } => beam_width,
-            Search::DepthFirst | Search::BestFirst => 1,
-        }
-    }
-
-    fn may_grow(&self, leaf: &Leaf) -> bool {
-        !leaf.has_ended && leaf.depth() < self.settings.depth
-    }
-
-    /// Takes the chosen branches that can grow.
-    fn take_growing(&mut self) -> Vec<Leaf> {
-        let chosen = self.beam().min(self.leaves.len());
-        let chosen: Vec<Leaf> = self.leaves.drain(..chosen).collect();
-        let (growing, ended): (Vec<Leaf>, Vec<Leaf>) =
-            chosen.into_iter().partition(|leaf| self.may_grow(leaf));
-        self.leaves.extend(ended);
-        growing
-    }
-
-    /// Keeps the steps of the branch with the highest score as the answer until the model gives one.
-    fn keep_best(&self, cx: &mut Solve) {
-        let session = cx.session();
-        let best = session.best(1);
-        let Some(best) = best
-            .first()
-            .filter(|best| best.score() >= Some(self.settings.threshold))
-        else {
-            return;
-        };
-
-        // A step that wasn't scored is left out.
-        let judged = session.path(best.tip());
-        let judged = judged.skip_while(|thought| thought.stage() != EVALUATION);
-        let is_step =
-            |thought: &&Thought| ["branch_creation", DEVELOPMENT].contains(&thought.stage());
-        let mut steps: Vec<&str> = judged.filter(is_step).map(Thought::text).collect();
-        steps.reverse();
-        let steps = steps.join("\n");
-        cx.keep_guess(&steps);
+        let text = format!("Go on with {}.", names.join(", "));
+        (text, growing, false)
     }
 
     /// Returns the approach and the steps of the best branch.
@@ -448,23 +386,30 @@ impl Tree {
 
     /// Compares the score of the best branch with those of the others.
     pub(super) fn justification(&self, cx: &Solve) -> String {
-        let Some(best) = self.leaves.first() else {
+        let Some(Leaf {
+            branch,
+            name,
+            worth,
+            ..
+        }) = self.leaves.first()
+        else {
             return String::new();
         };
-        let mut text = format!("`{}` has a score of {}", best.name, best.score());
-        if best.is_solved() {
+        let mut text = format!("`{name}` has a score of {}", worth.score);
+        if worth.is_solved {
             text.push_str(" and is solved");
         }
 
-        let branches = cx.session().branches().iter();
-        let others = branches.filter(|branch| branch.id() != best.branch);
-        let mut others: Vec<(f64, &Branch)> = others
-            .filter_map(|branch| Some((branch.score()?, branch)))
+        let others = cx.session().branches().iter();
+        let others = others.filter(|other| other.id() != *branch);
+        let mut others: Vec<(f64, &str)> = others
+            .filter_map(|other| Some((other.score()?, other.name())))
             .collect();
         others.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let scores = others.iter().take(MAX_OTHERS);
-        let scores = scores.map(|(score, branch)| format!("`{}` {score}", branch.name()));
-        let scores: Vec<String> = scores.collect();
+        let scores: Vec<String> = scores
+            .map(|(score, name)| format!("`{name}` {score}"))
+            .collect();
 
         match scores.is_empty() {
             true => format!("{text}; it is the only branch."),
@@ -477,13 +422,14 @@ impl Tree {
 const MAX_OTHERS: usize = 5;
 
 /// Prunes a branch for which the model couldn't be asked, unless the run is about to end.
-fn abandon(cx: &mut Solve, branch: BranchId, what: &str, problem: &AskProblem) -> Result<(), Stop> {
+fn abandon(cx: &mut Solve, leaf: &Leaf, what: &str, problem: &AskProblem) -> Result<(), Stop> {
     if matches!(problem, AskProblem::OutOf(_)) {
         return Ok(());
     }
 
-    cx.add_on(branch, ThoughtDraft::here(format!("{what}: {problem}")))?;
-    prune(cx, branch)
+    let remark = ThoughtDraft::here(format!("{what}: {problem}"));
+    cx.add_on(leaf.branch, remark)?;
+    prune(cx, leaf.branch)
 }
 
 fn prune_all(cx: &mut Solve, leaves: &[Leaf]) -> Result<(), Stop> {
@@ -500,25 +446,22 @@ fn prune(cx: &mut Solve, branch: BranchId) -> Result<(), Stop> {
 }
 
 fn switch_to(cx: &mut Solve, leaf: Option<&Leaf>) -> Result<(), Stop> {
-    if let Some(leaf) = leaf {
-        cx.session_mut().switch(leaf.branch)?;
+    match leaf {
+        Some(leaf) => Ok(cx.session_mut().switch(leaf.branch)?),
+        None => Ok(()),
     }
-    Ok(())
-}
-
-/// Opens a branch for an approach, and returns its name, too.
-fn fork(cx: &mut Solve, from: ThoughtId, approach: &str) -> Result<(BranchId, String), Stop> {
-    let name = free_name(cx.session(), approach);
-    let branch = cx.session_mut().fork(from, &*name)?;
-    Ok((branch, name))
 }
 
 /// The maximum number of characters of an approach that go into the name of a branch.
 const MAX_NAME: usize = 40;
 
-/// Returns a name for a branch of an approach, with a number after it if the name is taken.
-fn free_name(session: &Session, approach: &str) -> String {
-    let letters = approach.chars().filter(|letter| !is_invisible(*letter));
+/// Opens a branch that begins like another one. It has the name of the approach, with a number after
+/// it if the name is taken.
+fn fork(cx: &mut Solve, from: ThoughtId, like: Leaf) -> Result<Leaf, Stop> {
+    let letters = like
+        .approach
+        .chars()
+        .filter(|letter| !is_invisible(*letter));
     let short: String = letters.take(MAX_NAME).collect();
     let base = match short.trim() {
         "" => "approach",
@@ -526,10 +469,16 @@ fn free_name(session: &Session, approach: &str) -> String {
     };
 
     let numbered = (2_u32..).map(|number| format!("{base}-{number}"));
-    once(base.to_owned())
-        .chain(numbered)
-        .find(|name| session.branch_named(name).is_none())
-        .unwrap_or_default()
+    let mut names = once(base.to_owned()).chain(numbered);
+    let is_free = |name: &String| cx.session().branch_named(name).is_none();
+    let name = names.find(is_free).unwrap_or_default();
+
+    let branch = cx.session_mut().fork(from, &*name)?;
+    Ok(Leaf {
+        branch,
+        name,
+        ..like
+    })
 }
 
 fn ids(approaches: &[Approach]) -> String {

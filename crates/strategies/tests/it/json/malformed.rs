@@ -1,7 +1,9 @@
 //! JSON as models write it.
 
 use cogwork_llm::{Capabilities, Capability, ChatResponse, FinishReason, ScriptedClient};
-use cogwork_strategies::{Asked, Call, Format, Solver, Strategies, StrategyName};
+use cogwork_strategies::{Format, Method, Solver, Strategies, StrategyName};
+
+use crate::methods::support::complaints;
 
 #[path = "../../../../typed/tests/replies/mod.rs"]
 mod replies;
@@ -34,66 +36,38 @@ fn judge() -> cogwork_strategies::Strategy {
 #[tokio::test]
 async fn repairs_are_kept_in_the_trace() {
     let reply = "Sure:\n\n{\"thought\": \"t\",\n 'reason': \"Clean\",\n \"score\": 8,}";
-    let client = client([ChatResponse::new(reply)]);
-    let solved = Solver::new(client, judge()).solve("p").await.unwrap();
+    let solver = Solver::new(client([ChatResponse::new(reply)]), judge());
+    let saved = serde_json::to_value(solver.solve("p").await.unwrap().trace()).unwrap();
 
-    let Some(Call::Model(Asked { repairs, .. })) = solved.trace().calls().last() else {
-        panic!("no call");
-    };
-    let repairs: Vec<String> = repairs.iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(repairs.join("\n"), @"
-    line 4: took other quotes for double quotes
-    line 5: left out a comma
-    ");
-
-    let saved = serde_json::to_value(solved.trace()).unwrap();
-    assert_eq!(saved["calls"][0]["model"]["format"], "schema");
-    assert_eq!(
-        saved["calls"][0]["model"]["repairs"]
-            .as_array()
-            .map(Vec::len),
-        Some(2)
-    );
+    let call = &saved["calls"][0]["model"];
+    assert_eq!(call["format"], "schema");
+    assert_eq!(call["repairs"].as_array().map(Vec::len), Some(2));
 }
 
+/// Otherwise, what the model had no room for would be missing.
 #[tokio::test]
 async fn a_reply_at_the_limit_of_tokens_is_asked_for_again() {
-    let cut = ChatResponse::new(r#"{"thought": "t", "reason": "Cl"#)
-        .with_finish_reason(FinishReason::Length);
-    let whole = ChatResponse::new(r#"{"thought": "t", "reason": "Clean", "score": 8}"#);
-    let client = client([cut, whole]);
-    let solved = Solver::new(client, judge()).solve("p").await.unwrap();
+    let cut = |reply: &str| ChatResponse::new(reply).with_finish_reason(FinishReason::Length);
+    let judgement = ChatResponse::new(r#"{"thought": "t", "reason": "Clean", "score": 8}"#);
+    let steps = ChatResponse::new(r#"{"thought": "t", "steps": ["one"]}"#);
+    let one = client([cut(r#"{"thought": "t", "reason": "Cl"#), judgement]);
+    let list = client([cut(r#"{"thought": "t", "steps": ["one", "tw"#), steps]);
 
-    let Some(Call::Model(Asked { tries, .. })) = solved.trace().calls().last() else {
-        panic!("no call");
-    };
-    insta::assert_snapshot!(tries[0].complaint.as_deref().unwrap(), @"line 1: the reply ends inside the value; expected all of it; the reply was cut off at the limit of tokens, so be shorter");
-}
-
-/// Otherwise, the items that the model had no room for would be missing.
-#[tokio::test]
-async fn a_list_at_the_limit_of_tokens_is_asked_for_again() {
-    let cut = ChatResponse::new(r#"{"thought": "t", "steps": ["one", "tw"#)
-        .with_finish_reason(FinishReason::Length);
-    let steps = r#"{"thought": "t", "steps": ["one"]}"#;
-    let results = r#"{"thought": "t", "results": ["1"], "answer": "1"}"#;
-    let checked = r#"{"thought": "t", "holds": true, "answer": "1"}"#;
-    let whole = [steps, results, checked].map(ChatResponse::new);
-
-    let client = client(std::iter::once(cut).chain(whole));
-    let solver = Solver::new(client, StrategyName::ChainOfThought);
-    let solved = solver.solve("p").await.unwrap();
-
-    let Some(Call::Model(Asked { tries, .. })) = solved.trace().calls().first() else {
-        panic!("no call");
-    };
-    assert_eq!(
-        tries[0].complaint.as_deref(),
-        Some(
+    for (client, method) in [
+        (one, judge().into()),
+        (list, Box::<dyn Method>::from(StrategyName::ChainOfThought)),
+    ] {
+        let trace = match Solver::new(client, method).solve("p").await {
+            Ok(solved) => solved.trace().clone(),
+            // The script has no more replies.
+            Err(error) => error.so_far().unwrap().clone(),
+        };
+        assert_eq!(
+            complaints(&trace),
             "line 1: the reply ends inside the value; expected all of it; \
              the reply was cut off at the limit of tokens, so be shorter"
-        )
-    );
+        );
+    }
 }
 
 const USABLE: &str =

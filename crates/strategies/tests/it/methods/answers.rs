@@ -2,87 +2,69 @@
 
 use cogwork_llm::{Capabilities, Capability, ChatRequest, LlmClient, ScriptedClient};
 use cogwork_strategies::{
-    Method, Parameter, ParameterType, React, Scratchpad, Search, SelfAsk, SelfConsistency, Solved,
-    Solver, StepBack, Strategies, StrategyName, TreeOfThoughts,
+    Method, Parameter, ParameterType, React, Scratchpad, Search, SelfConsistency, Solved, Solver,
+    StepBack, Strategies, StrategyName, TreeOfThoughts,
 };
-use cogwork_tools::{Tools, function};
-use serde_json::Value;
+
+use super::support::{scripted, tools};
+use super::wires::tree;
 
 const PROBLEM: &str = "What is 17 * 3?";
 const CHOICE: &str = "Which of these is prime: 9, 15, or none?";
 const REFUSAL: &str = "I'm sorry, but I can't help with that.";
 
-/// A run of a strategy whose last reply but one or two has the answer.
+/// A run of a strategy: the replies before the one with the answer, which replaces `{}`, and after it.
 struct Script {
-    name: &'static str,
-    driver: Box<dyn Method>,
+    method: Box<dyn Method>,
     before: Vec<&'static str>,
-    /// The reply with the answer, which replaces `{}`.
     answer: &'static str,
     after: Vec<&'static str>,
 }
 
 impl Script {
     fn new(
-        driver: impl Into<Box<dyn Method>>,
+        method: impl Into<Box<dyn Method>>,
         before: &[&'static str],
         answer: &'static str,
+        after: &[&'static str],
     ) -> Self {
-        let driver = driver.into();
-        let name = StrategyName::ALL
-            .into_iter()
-            .map(StrategyName::as_str)
-            .find(|name| driver.strategy().name() == *name)
-            .unwrap();
         Self {
-            name,
-            driver,
+            method: method.into(),
             before: before.to_vec(),
             answer,
-            after: Vec::new(),
+            after: after.to_vec(),
         }
     }
 
-    fn then(mut self, reply: &'static str) -> Self {
-        self.after.push(reply);
-        self
+    fn name(&self) -> String {
+        self.method.strategy().name().to_owned()
     }
 
-    /// Returns a client that gives each of `answers` in turn.
-    fn client(&self, answers: &[&str]) -> ScriptedClient {
+    /// Returns a solver whose model gives each of `answers` in turn.
+    fn solver(self, answers: &[&str]) -> (Solver, ScriptedClient) {
         let before = self.before.iter().map(|reply| (*reply).to_owned());
         let answers = answers
             .iter()
             .map(|answer| self.answer.replace("{}", answer));
         let after = self.after.iter().map(|reply| (*reply).to_owned());
-        ScriptedClient::new(before.chain(answers).chain(after).collect::<Vec<_>>())
+        let replies: Vec<String> = before.chain(answers).chain(after).collect();
+        scripted(self.method, replies)
     }
+}
 
-    fn solver(self, client: &ScriptedClient) -> Solver {
-        let input = |_: Value| async move { Ok("51".to_owned()) };
-        let tools = Tools::new()
-            .with(function("times", "Multiplies.", input))
-            .unwrap();
-        Solver::new(client.clone(), self.driver).with_tools(tools)
+/// Returns a scratchpad whose result is a text.
+fn scratchpad(choices: &[&str]) -> Scratchpad {
+    let choices = choices.iter().map(|&choice| choice.to_owned()).collect();
+    let result = Parameter::new(ParameterType::Text { choices }, "the result");
+    Scratchpad {
+        variables: vec![("result".to_owned(), result)],
+        result: Some("result".to_owned()),
+        ..Scratchpad::default()
     }
 }
 
 /// Returns a run of each strategy.
-fn scripts() -> Vec<Script> {
-    let tree = TreeOfThoughts {
-        search: Search::DepthFirst,
-        proposals: 1,
-        ..TreeOfThoughts::default()
-    };
-    let text = ParameterType::Text {
-        choices: Vec::new(),
-    };
-    let scratchpad = Scratchpad {
-        variables: vec![("result".to_owned(), Parameter::new(text, "the result"))],
-        result: Some("result".to_owned()),
-        ..Scratchpad::default()
-    };
-
+fn scripts() -> [Script; 9] {
     let outline = [
         "thought: Tens and ones.\nthoughts_needed: 4",
         "30 and 21 make 51.",
@@ -95,51 +77,42 @@ fn scripts() -> Vec<Script> {
         "10 * 3 + 7 * 3 = 51",
         "evaluation_score: 10\nsolved: yes",
     ];
+    let principle = ["question: What is a product?\nprinciple: A sum."];
+    let case = "approach: Add.\napplication: 17 + 17 + 17.\nsolution: 51.\nanswer: {}";
+    let variable = [r#"state_variables: {"result": null}"#];
+    let step = "thought: s\nstate_variables: {\"result\": \"{}\"}\ndone: yes";
+    let action = ["thought: t\naction: height\naction_input: 17"];
+    let finish = "thought: Known.\naction: finish\naction_input: {}";
+    let plan = ["Plan: Multiply.\n#E1 = height[17]"];
+    let steps = ["steps:\n- Multiply."];
 
-    vec![
-        Script::new(
-            StrategyName::ChainOfThought,
-            &["steps:\n- Multiply."],
-            "results:\n- 51\nanswer: {}",
-        )
-        .then("holds: yes"),
+    let step_back = StepBack {
+        verification: false,
+    };
+    let vote = SelfConsistency {
+        paths: 1,
+        ..SelfConsistency::default()
+    };
+    let tree = TreeOfThoughts {
+        proposals: 1,
+        ..tree(Search::DepthFirst)
+    };
+    let chain = StrategyName::ChainOfThought;
+    [
+        Script::new(chain, &steps, "results:\n- 51\nanswer: {}", &["holds: yes"]),
         Script::new(
             StrategyName::Linear,
             &outline,
-            "thought: 30 + 21.\nanswer: {}",
-        ),
-        Script::new(
-            StepBack {
-                verification: false,
-            },
-            &["question: What is a product?\nprinciple: A sum."],
-            "approach: Add.\napplication: 17 + 17 + 17.\nsolution: 51.\nanswer: {}",
-        ),
-        Script::new(
-            scratchpad,
-            &[r#"state_variables: {"result": null}"#],
-            "thought: s\nstate_variables: {\"result\": \"{}\"}\ndone: yes",
-        ),
-        Script::new(SelfAsk::default(), &[], "answer: {}"),
-        Script::new(
-            React::default(),
-            &["thought: t\naction: times\naction_input: 17"],
-            "thought: Known.\naction: finish\naction_input: {}",
-        ),
-        Script::new(
-            StrategyName::Rewoo,
-            &["Plan: Multiply.\n#E1 = times[17]"],
             "thought: t\nanswer: {}",
-        ),
-        Script::new(
-            SelfConsistency {
-                paths: 1,
-                ..SelfConsistency::default()
-            },
             &[],
-            "thought: t\nanswer: {}",
         ),
-        Script::new(tree, &approach, "17 * 3 = 30 + 21 = 51.\nanswer: {}"),
+        Script::new(step_back, &principle, case, &[]),
+        Script::new(scratchpad(&[]), &variable, step, &[]),
+        Script::new(StrategyName::SelfAsk, &[], "answer: {}", &[]),
+        Script::new(StrategyName::React, &action, finish, &[]),
+        Script::new(StrategyName::Rewoo, &plan, "thought: t\nanswer: {}", &[]),
+        Script::new(vote, &[], "thought: t\nanswer: {}", &[]),
+        Script::new(tree, &approach, "17 * 3 = 30 + 21.\nanswer: {}", &[]),
     ]
 }
 
@@ -148,58 +121,30 @@ fn complaint(request: &ChatRequest) -> String {
 }
 
 #[tokio::test]
-async fn a_refusal_is_asked_for_again_in_every_strategy() {
-    assert_eq!(scripts().len(), StrategyName::ALL.len());
+async fn a_refusal_is_asked_for_again_and_nothing_but_refusals_is_never_an_answer() {
+    let language_model = "As an AI language model, I do not calculate.";
+    let refusals = [REFUSAL, language_model, "N/A", "unknown", "No answer."];
 
-    for refusal in [
-        REFUSAL,
-        "I cannot help with that.",
-        "N/A",
-        "unknown",
-        "No answer.",
-    ] {
-        for script in scripts() {
-            let name = script.name;
+    for refusal in refusals {
+        for (script, refused) in scripts().into_iter().zip(scripts()) {
+            let name = script.name();
             let asked = script.before.len();
-            let client = script.client(&[refusal, "51"]);
-            let solved = script.solver(&client).solve(PROBLEM).await.unwrap();
-
+            let (solver, client) = script.solver(&[refusal, "51"]);
+            let solved = solver.solve(PROBLEM).await.unwrap();
             assert_eq!(solved.answer(), Some("51"), "{name}: {refusal}");
             assert!(solved.is_answered(), "{name}: {refusal}: {}", solved.end());
-
             let complaint = complaint(&client.requests()[asked + 1]);
             assert!(
                 complaint.contains("That reply cannot be used"),
                 "{name}: {complaint}"
             );
-        }
-    }
-}
 
-#[tokio::test]
-async fn nothing_but_refusals_is_never_an_answer() {
-    for refusal in [
-        REFUSAL,
-        "As an AI language model, I do not calculate.",
-        "unknown",
-    ] {
-        for script in scripts() {
-            let name = script.name;
-            let client = script.client(&[refusal]);
-            let solved = script
-                .solver(&client)
-                .with_asks_again(0)
-                .solve(PROBLEM)
-                .await;
-
-            let error = solved.unwrap_err();
+            let (solver, _) = refused.solver(&[refusal]);
+            let error = solver.with_asks_again(0).solve(PROBLEM).await.unwrap_err();
             assert!(error.is_unreadable(), "{name}: {error}");
             let best = error.so_far().unwrap().best();
-            let best = best.map(|best| best.text.as_str());
-            assert!(
-                !best.is_some_and(|best| best.contains(refusal)),
-                "{name}: {best:?}"
-            );
+            let is_refusal = best.is_some_and(|best| best.text.contains(refusal));
+            assert!(!is_refusal, "{name}: {best:?}");
         }
     }
 }
@@ -207,34 +152,24 @@ async fn nothing_but_refusals_is_never_an_answer() {
 #[tokio::test]
 async fn none_is_an_answer_where_the_problem_offers_it() {
     for script in scripts() {
-        let name = script.name;
-        let client = script.client(&["None"]);
-        let solved = script.solver(&client).solve(CHOICE).await.unwrap();
+        let name = script.name();
+        let (solver, _) = script.solver(&["None"]);
+        let solved = solver.solve(CHOICE).await.unwrap();
         assert_eq!(solved.answer(), Some("None"), "{name}");
         assert!(solved.is_answered(), "{name}");
     }
+
+    // So is it as a correction.
+    for (problem, answer) in [(CHOICE, "None"), (PROBLEM, "11")] {
+        let corrections = ["holds: no\nanswer: None", "holds: no\nanswer: 11"];
+        let replies = ["steps:\n- Check.", "results:\n- 9\nanswer: 9"];
+        let replies = replies.into_iter().chain(corrections);
+        let (solver, _) = scripted(StrategyName::ChainOfThought, replies);
+        assert_eq!(solver.solve(problem).await.unwrap().answer(), Some(answer));
+    }
 }
 
-#[tokio::test]
-async fn a_correction_to_none_counts_where_the_problem_offers_it() {
-    let solver = || {
-        let client = ScriptedClient::new([
-            "steps:\n- Check.",
-            "results:\n- 9\nanswer: 9",
-            "thought: 9 is 3 * 3.\nholds: no\nanswer: None",
-            "thought: 9 is 3 * 3.\nholds: no\nanswer: 11",
-        ]);
-        Solver::new(client, StrategyName::ChainOfThought)
-    };
-
-    let solved = solver().solve(CHOICE).await.unwrap();
-    assert_eq!(solved.answer(), Some("None"));
-
-    let solved = solver().solve(PROBLEM).await.unwrap();
-    assert_eq!(solved.answer(), Some("11"));
-}
-
-/// A strategy without a driver, whose final stage has these parameters.
+/// A strategy without a method, whose final stage has these parameters.
 fn plain(parameters: &str) -> Box<dyn Method> {
     let table = format!(
         "plain:
@@ -253,75 +188,55 @@ fn plain(parameters: &str) -> Box<dyn Method> {
 
 #[tokio::test]
 async fn a_strategy_from_a_file_asks_again_after_a_refusal() {
-    let client = ScriptedClient::new([REFUSAL, "51"]);
-    let solved = Solver::new(client.clone(), plain("{}"))
-        .solve(PROBLEM)
-        .await
-        .unwrap();
-    assert_eq!(solved.answer(), Some("51"));
+    let (solver, client) = scripted(plain("{}"), [REFUSAL, "51"]);
+    assert_eq!(solver.solve(PROBLEM).await.unwrap().answer(), Some("51"));
     assert!(complaint(&client.requests()[1]).contains("the reply declines to answer"));
 
-    let client = ScriptedClient::new([REFUSAL]);
-    let solver = Solver::new(client, plain("{}")).with_asks_again(0);
-    let error = solver.solve(PROBLEM).await.unwrap_err();
+    let (solver, _) = scripted(plain("{}"), [REFUSAL]);
+    let error = solver.with_asks_again(0).solve(PROBLEM).await.unwrap_err();
     assert!(error.is_unreadable());
     assert_eq!(error.so_far().unwrap().best(), None);
 }
 
 #[tokio::test]
 async fn a_choice_called_none_is_a_value() {
-    let required = "{risk: {type: text, description: d, choices: [low, high, None]}}";
-    let optional =
-        "{risk: {type: text, description: d, choices: [low, high, None], required: false}}";
-
-    for parameters in [required, optional] {
-        let client = ScriptedClient::new(["risk: none"]);
-        let solved = Solver::new(client, plain(parameters))
-            .solve("The risk?")
-            .await
-            .unwrap();
+    let risk = "risk: {type: text, description: d, choices: [low, high, None]";
+    for parameters in [
+        format!("{{{risk}}}}}"),
+        format!("{{{risk}, required: false}}}}"),
+    ] {
+        let (solver, _) = scripted(plain(&parameters), ["risk: none"]);
+        let solved = solver.solve("The risk?").await.unwrap();
         assert_eq!(solved.answer(), Some("None"), "{parameters}");
     }
 
     // Without that choice, the value is missing.
-    let free = "{reason: {type: text, description: d, required: false}}";
-    let client = ScriptedClient::new(["thought: It is low.\nreason: none"]);
-    let solved = Solver::new(client, plain(free))
-        .solve("The risk?")
-        .await
-        .unwrap();
-    let thought = solved.trace().session().thoughts().last().unwrap();
-    assert_eq!(thought.parameter("reason"), None);
+    let free = plain("{reason: {type: text, description: d, required: false}}");
+    let (solver, _) = scripted(free, ["thought: It is low.\nreason: none"]);
+    let solved = solver.solve("The risk?").await.unwrap();
+    let last = solved.trace().session().thoughts().last().unwrap();
+    assert_eq!(last.parameter("reason"), None);
 
-    let kind = ParameterType::Text {
-        choices: vec!["low".to_owned(), "none".to_owned()],
-    };
-    let scratchpad = Scratchpad {
-        variables: vec![("risk".to_owned(), Parameter::new(kind, "the risk"))],
-        result: Some("risk".to_owned()),
-        ..Scratchpad::default()
-    };
-    let client = ScriptedClient::new([
-        r#"state_variables: {"risk": null}"#,
-        "thought: t\nstate_variables: {\"risk\": \"none\"}\ndone: yes",
-    ]);
-    let solved = Solver::new(client, scratchpad)
-        .solve("The risk?")
-        .await
-        .unwrap();
-    assert_eq!(solved.answer(), Some("none"));
-    assert!(solved.is_answered());
+    let replies = [
+        r#"state_variables: {"result": null}"#,
+        "thought: t\nstate_variables: {\"result\": \"none\"}\ndone: yes",
+    ];
+    let (solver, _) = scripted(scratchpad(&["low", "none"]), replies);
+    let solved = solver.solve("The risk?").await.unwrap();
+    assert_eq!(
+        (solved.answer(), solved.is_answered()),
+        (Some("none"), true)
+    );
 }
 
 async fn paths<const N: usize>(replies: [&str; N]) -> (Solved, usize) {
-    let client = ScriptedClient::new(replies);
-    let driver = SelfConsistency {
+    let method = SelfConsistency {
         paths: 3,
         all_paths: true,
         ..SelfConsistency::default()
     };
-    let solver = Solver::new(client.clone(), driver).with_calls_at_once(1);
-    let solved = solver.solve(PROBLEM).await.unwrap();
+    let (solver, client) = scripted(method, replies);
+    let solved = solver.with_calls_at_once(1).solve(PROBLEM).await.unwrap();
     (solved, client.requests().len())
 }
 
@@ -345,32 +260,15 @@ async fn a_path_without_a_label_is_asked_for_again_unless_it_states_its_answer()
 }
 
 #[tokio::test]
-async fn paths_that_refuse_are_lost_votes() {
-    let (solved, calls) = paths(["answer: 51", REFUSAL, REFUSAL, REFUSAL, "answer: 51.0"]).await;
+async fn paths_that_refuse_are_lost_votes_and_forms_of_one_answer_are_one_vote() {
+    let chinese = "抱歉，我无法回答这个问题。";
+    let (solved, calls) = paths(["answer: 51", REFUSAL, chinese, REFUSAL, "answer: 51.0"]).await;
     assert_eq!((solved.answer(), calls), (Some("51"), 5));
     assert_eq!(solved.confidence(), Some(2.0 / 3.0));
-}
 
-#[tokio::test]
-async fn unicode_forms_of_an_answer_are_one_vote() {
     let (solved, _) = paths(["answer: －５１ ㎞", "answer: 52 km", "answer: “−51 KM”"]).await;
     assert_eq!(solved.answer(), Some("－５１ ㎞"));
     assert_eq!(solved.confidence(), Some(2.0 / 3.0));
-}
-
-#[tokio::test]
-async fn a_missing_action_is_asked_for_with_the_names_of_the_actions() {
-    let client = ScriptedClient::new(["I would multiply.", "action: finish\naction_input: 51"]);
-    let input = |_: Value| async move { Ok("51".to_owned()) };
-    let tools = Tools::new()
-        .with(function("times", "Multiplies.", input))
-        .unwrap();
-    let solver = Solver::new(client.clone(), React::default()).with_tools(tools);
-    solver.solve(PROBLEM).await.unwrap();
-
-    let complaint = complaint(&client.requests()[1]);
-    let expected = "`action` is missing; expected one of times, finish";
-    assert!(complaint.contains(expected), "{complaint}");
 }
 
 #[tokio::test]
@@ -379,10 +277,7 @@ async fn a_native_finish_that_refuses_is_asked_for_again() {
         .with_capabilities(Capabilities::default().with(Capability::Tools));
     assert!(client.capabilities().has(Capability::Tools));
 
-    let solved = Solver::new(client.clone(), React::default())
-        .solve(PROBLEM)
-        .await
-        .unwrap();
-    assert_eq!(solved.answer(), Some("51"));
+    let solver = Solver::new(client.clone(), React::default()).with_tools(tools());
+    assert_eq!(solver.solve(PROBLEM).await.unwrap().answer(), Some("51"));
     assert!(complaint(&client.requests()[1]).contains("the reply declines to answer"));
 }

@@ -3,23 +3,20 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
     reason = "the helpers of tests may, as the tests do"
 )]
 
 mod answers;
 mod attempts;
-mod chain_of_thought;
+mod complaints;
 mod concluding;
+mod endings;
 mod hostile;
-mod legal;
-mod linear;
-mod react;
-mod rewoo;
-mod scratchpad;
-mod self_ask;
+mod random;
 mod self_consistency;
 mod shown;
-mod step_back;
 pub(crate) mod support;
 mod tables;
-mod tree_of_thoughts;
+pub(crate) mod wires;

@@ -1,9 +1,44 @@
-//! Functions that the tests of all drivers share.
+//! Functions that the tests of all methods share.
 
 use std::fmt::Write;
 
-use cogwork_llm::{ChatRequest, Message};
-use cogwork_strategies::Solved;
+use cogwork_llm::{ChatRequest, Message, ScriptedClient};
+use cogwork_strategies::{Asked, Call, Method, Solved, Solver, Solving};
+use cogwork_tools::{ToolError, Tools, function};
+use serde_json::Value;
+
+/// Returns the heights of two mountains, and a subtraction.
+pub(crate) fn tools() -> Tools {
+    let height = |place: Value| async move {
+        match place["of"].as_str() {
+            Some("Galdhøpiggen") => Ok("2469".to_owned()),
+            Some("Snøhetta") => Ok("2286".to_owned()),
+            _ => Err(ToolError::failed("not on the map")),
+        }
+    };
+    let minus = |input: Value| async move {
+        let number = |name: &str| input[name].as_str()?.parse::<i64>().ok();
+        match (number("a"), number("b")) {
+            (Some(a), Some(b)) => Ok((a - b).to_string()),
+            _ => Err(ToolError::failed("`a` and `b` must be numbers")),
+        }
+    };
+
+    let tools = Tools::new().with(function("height", "The height of a mountain.", height));
+    let tools = tools.unwrap().with(function("minus", "a - b.", minus));
+    tools.unwrap()
+}
+
+/// Returns a solver with tools, whose model gives these replies, and the client.
+pub(crate) fn scripted(
+    method: impl Into<Box<dyn Method>>,
+    replies: impl IntoIterator<Item = impl Into<String>>,
+) -> (Solver, ScriptedClient) {
+    let replies: Vec<String> = replies.into_iter().map(Into::into).collect();
+    let client = ScriptedClient::new(replies);
+    let solver = Solver::new(client.clone(), method).with_tools(tools());
+    (solver, client)
+}
 
 /// Returns the thoughts, the answer, the end and the cost of a run.
 pub(crate) fn told(solved: &Solved) -> String {
@@ -17,33 +52,39 @@ pub(crate) fn told(solved: &Solved) -> String {
     told
 }
 
+/// Returns how a run ended, and with which answer.
+pub(crate) fn ended(solved: &Solved) -> String {
+    let answer = solved.answer().unwrap_or("(none)").replace('\n', ", ");
+    format!("{}: {answer}", solved.end())
+}
+
+/// Returns what was wrong with the replies of a run.
+pub(crate) fn complaints(trace: &Solving) -> String {
+    let tries = trace.calls().iter().filter_map(|call| match call {
+        Call::Model(Asked { tries, .. }) => Some(tries),
+        _ => None,
+    });
+    let complaints = tries.flatten().filter_map(|one| one.complaint.as_deref());
+    complaints.collect::<Vec<_>>().join("\n")
+}
+
 /// Returns a conversation as text.
 pub(crate) fn conversation(request: &ChatRequest) -> String {
     let said = |message: &Message| {
-        let calls: String = message
-            .tool_calls()
-            .iter()
+        let calls = message.tool_calls().iter();
+        let calls: String = calls
             .map(|call| format!("\n-> {}({})", call.name(), call.arguments()))
             .collect();
         format!("[{}] {}{calls}", message.role(), message.text())
     };
-    request
-        .messages()
-        .iter()
-        .map(said)
-        .collect::<Vec<_>>()
-        .join("\n\n")
+    let messages = request.messages().iter().map(said);
+    messages.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns whether every request starts with the conversation of the previous one, so that servers can reuse
-/// their cache.
+/// Returns whether every request starts with the conversation of the previous one, so that servers
+/// can reuse their cache.
 pub(crate) fn only_append(requests: &[ChatRequest]) -> bool {
-    requests.windows(2).all(|two| {
-        let [before, after] = two else { return true };
-        let (before, after): (Vec<_>, Vec<_>) = (
-            before.messages().iter().collect(),
-            after.messages().iter().collect(),
-        );
-        after.starts_with(&before)
-    })
+    let messages = |request: &ChatRequest| request.messages().iter().cloned().collect::<Vec<_>>();
+    let mut pairs = requests.iter().zip(requests.iter().skip(1));
+    pairs.all(|(before, after)| messages(after).starts_with(&messages(before)))
 }

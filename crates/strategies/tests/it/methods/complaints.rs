@@ -1,0 +1,294 @@
+//! Replies that a method cannot use are asked for again, with what was wrong.
+
+use cogwork_llm::ScriptedClient;
+use cogwork_strategies::{
+    ChainOfThoughtMethod, Method, Parameter, Rewoo, Scratchpad, SelfAsk, Solver, StrategyName,
+};
+
+use super::support::{complaints, scripted, tools};
+use super::wires::{number, sum};
+
+/// Returns what is wrong with the replies that are followed by better ones.
+async fn wrong(method: impl Into<Box<dyn Method>>, replies: &[&str]) -> String {
+    let (solver, _) = scripted(method, replies.iter().copied());
+    let solved = solver.with_asks_again(9).solve("p").await.unwrap();
+    complaints(solved.trace())
+}
+
+#[tokio::test]
+async fn steps_and_checks() {
+    let steps = "- step\n".repeat(6);
+    let replies = [
+        &steps,
+        "- one\n- two\n- three",
+        "answer: 7",
+        "results: 1\nanswer: 7",
+        "holds: no",
+        "holds: certainly",
+        "holds: yes",
+    ];
+    let method = ChainOfThoughtMethod {
+        max_steps: 5,
+        ..ChainOfThoughtMethod::default()
+    };
+    insta::assert_snapshot!(wrong(method, &replies).await, @r#"
+    `steps` has 6 items, expected at most 5
+    line 1: `results` is missing; expected a list of texts
+    `answer` is missing, expected the right answer, since the solution does not hold
+    line 1, `/holds`: found the text "certainly"; expected true or false
+    "#);
+
+    let replies = [
+        "",
+        "question: What is a gas?",
+        "question: q\nprinciple: p",
+        "approach: a\napplication: b\nsolution: c\nanswer: 7",
+        "holds: yes",
+    ];
+    insta::assert_snapshot!(wrong(StrategyName::StepBack, &replies).await, @"
+    line 1: the reply is empty; expected lines with `thought: …`, `question: …`, `principle: …`
+    line 1: `principle` is missing; expected a text
+    ");
+}
+
+#[tokio::test]
+async fn numbers_and_names_of_thoughts_and_branches() {
+    let replies = [
+        "thought: Tens and ones.\nthoughts_needed: 0",
+        "thought: Tens and ones.\nthoughts_needed: 2",
+        "10 * 3 is 40.",
+        "next: onward",
+        "next: thought_revision",
+        "thought: 30.\nrevises_thought: 99",
+        "thought: 30.\nrevises_thought: 4",
+        "thought: 30.\nrevises_thought: 3",
+        "next: branch_creation",
+        "branch_from_thought: 60\nbranch_id: other",
+        "branch_from_thought: 3\nbranch_id: main",
+        "branch_from_thought: 3\nbranch_id: other",
+        "30 + 21 = 51.",
+        "next: hypothesis_generation",
+        "51",
+        "verification: 51 / 3 = 17.\nholds: yes",
+        "51",
+    ];
+    insta::assert_snapshot!(wrong(StrategyName::Linear, &replies).await, @"
+    line 2, `/thoughts_needed`: found the number 0; expected an integer from 1 to 1000
+    `next` is `onward`, expected `thought_adjustment`, `branch_creation`, `hypothesis_generation` or `thought_revision`
+    `revises_thought` is 99, expected one of the thoughts 2, 3
+    `revises_thought` is 4, expected one of the thoughts 2, 3
+    `branch_from_thought` is 60, expected one of the thoughts 1, 2, 3, 4, 5, 6
+    `branch_id` is `main`, expected a name that no branch has yet
+    ");
+}
+
+#[tokio::test]
+async fn actions_and_questions() {
+    let replies = [
+        "I would look.",
+        "action: finish",
+        "action: finish[]",
+        // It may be a version or a price rather than the number 1.1.
+        "action: finish\naction_input: 1.10",
+    ];
+    let (solver, _) = scripted(StrategyName::React, replies);
+    let solved = solver.with_asks_again(9).solve("p").await.unwrap();
+    assert_eq!(solved.answer(), Some("1.10"));
+    insta::assert_snapshot!(complaints(solved.trace()), @"
+    line 1: `action` is missing; expected one of height, minus, finish
+    `action_input` is missing, expected the answer, since the action is `finish`
+    `action_input` is missing, expected the answer, since the action is `finish`
+    ");
+
+    let replies = ["", "thought: Hm.", "sub_question: When?", "answer: Truman"];
+    insta::assert_snapshot!(wrong(StrategyName::SelfAsk, &replies).await, @"
+    line 1: the reply is empty; expected lines with `thought: …`, `sub_question: …`, `sub_question_answer: …`, `answer: …`
+    the reply has neither `sub_question` nor `answer`, expected one
+    `sub_question_answer` is missing, expected the answer to `When?`
+    ");
+}
+
+#[tokio::test]
+async fn plans_that_cannot_be_carried_out() {
+    let deep = format!(
+        "Plan: Dig.\n#E1 = height{}{}",
+        "[".repeat(34),
+        "]".repeat(34)
+    );
+    let replies = [
+        "",
+        "I would look it up.",
+        "Plan: Search.\n#E1 = search[K2]",
+        "Plan: Subtract.\n#E1 = minus{\"a\": \"#E2\"}\nPlan: Find.\n#E2 = height[K2]",
+        "Plan: Find.\n#E1 = height[K2]\nPlan: Find.\n#E2 = height[#E3]",
+        "Plan: Find.\n#E1 = height[#E1]",
+        "Plan: Find.\n#E1 = height[K2]\n#E1 = height[K3]",
+        &deep,
+        "#E1 = height[a]\n#E2 = height[a]\n#E3 = height[a]\n#E4 = height[a]",
+        "#E1 = height[a]",
+        "183 m",
+    ];
+    insta::assert_snapshot!(wrong(Rewoo { max_calls: 3 }, &replies).await, @"
+    the reply is empty; expected a text
+    there is no call; expected a line such as `#E1 = tool[input]`
+    `#E1` calls `search`; expected `height` or `minus`
+    `#E1` uses `#E2`; expected no evidence, since it is the first
+    `#E2` uses `#E3`; expected `#E1`
+    `#E1` uses `#E1`; expected no evidence, since it is the first
+    `#E1` is used twice; expected a different name for each call
+    `#E1` is more than 32 levels, expected JSON of at most 32 levels
+    the plan has 4 steps and 4 calls; expected at most 100 and 3
+    ");
+}
+
+#[tokio::test]
+async fn values_of_variables() {
+    let total = Scratchpad {
+        variables: vec![("total".to_owned(), Parameter::new(number(), ""))],
+        result: Some("total".to_owned()),
+        ..Scratchpad::default()
+    };
+    let replies = [
+        "",
+        "state_variables: all of them",
+        "state_variables: {\"total\": []}",
+        "state_variables: {\"sum\": 1}",
+        "state_variables: {}",
+        "state_variables: {\"total\": null}",
+        "done: yes",
+        "state_variables: {\"total\": \"many\", \"x\": 1}\ndone: no",
+        "state_variables: {\"total\": 1}\ndone: perhaps",
+        "state_variables: {\"total\": 51}\ndone: yes",
+    ];
+    insta::assert_snapshot!(wrong(total, &replies).await, @r#"
+    line 1: the reply is empty; expected lines with `thought: …`, `state_variables: …`
+    line 1, `/state_variables`: found the text "all of them"; expected an object with any keys
+    `state_variables.total` is a list, expected a number
+    `sum` is not a variable; expected `total`
+    `state_variables.total` is missing, expected a number or null
+    `done` is true, but `total` has no value yet; expected one
+    `x` is not a variable; expected `total`
+    line 2, `/done`: found the text "perhaps"; expected true or false
+    "#);
+
+    let many = |count: usize| {
+        let fields: Vec<_> = (0..count).map(|n| format!("\"v{n}\": 1")).collect();
+        format!("state_variables: {{{}}}", fields.join(", "))
+    };
+    let replies = [
+        &many(65),
+        &format!(
+            "state_variables: {{\"x\": {}1{}}}",
+            "[".repeat(100),
+            "]".repeat(100)
+        ),
+        &format!("state_variables: {{\"x\": \"{}\"}}", "a".repeat(70_000)),
+        &format!("state_variables: {{\"{}\": 1}}", "n".repeat(65)),
+        &many(64),
+        "done: yes",
+        "1",
+    ];
+    insta::assert_snapshot!(wrong(StrategyName::Scratchpad, &replies).await, @r#"
+    there are 65 variables; expected at most 64
+    line 1, `/state_variables`: found the text "{"x": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…"; expected an object with any keys
+    the variables have 70008 bytes; expected at most 65536
+    the name `nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn` is too long; expected at most 64 characters
+    "#);
+}
+
+#[tokio::test]
+async fn approaches_of_a_tree() {
+    let replies = [
+        "approaches: cook, or go out",
+        r#"approaches: [{"id": " ", "description": "", "promise": 5}]"#,
+        r#"approaches: [{"id": "A", "description": "cook", "promise": 11}]"#,
+    ];
+    let (solver, _) = scripted(StrategyName::TreeOfThoughts, replies);
+    let error = solver.solve("p").await.unwrap_err();
+    insta::assert_snapshot!(complaints(error.so_far().unwrap()), @r#"
+    line 1, `/approaches`: found the text "cook, or go out"; expected a list of objects with description, id, promise
+    `approaches` has none with an id and a description
+    line 1, `/approaches/0/promise`: found the number 11; expected a number from 0 to 10
+    "#);
+}
+
+/// Settings that cannot work are found before the first call.
+#[tokio::test]
+async fn settings_and_tools_that_do_not_fit() {
+    let unknown_result = Scratchpad {
+        result: Some("sum".to_owned()),
+        ..sum()
+    };
+    let variables = (0..65).map(|name| (format!("v{name}"), Parameter::new(number(), "")));
+    let many_variables = Scratchpad {
+        variables: variables.collect(),
+        ..Scratchpad::default()
+    };
+    let unknown_tool = SelfAsk {
+        answering_tool: Some("find".to_owned()),
+        ..SelfAsk::default()
+    };
+
+    let mut errors = Vec::new();
+    let methods: [Box<dyn Method>; 3] = [
+        unknown_result.into(),
+        many_variables.into(),
+        unknown_tool.into(),
+    ];
+    for method in methods {
+        let solver = Solver::new(ScriptedClient::default(), method).with_tools(tools());
+        errors.push(solver.solve("p").await.unwrap_err().to_string());
+    }
+    let without_tools = Solver::new(ScriptedClient::default(), Rewoo::default());
+    errors.push(without_tools.solve("p").await.unwrap_err().to_string());
+
+    insta::assert_snapshot!(errors.join("\n"), @"
+    stage `problem_reception`: the result variable `sum` is not defined; expected `total` or `left`
+    stage `problem_reception`: there are 65 variables; expected at most 64
+    stage `problem_reception`: there is no tool `find` to answer questions; expected `height` or `minus`
+    stage `problem_reception`: the strategy `rewoo` plans with tools, and there are none; add one or more with `Solver::with_tools`
+    ");
+}
+
+/// The settings of a method may come from a file.
+#[test]
+fn settings_are_read_with_their_defaults() {
+    fn read<M: serde::de::DeserializeOwned + std::fmt::Debug + Default>(settings: &str) -> String {
+        let empty: M = serde_json::from_str("{}").unwrap();
+        assert_eq!(format!("{empty:?}"), format!("{:?}", M::default()));
+        match serde_json::from_str::<M>(settings) {
+            Ok(method) => format!("{method:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    let read = [
+        read::<ChainOfThoughtMethod>(r#"{"max_steps": 3}"#),
+        read::<cogwork_strategies::StepBack>(r#"{"verification": false}"#),
+        read::<cogwork_strategies::Linear>(r#"{"thoughts": 3}"#),
+        read::<cogwork_strategies::React>(r#"{"max_cycles": -1}"#),
+        read::<Rewoo>(r#"{"max_calls": 3}"#),
+        read::<SelfAsk>(r#"{"answering_tool": "search"}"#),
+        read::<Scratchpad>(r#"{"result": "sum"}"#),
+        read::<cogwork_strategies::TreeOfThoughts>(
+            r#"{"search": {"breadth_first": {"beam_width": 3}}, "evaluation": {"votes": 5}}"#,
+        ),
+    ];
+    insta::assert_snapshot!(read.join("\n"), @r#"
+    ChainOfThoughtMethod { verification: true, max_steps: 3 }
+    StepBack { verification: false }
+    unknown field `thoughts`, expected `max_thoughts` at line 1 column 11
+    invalid value: integer `-1`, expected u32 at line 1 column 17
+    Rewoo { max_calls: 3 }
+    SelfAsk { max_questions: 10, answering_tool: Some("search") }
+    Scratchpad { variables: [], other_variables: None, result: Some("sum"), max_steps: 30 }
+    TreeOfThoughts { search: BreadthFirst { beam_width: 3 }, approaches: 3, proposals: 3, depth: 3, threshold: 2.0, evaluation: Votes(5) }
+    "#);
+
+    let vote: cogwork_strategies::SelfConsistency =
+        serde_json::from_str(r#"{"paths": 3}"#).unwrap();
+    assert_eq!(
+        (vote.paths, (vote.normalisation)("51 KM")),
+        (3, "51 km".to_owned())
+    );
+}

@@ -1,0 +1,343 @@
+//! How runs end: at the limits of the method, of the budget, and of what the model can do.
+
+use std::time::Duration;
+
+use cogwork_llm::{
+    ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply, async_trait,
+};
+use cogwork_strategies::{
+    Call, Called, EndReason, Evaluation, Limits, Linear, Method, React, Rewoo, Scratchpad, Search,
+    SelfAsk, SessionLimit, Solver, StrategyName, TreeOfThoughts,
+};
+use cogwork_tools::{Tools, function};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::support::{ended, scripted};
+use super::wires::{BROAD, TWO, judged, sum, tree};
+
+/// Returns how a run ends with each of these maximum numbers of calls.
+async fn ends(method: impl Into<Box<dyn Method>>, replies: &[&str], calls: &[u32]) -> String {
+    let (solver, _) = scripted(method, replies.iter().copied());
+    let mut ends = Vec::new();
+    for calls in calls {
+        let limits = Limits::default().with_calls(*calls).with_conclude(false);
+        let client = ScriptedClient::new(replies.iter().copied());
+        let solver = solver.clone().with_limits(limits).with_client(client);
+        let solved = solver.solve("p").await.unwrap();
+        let plan = solved.trace().plan();
+        let plan = plan.map_or_else(String::new, |plan| format!(" ({})", plan.progress()));
+        ends.push(ended(&solved) + &plan);
+    }
+    ends.join("\n")
+}
+
+#[tokio::test]
+async fn a_budget_spent_in_the_middle_leaves_the_best_so_far() {
+    let checked = [
+        "- one\n- two",
+        "results:\n- 3\n- 4\nanswer: 7",
+        "holds: no\nanswer: 8",
+    ];
+    insta::assert_snapshot!(ends(StrategyName::ChainOfThought, &checked, &[0, 1, 2, 3]).await, @"
+    the budget of 0 calls is spent: (none)
+    the budget of 1 calls is spent: (none) (0 of 2 steps done)
+    the budget of 2 calls is spent: 7 (2 of 2 steps done)
+    answered: 8 (1 of 2 steps done, 1 to verify)
+    ");
+
+    let principle = [
+        "question: q\nprinciple: P V = n R T",
+        "approach: a\napplication: b\nsolution: c\nanswer: a quarter",
+        "holds: yes",
+    ];
+    insta::assert_snapshot!(ends(StrategyName::StepBack, &principle, &[1, 2, 3]).await, @"
+    the budget of 1 calls is spent: (none)
+    the budget of 2 calls is spent: a quarter
+    answered: a quarter
+    ");
+
+    let hypothesis = [
+        "thought: Tens and ones.\nthoughts_needed: 2",
+        "30 and 21.",
+        "next: hypothesis_generation",
+        "51",
+        "verification: 51 / 3 = 17.\nholds: yes",
+        "The answer is 51.",
+    ];
+    insta::assert_snapshot!(ends(StrategyName::Linear, &hypothesis, &[0, 3, 4, 6]).await, @"
+    the budget of 0 calls is spent: (none)
+    the budget of 3 calls is spent: (none)
+    the budget of 4 calls is spent: 51
+    answered: 51
+    ");
+
+    let variables = [
+        r#"state_variables: {"total": 0, "left": [12, 30]}"#,
+        "state_variables: {\"total\": 12}\ndone: no",
+        "state_variables: {\"total\": 42}\ndone: yes",
+    ];
+    insta::assert_snapshot!(ends(sum(), &variables, &[0, 1, 2, 3]).await, @"
+    the budget of 0 calls is spent: (none)
+    the budget of 1 calls is spent: 0
+    the budget of 2 calls is spent: 12
+    answered: 42
+    ");
+
+    let evidence = ["Plan: Find it.\n#E1 = height[K2]\nPlan: Say it.", "183 m"];
+    insta::assert_snapshot!(ends(StrategyName::Rewoo, &evidence, &[0, 1, 2]).await, @"
+    the budget of 0 calls is spent: (none)
+    the budget of 1 calls is spent: (none) (0 of 2 steps done, 1 to verify)
+    answered: 183 m (1 of 2 steps done, 1 to verify)
+    ");
+
+    let branches = [
+        TWO,
+        "book a table",
+        "buy rice",
+        &judged(3, false),
+        &judged(6, false),
+        "dine",
+        "boil it",
+        &judged(5, false),
+    ];
+    let method = TreeOfThoughts {
+        proposals: 1,
+        ..tree(BROAD)
+    };
+    insta::assert_snapshot!(ends(method, &branches, &[0, 1, 3, 5, 7, 8]).await, @"
+    the budget of 0 calls is spent: (none)
+    the budget of 1 calls is spent: (none)
+    the budget of 3 calls is spent: (none)
+    the budget of 5 calls is spent: cook, buy rice
+    the budget of 7 calls is spent: cook, buy rice
+    the budget of 8 calls is spent: cook, buy rice
+    ");
+}
+
+#[tokio::test]
+async fn a_model_that_never_ends_is_brought_to_an_end() {
+    let mut ends = Vec::new();
+    let mut end = async |method: Box<dyn Method>, first: &str, more: Vec<String>| {
+        let first = (!first.is_empty()).then(|| first.to_owned());
+        let (solver, _) = scripted(method, first.into_iter().chain(more));
+        ends.push(ended(&solver.solve("p").await.unwrap()));
+    };
+    let more = |reply: &dyn Fn(u32) -> String| (0..50).map(reply).collect::<Vec<_>>();
+    let until = |count: usize, reply: &dyn Fn(u32) -> String, rest: &[&str]| {
+        let rest = rest.iter().map(|&reply| reply.to_owned());
+        more(reply)
+            .into_iter()
+            .take(count)
+            .chain(rest)
+            .collect::<Vec<_>>()
+    };
+
+    // The maximum number of thoughts, cycles, questions and steps.
+    let guess = |n: u32| match n % 3 {
+        0 => "next: hypothesis_generation".to_owned(),
+        1 => format!("hypothesis: {n}"),
+        _ => "verification: No.\nholds: no".to_owned(),
+    };
+    let guesses = [vec!["It may be 50.".to_owned()], more(&guess)].concat();
+    let linear = "thought: Guess.\nthoughts_needed: 2";
+    end(Linear { max_thoughts: 4 }.into(), linear, guesses).await;
+    let look = |n: u32| format!("action: height\naction_input: {{\"of\": \"peak {n}\"}}");
+    let looks = until(3, &look, &["I cannot tell."]);
+    end(React { max_cycles: 3 }.into(), "", looks).await;
+    let ask = |n: u32| format!("sub_question: What is {n}?\nsub_question_answer: {n}");
+    let few = SelfAsk {
+        max_questions: 3,
+        ..SelfAsk::default()
+    };
+    end(few.into(), "", until(3, &ask, &["answer: 6"])).await;
+    let start = r#"state_variables: {"total": 0, "left": []}"#;
+    let count = |n: u32| format!("state_variables: {{\"total\": {n}}}\ndone: no");
+    let few = Scratchpad {
+        max_steps: 5,
+        ..sum()
+    };
+    end(few.into(), start, more(&count)).await;
+
+    // The same again and again.
+    let same = |n: u32| match n % 2 {
+        0 => "Add them.".to_owned(),
+        _ => format!("thought: Fine {n}.\nnext: thought_adjustment"),
+    };
+    end(StrategyName::Linear.into(), linear, more(&same)).await;
+    let same = |n: u32| format!("thought: try {n}\naction: height\naction_input: K2");
+    end(StrategyName::React.into(), "", more(&same)).await;
+    let same = |n: u32| format!("sub_question: When was it?\nsub_question_answer: 194{n}");
+    end(StrategyName::SelfAsk.into(), "", more(&same)).await;
+    end(
+        sum().into(),
+        start,
+        more(&|n| format!("thought: Hm {n}.\ndone: no")),
+    )
+    .await;
+
+    insta::assert_snapshot!(ends.join("\n"), @"
+    given up: after 4 thoughts the hypothesis does not hold: 7
+    answered: I cannot tell.
+    answered: 6
+    answered: 4
+    no progress: the thoughts repeated 3 times up to the stage `thought_generation`: (none)
+    no progress: the thoughts repeated 3 times up to the stage `observation_reception`: try 2
+    no progress: the thoughts repeated 3 times up to the stage `sub_question_formulation`: (none)
+    no progress: the thoughts repeated 3 times up to the stage `state_tracking`: 0
+    ");
+}
+
+#[tokio::test]
+async fn a_linear_run_at_its_end_may_only_conclude() {
+    let more = "next: thought_adjustment";
+    let last = "next: hypothesis_generation";
+    let replies = [
+        "thought: Slowly.\nthoughts_needed: 1000",
+        "A.",
+        more,
+        "B.",
+        more,
+        "C.",
+        last,
+    ];
+    let rest = ["51", "verification: 51 / 3 = 17.\nholds: yes", "51"];
+    let (solver, client) = scripted(Linear { max_thoughts: 3 }, replies.into_iter().chain(rest));
+    let solved = solver.solve("17 * 3?").await.unwrap();
+
+    assert_eq!(solved.answer(), Some("51"));
+    let requests = client.requests();
+    let last = requests[6].messages().last().unwrap().text();
+    assert!(
+        !last.contains("thought_adjustment") && !last.contains("branch_creation"),
+        "{last}"
+    );
+}
+
+/// A model that always proposes more steps and scores them highly.
+struct Endless;
+
+#[async_trait]
+impl LlmClient for Endless {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let asked = request
+            .messages()
+            .last()
+            .map(|message| message.text().to_owned());
+        let asked = asked.unwrap_or_default();
+        let approach =
+            |n: usize| format!(r#"{{"id": "a{n}", "description": "way {n}", "promise": 7}}"#);
+        let step = |n: usize| format!("- step {n} after {} {}\n", asked.len(), "x".repeat(n % 50));
+
+        Ok(ChatResponse::new(if asked.contains("\napproaches:") {
+            let approaches: Vec<String> = (0..500).map(approach).collect();
+            format!("approaches: [{}]", approaches.join(", "))
+        } else if asked.contains("\nevaluation_score:") {
+            judged(7, false)
+        } else if asked.contains("\nproposals:") {
+            (0..60).map(step).collect()
+        } else {
+            "answer: enough".to_owned()
+        }))
+    }
+}
+
+#[tokio::test]
+async fn a_tree_without_end_meets_the_bounds() {
+    let widest = TreeOfThoughts {
+        search: Search::BreadthFirst {
+            beam_width: usize::MAX,
+        },
+        approaches: usize::MAX,
+        proposals: usize::MAX,
+        depth: usize::MAX,
+        ..TreeOfThoughts::default()
+    };
+    let much = Limits::default().with_calls(100_000).with_thoughts(100_000);
+    let solver = Solver::new(Endless, widest).with_limits(much.with_tokens(u64::MAX));
+    let solved = solver.solve("p").await.unwrap();
+
+    let (limit, most) = (SessionLimit::Branches, 1_000);
+    assert_eq!(solved.end(), &EndReason::SessionFull { limit, most });
+    assert!(solved.answer().unwrap().starts_with("way 0\nstep 0"));
+
+    let solved = Solver::new(Endless, StrategyName::TreeOfThoughts)
+        .solve("p")
+        .await
+        .unwrap();
+    assert_eq!(
+        (solved.answer(), solved.spent().calls),
+        (Some("enough"), 26)
+    );
+}
+
+#[tokio::test]
+async fn several_scores_of_a_branch_count_with_their_mean() {
+    let replies = [
+        TWO,
+        "book a table",
+        &judged(8, true),
+        &judged(7, false),
+        "no score",
+        "answer: a",
+    ];
+    let method = TreeOfThoughts {
+        proposals: 1,
+        depth: 1,
+        evaluation: Evaluation::Values(3),
+        ..tree(Search::DepthFirst)
+    };
+    let (solver, _) = scripted(method, replies);
+    let solved = solver.with_asks_again(0).solve("p").await.unwrap();
+    let session = solved.trace().session();
+    assert_eq!(session.branch_named("B").unwrap().score(), Some(7.5));
+}
+
+fn slow(seconds: u64, text: &str) -> ScriptedReply {
+    ScriptedReply::from(text).after(Duration::from_secs(seconds))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_questions_of_a_round_are_asked_at_once() {
+    let client = ScriptedClient::default()
+        .then(slow(1, TWO))
+        .then(slow(10, "- a\n- b"))
+        .then(slow(30, "- c\n- d"))
+        .then(slow(100, &judged(7, false)))
+        .then(slow(200, &judged(7, false)))
+        .then(slow(300, &judged(7, false)))
+        .then(slow(200, &judged(9, true)))
+        .then(slow(1000, "answer: d"));
+    let solver = Solver::new(client, tree(BROAD));
+    let solver = solver.with_limits(Limits::default().with_time(Duration::MAX));
+
+    let begun = Instant::now();
+    assert_eq!(solver.solve("p").await.unwrap().answer(), Some("d"));
+    assert_eq!(begun.elapsed().as_secs(), 1 + 30 + 300 + 1000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn planned_calls_take_the_time_of_the_longest_way_through_them() {
+    let wait = |input: Value| async move {
+        let seconds = input["s"].as_u64().unwrap_or_default();
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        Ok(format!("waited {seconds}"))
+    };
+    let plan = "Plan: First.\n#E1 = wait{\"s\": 1}\n\
+                Plan: Left.\n#E2 = wait{\"s\": 5, \"after\": \"#E1\"}\n\
+                Plan: Right.\n#E3 = wait{\"s\": 7, \"after\": \"#E1\"}\n\
+                Plan: Both.\n#E4 = wait{\"s\": 2, \"after\": [\"#E2\", \"#E3\"]}";
+    let tools = Tools::new().with(function("wait", "Waits.", wait)).unwrap();
+    let client = ScriptedClient::new([plan, "done"]);
+    let solver = Solver::new(client, Rewoo::default()).with_tools(tools);
+    let solved = solver.solve("Wait.").await.unwrap();
+
+    assert_eq!(solved.spent().time, Duration::from_secs(1 + 7 + 2));
+    let calls = solved.trace().calls().iter().rev();
+    let mut inputs = calls.filter_map(|call| match call {
+        Call::Tool(Called { input, .. }) => Some(input.to_string()),
+        _ => None,
+    });
+    let last = inputs.next().unwrap();
+    assert_eq!(last, r#"{"after":["waited 5","waited 7"],"s":2}"#);
+}
