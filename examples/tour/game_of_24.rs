@@ -62,7 +62,14 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
                 .with_calls(2_000)
                 .with_thoughts(5_000)
                 .with_tokens(u64::MAX);
-            let solver = Solver::new(Player, tree.clone().with_search(search)).with_limits(budget);
+            let solver = Solver::new(
+                Player,
+                TreeOfThoughts {
+                    search,
+                    ..tree.clone()
+                },
+            )
+            .with_limits(budget);
             let solved = solver.solve(format!("Make 24 of {puzzle}.")).await?;
             println!("  {name:<12} {}", told(&puzzle, &solved));
         }
