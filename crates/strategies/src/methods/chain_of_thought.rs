@@ -90,7 +90,12 @@ impl Method for ChainOfThoughtMethod {
         let most = self.max_steps.clamp(1, 100);
         let question = Ask::of::<Steps>(cx.prompt(&["step_decomposition"])?)
             .narrowed("steps", |key| key.offering_items(1, most))
-            .with_check(move |read| check_count(read.steps.len(), most));
+            .with_check(move |read| match read.steps.len() {
+                steps if steps <= most => Ok(()),
+                steps => Err(format!(
+                    "`steps` has {steps} items, expected at most {most}"
+                )),
+            });
         let Steps { thought, steps } = cx.ask("step_decomposition", question)?;
         cx.think("step_decomposition", or(&thought, "The steps:"))?;
         for step in &steps {
@@ -125,16 +130,6 @@ impl Method for ChainOfThoughtMethod {
 
         respond(cx, answer)
     }
-}
-
-fn check_count(steps: usize, most: usize) -> Result<(), String> {
-    if steps <= most {
-        return Ok(());
-    }
-
-    Err(format!(
-        "`steps` has {steps} items, expected at most {most}"
-    ))
 }
 
 /// Returns the steps with their results.

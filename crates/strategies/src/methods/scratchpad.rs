@@ -1,5 +1,3 @@
-use std::fmt::Write;
-
 use cogwork_text::{Name, NameList};
 use cogwork_tools::Tools;
 use cogwork_typed::AnswerKey;
@@ -107,16 +105,14 @@ impl Method for Scratchpad {
     }
 
     fn instructions(&self, _tools: &Tools, _native_tools: bool) -> String {
-        let mut text = "You solve a problem with a scratchpad of named variables: you do one step of the \
-                        calculation at a time and say which variables it changes; the program keeps them."
-            .to_owned();
-
-        text.push_str(&self.variable_list());
-        if let Some(result) = &self.result {
-            // Writing to a string doesn't fail.
-            let _ = write!(text, "\nThe result must be in `{result}`.");
-        }
-        text
+        let variables = self.variable_list();
+        let result = self.result.as_ref();
+        let result = result.map(|result| format!("\nThe result must be in `{result}`."));
+        let result = result.unwrap_or_default();
+        format!(
+            "You solve a problem with a scratchpad of named variables: you do one step of the \
+             calculation at a time and say which variables it changes; the program keeps them.{variables}{result}"
+        )
     }
 
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
@@ -178,30 +174,21 @@ impl Scratchpad {
             return String::new();
         }
 
-        let mut text = "\n\nThe variables:".to_owned();
-        for (name, parameter) in &self.variables {
-            // Writing to a string doesn't fail.
-            let _ = write!(text, "\n- {name}: {}", parameter.kind());
-            if !parameter.description().is_empty() {
-                let _ = write!(text, ", {}", parameter.description());
+        let lines = self.variables.iter().map(|(name, parameter)| {
+            let kind = parameter.kind();
+            match parameter.description() {
+                "" => format!("\n- {name}: {kind}"),
+                description => format!("\n- {name}: {kind}, {description}"),
             }
-        }
-
-        text.push_str(match self.takes_others() {
-            true => "\nYou may keep others as well.",
-            false => "\nThere are no others.",
         });
-        text
+        let others = match self.takes_others() {
+            true => "You may keep others as well.",
+            false => "There are no others.",
+        };
+        format!("\n\nThe variables:{}\n{others}", lines.collect::<String>())
     }
 
     fn check_settings(&self) -> Result<(), Stop> {
-        let count = self.variables.len();
-        if count > MAX_VARIABLES {
-            return Err(Stop::fail(format!(
-                "there are {count} variables; expected at most {MAX_VARIABLES}"
-            )));
-        }
-
         match &self.result {
             Some(result) if self.variable(result).is_none() && !self.takes_others() => {
                 let expected = NameList::or(&self.names()).to_string();
@@ -222,10 +209,14 @@ impl Scratchpad {
                 .to_owned(),
         };
 
+        let fields = self.variables.iter();
+        let fields = fields.map(|(name, parameter)| (name.clone(), parameter.clone().optional()));
+        let fields = fields.collect();
+        let values = ParameterType::Object { fields }.schema();
         let settings = self.clone();
         let question = Ask::new(prompt)
             .with_field(STATE, map_of_any("the variables and their values"))
-            .narrowed(STATE, |key| self.first_values_only(key))
+            .narrowed(STATE, |key| self.narrowed(key, values))
             .with_check(move |reply| {
                 let state = settings.changed(&State::new(), reply)?;
                 settings.check_complete(&state)
@@ -246,12 +237,18 @@ impl Scratchpad {
         let prompt = format!("The scratchpad: {shown}\n\n{}", cx.prompt(&[stage])?);
 
         let changes = map_of_any("the variables that the step changes, with their new values");
+        let change = json!({
+            "type": "object",
+            "properties": {"name": {"enum": self.names()}, "value": {}},
+            "required": ["name", "value"],
+        });
+        let list = json!({"type": "array", "items": change});
         let is_last = "whether the scratchpad contains the result now";
         let (settings, before) = (self.clone(), state.clone());
         let problem = cx.problem().to_owned();
         let question = Ask::new(prompt)
             .with_field(STATE, changes.optional())
-            .narrowed(STATE, |key| self.changes_only(key))
+            .narrowed(STATE, |key| self.narrowed(key, list))
             .with_field(DONE, Parameter::new(ParameterType::Boolean, is_last))
             .with_check(move |reply| {
                 let after = settings.changed(&before, reply)?;
@@ -307,30 +304,12 @@ impl Scratchpad {
         }
     }
 
-    /// Asks for first values of all variables of the settings, if there are no others.
-    fn first_values_only(&self, key: AnswerKey) -> AnswerKey {
-        if self.takes_others() {
-            return key;
+    /// Asks for values of the variables of the settings, if there are no others.
+    fn narrowed(&self, key: AnswerKey, schema: Value) -> AnswerKey {
+        match self.takes_others() {
+            true => key,
+            false => key.offering(&schema),
         }
-
-        let fields = self.variables.iter();
-        let fields = fields.map(|(name, parameter)| (name.clone(), parameter.clone().optional()));
-        let fields = fields.collect();
-        key.offering(&ParameterType::Object { fields }.schema())
-    }
-
-    /// Asks for new values of the variables of the settings, if there are no others.
-    fn changes_only(&self, key: AnswerKey) -> AnswerKey {
-        if self.takes_others() {
-            return key;
-        }
-
-        let change = json!({
-            "type": "object",
-            "properties": {"name": {"enum": self.names()}, "value": {}},
-            "required": ["name", "value"],
-        });
-        key.offering(&json!({"type": "array", "items": change}))
     }
 
     /// Returns the variables with the values of a reply. Other variables keep theirs.

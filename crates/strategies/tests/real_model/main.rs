@@ -21,7 +21,6 @@
 
 #![expect(
     clippy::expect_used,
-    clippy::indexing_slicing,
     reason = "the helpers of tests may, as the tests do"
 )]
 
@@ -37,7 +36,7 @@ use cogwork_llm::{Backoff, ChatRequest, OpenAiClient, Retry};
 use cogwork_strategies::{Asked, Call, Format, Limits, SolveError, Solved, Solver, StrategyName};
 
 use client::TextTools;
-use tally::Ended;
+use tally::Tally;
 
 const PROBLEMS: [&str; 4] = [
     "What is half of 30?",
@@ -57,11 +56,16 @@ async fn every_strategy_ends_and_keeps_what_the_model_wrote() -> Result<(), Box<
     let mut lines = vec![tally::HEAD.to_owned()];
 
     for name in chosen_strategies()? {
-        let mut ended = Vec::new();
+        let mut tally = Tally::default();
         for seed in first..first + runs {
-            ended.push(run(name, seed).await?);
+            let problem = PROBLEMS[seed as usize % PROBLEMS.len()];
+            let result = solver(name, seed)?.solve(problem).await;
+            if env::var_os("VERBOSE").is_some() {
+                show(&result);
+            }
+            println!("{name}, seed {seed}: {}", tally.add(result)?);
         }
-        lines.push(tally::line(name.as_str(), &ended));
+        lines.push(tally.line(name.as_str()));
     }
 
     println!("\n{}", lines.join("\n"));
@@ -90,18 +94,6 @@ fn format() -> Result<Option<Format>, Box<dyn Error>> {
         Err(_) | Ok("auto") => Ok(None),
         Ok(format) => Ok(Some(serde_json::from_value(format.into())?)),
     }
-}
-
-async fn run(name: StrategyName, seed: u64) -> Result<Ended, Box<dyn Error>> {
-    let problem = PROBLEMS[seed as usize % PROBLEMS.len()];
-    let result = solver(name, seed)?.solve(problem).await;
-    if env::var_os("VERBOSE").is_some() {
-        show(&result);
-    }
-
-    let ended = Ended::of(&result)?;
-    println!("{name}, seed {seed}: {ended}");
-    Ok(ended)
 }
 
 fn solver(name: StrategyName, seed: u64) -> Result<Solver, Box<dyn Error>> {

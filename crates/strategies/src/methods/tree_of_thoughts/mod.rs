@@ -93,6 +93,9 @@ impl Default for TreeOfThoughts {
     }
 }
 
+/// The maximum number of approaches, proposals, values or votes in one round.
+const MOST: usize = 20;
+
 /// Determines which branches are developed next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -207,7 +210,7 @@ impl Method for TreeOfThoughts {
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
         cx.think_problem()?;
 
-        let mut tree = Tree::explore(self.clone().bounded(), cx)?;
+        let mut tree = Tree::explore(self.clone(), cx)?;
         let mut leaves = tree.open(cx)?;
         // A tree always ends: its depth is limited, and repeated steps are ignored.
         while !leaves.is_empty() {
@@ -220,27 +223,5 @@ impl Method for TreeOfThoughts {
         let answer = ask_for_answer(cx, "solution_formulation", question)?;
         cx.think("path_justification", tree.justification(cx))?;
         respond(cx, answer)
-    }
-}
-
-/// The maximum number of approaches, proposals, values or votes in one round.
-const MOST: usize = 20;
-
-impl TreeOfThoughts {
-    /// Returns the settings within their bounds.
-    fn bounded(mut self) -> Self {
-        for count in [&mut self.approaches, &mut self.proposals] {
-            *count = (*count).clamp(1, MOST);
-        }
-        if let Search::BreadthFirst { beam_width } = &mut self.search {
-            *beam_width = (*beam_width).clamp(1, MOST);
-        }
-        if let Evaluation::Values(times) | Evaluation::Votes(times) = &mut self.evaluation {
-            *times = (*times).clamp(1, MOST);
-        }
-
-        self.depth = self.depth.clamp(1, 50);
-        self.threshold = Worth::new(self.threshold).score;
-        self
     }
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tree::Leaf;
-use super::{TreeOfThoughts, Worth};
+use super::{MOST, TreeOfThoughts, Worth};
 use crate::methods::normal_form::normal_form;
 use crate::methods::shared::{ShortAnswer, real};
 use crate::solve::ANSWER;
@@ -37,7 +37,8 @@ pub(super) struct Approach {
 
 impl Approaches {
     pub(super) fn question(settings: &TreeOfThoughts) -> Ask<Self> {
-        let question = match settings.approaches {
+        let count = settings.approaches.clamp(1, MOST);
+        let question = match count {
             1 => "Name the approach that promises most, and how much it does, from 0 to 10."
                 .to_owned(),
             several => format!(
@@ -45,7 +46,6 @@ impl Approaches {
             ),
         };
 
-        let count = settings.approaches;
         Ask::of::<Self>(question)
             .narrowed("approaches", |key| key.offering_items(count, count))
             .with_check(|named| match named.usable().next() {

@@ -6,7 +6,7 @@ use cogwork_text::is_invisible;
 use serde_json::json;
 
 use super::questions::{self, Approach, Approaches, Judged};
-use super::{Evaluation, Search, TreeOfThoughts, Worth};
+use super::{Evaluation, MOST, Search, TreeOfThoughts, Worth};
 use crate::methods::shared::or;
 use crate::{AskProblem, BranchId, Solve, Stop, ThoughtDraft, ThoughtId};
 
@@ -62,7 +62,7 @@ impl Tree {
             return Err(Stop::fail("there are no approaches to open a branch for"));
         };
 
-        let untried = reply.best(settings.approaches);
+        let untried = reply.best(settings.approaches.clamp(1, MOST));
         let text = format!("Approaches: {}.", ids(&untried));
         let thought = ThoughtDraft::at(stage, or(&reply.thought, &text));
         Ok(Self {
@@ -100,7 +100,7 @@ impl Tree {
     /// Asks for next steps, and adds them to the branches. Returns the branches that grew, the oldest
     /// first.
     pub(super) fn develop(&mut self, cx: &mut Solve, leaves: Vec<Leaf>) -> Result<Vec<Leaf>, Stop> {
-        let most = self.settings.proposals;
+        let most = self.settings.proposals.clamp(1, MOST);
         let questions = leaves.iter();
         let questions = questions.map(|leaf| questions::development(most, leaf));
         let replies = cx.ask_all(DEVELOPMENT, questions.collect())?;
@@ -142,7 +142,7 @@ impl Tree {
             };
             cx.add_on(next.branch, leaf.draft(DEVELOPMENT, &*step))?;
             next.steps.push(step);
-            next.has_ended = next.steps.len() > self.settings.depth;
+            next.has_ended = next.steps.len() > self.settings.depth.clamp(1, MAX_DEPTH);
             grown.push(next);
         }
         Ok(grown)
@@ -185,12 +185,15 @@ impl Tree {
             Evaluation::Votes(times) if leaves.len() > 1 => {
                 let vote = questions::vote(leaves);
                 let vote = |number| vote.clone().with_name(format!("vote {number}"));
-                let votes = cx.ask_all(EVALUATION, (1..=*times).map(vote).collect())?;
+                let votes = cx.ask_all(
+                    EVALUATION,
+                    (1..=(*times).clamp(1, MOST)).map(vote).collect(),
+                )?;
                 return Ok(questions::shares(&votes, leaves.len()));
             }
             // A single branch can't be compared.
             Evaluation::Votes(_) => 1,
-            Evaluation::Values(times) => *times,
+            Evaluation::Values(times) => (*times).clamp(1, MOST),
         };
 
         let values = leaves.iter();
@@ -269,7 +272,7 @@ impl Tree {
     /// Returns how many branches are developed at once.
     fn beam(&self) -> usize {
         match self.settings.search {
-            Search::BreadthFirst { beam_width } => beam_width,
+            Search::BreadthFirst { beam_width } => beam_width.clamp(1, MOST),
             Search::DepthFirst | Search::BestFirst => 1,
         }
     }
@@ -296,8 +299,8 @@ impl Tree {
         let (mut kept, mut left): (Vec<Leaf>, Vec<Leaf>) =
             leaves.partition(|leaf| leaf.worth.score >= self.settings.threshold);
 
-        if let Search::BreadthFirst { beam_width } = self.settings.search {
-            left.extend(kept.drain(beam_width.min(kept.len())..));
+        if let Search::BreadthFirst { .. } = self.settings.search {
+            left.extend(kept.drain(self.beam().min(kept.len())..));
         }
         self.leaves = kept;
         left
@@ -417,6 +420,9 @@ impl Tree {
         }
     }
 }
+
+/// The maximum number of steps of a branch.
+const MAX_DEPTH: usize = 50;
 
 /// The maximum number of other branches that a justification names.
 const MAX_OTHERS: usize = 5;

@@ -117,67 +117,72 @@ async fn a_budget_spent_in_the_middle_leaves_the_best_so_far() {
 
 #[tokio::test]
 async fn a_model_that_never_ends_is_brought_to_an_end() {
-    let mut ends = Vec::new();
-    let mut end = async |method: Box<dyn Method>, first: &str, more: Vec<String>| {
-        let first = (!first.is_empty()).then(|| first.to_owned());
-        let (solver, _) = scripted(method, first.into_iter().chain(more));
-        ends.push(ended(&solver.solve("p").await.unwrap()));
-    };
-    let more = |reply: &dyn Fn(u32) -> String| (0..50).map(reply).collect::<Vec<_>>();
-    let until = |count: usize, reply: &dyn Fn(u32) -> String, rest: &[&str]| {
-        let rest = rest.iter().map(|&reply| reply.to_owned());
-        more(reply)
+    fn replies(first: &str, more: impl Fn(u32) -> String) -> Vec<String> {
+        [first.to_owned()]
             .into_iter()
-            .take(count)
-            .chain(rest)
-            .collect::<Vec<_>>()
-    };
+            .chain((0..50).map(more))
+            .collect()
+    }
 
     // The maximum number of thoughts, cycles, questions and steps.
     let guess = |n: u32| match n % 3 {
-        0 => "next: hypothesis_generation".to_owned(),
-        1 => format!("hypothesis: {n}"),
+        0 if n == 0 => "It may be 50.".to_owned(),
+        1 => "next: hypothesis_generation".to_owned(),
+        2 => format!("hypothesis: {n}"),
         _ => "verification: No.\nholds: no".to_owned(),
     };
-    let guesses = [vec!["It may be 50.".to_owned()], more(&guess)].concat();
-    let linear = "thought: Guess.\nthoughts_needed: 2";
-    end(Linear { max_thoughts: 4 }.into(), linear, guesses).await;
-    let look = |n: u32| format!("action: height\naction_input: {{\"of\": \"peak {n}\"}}");
-    let looks = until(3, &look, &["I cannot tell."]);
-    end(React { max_cycles: 3 }.into(), "", looks).await;
-    let ask = |n: u32| format!("sub_question: What is {n}?\nsub_question_answer: {n}");
-    let few = SelfAsk {
+    let look = |n: u32| match n {
+        0..2 => format!("action: height\naction_input: {{\"of\": \"peak {n}\"}}"),
+        _ => "I cannot tell.".to_owned(),
+    };
+    let ask = |n: u32| match n {
+        0..3 => format!("sub_question: What is {n}?\nsub_question_answer: {n}"),
+        _ => "answer: 6".to_owned(),
+    };
+    let count = |n: u32| format!("state_variables: {{\"total\": {n}}}\ndone: no");
+    let questions = SelfAsk {
         max_questions: 3,
         ..SelfAsk::default()
     };
-    end(few.into(), "", until(3, &ask, &["answer: 6"])).await;
-    let start = r#"state_variables: {"total": 0, "left": []}"#;
-    let count = |n: u32| format!("state_variables: {{\"total\": {n}}}\ndone: no");
-    let few = Scratchpad {
+    let steps = Scratchpad {
         max_steps: 5,
         ..sum()
     };
-    end(few.into(), start, more(&count)).await;
 
     // The same again and again.
-    let same = |n: u32| match n % 2 {
+    let think = |n: u32| match n % 2 {
         0 => "Add them.".to_owned(),
         _ => format!("thought: Fine {n}.\nnext: thought_adjustment"),
     };
-    end(StrategyName::Linear.into(), linear, more(&same)).await;
-    let same = |n: u32| format!("thought: try {n}\naction: height\naction_input: K2");
-    end(StrategyName::React.into(), "", more(&same)).await;
-    let same = |n: u32| format!("sub_question: When was it?\nsub_question_answer: 194{n}");
-    end(StrategyName::SelfAsk.into(), "", more(&same)).await;
-    end(
-        sum().into(),
-        start,
-        more(&|n| format!("thought: Hm {n}.\ndone: no")),
-    )
-    .await;
+    let look_again = |n| format!("thought: try {n}\naction: height\naction_input: K2");
+    let ask_again = |n| format!("sub_question: When was it?\nsub_question_answer: 194{n}");
+    let hesitate = |n| format!("thought: Hm {n}.\ndone: no");
 
+    let plan = "thought: Guess.\nthoughts_needed: 2";
+    let start = r#"state_variables: {"total": 0, "left": []}"#;
+    let runs: [(Box<dyn Method>, Vec<String>); 8] = [
+        (Linear { max_thoughts: 4 }.into(), replies(plan, guess)),
+        (React { max_cycles: 3 }.into(), replies(&look(0), look)),
+        (questions.into(), replies(&ask(0), |n| ask(n + 1))),
+        (steps.into(), replies(start, count)),
+        (StrategyName::Linear.into(), replies(plan, think)),
+        (
+            StrategyName::React.into(),
+            replies(&look_again(0), |n| look_again(n + 1)),
+        ),
+        (
+            StrategyName::SelfAsk.into(),
+            replies(&ask_again(0), ask_again),
+        ),
+        (sum().into(), replies(start, hesitate)),
+    ];
+    let mut ends = Vec::new();
+    for (method, replies) in runs {
+        let (solver, _) = scripted(method, replies);
+        ends.push(ended(&solver.solve("p").await.unwrap()));
+    }
     insta::assert_snapshot!(ends.join("\n"), @"
-    given up: after 4 thoughts the hypothesis does not hold: 7
+    given up: after 4 thoughts the hypothesis does not hold: 8
     answered: I cannot tell.
     answered: 6
     answered: 4
