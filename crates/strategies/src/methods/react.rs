@@ -168,8 +168,8 @@ fn act(cx: &mut Solve, next: &Next) -> Result<String, Stop> {
         .iter()
         .map(|call| call.clone().fitted(cx.tools()));
     let called = cx.call_tools("action_execution", calls.collect())?;
-    for called in &called {
-        cx.add_message(message(called, next.is_native));
+    for (call, called) in next.calls.iter().zip(&called) {
+        cx.add_message(message(called, call.literal));
     }
 
     let tools: Vec<&str> = called.iter().map(|called| called.tool.as_str()).collect();
@@ -239,11 +239,11 @@ struct NextAction {
     action_input: Option<Value>,
 }
 
-/// What the model does next: calls, or else the answer.
+/// What the model does next: calls, or else the answer. Calls are literal if they are native ones,
+/// to which the model expects native results.
+#[derive(Default)]
 struct Next {
     calls: Vec<PlannedCall>,
-    /// Whether the calls are native ones, to which the model expects native results.
-    is_native: bool,
     answer: String,
 }
 
@@ -252,8 +252,7 @@ impl Next {
         if !reply.tool_calls.is_empty() {
             return Self {
                 calls: reply.tool_calls.iter().map(native_call).collect(),
-                is_native: true,
-                answer: String::new(),
+                ..Self::default()
             };
         }
 
@@ -275,16 +274,14 @@ impl Next {
         let input = input.unwrap_or_else(|| json!({}));
         Self {
             calls: vec![PlannedCall::new("call", name, input)],
-            is_native: false,
-            answer: String::new(),
+            ..Self::default()
         }
     }
 
     fn finish(answer: String) -> Self {
         Self {
-            calls: Vec::new(),
-            is_native: false,
             answer,
+            ..Self::default()
         }
     }
 
