@@ -96,7 +96,7 @@ impl RunError {
     /// Returns the number of attempts at the failed phase, if a node failed. With nested retries,
     /// only the attempts of the outermost retry are counted.
     pub fn attempts(&self) -> Option<u32> {
-        self.failed().map(|failed| failed.attempts)
+        self.failed().map(|failed| failed.error.attempts)
     }
 
     /// Returns whether the run reached its maximum number of steps. Raise it to continue the run.
@@ -175,7 +175,7 @@ impl RunError {
     /// Returns the error of the node or journal.
     pub fn into_source(self) -> Option<BoxError> {
         match self.0.failure {
-            Failure::Node(failed) => Some(failed.source),
+            Failure::Node(failed) => Some(failed.error.error),
             Failure::Journal(error) | Failure::AnotherState(error) => Some(error),
             _ => None,
         }
@@ -190,7 +190,7 @@ impl RunError {
 
     fn cause(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         match &self.0.failure {
-            Failure::Node(failed) => Some(failed.source.as_ref()),
+            Failure::Node(failed) => Some(failed.error.error.as_ref()),
             Failure::Journal(error) | Failure::AnotherState(error) => Some(error.as_ref()),
             _ => None,
         }

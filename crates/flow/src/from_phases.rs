@@ -1,10 +1,108 @@
+//! Nodes made from closures.
+
 use std::fmt;
+use std::future::{Ready, ready};
 use std::marker::PhantomData;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::{Action, BoxError, IntoAction, Node};
+
+/// Creates a node from a synchronous closure over the state.
+///
+/// The closure returns nothing, the label of an action, an [`Action`], or a `Result` with one of
+/// these and a [`BoxError`]. For async work, use [`from_phases`].
+///
+/// ```
+/// use cogwork_flow::from_fn;
+///
+/// let tally = from_fn(|votes: &mut Vec<bool>| *votes = vec![true; votes.len()]);
+/// let decide = from_fn(|votes: &mut Vec<bool>| {
+///     if votes.iter().all(|vote| *vote) { "yes" } else { "no" }
+/// })
+/// .with_actions(["yes", "no"]);
+/// # let _ = (tally, decide);
+/// ```
+pub fn from_fn<S, F, A>(
+    post: F,
+) -> FromPhases<
+    S,
+    impl Fn(&mut S) + Send + Sync,
+    impl Fn(()) -> Ready<Result<(), BoxError>> + Send + Sync,
+    impl Fn(&mut S, (), ()) -> A + Send + Sync,
+>
+where
+    F: Fn(&mut S) -> A + Send + Sync,
+    A: IntoAction,
+{
+    from_phases(
+        |_: &mut S| (),
+        |()| ready(Ok(())),
+        move |state: &mut S, (), ()| post(state),
+    )
+}
+
+/// Creates a node from an async closure that takes the whole state and doesn't change it: the work
+/// on an item of a [`Batch`](crate::Batch).
+///
+/// The item is cloned for each attempt.
+///
+/// ```
+/// use cogwork_flow::from_exec;
+///
+/// let fetch = from_exec(|url: String| async move { Ok::<_, std::io::Error>(url.len()) });
+/// # let _ = fetch;
+/// ```
+///
+/// If the closure uses a client, see [`from_exec_with`].
+pub fn from_exec<I, X, F, E>(
+    exec: F,
+) -> FromPhases<I, impl Fn(&mut I) -> I + Send + Sync, F, impl Fn(&mut I, I, X::Value) + Send + Sync>
+where
+    I: Clone + Send + Sync,
+    F: Fn(I) -> E + Send + Sync,  // To use a client: `from_exec_with`.
+    E: Future<Output = X> + Send, // `async |item| …`
+    X: Outcome,
+{
+    from_phases(
+        |item: &mut I| item.clone(),
+        exec,
+        |_: &mut I, _: I, _: X::Value| (),
+    )
+}
+
+/// Creates a node like [`from_exec`], with a value that the closure uses, such as a client. Each
+/// call receives a clone of it, so the value should be cheap to clone.
+///
+/// ```
+/// use std::sync::Arc;
+/// use cogwork_flow::from_exec_with;
+///
+/// let lengths = Arc::new([1, 2, 3]);
+/// let look_up = from_exec_with(lengths, |lengths, index: usize| async move {
+///     lengths.get(index).copied().ok_or("no such length")
+/// });
+/// # let _ = look_up;
+/// ```
+pub fn from_exec_with<C, I, X, F, E>(
+    value: C,
+    exec: F,
+) -> FromPhases<
+    I,
+    impl Fn(&mut I) -> I + Send + Sync,
+    impl Fn(I) -> E + Send + Sync,
+    impl Fn(&mut I, I, X::Value) + Send + Sync,
+>
+where
+    C: Clone + Send + Sync,
+    I: Clone + Send + Sync,
+    F: Fn(C, I) -> E + Send + Sync,
+    E: Future<Output = X> + Send, // `async |value, item| …`
+    X: Outcome,
+{
+    from_exec(move |item| exec(value.clone(), item))
+}
 
 /// Creates a node from three closures, one for each phase.
 ///
@@ -131,7 +229,7 @@ where
     }
 }
 
-/// A node made from three closures. Created by [`from_phases`].
+/// A node made from closures. Created by [`from_phases`], [`from_fn`] and [`from_exec`].
 pub struct FromPhases<S, Prep, Exec, Post> {
     prep: Prep,
     exec: Exec,

@@ -80,20 +80,13 @@ pub use operation::Operation;
 mod node;
 pub use node::Node;
 
-mod from_fn;
-pub use from_fn::{FromFn, from_fn};
-
-mod from_exec;
-pub use from_exec::{FromExec, from_exec, from_exec_with};
-
 mod from_phases;
-pub use from_phases::{FromPhases, from_phases, from_phases_with};
+pub use from_phases::{
+    FromPhases, from_exec, from_exec_with, from_fn, from_phases, from_phases_with,
+};
 
 mod into_action;
-pub use into_action::IntoAction;
-
-mod into_result;
-pub use into_result::IntoResult;
+pub use into_action::{IntoAction, IntoResult};
 
 pub mod wrap;
 

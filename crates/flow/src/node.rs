@@ -4,7 +4,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::wrap::{Fallback, Focus, Retry, Timeout};
+use crate::wrap::{Fallback, Focus, Retry, Timeout, Wrapped};
 use crate::{Action, Backoff, BoxError, Operation};
 
 /// A unit of work on a state `S`, in three phases.
@@ -53,7 +53,8 @@ use crate::{Action, Backoff, BoxError, Operation};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node over the state `{S}`",
     label = "this node works on another state than the flow's `{S}`",
-    note = "implement `Node<{S}>` for it, or wrap it: `.focus(|state: &mut {S}| &mut state.part)`"
+    note = "if it is a closure: `from_fn(|state: &mut {S}| …)`, or `from_phases` for async work",
+    note = "otherwise implement `Node<{S}>`, or wrap it: `.focus(|state: &mut {S}| &mut state.part)`"
 )]
 pub trait Node<S>: Send + Sync {
     /// The input of `exec`, taken from the state by `prep`.
@@ -128,32 +129,41 @@ pub trait Node<S>: Send + Sync {
 
     /// Retries `exec` when it fails. `backoff` sets the number of attempts and the delays between
     /// them.
-    fn retry(self, backoff: Backoff) -> Retry<Self, Self::Error>
+    fn retry(self, backoff: Backoff) -> Wrapped<Self, Retry<Self::Error>>
     where
         Self: Sized,
     {
-        Retry::new(self, backoff)
+        Wrapped {
+            node: self,
+            wrapper: Retry::new(backoff),
+        }
     }
 
     /// Fails `exec` with an [`Elapsed`](crate::wrap::Elapsed) error if it takes longer than
     /// `limit`.
-    fn timeout(self, limit: Duration) -> Timeout<Self>
+    fn timeout(self, limit: Duration) -> Wrapped<Self, Timeout>
     where
         Self: Sized,
     {
-        Timeout::new(self, limit)
+        Wrapped {
+            node: self,
+            wrapper: Timeout { limit },
+        }
     }
 
     /// Calls the async closure `rescue` with the input and the error when `exec` fails. It returns a
     /// replacement for the outcome, or an error. See [`Fallback`].
-    fn fallback<F, R>(self, rescue: F) -> Fallback<Self, F>
+    fn fallback<F, R>(self, rescue: F) -> Wrapped<Self, Fallback<F>>
     where
         Self: Sized,
         Self::Prep: Clone,
         F: Fn(Self::Prep, Self::Error) -> R + Send + Sync, // To use a client: `fallback_with`.
         R: Future<Output = Result<Self::Exec, BoxError>> + Send, // `async |input, error| …`
     {
-        Fallback::new(self, rescue)
+        Wrapped {
+            node: self,
+            wrapper: Fallback(rescue),
+        }
     }
 
     /// Adds a [`fallback`](Node::fallback) with a value that it uses, such as a second client. Each
@@ -175,7 +185,7 @@ pub trait Node<S>: Send + Sync {
         self,
         value: C,
         rescue: F,
-    ) -> Fallback<Self, impl Fn(Self::Prep, Self::Error) -> R + Send + Sync>
+    ) -> Wrapped<Self, Fallback<impl Fn(Self::Prep, Self::Error) -> R + Send + Sync>>
     where
         Self: Sized,
         Self::Prep: Clone,
@@ -183,7 +193,7 @@ pub trait Node<S>: Send + Sync {
         F: Fn(C, Self::Prep, Self::Error) -> R + Send + Sync,
         R: Future<Output = Result<Self::Exec, BoxError>> + Send,
     {
-        Fallback::new(self, move |prep, error| rescue(value.clone(), prep, error))
+        self.fallback(move |prep, error| rescue(value.clone(), prep, error))
     }
 
     /// Adapts this node over the state `S` to flows over a larger state `T`. `part` returns the

@@ -3,7 +3,6 @@ use std::fmt;
 use cogwork_text::{ErrorText, Name, NameList, OneLine};
 
 use crate::journal::{StepError, WorkError};
-use crate::wrap::RetryError;
 use crate::{Action, BoxError, Paused, Phase, RunError};
 
 /// Why a run or a visit stopped, without the location.
@@ -53,15 +52,20 @@ pub(crate) enum Stopped {
 
 impl Failure {
     pub(crate) fn node(phase: Phase, error: impl Into<BoxError>) -> Self {
-        Failed::new(phase, error).into()
+        Self::Node(Box::new(Failed {
+            phase,
+            item: None,
+            error: WorkError::new(error),
+        }))
     }
 
     /// Returns the same failure for one item of a batch.
-    pub(crate) fn of_item(self, index: usize) -> Self {
-        match self {
-            Self::Node(failed) => (*failed).of_item(index).into(),
-            other => other,
+    pub(crate) fn of_item(mut self, index: usize) -> Self {
+        if let Self::Node(failed) = &mut self {
+            failed.item = Some(index);
         }
+
+        self
     }
 
     pub(crate) fn paused_mut(&mut self) -> Option<&mut Paused> {
@@ -81,17 +85,13 @@ impl Failure {
     }
 }
 
-impl From<Failed> for Failure {
-    fn from(failed: Failed) -> Self {
-        Self::Node(Box::new(failed))
-    }
-}
-
 impl From<WorkError> for Failure {
     fn from(error: WorkError) -> Self {
-        let failed = Failed::new(Phase::Exec, error.error);
-        let attempts = error.attempts;
-        Failed { attempts, ..failed }.into()
+        Self::Node(Box::new(Failed {
+            phase: Phase::Exec,
+            item: None,
+            error,
+        }))
     }
 }
 
@@ -109,12 +109,13 @@ impl fmt::Display for Failure {
         match self {
             Self::Node(failed) => {
                 write!(f, "{} failed", failed.phase)?;
-                if failed.attempts > 1 {
-                    write!(f, " after {} attempts", failed.attempts)?;
+                let WorkError { attempts, error } = &failed.error;
+                if *attempts > 1 {
+                    write!(f, " after {attempts} attempts")?;
                 }
 
                 f.write_str(": ")?;
-                ErrorText(&failed.source).fmt(f)
+                ErrorText(error).fmt(f)
             }
             Self::Panicked(panic) => {
                 f.write_str("it panicked: ")?;
@@ -182,44 +183,7 @@ impl fmt::Display for Failure {
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) phase: Phase,
-    /// The number of attempts at the phase.
-    pub(crate) attempts: u32,
     /// The index of the item of a batch.
     pub(crate) item: Option<usize>,
-    pub(crate) source: BoxError,
-}
-
-impl Failed {
-    pub(crate) fn new(phase: Phase, error: impl Into<BoxError>) -> Self {
-        let mut source = error.into();
-        let mut attempts = None;
-
-        // Nested retries each add a layer. The outermost count is kept: inner counts may differ
-        // between the outer attempts, and only the last would be known.
-        loop {
-            match source.downcast::<RetryError>() {
-                Ok(counted) => {
-                    attempts.get_or_insert(counted.attempts);
-                    source = counted.error;
-                }
-                Err(source) => {
-                    let attempts = attempts.unwrap_or(1);
-                    return Self {
-                        phase,
-                        attempts,
-                        item: None,
-                        source,
-                    };
-                }
-            }
-        }
-    }
-
-    /// Returns the same failure for one item of a batch.
-    pub(crate) fn of_item(self, index: usize) -> Self {
-        Self {
-            item: Some(index),
-            ..self
-        }
-    }
+    pub(crate) error: WorkError,
 }

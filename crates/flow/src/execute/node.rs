@@ -3,12 +3,12 @@
 use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
 
-use super::failure::{Failed, Failure};
+use super::failure::Failure;
 use super::graph::{Visit, Visited};
 use super::here::Here;
 use super::named_step::NamedStep;
 use super::recorder::Exec;
-use crate::journal::recordable;
+use crate::journal::{WorkError, recordable};
 use crate::{Action, Node, Operation, Phase};
 
 pub(crate) struct NodeVisit<N>(pub(crate) N);
@@ -69,9 +69,9 @@ pub(crate) async fn exec<S, N: Node<S>>(
     let attempt = || -> Exec<'_> {
         Box::pin(async {
             let exec = node.exec(prep).await;
-            let exec = exec.map_err(|error| Failed::new(Phase::Exec, error))?;
+            let exec = exec.map_err(|error| WorkError::new(error))?;
             let recordable = recordable(&exec, recorder.max_outcome);
-            let (json, exec) = recordable.map_err(|problem| Failed::new(Phase::Exec, problem))?;
+            let (json, exec) = recordable.map_err(|problem| WorkError::new(problem))?;
 
             *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(exec);
             Ok(json)

@@ -27,7 +27,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use tokio::task::unconstrained;
 
-use super::failure::{Failed, Failure};
+use super::failure::Failure;
 use super::named_step::NamedStep;
 use super::yielding::yield_now;
 use crate::boxed::BoxFuture;
@@ -392,7 +392,7 @@ impl Calls {
         let recorded = Box::pin(async move {
             let work = async {
                 let _ = begin.send(());
-                let dropped = || Failed::new(Phase::Exec, "the call was dropped").into();
+                let dropped = || WorkError::new("the call was dropped");
                 ended.await.unwrap_or_else(|_| Err(dropped()))
             };
             recorder.call(&name, work).await

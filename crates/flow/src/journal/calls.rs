@@ -6,10 +6,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::execute::failure::Failed;
 use crate::execute::recorder::{Exec, accept, shortened};
-use crate::journal::{Awaited, CallError, CannotWait, recordable};
-use crate::{Phase, current};
+use crate::current;
+use crate::journal::{Awaited, CallError, CannotWait, WorkError, recordable};
 
 /// Makes a call inside the `exec` of a [composite](crate::Node::is_composite) node, and records its
 /// outcome before returning it. If the run is resumed and the outcome is recorded, it is returned
@@ -122,7 +121,7 @@ where
             };
             let recordable = recordable(&outcome, calls.recorder.max_outcome);
             let (json, outcome) =
-                recordable.map_err(|problem| Failed::new(Phase::Exec, problem))?;
+                recordable.map_err(|problem| WorkError::new(problem))?;
 
             made = Some(match error {
                 Some(error) => Err(CallError::Failed(error)),

@@ -7,7 +7,6 @@ use cogwork_text::ErrorText;
 
 use super::Json;
 use crate::BoxError;
-use crate::execute::failure::Failed;
 
 /// The work of a call, for [`Journal::call`](super::Journal::call): a future, to be awaited if no
 /// outcome is recorded. It includes the retries around the node.
@@ -29,11 +28,13 @@ impl Future for Work<'_> {
     }
 }
 
-/// The error of work that failed.
+/// The error of `exec`, or of another call: the error of the last attempt, and the number of attempts.
+/// A [retry](crate::Node::retry) returns it. The run reports both, so only a
+/// [fallback](crate::Node::fallback) around the retries sees it.
 #[derive(thiserror::Error)]
 #[error("{}", ErrorText(error))]
 pub struct WorkError {
-    /// The number of attempts.
+    /// The number of attempts, including the first.
     pub attempts: u32,
     /// The error of the last attempt.
     #[source]
@@ -42,11 +43,16 @@ pub struct WorkError {
 
 cogwork_text::debug_as_display!(WorkError);
 
-impl From<Failed> for WorkError {
-    fn from(failed: Failed) -> Self {
-        Self {
-            attempts: failed.attempts,
-            error: failed.source,
+impl WorkError {
+    /// Nested retries each add a layer. The outermost count is kept: inner counts may differ between
+    /// the outer attempts, and only the last would be known.
+    pub(crate) fn new(error: impl Into<BoxError>) -> Self {
+        match error.into().downcast::<Self>() {
+            Ok(counted) => Self {
+                attempts: counted.attempts,
+                ..Self::new(counted.error)
+            },
+            Err(error) => Self { attempts: 1, error },
         }
     }
 }

@@ -1,8 +1,9 @@
 use std::fmt;
 
-use crate::{Action, BoxError, Node, Operation};
+use super::Wrap;
+use crate::{BoxError, Node};
 
-/// A node with a fallback for failures of `exec`. Created by [`Node::fallback`] and
+/// A fallback for failures of `exec`. Created by [`Node::fallback`] and
 /// [`Node::fallback_with`].
 ///
 /// The fallback is part of `exec`: it can wait, for another model or a cache, its outcome is
@@ -28,60 +29,27 @@ use crate::{Action, BoxError, Node, Operation};
 ///     .fallback(|symbol, _error| async move { Ok(symbol.parse()?) });
 /// # let _ = quote;
 /// ```
-pub struct Fallback<N, F> {
-    node: N,
-    rescue: F,
-}
+pub struct Fallback<F>(pub(crate) F);
 
-impl<N, F> Fallback<N, F> {
-    pub(crate) fn new(node: N, rescue: F) -> Self {
-        Self { node, rescue }
-    }
-}
-
-impl<S, N, F, R> Node<S> for Fallback<N, F>
+impl<S, N, F, R> Wrap<S, N> for Fallback<F>
 where
     N: Node<S>,
     N::Prep: Clone,
     F: Fn(N::Prep, N::Error) -> R + Send + Sync,
     R: Future<Output = Result<N::Exec, BoxError>> + Send,
 {
-    type Prep = N::Prep;
-    type Exec = N::Exec;
-    type Error = BoxError;
-
-    fn actions(&self) -> Vec<Action> {
-        self.node.actions()
-    }
-
-    fn is_composite(&self) -> bool {
-        self.node.is_composite()
-    }
-
-    fn operation(&self) -> Operation {
-        self.node.operation()
-    }
-
-    fn prep(&self, state: &mut S) -> Result<Self::Prep, BoxError> {
-        self.node.prep(state).map_err(Into::into)
-    }
-
-    async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, BoxError> {
-        match self.node.exec(prep).await {
+    async fn exec(&self, node: &N, prep: &N::Prep) -> Result<N::Exec, BoxError> {
+        match node.exec(prep).await {
             Ok(exec) => Ok(exec),
             // Boxed, because only a failed attempt needs it: otherwise it would make every future of
             // this node larger.
-            Err(error) => Box::pin((self.rescue)(prep.clone(), error)).await,
+            Err(error) => Box::pin((self.0)(prep.clone(), error)).await,
         }
-    }
-
-    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, BoxError> {
-        self.node.post(state, prep, exec).map_err(Into::into)
     }
 }
 
-impl<N: fmt::Debug, F> fmt::Debug for Fallback<N, F> {
+impl<F> fmt::Debug for Fallback<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Fallback").field(&self.node).finish()
+        f.debug_tuple("Fallback").finish_non_exhaustive()
     }
 }

@@ -1,11 +1,11 @@
-//! Wrappers around a node, created by methods of [`Node`](crate::Node).
+//! Wrappers around a node, created by methods of [`Node`].
 //!
 //! | wrapper | created by | effect |
 //! |---|---|---|
-//! | [`Retry`] | [`Node::retry`](crate::Node::retry) | retries `exec` when it fails |
-//! | [`Timeout`] | [`Node::timeout`](crate::Node::timeout) | limits the time of `exec` |
-//! | [`Fallback`] | [`Node::fallback`](crate::Node::fallback) | replaces the outcome of a failed `exec` |
-//! | [`Focus`] | [`Node::focus`](crate::Node::focus) | applies the node to a part of a larger state |
+//! | [`Retry`] | [`Node::retry`] | retries `exec` when it fails |
+//! | [`Timeout`] | [`Node::timeout`] | limits the time of `exec` |
+//! | [`Fallback`] | [`Node::fallback`] | replaces the outcome of a failed `exec` |
+//! | [`Focus`] | [`Node::focus`] | applies the node to a part of a larger state |
 
 mod fallback;
 mod focus;
@@ -14,5 +14,57 @@ mod timeout;
 
 pub use fallback::Fallback;
 pub use focus::Focus;
-pub use retry::{Retry, RetryError};
+pub use retry::Retry;
 pub use timeout::{Elapsed, Timeout};
+
+use crate::{Action, BoxError, Node, Operation};
+
+/// A node with a wrapper around its `exec`: a [`Retry`], a [`Timeout`] or a [`Fallback`].
+#[derive(Debug)]
+pub struct Wrapped<N, W> {
+    pub(crate) node: N,
+    pub(crate) wrapper: W,
+}
+
+/// A wrapper around the `exec` of a node.
+pub trait Wrap<S, N: Node<S>>: Send + Sync {
+    /// Calls the `exec` of the node.
+    fn exec(
+        &self,
+        node: &N,
+        prep: &N::Prep,
+    ) -> impl Future<Output = Result<N::Exec, BoxError>> + Send;
+}
+
+impl<S, N: Node<S>, W: Wrap<S, N>> Node<S> for Wrapped<N, W> {
+    type Prep = N::Prep;
+    type Exec = N::Exec;
+    type Error = BoxError;
+
+    fn actions(&self) -> Vec<Action> {
+        self.node.actions()
+    }
+
+    fn is_composite(&self) -> bool {
+        self.node.is_composite()
+    }
+
+    fn operation(&self) -> Operation {
+        self.node.operation()
+    }
+
+    fn prep(&self, state: &mut S) -> Result<Self::Prep, BoxError> {
+        self.node.prep(state).map_err(Into::into)
+    }
+
+    fn exec(
+        &self,
+        prep: &Self::Prep,
+    ) -> impl Future<Output = Result<Self::Exec, BoxError>> + Send {
+        self.wrapper.exec(&self.node, prep)
+    }
+
+    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, BoxError> {
+        self.node.post(state, prep, exec).map_err(Into::into)
+    }
+}

@@ -1,15 +1,15 @@
 use std::fmt;
 
-use cogwork_text::ErrorText;
-
+use super::{Wrap, Wrapped};
 use crate::current::emit;
 use crate::execute::recorder::attempt_failed;
+use crate::journal::WorkError;
 use crate::spans;
-use crate::{Action, Backoff, BoxError, EventKind, Node, Operation};
+use crate::{Backoff, BoxError, EventKind, Node};
 
-/// A node whose `exec` is retried when it fails. Created by [`Node::retry`].
+/// Retries of `exec` when it fails. Created by [`Node::retry`].
 ///
-/// By default, every error is retried; see [`when`](Retry::when). Attempts are counted per call.
+/// By default, every error is retried; see [`when`](Wrapped::when). Attempts are counted per call.
 /// Delays require a tokio runtime with time enabled.
 ///
 /// ```
@@ -25,79 +25,44 @@ use crate::{Action, Backoff, BoxError, EventKind, Node, Operation};
 ///     .when(|error: &std::io::Error| error.kind() != std::io::ErrorKind::NotFound);
 /// # let _ = fetch;
 /// ```
-pub struct Retry<N, E> {
-    node: N,
+pub struct Retry<E> {
     backoff: Backoff,
     when: Box<dyn Fn(&E) -> bool + Send + Sync>,
 }
 
-impl<N, E> Retry<N, E> {
-    pub(crate) fn new(node: N, backoff: Backoff) -> Self {
+impl<E> Retry<E> {
+    pub(crate) fn new(backoff: Backoff) -> Self {
         Self {
-            node,
             backoff,
             when: Box::new(|_| true),
         }
     }
+}
 
+impl<N, E> Wrapped<N, Retry<E>> {
     /// Retries only errors for which `when` returns `true`.
     #[must_use]
     pub fn when(mut self, when: impl Fn(&E) -> bool + Send + Sync + 'static) -> Self {
-        self.when = Box::new(when);
+        self.wrapper.when = Box::new(when);
         self
     }
 }
 
-/// The error of a [`Retry`]: the error of the last attempt, and the number of attempts. The run reports
-/// both, so only a [fallback](Node::fallback) around the retries sees this.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", ErrorText(error))]
-pub struct RetryError {
-    /// The number of attempts, including the first.
-    pub attempts: u32,
-    /// The error of the last attempt.
-    #[source]
-    pub error: BoxError,
-}
-
-impl<S, N: Node<S>> Node<S> for Retry<N, N::Error> {
-    type Prep = N::Prep;
-    type Exec = N::Exec;
-    type Error = BoxError;
-
-    fn actions(&self) -> Vec<Action> {
-        self.node.actions()
-    }
-
-    fn is_composite(&self) -> bool {
-        self.node.is_composite()
-    }
-
-    fn operation(&self) -> Operation {
-        self.node.operation()
-    }
-
-    fn prep(&self, state: &mut S) -> Result<Self::Prep, BoxError> {
-        self.node.prep(state).map_err(Into::into)
-    }
-
-    async fn exec(&self, prep: &Self::Prep) -> Result<Self::Exec, BoxError> {
-        match self.node.exec(prep).await {
+impl<S, N: Node<S>> Wrap<S, N> for Retry<N::Error> {
+    async fn exec(&self, node: &N, prep: &N::Prep) -> Result<N::Exec, BoxError> {
+        match node.exec(prep).await {
             Ok(exec) => Ok(exec),
             // Boxed, because only a failed attempt needs it: otherwise the loop and its timer would
             // make every future of this node larger.
-            Err(error) => Box::pin(again(self, prep, error)).await,
+            Err(error) => Box::pin(again(self, node, prep, error)).await,
         }
-    }
-
-    fn post(&self, state: &mut S, prep: Self::Prep, exec: Self::Exec) -> Result<Action, BoxError> {
-        self.node.post(state, prep, exec).map_err(Into::into)
     }
 }
 
 /// The attempts after the first.
 async fn again<S, N: Node<S>>(
-    retry: &Retry<N, N::Error>,
+    retry: &Retry<N::Error>,
+    node: &N,
     prep: &N::Prep,
     mut error: N::Error,
 ) -> Result<N::Exec, BoxError> {
@@ -107,7 +72,7 @@ async fn again<S, N: Node<S>>(
         let delay = delays.next().filter(|_| (retry.when)(&error));
         let Some(delay) = delay else {
             let error = error.into();
-            return Err(RetryError { attempts, error }.into());
+            return Err(WorkError { attempts, error }.into());
         };
 
         let line: BoxError = error.into();
@@ -121,18 +86,15 @@ async fn again<S, N: Node<S>>(
         attempt_failed(&line).await;
         tokio::time::sleep(delay).await;
         attempts += 1;
-        match retry.node.exec(prep).await {
+        match node.exec(prep).await {
             Ok(exec) => return Ok(exec),
             Err(failed) => error = failed,
         }
     }
 }
 
-impl<N: fmt::Debug, E> fmt::Debug for Retry<N, E> {
+impl<E> fmt::Debug for Retry<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Retry")
-            .field("node", &self.node)
-            .field("backoff", &self.backoff)
-            .finish()
+        f.debug_tuple("Retry").field(&self.backoff).finish()
     }
 }

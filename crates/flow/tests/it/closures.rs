@@ -197,22 +197,6 @@ async fn an_answer_that_was_not_declared_is_an_error() {
     assert_snapshot!(error, @"flow `f`, node `n`: post returned the action `default`, which the node doesn't declare; it declares `x`, `y` and `z`");
 }
 
-#[test]
-fn nodes_of_closures_show_what_they_declare() {
-    let node = from_fn(|_: &mut i32| ()).with_actions(["x"]);
-    assert_eq!(format!("{node:?}"), r#"FromFn { actions: ["x"], .. }"#);
-    let node = from_phases(
-        |_: &mut i32| (),
-        |()| async { Ok::<_, fmt::Error>(()) },
-        |_, _, ()| (),
-    );
-
-    assert_eq!(
-        format!("{node:?}"),
-        r#"FromPhases { actions: ["default"], .. }"#
-    );
-}
-
 #[tokio::test]
 async fn post_may_fail_and_sees_what_prep_made() {
     let node = from_phases(

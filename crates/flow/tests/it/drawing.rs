@@ -8,12 +8,12 @@
 use std::time::Duration;
 
 use cogwork_flow::{
-    Action, Batch, Branches, Each, Flow, FlowGraph, FromFn, GraphNode, GraphNodeKind, Wait, from_fn,
+    Action, Batch, Branches, Each, Flow, FlowGraph, GraphNode, GraphNodeKind, Node, Wait, from_fn,
 };
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
-fn does(actions: &[&'static str]) -> FromFn<(), impl Fn(&mut ()) + Send + Sync + use<>> {
+fn does(actions: &[&'static str]) -> impl Node<()> + use<> {
     from_fn(|(): &mut ()| ()).with_actions(actions.iter().copied())
 }
 

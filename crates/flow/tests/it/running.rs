@@ -9,12 +9,12 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_flow::{Action, Ended, Flow, FromFn, Node, RunError, Stepped, from_fn, from_phases};
+use cogwork_flow::{Action, Ended, Flow, Node, RunError, Stepped, from_fn, from_phases};
 use insta::assert_snapshot;
 
 type Log = Vec<&'static str>;
 
-fn says(word: &'static str) -> FromFn<Log, impl Fn(&mut Log) + Send + Sync> {
+fn says(word: &'static str) -> impl Node<Log> + use<> {
     from_fn(move |log: &mut Log| log.push(word))
 }
 

@@ -17,7 +17,7 @@ use cogwork_flow::journal::{
     Awaited, CallError, CannotWait, Entry, Journal, Json, MemoryJournal, OutcomeProblem, Recorded,
     StepError, Waited, Work, WorkError, wait_for,
 };
-use cogwork_flow::wrap::{Elapsed, RetryError};
+use cogwork_flow::wrap::Elapsed;
 use cogwork_flow::{
     Action, BoxError, CancellationToken, Event, EventKind, Flow, Level, Node, Phase, ReportedValue,
     Run, RunError, StepName, Wait, WiringProblem, events, from_fn, from_phases,
@@ -44,7 +44,7 @@ fn show_values(text: &str) {
     let owned = || text.to_owned();
 
     assert_line_is_safe(&Action::new(owned()));
-    assert_line_is_safe(&RetryError {
+    assert_line_is_safe(&WorkError {
         attempts: 2,
         error: owned().into(),
     });

@@ -7,14 +7,14 @@
 
 use std::time::Duration;
 
-use cogwork_flow::{Action, BuildError, Flow, FlowBuilder, FromFn, Wait, WiringProblem, from_fn};
+use cogwork_flow::{Action, BuildError, Flow, FlowBuilder, Node, Wait, WiringProblem, from_fn};
 use insta::assert_snapshot;
 
 fn flow() -> FlowBuilder<()> {
     Flow::builder("f")
 }
 
-fn does(actions: &[&'static str]) -> FromFn<(), impl Fn(&mut ()) + Send + Sync + use<>> {
+fn does(actions: &[&'static str]) -> impl Node<()> + use<> {
     from_fn(|(): &mut ()| ()).with_actions(actions.iter().copied())
 }
 

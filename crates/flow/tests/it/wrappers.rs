@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::wrap::{Elapsed, RetryError};
+use cogwork_flow::{journal::WorkError, wrap::Elapsed};
 use cogwork_flow::{Action, Backoff, Ended, Flow, Node, Phase, RunError, from_phases};
 use insta::assert_snapshot;
 use tokio::time::Instant;
@@ -138,7 +138,7 @@ fn assert_took(took: Duration, expected: Duration) {
     );
 }
 
-fn retried(error: &cogwork_flow::BoxError) -> &RetryError {
+fn retried(error: &cogwork_flow::BoxError) -> &WorkError {
     error.downcast_ref().unwrap()
 }
 
