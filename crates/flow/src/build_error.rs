@@ -59,7 +59,7 @@ cogwork_text::debug_as_display!(BuildError);
 impl std::error::Error for BuildError {}
 
 /// A problem in a graph.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(
     missing_docs,
@@ -67,29 +67,61 @@ impl std::error::Error for BuildError {}
 )]
 pub enum WiringProblem {
     /// The flow has no nodes.
+    #[error("it has no node; add one with `node`")]
     NoNodes,
     /// The flow has no start.
+    #[error("it has no start; set one with `start`{}", Nodes(nodes))]
     NoStart { nodes: Arc<[String]> },
     /// The flow has more than one start.
+    #[error("it has more than one start: {}", NameList::and(starts))]
     ManyStarts { starts: Vec<String> },
     /// The start isn't a node.
+    #[error("the start `{}` is not a node{}", Name(start), Nodes(nodes))]
     UnknownStart { start: String, nodes: Arc<[String]> },
     /// Two nodes have the same name.
+    #[error("more than one node is named `{}`", Name(node))]
     DuplicateNode { node: String },
     /// Two branches of a node have the same name.
+    #[error(
+        "more than one branch of node `{}` is named `{}`",
+        Name(node),
+        Name(branch)
+    )]
     DuplicateBranch { node: String, branch: String },
     /// The node declares no actions, so a run could never leave it. This includes a subflow without
     /// an end.
+    #[error(
+        "node `{}` declares no action, so a run could never leave it",
+        Name(node)
+    )]
     NoActions { node: String },
     /// Too many flows are nested.
+    #[error(
+        "node `{}` contains {depth} flows inside one another; at most {} may be",
+        Name(node),
+        Wiring::MAX_DEPTH
+    )]
     TooDeep { node: String, depth: usize },
     /// An edge or an end starts at a name that isn't a node.
+    #[error(
+        "the edge on `{}` leaves `{}`, which is not a node{}",
+        Name(action.as_str()),
+        Name(from),
+        Nodes(nodes)
+    )]
     UnknownSource {
         from: String,
         action: Action,
         nodes: Arc<[String]>,
     },
     /// An edge leads to a name that isn't a node.
+    #[error(
+        "the edge from `{}` on `{}` leads to `{}`, which is not a node{}",
+        Name(from),
+        Name(action.as_str()),
+        Name(to),
+        Nodes(nodes)
+    )]
     UnknownTarget {
         from: String,
         action: Action,
@@ -97,128 +129,52 @@ pub enum WiringProblem {
         nodes: Arc<[String]>,
     },
     /// An edge is for an action that its node doesn't declare.
+    #[error(
+        "the edge from `{from}` on `{}` is never taken: `{from}` declares {}",
+        Name(action.as_str()),
+        Actions(declared),
+        from = Name(from)
+    )]
     UndeclaredAction {
         from: String,
         action: Action,
         declared: Arc<[Action]>,
     },
     /// Two edges leave a node on the same action.
+    #[error("more than one edge leaves `{}` on `{}`", Name(from), Name(action.as_str()))]
     DuplicateEdge { from: String, action: Action },
     /// A node declares an action that has neither an edge nor an end.
+    #[error(
+        "node `{}` declares the action `{}`, which leads nowhere; add an edge or an end for it",
+        Name(node),
+        Name(action.as_str())
+    )]
     ActionLeadsNowhere { node: String, action: Action },
     /// No path leads from the start to the node.
+    #[error("node `{}` cannot be reached from the start", Name(node))]
     Unreachable { node: String },
 }
 
-impl fmt::Display for WiringProblem {
+/// Lists the existing names at the end of a message, if there are any.
+struct Nodes<'a>(&'a [String]);
+
+impl fmt::Display for Nodes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoNodes => f.write_str("it has no node; add one with `node`"),
-            Self::NoStart { nodes } => {
-                f.write_str("it has no start; set one with `start`")?;
-                write_nodes(f, nodes)
-            }
-            Self::ManyStarts { starts } => {
-                write!(f, "it has more than one start: {}", NameList::and(starts))
-            }
-            Self::UnknownStart { start, nodes } => {
-                write!(f, "the start `{}` is not a node", Name(start))?;
-                write_nodes(f, nodes)
-            }
-            Self::DuplicateNode { node } => {
-                write!(f, "more than one node is named `{}`", Name(node))
-            }
-            Self::DuplicateBranch { node, branch } => {
-                write!(
-                    f,
-                    "more than one branch of node `{}` is named `{}`",
-                    Name(node),
-                    Name(branch)
-                )
-            }
-            Self::NoActions { node } => {
-                write!(
-                    f,
-                    "node `{}` declares no action, so a run could never leave it",
-                    Name(node)
-                )
-            }
-            Self::TooDeep { node, depth } => {
-                write!(
-                    f,
-                    "node `{}` contains {depth} flows inside one another; at most {} may be",
-                    Name(node),
-                    Wiring::MAX_DEPTH
-                )
-            }
-            Self::UnknownSource {
-                from,
-                action,
-                nodes,
-            } => {
-                let from = Name(from);
-                let action = Name(action.as_str());
-                write!(
-                    f,
-                    "the edge on `{action}` leaves `{from}`, which is not a node"
-                )?;
-                write_nodes(f, nodes)
-            }
-            Self::UnknownTarget {
-                from,
-                action,
-                to,
-                nodes,
-            } => {
-                let from = Name(from);
-                let action = Name(action.as_str());
-                let to = Name(to);
-                write!(
-                    f,
-                    "the edge from `{from}` on `{action}` leads to `{to}`, which is not a node"
-                )?;
-                write_nodes(f, nodes)
-            }
-            Self::UndeclaredAction {
-                from,
-                action,
-                declared,
-            } => {
-                let from = Name(from);
-                let action = Name(action.as_str());
-                write!(
-                    f,
-                    "the edge from `{from}` on `{action}` is never taken: `{from}` declares "
-                )?;
-                match declared.as_ref() {
-                    [] => f.write_str("nothing"),
-                    declared => write!(f, "{}", NameList::and(declared)),
-                }
-            }
-            Self::DuplicateEdge { from, action } => {
-                let from = Name(from);
-                let action = Name(action.as_str());
-                write!(f, "more than one edge leaves `{from}` on `{action}`")
-            }
-            Self::ActionLeadsNowhere { node, action } => {
-                let node = Name(node);
-                let action = Name(action.as_str());
-                write!(
-                    f,
-                    "node `{node}` declares the action `{action}`, which leads nowhere; add an edge or an end for it"
-                )
-            }
-            Self::Unreachable { node } => {
-                write!(f, "node `{}` cannot be reached from the start", Name(node))
-            }
+        match self.0 {
+            [] => Ok(()),
+            nodes => write!(f, "; the nodes are {}", NameList::and(nodes)),
         }
     }
 }
 
-/// Lists the existing names at the end of a message, if there are any.
-fn write_nodes(f: &mut fmt::Formatter<'_>, nodes: &[String]) -> fmt::Result {
-    if nodes.is_empty() {
-        return Ok(());
+/// Lists the actions of a node.
+struct Actions<'a>(&'a [Action]);
+
+impl fmt::Display for Actions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("nothing"),
+            declared => NameList::and(declared).fmt(f),
+        }
     }
-    write!(f, "; the nodes are {}", NameList::and(nodes))
 }

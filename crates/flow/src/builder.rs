@@ -1,15 +1,14 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::check::{Check, Declared, Edge};
+use crate::check::{Edge, check};
 use crate::execute::graph::Graph;
 use crate::execute::graph::Visit;
 use crate::execute::node::NodeVisit;
 use crate::places::subflow::Subflow;
 use crate::places::wait::Sleep;
 use crate::wiring::{Inside, Place, Wiring};
-use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Wait};
+use crate::{Action, Batch, Branches, BuildError, Each, Flow, GraphNodeKind, Node, Wait};
 
 /// A builder that connects nodes by name. Created by [`Flow::builder`].
 ///
@@ -36,14 +35,9 @@ use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Wait};
 pub struct FlowBuilder<S> {
     name: String,
     starts: Vec<String>,
-    places: Vec<Added<S>>,
+    places: Vec<Place>,
+    visits: Vec<Box<dyn Visit<S>>>,
     edges: Vec<Edge>,
-}
-
-/// A place before its exits are known.
-struct Added<S> {
-    declared: Declared,
-    visit: Box<dyn Visit<S>>,
 }
 
 impl<S> Flow<S> {
@@ -53,6 +47,7 @@ impl<S> Flow<S> {
             name: name.into(),
             starts: Vec::new(),
             places: Vec::new(),
+            visits: Vec::new(),
             edges: Vec::new(),
         }
     }
@@ -95,16 +90,14 @@ impl<S> FlowBuilder<S> {
         inside: Inside,
         visit: impl Visit<S> + 'static,
     ) -> Self {
-        let declared = Declared {
+        self.places.push(Place {
             name: name.into(),
             actions: actions.into(),
+            exits: Vec::new(),
             inside,
-        };
-
-        self.places.push(Added {
-            declared,
-            visit: Box::new(visit),
         });
+
+        self.visits.push(Box::new(visit));
         self
     }
 
@@ -119,7 +112,7 @@ impl<S> FlowBuilder<S> {
     where
         S: Send + 'static,
     {
-        self.add(name, node.actions(), Inside::Node, NodeVisit(node))
+        self.add(name, node.actions(), Inside::default(), NodeVisit(node))
     }
 
     /// Adds a flow over a part of the state. The action on which it ends determines the edge to
@@ -135,7 +128,7 @@ impl<S> FlowBuilder<S> {
     {
         let actions = flow.actions();
         let graph = flow.graph;
-        let inside = Inside::Subflow(Arc::clone(&graph.wiring));
+        let inside = Inside::of(GraphNodeKind::Subflow).with(&graph.wiring.name, &graph.wiring);
 
         self.add(name, actions, inside, Subflow { graph, part })
     }
@@ -194,7 +187,8 @@ impl<S> FlowBuilder<S> {
     where
         S: Send + 'static,
     {
-        self.add(name, vec![Action::DEFAULT], Inside::Sleep, Sleep(duration))
+        let inside = Inside::of(GraphNodeKind::Sleep);
+        self.add(name, vec![Action::DEFAULT], inside, Sleep(duration))
     }
 
     /// Connects nodes in a row: sets the first as the [start](Self::start), adds an
@@ -228,43 +222,21 @@ impl<S> FlowBuilder<S> {
 
     /// Adds an edge: after `from` returns `action`, the run visits `to`.
     pub fn edge(
-        mut self,
+        self,
         from: impl Into<String>,
         action: impl Into<Action>,
         to: impl Into<String>,
     ) -> Self {
-        self.edges.push(Edge {
-            from: from.into(),
-            action: action.into(),
-            to: Some(to.into()),
-            is_hidden: false,
-        });
-        self
+        self.leave(from.into(), action.into(), Some(to.into()))
     }
 
     /// Ends the flow after `from` returns `action`. Every action needs an edge or an end.
-    pub fn end(mut self, from: impl Into<String>, action: impl Into<Action>) -> Self {
-        self.edges.push(Edge {
-            from: from.into(),
-            action: action.into(),
-            to: None,
-            is_hidden: false,
-        });
-        self
+    pub fn end(self, from: impl Into<String>, action: impl Into<Action>) -> Self {
+        self.leave(from.into(), action.into(), None)
     }
 
-    /// Ends the flow after `from` returns `action`, like [`end`](Self::end), but omits this end
-    /// from drawings. The page of a run shows it once the run has taken it.
-    ///
-    /// Use it for an end that every node has, such as the one after a budget is spent: its edges
-    /// would otherwise hide the rest of the drawing.
-    pub fn hidden_end(mut self, from: impl Into<String>, action: impl Into<Action>) -> Self {
-        self.edges.push(Edge {
-            from: from.into(),
-            action: action.into(),
-            to: None,
-            is_hidden: true,
-        });
+    fn leave(mut self, from: String, action: Action, to: Option<String>) -> Self {
+        self.edges.push(Edge { from, action, to });
         self
     }
 
@@ -276,29 +248,20 @@ impl<S> FlowBuilder<S> {
     /// # Errors
     ///
     /// Returns a [`BuildError`] with every [`WiringProblem`](crate::WiringProblem) of the graph.
-    pub fn build(self) -> Result<Flow<S>, BuildError> {
-        let declared = self.places.iter().map(|added| &added.declared);
-        let checked = match Check::new(declared).run(&self.starts, &self.edges) {
+    pub fn build(mut self) -> Result<Flow<S>, BuildError> {
+        let checked = check(&self.places, &self.starts, &self.edges);
+        let (start, exits) = match checked {
             Ok(checked) => checked,
             Err(problems) => return Err(BuildError::new(self.name, problems)),
         };
 
-        let mut places = Vec::with_capacity(self.places.len());
-        let mut visits = Vec::with_capacity(self.places.len());
-        for (added, exits) in self.places.into_iter().zip(checked.exits) {
-            let Declared { name, inside, .. } = added.declared;
-            places.push(Place {
-                name,
-                exits,
-                inside,
-            });
-
-            visits.push(added.visit);
+        for (place, exits) in self.places.iter_mut().zip(exits) {
+            place.exits = exits;
         }
 
-        let wiring = Wiring::new(self.name, checked.start, places);
+        let wiring = Wiring::new(self.name, start, self.places);
         Ok(Flow {
-            graph: Graph::new(wiring, visits),
+            graph: Graph::new(wiring, self.visits),
         })
     }
 }

@@ -6,15 +6,8 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 
-use crate::wiring::{Exit, Inside, Target, Wiring, reached, targets};
+use crate::wiring::{Exit, Place, Target, Wiring, reached, targets};
 use crate::{Action, WiringProblem};
-
-/// A place as it was added to a flow.
-pub(crate) struct Declared {
-    pub(crate) name: String,
-    pub(crate) actions: Arc<[Action]>,
-    pub(crate) inside: Inside,
-}
 
 /// An edge as it was added to a flow, with names.
 pub(crate) struct Edge {
@@ -22,40 +15,54 @@ pub(crate) struct Edge {
     pub(crate) action: Action,
     /// `None` for an end.
     pub(crate) to: Option<String>,
-    pub(crate) is_hidden: bool,
 }
 
-/// A valid graph, with indices instead of names.
-pub(crate) struct Checked {
-    pub(crate) start: usize,
-    /// The exits of each place, in the order of the places.
-    pub(crate) exits: Vec<Vec<Exit>>,
+/// Returns the index of the start and the exits of each place, in the order of the places, or all
+/// problems.
+pub(crate) fn check(
+    places: &[Place],
+    starts: &[String],
+    edges: &[Edge],
+) -> Result<(usize, Vec<Vec<Exit>>), Vec<WiringProblem>> {
+    let mut check = Check::new(places);
+    let start = check.start(starts);
+    let exits = check.exits(edges);
+    if let Some(start) = start {
+        check.unreachable(start, &exits);
+    }
+
+    match start {
+        Some(start) if check.problems.is_empty() => Ok((start, exits)),
+        _ => Err(check.problems),
+    }
 }
 
-pub(crate) struct Check<'b> {
+struct Check<'b> {
     /// The places with unique names, in order.
-    places: Vec<&'b Declared>,
+    places: Vec<&'b Place>,
     index: HashMap<&'b str, usize>,
     names: OnceCell<Arc<[String]>>,
     problems: Vec<WiringProblem>,
 }
 
+/// The declared actions of each place, and whether an edge was found for them.
+type Found<'b> = HashMap<(usize, &'b Action), bool>;
+
 impl<'b> Check<'b> {
-    pub(crate) fn new(declared: impl ExactSizeIterator<Item = &'b Declared>) -> Self {
-        let count = declared.len();
+    fn new(places: &'b [Place]) -> Self {
         let mut check = Self {
-            places: Vec::with_capacity(count),
-            index: HashMap::with_capacity(count),
+            places: Vec::with_capacity(places.len()),
+            index: HashMap::with_capacity(places.len()),
             names: OnceCell::new(),
             problems: Vec::new(),
         };
 
-        if count == 0 {
+        if places.is_empty() {
             check.problems.push(WiringProblem::NoNodes);
         }
 
         let mut repeated = HashSet::new();
-        for place in declared {
+        for place in places {
             check.place(place);
             check.add(place, &mut repeated);
         }
@@ -63,78 +70,56 @@ impl<'b> Check<'b> {
         check
     }
 
-    /// Returns the graph with indices, or all its problems.
-    pub(crate) fn run(
-        mut self,
-        starts: &[String],
-        edges: &[Edge],
-    ) -> Result<Checked, Vec<WiringProblem>> {
-        let start = self.start(starts);
-        let exits = self.exits(edges);
-        if let Some(start) = start {
-            self.unreachable(start, &exits);
-        }
-
-        match start {
-            Some(start) if self.problems.is_empty() => Ok(Checked { start, exits }),
-            _ => Err(self.problems),
-        }
-    }
-
     /// Checks a single place.
-    fn place(&mut self, place: &Declared) {
+    fn place(&mut self, place: &Place) {
         let node = || place.name.clone();
         if place.actions.is_empty() {
             self.problems
                 .push(WiringProblem::NoActions { node: node() });
         }
 
-        if let Inside::Branches(branches) = &place.inside {
-            let mut known = HashSet::new();
-            let repeated = branches.iter().filter(|(branch, _)| !known.insert(branch));
-            let problem = |(branch, _): &(String, _)| WiringProblem::DuplicateBranch {
-                node: node(),
-                branch: branch.clone(),
-            };
-            self.problems.extend(repeated.map(problem));
+        let mut known = HashSet::new();
+        for (branch, _) in &place.inside.flows {
+            if !known.insert(branch) {
+                self.problems.push(WiringProblem::DuplicateBranch {
+                    node: node(),
+                    branch: branch.clone(),
+                });
+            }
         }
 
         let depth = place.inside.depth();
         if depth > Wiring::MAX_DEPTH {
-            self.problems.push(WiringProblem::TooDeep {
-                node: node(),
-                depth,
-            });
+            let node = node();
+            self.problems.push(WiringProblem::TooDeep { node, depth });
         }
     }
 
     /// Adds a place under its name. A second place with the same name is left out of all other
     /// checks, because their messages would seem to be about the first.
-    fn add(&mut self, place: &'b Declared, repeated: &mut HashSet<&'b str>) {
+    fn add(&mut self, place: &'b Place, repeated: &mut HashSet<&'b str>) {
         match self.index.entry(&place.name) {
             Entry::Vacant(free) => {
                 free.insert(self.places.len());
                 self.places.push(place);
             }
             Entry::Occupied(_) if repeated.insert(&place.name) => {
-                self.problems.push(WiringProblem::DuplicateNode {
-                    node: place.name.clone(),
-                });
+                let node = place.name.clone();
+                self.problems.push(WiringProblem::DuplicateNode { node });
             }
             Entry::Occupied(_) => {}
         }
     }
 
     fn start(&mut self, starts: &[String]) -> Option<usize> {
+        let nodes = || self.names();
         let problem = match starts {
-            [] => WiringProblem::NoStart {
-                nodes: self.names(),
-            },
+            [] => WiringProblem::NoStart { nodes: nodes() },
             [start] => match self.index.get(start.as_str()) {
                 Some(index) => return Some(*index),
                 None => WiringProblem::UnknownStart {
                     start: start.clone(),
-                    nodes: self.names(),
+                    nodes: nodes(),
                 },
             },
             _ => WiringProblem::ManyStarts {
@@ -147,35 +132,73 @@ impl<'b> Check<'b> {
     }
 
     /// Returns the exits of each place, in the order of the places.
-    fn exits(&mut self, edges: &[Edge]) -> Vec<Vec<Exit>> {
-        let places = self.places.iter();
-        let mut leaving: Vec<_> = places.map(|place| Leaving::new(&place.actions)).collect();
+    fn exits(&mut self, edges: &'b [Edge]) -> Vec<Vec<Exit>> {
+        let mut exits: Vec<Vec<_>> = self.places.iter().map(|_| Vec::new()).collect();
+        let mut found = Found::new();
+        for (index, place) in self.places.iter().enumerate() {
+            found.extend(place.actions.iter().map(|action| ((index, action), false)));
+        }
+
         for edge in edges {
             let target = self.target(edge);
-            let from = self.index.get(edge.from.as_str());
-            let added = match from.and_then(|index| leaving.get_mut(*index)) {
-                Some(leaving) => leaving.add(edge, target),
-                None => Err(WiringProblem::UnknownSource {
-                    from: edge.from.clone(),
-                    action: edge.action.clone(),
-                    nodes: self.names(),
-                }),
-            };
+            let action = edge.action.clone();
 
-            self.problems.extend(added.err());
+            let leaving = self
+                .source(edge, &mut found)
+                .map(|index| exits.get_mut(index));
+            match leaving {
+                Ok(Some(exits)) => exits.push(Exit { action, target }),
+                Ok(None) => {}
+                Err(problem) => self.problems.push(problem),
+            }
         }
 
-        for (place, leaving) in self.places.iter().zip(&leaving) {
-            let missing = leaving
-                .missing()
-                .map(|action| WiringProblem::ActionLeadsNowhere {
-                    node: place.name.clone(),
-                    action: action.clone(),
-                });
-            self.problems.extend(missing);
+        for (index, place) in self.places.iter().enumerate() {
+            for action in place.actions.iter() {
+                // Reported once, even if it is declared twice.
+                if found.insert((index, action), true) == Some(false) {
+                    self.problems.push(WiringProblem::ActionLeadsNowhere {
+                        node: place.name.clone(),
+                        action: action.clone(),
+                    });
+                }
+            }
         }
 
-        leaving.into_iter().map(|leaving| leaving.exits).collect()
+        exits
+    }
+
+    /// Looks up where an edge begins, and that it is the first for its action.
+    fn source(&self, edge: &'b Edge, found: &mut Found<'b>) -> Result<usize, WiringProblem> {
+        let index = self.index.get(edge.from.as_str()).copied();
+        let place = index.and_then(|index| Some((index, *self.places.get(index)?)));
+
+        let from = || edge.from.clone();
+        let action = || edge.action.clone();
+        let Some((index, place)) = place else {
+            return Err(WiringProblem::UnknownSource {
+                from: from(),
+                action: action(),
+                nodes: self.names(),
+            });
+        };
+
+        let Some(is_found) = found.get_mut(&(index, &edge.action)) else {
+            return Err(WiringProblem::UndeclaredAction {
+                from: from(),
+                action: action(),
+                declared: Arc::clone(&place.actions),
+            });
+        };
+
+        if mem::replace(is_found, true) {
+            return Err(WiringProblem::DuplicateEdge {
+                from: from(),
+                action: action(),
+            });
+        }
+
+        Ok(index)
     }
 
     /// Looks up where an edge leads. An unknown target is reported and treated as an end, because
@@ -209,68 +232,11 @@ impl<'b> Check<'b> {
         let next: Vec<Vec<usize>> = exits.iter().map(|exits| targets(exits).collect()).collect();
         let reached = reached([start], &next);
 
-        let unreached = self
-            .places
-            .iter()
-            .zip(&reached)
-            .filter(|(_, reached)| !**reached);
-
-        let problems = unreached.map(|(place, _)| WiringProblem::Unreachable {
-            node: place.name.clone(),
-        });
-        self.problems.extend(problems);
-    }
-}
-
-/// The edges that leave a place.
-struct Leaving<'b> {
-    declared: &'b Arc<[Action]>,
-    /// Whether an edge was found for each action.
-    found: HashMap<&'b Action, bool>,
-    exits: Vec<Exit>,
-}
-
-impl<'b> Leaving<'b> {
-    fn new(declared: &'b Arc<[Action]>) -> Self {
-        Self {
-            declared,
-            found: declared.iter().map(|action| (action, false)).collect(),
-            exits: Vec::with_capacity(declared.len()),
+        for (place, reached) in self.places.iter().zip(reached) {
+            if !reached {
+                let node = place.name.clone();
+                self.problems.push(WiringProblem::Unreachable { node });
+            }
         }
-    }
-
-    fn add(&mut self, edge: &Edge, target: Target) -> Result<(), WiringProblem> {
-        let action = edge.action.clone();
-        let Some(found) = self.found.get_mut(&action) else {
-            let declared = Arc::clone(self.declared);
-            return Err(WiringProblem::UndeclaredAction {
-                from: edge.from.clone(),
-                action,
-                declared,
-            });
-        };
-
-        if mem::replace(found, true) {
-            return Err(WiringProblem::DuplicateEdge {
-                from: edge.from.clone(),
-                action,
-            });
-        }
-
-        self.exits.push(Exit {
-            action,
-            target,
-            is_hidden: edge.is_hidden,
-        });
-        Ok(())
-    }
-
-    /// The declared actions without an edge, without repetitions.
-    fn missing(&self) -> impl Iterator<Item = &'b Action> {
-        let mut seen = HashSet::new();
-        let missing = |action: &&Action| self.found.get(action) == Some(&false);
-
-        let missing = self.declared.iter().filter(missing);
-        missing.filter(move |action| seen.insert(*action))
     }
 }

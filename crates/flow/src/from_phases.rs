@@ -1,5 +1,10 @@
 //! Nodes made from closures.
 
+#![expect(
+    clippy::type_complexity,
+    reason = "the type of a node contains those of its closures"
+)]
+
 use std::fmt;
 use std::future::{Ready, ready};
 use std::marker::PhantomData;
@@ -28,19 +33,17 @@ pub fn from_fn<S, F, A>(
     post: F,
 ) -> FromPhases<
     S,
-    impl Fn(&mut S) + Send + Sync,
-    impl Fn(()) -> Ready<Result<(), BoxError>> + Send + Sync,
+    fn(&mut S),
+    fn(()) -> Ready<Result<(), BoxError>>,
     impl Fn(&mut S, (), ()) -> A + Send + Sync,
 >
 where
     F: Fn(&mut S) -> A + Send + Sync,
     A: IntoAction,
 {
-    from_phases(
-        |_: &mut S| (),
-        |()| ready(Ok(())),
-        move |state: &mut S, (), ()| post(state),
-    )
+    let prep: fn(&mut S) = |_| ();
+    let exec: fn(()) -> Ready<Result<(), BoxError>> = |()| ready(Ok(()));
+    from_phases(prep, exec, move |state: &mut S, (), ()| post(state))
 }
 
 /// Creates a node from an async closure that takes the whole state and doesn't change it: the work
@@ -56,20 +59,16 @@ where
 /// ```
 ///
 /// If the closure uses a client, see [`from_exec_with`].
-pub fn from_exec<I, X, F, E>(
-    exec: F,
-) -> FromPhases<I, impl Fn(&mut I) -> I + Send + Sync, F, impl Fn(&mut I, I, X::Value) + Send + Sync>
+pub fn from_exec<I, X, F, E>(exec: F) -> FromPhases<I, fn(&mut I) -> I, F, fn(&mut I, I, X::Value)>
 where
     I: Clone + Send + Sync,
     F: Fn(I) -> E + Send + Sync,  // To use a client: `from_exec_with`.
     E: Future<Output = X> + Send, // `async |item| …`
     X: Outcome,
 {
-    from_phases(
-        |item: &mut I| item.clone(),
-        exec,
-        |_: &mut I, _: I, _: X::Value| (),
-    )
+    let prep: fn(&mut I) -> I = |item| item.clone();
+    let post: fn(&mut I, I, X::Value) = |_, _, _| ();
+    from_phases(prep, exec, post)
 }
 
 /// Creates a node like [`from_exec`], with a value that the closure uses, such as a client. Each
@@ -88,12 +87,7 @@ where
 pub fn from_exec_with<C, I, X, F, E>(
     value: C,
     exec: F,
-) -> FromPhases<
-    I,
-    impl Fn(&mut I) -> I + Send + Sync,
-    impl Fn(I) -> E + Send + Sync,
-    impl Fn(&mut I, I, X::Value) + Send + Sync,
->
+) -> FromPhases<I, fn(&mut I) -> I, impl Fn(I) -> E + Send + Sync, fn(&mut I, I, X::Value)>
 where
     C: Clone + Send + Sync,
     I: Clone + Send + Sync,

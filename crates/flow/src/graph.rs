@@ -7,7 +7,7 @@ use cogwork_text::Escaped;
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher24;
 
-use crate::wiring::{Inside, Place, Target, Wiring};
+use crate::wiring::{Place, Target, Wiring};
 
 /// The graph of a flow as data: its nodes and edges, and the flows inside them.
 ///
@@ -94,9 +94,6 @@ pub struct GraphEdge {
     pub action: String,
     /// The node where it ends; `None` for the end of the flow.
     pub to: Option<String>,
-    /// Whether drawings omit the edge unless a run has taken it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub hidden: bool,
 }
 
 impl FlowGraph {
@@ -213,40 +210,16 @@ impl FlowGraph {
 
 impl GraphNode {
     fn of(place: &Place) -> Self {
-        let mut node = Self {
+        let flows = place.inside.flows.iter();
+        let flows = flows.map(|(name, flow)| FlowGraph::named(name, flow));
+
+        Self {
             name: place.name.clone(),
-            ..Self::default()
-        };
-
-        node.kind = match &place.inside {
-            Inside::Node => GraphNodeKind::Node,
-            Inside::Wait { event } => {
-                node.event = Some(event.clone());
-                GraphNodeKind::Wait
-            }
-            Inside::Sleep => GraphNodeKind::Sleep,
-            Inside::Batch { at_most } => {
-                node.at_most = Some(*at_most);
-                GraphNodeKind::Batch
-            }
-            Inside::Subflow(flow) => {
-                node.inside = vec![FlowGraph::of(flow)];
-                GraphNodeKind::Subflow
-            }
-            Inside::Each { at_most, flow } => {
-                node.at_most = Some(*at_most);
-                node.inside = vec![FlowGraph::of(flow)];
-                GraphNodeKind::Each
-            }
-            Inside::Branches(branches) => {
-                let branches = branches.iter();
-                let flows = branches.map(|(name, flow)| FlowGraph::named(name, flow));
-                node.inside = flows.collect();
-                GraphNodeKind::Branches
-            }
-        };
-
-        node
+            kind: place.inside.kind,
+            event: place.inside.event.clone(),
+            at_most: place.inside.at_most,
+            inside: flows.collect(),
+        }
     }
 }
 
@@ -272,7 +245,6 @@ fn edges<'f>(wiring: &'f Wiring, place: &'f Place) -> impl Iterator<Item = Graph
             Target::Node(index) => Some(wiring.place(index).name.clone()),
             Target::End => None,
         },
-        hidden: exit.is_hidden,
     })
 }
 

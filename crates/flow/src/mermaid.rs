@@ -66,10 +66,7 @@ impl Drawing {
             self.node(node, number);
         }
 
-        for edge in flow.edges.iter().filter(|edge| !edge.hidden) {
-            let GraphEdge {
-                from, action, to, ..
-            } = edge;
+        for GraphEdge { from, action, to } in &flow.edges {
             let from = number(from);
             let label = MermaidLabel(action);
             match to {

@@ -181,6 +181,7 @@ pub trait Node<S>: Send + Sync {
     ///     });
     /// # let _: &dyn std::any::Any = &Node::<String>::actions(&rate);
     /// ```
+    #[expect(clippy::type_complexity, reason = "a closure has no name")]
     fn fallback_with<C, F, R>(
         self,
         value: C,

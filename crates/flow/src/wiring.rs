@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
 
-use crate::Action;
+use crate::{Action, GraphNodeKind};
 
 #[derive(Debug)]
 pub(crate) struct Wiring {
@@ -21,66 +21,61 @@ pub(crate) struct Wiring {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) name: String,
+    /// The actions that it declares.
+    pub(crate) actions: Arc<[Action]>,
     pub(crate) exits: Vec<Exit>,
     pub(crate) inside: Inside,
 }
 
 /// The content of a place.
-#[derive(Debug)]
-pub(crate) enum Inside {
-    /// A node.
-    Node,
-    /// A wait for an event of this name.
-    Wait { event: String },
-    /// A sleep.
-    Sleep,
-    /// A node that runs over each of many items.
-    Batch { at_most: usize },
-    /// A flow that the cursor of the run enters.
-    Subflow(Arc<Wiring>),
-    /// A flow that runs over each of many items in a single visit.
-    Each { at_most: usize, flow: Arc<Wiring> },
-    /// Several flows that run concurrently in a single visit, with their names.
-    Branches(Vec<(String, Arc<Wiring>)>),
+#[derive(Debug, Default)]
+pub(crate) struct Inside {
+    pub(crate) kind: GraphNodeKind,
+    /// The event that a wait waits for.
+    pub(crate) event: Option<String>,
+    /// The maximum number of items at a time.
+    pub(crate) at_most: Option<usize>,
+    /// The flows inside, each with its name, or that of its branch.
+    pub(crate) flows: Vec<(String, Arc<Wiring>)>,
 }
 
 impl Inside {
+    pub(crate) fn of(kind: GraphNodeKind) -> Self {
+        Self {
+            kind,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a flow inside the place.
+    pub(crate) fn with(mut self, name: &str, flow: &Arc<Wiring>) -> Self {
+        self.flows.push((name.to_owned(), Arc::clone(flow)));
+        self
+    }
+
+    /// Returns the flow that the cursor of a run enters.
     #[inline]
     pub(crate) fn subflow(&self) -> Option<&Wiring> {
-        match self {
-            Self::Subflow(flow) => Some(flow),
+        match self.kind {
+            GraphNodeKind::Subflow => self.flows.first().map(|(_, flow)| &**flow),
             _ => None,
         }
     }
 
-    fn waits_for(&self, awaited: &str) -> bool {
-        match self {
-            Self::Node | Self::Sleep | Self::Batch { .. } => false,
-            Self::Wait { event } => event == awaited,
-            Self::Subflow(flow) | Self::Each { flow, .. } => flow.waits_for(awaited),
-            Self::Branches(branches) => branches.iter().any(|(_, flow)| flow.waits_for(awaited)),
-        }
+    fn waits_for(&self, event: &str) -> bool {
+        self.event.as_deref() == Some(event)
+            || self.flows.iter().any(|(_, flow)| flow.waits_for(event))
     }
 
     pub(crate) fn waits(&self) -> bool {
-        match self {
-            Self::Node | Self::Batch { .. } => false,
-            Self::Wait { .. } | Self::Sleep => true,
-            Self::Subflow(flow) | Self::Each { flow, .. } => flow.waits,
-            Self::Branches(branches) => branches.iter().any(|(_, flow)| flow.waits),
-        }
+        matches!(self.kind, GraphNodeKind::Wait | GraphNodeKind::Sleep)
+            || self.flows.iter().any(|(_, flow)| flow.waits)
     }
 
     /// Returns how many levels of flows are inside the place.
     pub(crate) fn depth(&self) -> usize {
-        match self {
-            Self::Node | Self::Wait { .. } | Self::Sleep | Self::Batch { .. } => 0,
-            Self::Subflow(flow) | Self::Each { flow, .. } => flow.depth + 1,
-            Self::Branches(branches) => {
-                let depths = branches.iter().map(|(_, flow)| flow.depth + 1);
-                depths.max().unwrap_or_default()
-            }
-        }
+        let depths = self.flows.iter().map(|(_, flow)| flow.depth + 1);
+        depths.max().unwrap_or_default()
     }
 }
 
@@ -88,8 +83,6 @@ impl Inside {
 pub(crate) struct Exit {
     pub(crate) action: Action,
     pub(crate) target: Target,
-    /// Whether drawings omit the exit unless a run has taken it.
-    pub(crate) is_hidden: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

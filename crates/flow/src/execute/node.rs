@@ -69,9 +69,9 @@ pub(crate) async fn exec<S, N: Node<S>>(
     let attempt = || -> Exec<'_> {
         Box::pin(async {
             let exec = node.exec(prep).await;
-            let exec = exec.map_err(|error| WorkError::new(error))?;
+            let exec = exec.map_err(WorkError::new)?;
             let recordable = recordable(&exec, recorder.max_outcome);
-            let (json, exec) = recordable.map_err(|problem| WorkError::new(problem))?;
+            let (json, exec) = recordable.map_err(WorkError::new)?;
 
             *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(exec);
             Ok(json)

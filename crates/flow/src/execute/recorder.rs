@@ -583,6 +583,6 @@ struct UnreadableAnswer(String);
 pub(crate) fn accept<T: DeserializeOwned>(answer: &Json) -> Result<(), BoxError> {
     match answer.read::<T>() {
         Ok(_) => Ok(()),
-        Err(problem) => Err(UnreadableAnswer(problem.detail().to_owned()).into()),
+        Err(problem) => Err(UnreadableAnswer(problem.detail()).into()),
     }
 }

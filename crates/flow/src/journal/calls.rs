@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::execute::recorder::{Exec, accept, shortened};
 use crate::current;
+use crate::execute::recorder::{Exec, accept, shortened};
 use crate::journal::{Awaited, CallError, CannotWait, WorkError, recordable};
 
 /// Makes a call inside the `exec` of a [composite](crate::Node::is_composite) node, and records its
@@ -120,8 +120,7 @@ where
                 Err(error) => (Err(shortened(&error.to_string())), Some(error)),
             };
             let recordable = recordable(&outcome, calls.recorder.max_outcome);
-            let (json, outcome) =
-                recordable.map_err(|problem| WorkError::new(problem))?;
+            let (json, outcome) = recordable.map_err(WorkError::new)?;
 
             made = Some(match error {
                 Some(error) => Err(CallError::Failed(error)),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 
 use super::StateDigest;
-use super::codec::{OutcomeProblem, OutcomeProblemKind, encode};
+use super::codec::{OutcomeProblem, encode};
 use crate::CallName;
 
 /// A JSON text. Clones share it.
@@ -47,15 +47,15 @@ impl Json {
     ///
     /// Returns an error if the value isn't a `T`.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, OutcomeProblem> {
-        self.read_or(OutcomeProblemKind::Unreadable)
+        self.read_or(OutcomeProblem::Unreadable)
     }
 
-    /// Deserialises the value. `problem` is the kind of the error if that fails.
+    /// Deserialises the value. `problem` makes the error of what serde says if that fails.
     pub(crate) fn read_or<T: DeserializeOwned>(
         &self,
-        problem: OutcomeProblemKind,
+        problem: impl FnOnce(String) -> OutcomeProblem,
     ) -> Result<T, OutcomeProblem> {
-        serde_json::from_str(self.as_str()).map_err(|error| OutcomeProblem::new(problem, error))
+        serde_json::from_str(self.as_str()).map_err(|error| problem(error.to_string()))
     }
 }
 

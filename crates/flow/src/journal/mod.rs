@@ -32,7 +32,7 @@ mod work;
 
 pub use call_error::{CallError, CannotWait};
 pub use calls::{recorded, scoped_event, wait_for};
-pub use codec::{OutcomeProblem, OutcomeProblemKind};
+pub use codec::OutcomeProblem;
 pub(crate) use codec::{encode, recordable};
 pub use digest::StateDigest;
 pub use entry::{Entry, EntryError, Json, Snapshot};

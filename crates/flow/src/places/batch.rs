@@ -8,7 +8,7 @@ use crate::execute::here::Here;
 use crate::execute::inside::all_of;
 use crate::execute::node::exec;
 use crate::wiring::Inside;
-use crate::{Action, IntoAction, IntoResult, Node, Phase};
+use crate::{Action, GraphNodeKind, IntoAction, IntoResult, Node, Phase};
 
 /// The work of a node on each of many items, all in one step.
 ///
@@ -107,8 +107,9 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
     }
 
     pub(crate) fn inside(&self) -> Inside {
-        Inside::Batch {
-            at_most: self.at_most.get(),
+        Inside {
+            at_most: Some(self.at_most.get()),
+            ..Inside::of(GraphNodeKind::Batch)
         }
     }
 

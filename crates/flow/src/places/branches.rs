@@ -7,7 +7,7 @@ use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
 use crate::execute::inside::{Part, all_of, finish};
 use crate::wiring::{Inside, Wiring};
-use crate::{Action, BoxError, Flow, IntoResult, Phase};
+use crate::{Action, BoxError, Flow, GraphNodeKind, IntoResult, Phase};
 
 /// Several flows that run concurrently over parts of the state, in one visit.
 ///
@@ -78,11 +78,10 @@ impl<S: 'static> Branches<S> {
     }
 
     pub(crate) fn inside(&self) -> Inside {
-        Inside::Branches(
-            self.branches
-                .iter()
-                .map(|(name, branch)| (name.clone(), branch.wiring()))
-                .collect(),
+        let branches = self.branches.iter();
+        branches.fold(
+            Inside::of(GraphNodeKind::Branches),
+            |inside, (name, branch)| inside.with(name, branch.wiring()),
         )
     }
 }
@@ -98,7 +97,7 @@ type Join<'a, S> = Box<dyn FnOnce(&mut S) -> Result<(), BoxError> + Send + 'a>;
 
 /// A branch without the type of its state.
 trait Branch<S>: Send + Sync {
-    fn wiring(&self) -> Arc<Wiring>;
+    fn wiring(&self) -> &Arc<Wiring>;
 
     fn run<'a>(
         &'a self,
@@ -120,8 +119,8 @@ where
     Split: Fn(&S) -> Result<T, BoxError> + Send + Sync,
     Put: Fn(&mut S, T) -> Result<(), BoxError> + Send + Sync,
 {
-    fn wiring(&self) -> Arc<Wiring> {
-        Arc::clone(&self.flow.graph.wiring)
+    fn wiring(&self) -> &Arc<Wiring> {
+        &self.flow.graph.wiring
     }
 
     fn run<'a>(

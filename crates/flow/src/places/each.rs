@@ -1,13 +1,12 @@
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 use super::around::Around;
 use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
 use crate::execute::inside::{Part, all_of, finish};
 use crate::wiring::Inside;
-use crate::{Action, Flow, IntoAction, IntoResult};
+use crate::{Action, Flow, GraphNodeKind, IntoAction, IntoResult};
 
 /// A flow that runs once for each of many items, all in one visit of the flow around it.
 ///
@@ -101,10 +100,11 @@ impl<S, I> Each<S, I> {
     }
 
     pub(crate) fn inside(&self) -> Inside {
-        Inside::Each {
-            at_most: self.at_most.get(),
-            flow: Arc::clone(&self.flow.graph.wiring),
-        }
+        let inside = Inside {
+            at_most: Some(self.at_most.get()),
+            ..Inside::of(GraphNodeKind::Each)
+        };
+        inside.with(self.flow.name(), &self.flow.graph.wiring)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::execute::here::Here;
 use crate::execute::recorder::{accept, wait};
 use crate::journal::{Awaited, Json};
 use crate::wiring::Inside;
-use crate::{Action, BoxError, IntoAction, Phase};
+use crate::{Action, BoxError, GraphNodeKind, IntoAction, Phase};
 
 /// A place where a run waits for an external event, such as a person's decision.
 ///
@@ -151,8 +151,9 @@ impl<S> Wait<S> {
     }
 
     pub(crate) fn inside(&self) -> Inside {
-        Inside::Wait {
-            event: self.event.clone(),
+        Inside {
+            event: Some(self.event.clone()),
+            ..Inside::of(GraphNodeKind::Wait)
         }
     }
 

@@ -57,10 +57,7 @@ impl<S, N: Node<S>, W: Wrap<S, N>> Node<S> for Wrapped<N, W> {
         self.node.prep(state).map_err(Into::into)
     }
 
-    fn exec(
-        &self,
-        prep: &Self::Prep,
-    ) -> impl Future<Output = Result<Self::Exec, BoxError>> + Send {
+    fn exec(&self, prep: &Self::Prep) -> impl Future<Output = Result<Self::Exec, BoxError>> + Send {
         self.wrapper.exec(&self.node, prep)
     }
 

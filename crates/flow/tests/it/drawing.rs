@@ -274,24 +274,6 @@ proptest! {
 }
 
 #[test]
-fn a_hidden_end_is_not_drawn() {
-    let stopped = from_fn(|(): &mut ()| Action::from_static("stopped"));
-    let flow = Flow::builder("hidden")
-        .start("work")
-        .node("work", stopped.with_actions(["stopped", "done"]))
-        .end("work", "done")
-        .hidden_end("work", "stopped")
-        .build()
-        .unwrap();
-    assert_snapshot!(flow.mermaid(), @r#"
-    flowchart TD
-        start0(( )) --> n0
-        n0["work"]
-        n0 -->|"done"| end0(((end)))
-    "#);
-}
-
-#[test]
 fn the_graph_is_data_with_every_kind_of_place() {
     let graph = everything().graph();
     let json = serde_json::to_string_pretty(&graph).unwrap();

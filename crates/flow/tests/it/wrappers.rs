@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::{journal::WorkError, wrap::Elapsed};
 use cogwork_flow::{Action, Backoff, Ended, Flow, Node, Phase, RunError, from_phases};
+use cogwork_flow::{journal::WorkError, wrap::Elapsed};
 use insta::assert_snapshot;
 use tokio::time::Instant;
 
