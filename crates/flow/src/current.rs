@@ -5,9 +5,9 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::events::Watch;
+use crate::execute::named_step::NamedStep;
 use crate::execute::recorder::Calls;
-use crate::{EventKind, StepName, spans};
+use crate::{EventKind, spans};
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
@@ -16,10 +16,9 @@ thread_local! {
 /// The step whose code is being polled.
 #[derive(Clone)]
 pub(crate) struct Current {
-    pub(crate) name: Arc<StepName>,
-    pub(crate) watch: Option<Watch>,
-    /// The id of the run, in `exec` of a run with a journal.
-    pub(crate) run: Option<Arc<str>>,
+    pub(crate) step: NamedStep,
+    /// Whether it is in `exec`. A replay repeats the other phases.
+    pub(crate) is_exec: bool,
     /// The calls of a composite step.
     pub(crate) calls: Option<Arc<Calls>>,
 }
@@ -52,53 +51,42 @@ impl Drop for Entered {
     }
 }
 
+/// Returns what `read` finds in the current step; `None` outside of a node.
+fn of_current<T>(read: impl FnOnce(&Current) -> Option<T>) -> Option<T> {
+    CURRENT.with_borrow(|current| current.as_ref().and_then(read))
+}
+
+fn step() -> Option<NamedStep> {
+    of_current(|current| Some(current.step.clone()))
+}
+
 /// Returns whether the events of the current run are read, so that preparing a
 /// [`report_from`](crate::report_from) is worth its cost. Outside of a node, returns `false`.
 pub fn is_watched() -> bool {
-    watched().is_some()
-}
-
-fn watched() -> Option<(Arc<StepName>, Watch)> {
-    CURRENT.with_borrow(|current| {
-        let current = current.as_ref()?;
-        let watch = current.watch.clone()?;
-        Some((Arc::clone(&current.name), watch))
-    })
+    step().is_some_and(|step| step.is_watched(false))
 }
 
 /// Returns whether anyone follows texts of the current run while they grow, so that preparing a
 /// [`report_growth`](crate::report_growth) is worth its cost. Outside of a node, returns `false`.
 pub fn is_followed() -> bool {
-    watched().is_some_and(|(_, watch)| watch.follows_growth())
+    step().is_some_and(|step| step.is_watched(true))
 }
 
-/// Emits a piece of a text if anyone follows texts of the current step while they grow.
-pub(crate) fn emit_growth(kind: impl FnOnce() -> EventKind) {
-    let followed = watched().filter(|(_, watch)| watch.follows_growth());
-
-    if let Some((name, watch)) = followed {
-        watch.emit_growth(Some(name), kind());
-    }
-}
-
-/// Emits an event of the current step if the run is watched.
-pub(crate) fn emit(kind: impl FnOnce() -> EventKind) {
-    let watched = watched();
-
-    // Outside of the borrow, because the closure may run any code.
-    if let Some((name, watch)) = watched {
-        watch.emit(Some(name), kind());
+/// Emits an event of the current step, or a piece of a text that grows, to those who want it.
+pub(crate) fn emit(is_growth: bool, kind: impl FnOnce() -> EventKind) {
+    if let Some(step) = step() {
+        step.emit_if_wanted(is_growth, kind);
     }
 }
 
 /// Returns the calls of the composite step that is being polled.
 pub(crate) fn calls() -> Option<Arc<Calls>> {
-    CURRENT.with_borrow(|current| current.as_ref()?.calls.clone())
+    of_current(|current| current.calls.clone())
 }
 
 /// Returns whether `exec` of a step with a journal is being polled.
 pub(crate) fn is_recorded() -> bool {
-    CURRENT.with_borrow(|current| current.as_ref().is_some_and(|step| step.run.is_some()))
+    idempotency_key().is_some()
 }
 
 /// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside any phase of a node, for
@@ -135,34 +123,27 @@ pub(crate) fn is_recorded() -> bool {
 /// # }
 /// ```
 pub fn note(text: impl FnOnce() -> String) {
-    emit_note(watched(), Watch::emit, text);
+    emit_note(false, text);
 }
 
 /// Emits a note with the next piece of a text that a later event contains as a whole, such as a
 /// streamed reply. [Recorders](crate::Observer) don't get it unless they follow texts while they
 /// grow. Otherwise, this is the same as [`note`].
 pub fn note_growth(text: impl FnOnce() -> String) {
-    let followed = watched().filter(|(_, watch)| watch.follows_growth());
-    emit_note(followed, Watch::emit_growth, text);
+    emit_note(true, text);
 }
 
-fn emit_note(
-    watched: Option<(Arc<StepName>, Watch)>,
-    emit: impl FnOnce(&Watch, Option<Arc<StepName>>, EventKind),
-    text: impl FnOnce() -> String,
-) {
-    let is_in_step = CURRENT.with_borrow(Option::is_some);
-    let is_traced = is_in_step && spans::are_notes_wanted();
-    if watched.is_none() && !is_traced {
+fn emit_note(is_growth: bool, text: impl FnOnce() -> String) {
+    let Some(step) = step() else {
+        return;
+    };
+    if !step.is_watched(is_growth) && !spans::are_notes_wanted() {
         return;
     }
 
     let text = text();
     spans::noted(&text);
-
-    if let Some((name, watch)) = watched {
-        emit(&watch, Some(name), EventKind::Noted { text });
-    }
+    step.emit_if_wanted(is_growth, || EventKind::Noted { text });
 }
 
 /// Returns a key that is unique to this call of `exec`: the id of the run and the name of the step,
@@ -191,9 +172,8 @@ fn emit_note(
 /// # }
 /// ```
 pub fn idempotency_key() -> Option<String> {
-    CURRENT.with_borrow(|current| {
-        let current = current.as_ref()?;
-        let run = current.run.as_ref()?;
-        Some(current.name.key_in(run))
+    of_current(|current| {
+        let recorder = current.step.recorder().filter(|_| current.is_exec)?;
+        Some(current.step.name.key_in(&recorder.run))
     })
 }

@@ -164,37 +164,26 @@ impl Watch {
             observers: sink.0.as_slice().into(),
             started: Instant::now(),
         };
-        watch.emit(None, EventKind::RunStarted);
+        watch.emit(None, false, EventKind::RunStarted);
         watch
     }
 
-    pub(crate) fn emit(&self, step: Option<Arc<StepName>>, kind: EventKind) {
-        let event = self.event(step, kind);
-        for observer in &*self.observers {
-            observer.event(&event);
-        }
+    /// Returns whether anyone wants events, or texts while they grow.
+    pub(crate) fn is_wanted(&self, is_growth: bool) -> bool {
+        self.wanting(is_growth).next().is_some()
     }
 
-    /// Emits a piece of a text to those who follow texts while they grow.
-    pub(crate) fn emit_growth(&self, step: Option<Arc<StepName>>, kind: EventKind) {
-        let event = self.event(step, kind);
-        for observer in self.followers() {
-            observer.event(&event);
-        }
-    }
-
-    pub(crate) fn follows_growth(&self) -> bool {
-        self.followers().next().is_some()
-    }
-
-    fn followers(&self) -> impl Iterator<Item = &Arc<dyn Observer>> {
-        self.observers
-            .iter()
-            .filter(|observer| observer.follows_growth())
-    }
-
-    fn event(&self, step: Option<Arc<StepName>>, kind: EventKind) -> Event {
+    /// Emits an event to those who want it.
+    pub(crate) fn emit(&self, step: Option<Arc<StepName>>, is_growth: bool, kind: EventKind) {
         let run = Arc::clone(&self.run);
-        Event::new(run, step, self.started.elapsed(), kind)
+        let event = Event::new(run, step, self.started.elapsed(), kind);
+        for observer in self.wanting(is_growth) {
+            observer.event(&event);
+        }
+    }
+
+    fn wanting(&self, is_growth: bool) -> impl Iterator<Item = &Arc<dyn Observer>> {
+        let observers = self.observers.iter();
+        observers.filter(move |observer| !is_growth || observer.follows_growth())
     }
 }

@@ -49,10 +49,12 @@
 //!
 //! # Spans
 //!
-//! Each run opens a span inside the current one if a subscriber wants it, and each step opens a span
-//! inside that of its run or of the step around it. A step's phases run inside its span, so the
-//! spans of clients, tools and databases that its node uses are its children. The spans have the level `INFO`, and names and fields of OpenTelemetry's conventions
-//! for generative AI. Without a subscriber that wants them, none is created.
+//! Each call that takes steps of a run, such as [`Run::finish`], opens a span inside the current one
+//! if a subscriber wants it. A run that pauses has one before and one after the pause. Each step opens
+//! a span inside that of its run or of the step around it. A step's phases run inside its span, so the
+//! spans of clients, tools and databases that its node uses are its children. The spans have the level
+//! `INFO`, and names and fields of OpenTelemetry's conventions for generative AI. Without a subscriber
+//! that wants them, none is created.
 //!
 //! | | level | fields |
 //! |---|---|---|

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use cogwork_text::OneLine;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::EventKind;
-use crate::current::{emit, emit_growth};
+use crate::current::emit;
 
 /// A value that a node reported while it was visited; see [`report_from`].
 ///
@@ -36,7 +36,8 @@ impl ReportedValue {
 
     /// Returns the value if it is of this type.
     pub fn downcast_ref<T: 'static>(&self) -> Option<&T> {
-        self.value.as_any().downcast_ref()
+        let value: &dyn Any = &*self.value;
+        value.downcast_ref()
     }
 
     /// Writes the value as JSON.
@@ -50,27 +51,15 @@ impl ReportedValue {
 }
 
 /// A value of any type.
-trait Reported: Send + Sync {
-    fn as_any(&self) -> &dyn Any;
-
+trait Reported: Any + Send + Sync {
     fn name(&self) -> &'static str;
-
-    fn json(&self) -> Result<Value, serde_json::Error>;
 
     fn to_json(&self) -> Result<String, serde_json::Error>;
 }
 
 impl<T: Serialize + Send + Sync + 'static> Reported for T {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-
     fn name(&self) -> &'static str {
         type_name::<T>()
-    }
-
-    fn json(&self) -> Result<Value, serde_json::Error> {
-        serde_json::to_value(self)
     }
 
     fn to_json(&self) -> Result<String, serde_json::Error> {
@@ -89,15 +78,15 @@ impl Eq for ReportedValue {}
 
 impl Serialize for ReportedValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let json = self.value.json().map_err(S::Error::custom)?;
-        json.serialize(serializer)
+        let json = self.to_json().and_then(RawValue::from_string);
+        json.map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 
 impl fmt::Display for ReportedValue {
     /// Writes the value as JSON, in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.value.json() {
+        match self.to_json() {
             Ok(json) => OneLine::new(json).fmt(f),
             Err(_) => f.write_str(self.value.name()),
         }
@@ -148,7 +137,7 @@ pub fn report_from<T: Serialize + Send + Sync + 'static>(
     source: &'static str,
     value: impl FnOnce() -> T,
 ) {
-    emit(|| EventKind::Reported {
+    emit(false, || EventKind::Reported {
         report: ReportedValue::new(source, value()),
     });
 }
@@ -160,7 +149,7 @@ pub fn report_growth<T: Serialize + Send + Sync + 'static>(
     source: &'static str,
     value: impl FnOnce() -> T,
 ) {
-    emit_growth(|| EventKind::Reported {
+    emit(true, || EventKind::Reported {
         report: ReportedValue::new(source, value()),
     });
 }

@@ -1,186 +1,90 @@
 //! The `tracing` spans of runs and steps.
 
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tracing::field::{Empty, display};
-use tracing::{
-    Instrument, Level, Span, debug, error, event_enabled, info, info_span, span_enabled, warn,
-};
+use tracing::{Level, Span, debug, error, event_enabled, info, info_span, span_enabled, warn};
 
-use crate::boxed::BoxFuture;
 use crate::{Action, Operation, Phase, RunError, StepName};
 
-/// The span of a run.
-#[derive(Debug, Clone)]
-pub(crate) struct RunSpan(Arc<OpenRun>);
-
-/// A span of a run that isn't closed yet.
-#[derive(Debug)]
-struct OpenRun {
-    span: Span,
-    /// The type of the error with which the run stopped. It is recorded when the span is closed,
-    /// because a run that stopped may continue, and nothing can be removed from a span.
-    stopped: Mutex<Option<&'static str>>,
+/// Returns whether a subscriber wants the spans of runs.
+pub(crate) fn are_wanted() -> bool {
+    span_enabled!(Level::INFO)
 }
 
-impl OpenRun {
-    fn stop(&self, error: Option<&'static str>) {
-        *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = error;
-    }
+/// Opens the span of a run inside the current one.
+pub(crate) fn of_run(flow: &str, id: Option<&str>) -> Span {
+    info_span!(
+        "run",
+        run = id,
+        flow,
+        action = Empty,
+        steps = Empty,
+        "otel.name" = display(format_args!("invoke_workflow {flow}")),
+        "otel.status_code" = Empty,
+        "gen_ai.operation.name" = "invoke_workflow",
+        "gen_ai.workflow.name" = flow,
+        "gen_ai.conversation.id" = id,
+        "openinference.span.kind" = "CHAIN",
+        "error.type" = Empty,
+    )
 }
 
-impl Drop for OpenRun {
-    fn drop(&mut self) {
-        let stopped = self.stopped.lock();
-
-        if let Some(error) = *stopped.unwrap_or_else(PoisonError::into_inner) {
-            self.span.record("otel.status_code", "ERROR");
-            self.span.record("error.type", error);
+/// Opens the span of a step inside the current one: that of the run, or of the step around it.
+pub(crate) fn of_step(name: &StepName, operation: &Operation) -> Span {
+    let flow: Vec<String> = name.within.iter().map(ToString::to_string).collect();
+    let node = &name.node;
+    let chain = "CHAIN";
+    let (shown, operation, agent, kind) = match operation {
+        Operation::Step => (node.clone(), None, None, chain),
+        Operation::Plan => (format!("plan {node}"), Some("plan"), None, chain),
+        Operation::Agent { name } => {
+            let shown = format!("invoke_agent {name}");
+            (shown, Some("invoke_agent"), Some(name), "AGENT")
         }
+    };
+
+    info_span!(
+        "step",
+        flow = flow.join("/"),
+        node,
+        number = name.number,
+        action = Empty,
+        "otel.name" = shown,
+        "otel.status_code" = Empty,
+        "gen_ai.operation.name" = operation,
+        "gen_ai.agent.name" = agent,
+        "openinference.span.kind" = kind,
+        "error.type" = Empty,
+    )
+}
+
+/// Records the action by which a run ended, or a step was left.
+pub(crate) fn left(span: &Span, action: &Action) {
+    span.record("action", action.as_str());
+}
+
+/// Records the error of a run or a step. A pause isn't an error.
+pub(crate) fn stopped(span: &Span, error: &RunError) {
+    if error.paused().is_none() {
+        span.record("otel.status_code", "ERROR");
+        span.record("error.type", error_type(error));
     }
 }
 
-impl RunSpan {
-    /// Opens the span inside the current one. Returns `None` if no subscriber wants it.
-    pub(crate) fn open(flow: &str, id: impl FnOnce() -> Option<String>) -> Option<Self> {
-        if !span_enabled!(Level::INFO) {
-            return None;
-        }
-
-        let id = id();
-        let span = info_span!(
-            "run",
-            run = id,
-            flow,
-            action = Empty,
-            steps = Empty,
-            "otel.name" = display(format_args!("invoke_workflow {flow}")),
-            "otel.status_code" = Empty,
-            "gen_ai.operation.name" = "invoke_workflow",
-            "gen_ai.workflow.name" = flow,
-            "gen_ai.conversation.id" = id,
-            "openinference.span.kind" = "CHAIN",
-            "error.type" = Empty,
-        );
-
-        Some(Self(Arc::new(OpenRun {
-            span,
-            stopped: Mutex::new(None),
-        })))
-    }
-
-    /// Runs `walk` inside the span.
-    pub(crate) async fn around<T>(self, walk: impl Future<Output = T>) -> T {
-        walk.instrument(self.0.span.clone()).await
-    }
-
-    pub(crate) fn ended(&self, action: &Action, steps: u64) {
-        self.0.span.record("action", action.as_str());
-        self.0.span.record("steps", steps);
-        self.0.stop(None);
-    }
-
-    pub(crate) fn stopped(&self, error: &RunError) {
-        let is_error = error.paused().is_none();
-        self.0.stop(is_error.then(|| error_type(error)));
-    }
-}
-
-/// The span of a step.
-#[derive(Debug, Clone)]
-pub(crate) struct StepSpan(Span);
-
-impl StepSpan {
-    /// Opens the span inside the current one: that of the run, or of the step around it.
-    pub(crate) fn open(name: &StepName, operation: &Operation) -> Self {
-        let flow: Vec<String> = name.within.iter().map(ToString::to_string).collect();
-        let shown = Shown::new(&name.node, operation);
-
-        Self(info_span!(
-            "step",
-            flow = flow.join("/"),
-            node = name.node,
-            number = name.number,
-            action = Empty,
-            "otel.name" = shown.name,
-            "otel.status_code" = Empty,
-            "gen_ai.operation.name" = shown.operation,
-            "gen_ai.agent.name" = shown.agent,
-            "openinference.span.kind" = shown.kind,
-            "error.type" = Empty,
-        ))
-    }
-
-    /// Makes the visit run inside the span.
-    pub(crate) fn around<'a, T: 'a>(&self, visit: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
-        Box::pin(visit.instrument(self.0.clone()))
-    }
-
-    pub(crate) fn left(&self, action: &Action) {
-        self.0.record("action", action.as_str());
-    }
-
-    pub(crate) fn stopped(&self, error: &RunError) {
-        record_stop(&self.0, error);
-
-        // The steps around this one get the same error with the name of this step.
-        let is_innermost = error.step().is_none();
-        if !is_innermost {
-            return;
-        }
-
-        match error.paused() {
-            Some(paused) => {
-                info!(parent: &self.0, event = paused.event, why = paused.why, "paused");
-            }
-            None => error!(parent: &self.0, error = display(error), "failed"),
-        }
-    }
-}
-
-/// The fields of an operation.
-struct Shown<'a> {
-    name: String,
-    operation: Option<&'static str>,
-    agent: Option<&'a str>,
-    kind: &'static str,
-}
-
-impl<'a> Shown<'a> {
-    fn new(node: &str, operation: &'a Operation) -> Self {
-        match operation {
-            Operation::Step => Self {
-                name: node.to_owned(),
-                operation: None,
-                agent: None,
-                kind: "CHAIN",
-            },
-            Operation::Plan => Self {
-                name: format!("plan {node}"),
-                operation: Some("plan"),
-                agent: None,
-                kind: "CHAIN",
-            },
-            Operation::Agent { name } => Self {
-                name: format!("invoke_agent {name}"),
-                operation: Some("invoke_agent"),
-                agent: Some(name),
-                kind: "AGENT",
-            },
-        }
-    }
-}
-
-/// Records the error of a step. A pause isn't an error.
-fn record_stop(span: &Span, error: &RunError) {
-    if error.paused().is_some() {
+/// Records the error of a step, and writes an event if it is the innermost one: the steps around it
+/// get the same error with the name of this step.
+pub(crate) fn step_stopped(span: &Span, error: &RunError) {
+    stopped(span, error);
+    if error.step().is_some() {
         return;
     }
 
-    span.record("otel.status_code", "ERROR");
-    span.record("error.type", error_type(error));
+    match error.paused() {
+        Some(paused) => info!(parent: span, event = paused.event, why = paused.why, "paused"),
+        None => error!(parent: span, error = display(error), "failed"),
+    }
 }
 
 /// Returns a name of the kind of error, which has few different values.

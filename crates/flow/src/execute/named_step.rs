@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::time::Instant;
+use tracing::Span;
 
 use super::cursor::Cursor;
 use super::failure::Failure;
@@ -11,7 +12,7 @@ use crate::RunError;
 use crate::current::Current;
 use crate::events::Watch;
 use crate::journal::{Journal, MemoryJournal, Progress};
-use crate::spans::{self, RunSpan, StepSpan};
+use crate::spans;
 use crate::wiring::Place;
 use crate::{Action, EventKind, Level, Operation, Phase, StepName};
 
@@ -22,8 +23,8 @@ pub(crate) struct Attached {
     pub(crate) recorder: Option<Recorder>,
     /// Stores answers for a run without a journal.
     pub(crate) answers: Option<Arc<MemoryJournal>>,
-    /// The `tracing` span of the run, if a subscriber wants it.
-    pub(crate) span: Option<RunSpan>,
+    /// Whether the steps have `tracing` spans.
+    pub(crate) is_traced: bool,
 }
 
 impl Attached {
@@ -35,11 +36,6 @@ impl Attached {
             (None, Some(answers)) => Some(&**answers),
             (None, None) => None,
         }
-    }
-
-    /// Returns whether anyone reads what the phases of nodes emit.
-    fn is_observed(&self) -> bool {
-        self.watch.is_some() || self.span.is_some()
     }
 
     /// Returns the named step at the place of the cursor. `around` is the path to the flow if that
@@ -97,16 +93,29 @@ impl NamedStep {
         }
     }
 
+    /// Returns whether anyone wants events of the step, or its texts while they grow.
+    pub(crate) fn is_watched(&self, is_growth: bool) -> bool {
+        let watch = self.attached.watch.as_ref();
+        watch.is_some_and(|watch| watch.is_wanted(is_growth))
+    }
+
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        if let Some(watch) = &self.attached.watch {
-            watch.emit(Some(Arc::clone(&self.name)), kind());
+        self.emit_if_wanted(false, kind);
+    }
+
+    /// Emits an event, or a piece of a text that grows, to those who want it.
+    pub(crate) fn emit_if_wanted(&self, is_growth: bool, kind: impl FnOnce() -> EventKind) {
+        if let Some(watch) = &self.attached.watch
+            && watch.is_wanted(is_growth)
+        {
+            watch.emit(Some(Arc::clone(&self.name)), is_growth, kind());
         }
     }
 
     /// Opens the span of the step, if the run has one.
-    pub(crate) fn span(&self, operation: impl FnOnce() -> Operation) -> Option<StepSpan> {
-        self.attached.span.as_ref()?;
-        Some(StepSpan::open(&self.name, &operation()))
+    pub(crate) fn span(&self, operation: impl FnOnce() -> Operation) -> Option<Span> {
+        let is_traced = self.attached.is_traced;
+        is_traced.then(|| spans::of_step(&self.name, &operation()))
     }
 
     /// Reports that an outcome was read from the journal.
@@ -118,10 +127,9 @@ impl NamedStep {
     /// Runs a phase other than `exec` and reports its duration.
     pub(crate) fn phase<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let started = self.started();
-        let done = if self.attached.is_observed() {
-            // Without an idempotency key, because a replay repeats the phase.
+        let done = if self.attached.watch.is_some() || self.attached.is_traced {
             let current = Current {
-                run: None,
+                is_exec: false,
                 ..self.current(None)
             };
             current.during_phase(work)
@@ -149,9 +157,8 @@ impl NamedStep {
     /// Returns this step for the code that is polled in it.
     pub(crate) fn current(&self, calls: Option<&Arc<Calls>>) -> Current {
         Current {
-            name: Arc::clone(&self.name),
-            watch: self.attached.watch.clone(),
-            run: self.recorder().map(|recorder| Arc::clone(&recorder.run)),
+            step: self.clone(),
+            is_exec: true,
             calls: calls.cloned(),
         }
     }

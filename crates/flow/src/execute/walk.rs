@@ -6,16 +6,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
+use tracing::{Instrument, Span};
+
 use super::cursor::Cursor;
 use super::failure::Failure;
 use super::graph::Graph;
-use super::here::Context;
-use super::here::Here;
+use super::here::{Context, Here};
 use super::yielding::{BETWEEN_YIELDS, yield_now};
-use crate::RunError;
-use crate::spans::StepSpan;
+use crate::spans;
 use crate::wiring::Place;
-use crate::{Action, EventKind, Level};
+use crate::{Action, EventKind, Level, RunError};
 
 /// A walk through a flow, starting at its cursor.
 pub(crate) struct Walk<'a, 'f, S> {
@@ -109,7 +109,7 @@ impl<S> Walk<'_, '_, S> {
                 .and_then(|step| step.span(|| graph.operation(cursor.position())));
             let visit = graph.visit(state, cursor.position(), here);
             let visit = match &span {
-                Some(span) => span.around(visit),
+                Some(span) => Box::pin(visit.instrument(span.clone())),
                 None => visit,
             };
 
@@ -125,7 +125,7 @@ impl<S> Walk<'_, '_, S> {
             };
 
             if let Some(span) = span {
-                span.left(&action);
+                spans::left(&span, &action);
             }
 
             if around.is_none() {
@@ -157,9 +157,9 @@ impl<S> Walk<'_, '_, S> {
 
 /// Records an error in the span of its step.
 #[cold]
-fn stopped(error: RunError, span: Option<StepSpan>) -> RunError {
+fn stopped(error: RunError, span: Option<Span>) -> RunError {
     if let Some(span) = span {
-        span.stopped(&error);
+        spans::step_stopped(&span, &error);
     }
 
     error

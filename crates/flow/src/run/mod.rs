@@ -12,6 +12,8 @@ use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 
+use tracing::Instrument;
+
 use crate::execute::budget::Budget;
 use crate::execute::cursor::Cursor;
 use crate::execute::failure::Failure;
@@ -21,7 +23,7 @@ use crate::execute::named_step::Attached;
 use crate::execute::stop::{Stop, unless_stopped};
 use crate::execute::walk::{Distance, Walk};
 use crate::journal::MemoryJournal;
-use crate::{Action, RunError};
+use crate::{Action, RunError, spans};
 use extra::Extra;
 
 /// A run of a flow: a cursor over the checked graph.
@@ -150,49 +152,82 @@ impl<'f, S> Run<'f, S> {
         }
     }
 
-    /// Walks, folds the record when it is due, and reports a stop. Returns the last action.
-    async fn walk(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
-        self.open_span();
+    /// Walks, inside a `tracing` span if a subscriber wants one. Returns the last action.
+    ///
+    /// An `async fn` would hold its arguments twice.
+    fn walk(
+        &mut self,
+        state: &mut S,
+        distance: Distance,
+    ) -> impl Future<Output = Result<Action, RunError>> {
+        let is_traced = self.cursor.place().is_some() && spans::are_wanted();
 
-        if self.extra.is_some() {
-            self.begin_reporting()?;
-            self.check_state(state)?;
+        async move {
+            match is_traced {
+                true => Box::pin(self.walk_traced(state, distance)).await,
+                false => self.walk_and_fold(state, distance).await,
+            }
+        }
+    }
+
+    async fn walk_traced(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
+        let span = spans::of_run(&self.graph.wiring.name, self.id());
+        self.attached().is_traced = true;
+
+        let walk = self.walk_and_fold(state, distance);
+        let walked = walk.instrument(span.clone()).await;
+        match &walked {
+            Ok(action) if self.cursor.place().is_none() => {
+                spans::left(&span, action);
+                span.record("steps", self.steps());
+            }
+            Ok(_) => {}
+            Err(error) => spans::stopped(&span, error),
         }
 
+        walked
+    }
+
+    /// Walks, folds the record when it is due, and reports a stop.
+    fn walk_and_fold(
+        &mut self,
+        state: &mut S,
+        distance: Distance,
+    ) -> impl Future<Output = Result<Action, RunError>> {
         let folding = self.extra.as_ref().and_then(|extra| extra.folding);
 
-        // A run that folds comes back here after each step.
-        let stretch = if folding.is_some() {
-            Distance::OneStep
-        } else {
-            distance
-        };
-
-        loop {
-            let walked = match self.span() {
-                Some(span) => Box::pin(span.around(self.walk_on(state, stretch))).await,
-                None => self.walk_on(state, stretch).await,
-            };
-            let action = match walked {
-                Ok(action) => action,
-                Err(error) => return Err(Box::pin(self.stopped(error)).await),
-            };
-
-            if let Some(folding) = folding
-                && self.cursor.place().is_some()
-                && self.cursor.steps() % folding.every == 0
-            {
-                let state = (folding.write)(state);
-                Box::pin(self.fold(state)).await?;
+        async move {
+            if self.extra.is_some() {
+                self.begin_reporting()?;
+                self.check_state(state)?;
             }
 
-            if self.cursor.place().is_none() {
-                self.close_span(&action);
-                return Ok(action);
-            }
+            // A run that folds comes back here after each step.
+            let stretch = match folding {
+                Some(_) => Distance::OneStep,
+                None => distance,
+            };
 
-            if distance == Distance::OneStep {
-                return Ok(action);
+            loop {
+                let action = match self.walk_on(state, stretch).await {
+                    Ok(action) => action,
+                    Err(error) => return Err(Box::pin(self.stopped(error)).await),
+                };
+
+                if self.cursor.place().is_none() {
+                    return Ok(action);
+                }
+
+                if let Some(folding) = folding
+                    && self.cursor.steps() % folding.every == 0
+                {
+                    let state = (folding.write)(state);
+                    Box::pin(self.fold(state)).await?;
+                }
+
+                if distance == Distance::OneStep {
+                    return Ok(action);
+                }
             }
         }
     }

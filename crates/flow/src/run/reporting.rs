@@ -10,8 +10,7 @@ use crate::events::Watch;
 use crate::execute::failure::Failure;
 use crate::execute::recorder::Recorder;
 use crate::journal::{Json, OutcomeProblem, Progress, Snapshot};
-use crate::spans::RunSpan;
-use crate::{Action, EventKind, FlowGraph, RunError};
+use crate::{EventKind, FlowGraph, RunError};
 
 impl<S> Run<'_, S> {
     /// Starts to send events, once, and checks that the journal belongs to this flow.
@@ -66,10 +65,6 @@ impl<S> Run<'_, S> {
             return error;
         };
 
-        if let Some(span) = &attached.span {
-            span.stopped(&error);
-        }
-
         if let Some(watch) = &attached.watch {
             self.emit_stop(watch, &error);
         }
@@ -89,7 +84,7 @@ impl<S> Run<'_, S> {
 
     fn emit_stop(&self, watch: &Watch, error: &RunError) {
         if let Some(paused) = error.paused() {
-            watch.emit(None, EventKind::Paused(paused.clone()));
+            watch.emit(None, false, EventKind::Paused(paused.clone()));
             return;
         }
 
@@ -102,48 +97,21 @@ impl<S> Run<'_, S> {
 
         watch.emit(
             step,
+            false,
             EventKind::Failed {
                 error: error.to_string(),
             },
         );
     }
 
-    /// Opens the `tracing` span of the run, once, if a subscriber wants it. It is closed when the
-    /// run ends or is dropped.
-    pub(super) fn open_span(&mut self) {
-        if self.span().is_some() || self.cursor.place().is_none() {
-            return;
-        }
-
-        let flow = &self.graph.wiring.name;
-        let span = RunSpan::open(flow, || self.id());
-
-        if let Some(span) = span {
-            self.attached().span = Some(span);
-        }
-    }
-
-    pub(super) fn span(&self) -> Option<RunSpan> {
-        self.context.attached.as_ref()?.span.clone()
-    }
-
-    /// Closes the span of a run that has ended.
-    pub(super) fn close_span(&mut self, action: &Action) {
-        let steps = self.steps();
-        if let Some(span) = self.span() {
-            self.attached().span = None;
-            span.ended(action, steps);
-        }
-    }
-
     /// Returns the id of the run, if it was given one or has a journal.
-    fn id(&self) -> Option<String> {
+    pub(super) fn id(&self) -> Option<&str> {
         let given = self.extra.as_ref().and_then(|extra| extra.id.as_deref());
         let attached = self.context.attached.as_deref();
         let recorder = attached.and_then(|attached| attached.recorder.as_ref());
         let recorded = recorder.map(|recorder| &*recorder.run);
 
-        given.or(recorded).map(str::to_owned)
+        given.or(recorded)
     }
 
     /// Returns a snapshot of the run between two steps, with this state. A run that begins with it

@@ -77,7 +77,7 @@ async fn again<S, N: Node<S>>(
 
         let line: BoxError = error.into();
         spans::retrying(attempts, delay, &line);
-        emit(|| EventKind::Retrying {
+        emit(false, || EventKind::Retrying {
             attempts,
             delay,
             error: line.to_string(),

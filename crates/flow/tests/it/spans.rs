@@ -365,22 +365,6 @@ async fn runs_at_once_do_not_mix() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn taking_steps_one_by_one_stays_in_one_span() {
-    let flow = calling();
-
-    let text = traced(async {
-        let mut run = flow.begin();
-        run.step(&mut 0).await.unwrap();
-        run.step(&mut 0).await.unwrap(); // has ended
-    })
-    .await;
-
-    let runs = text.lines().filter(|line| line.starts_with("run "));
-    assert_eq!(runs.count(), 1, "{text}");
-    assert!(!text.contains("(open)"), "{text}");
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_run_that_is_dropped_closes_its_spans() {
     let flow = calling();
 
@@ -413,32 +397,6 @@ async fn a_cancelled_run_is_an_error_of_the_run() {
         text.contains("otel.status_code=ERROR error.type=deadline"),
         "{text}"
     );
-}
-
-/// The span of a run lasts while the run can be continued, and fields can't be removed from it.
-#[tokio::test(start_paused = true)]
-async fn a_run_that_continues_after_a_failure_is_no_error() {
-    let failed = AtomicBool::new(false);
-    let node = from_fn(move |_: &mut u32| {
-        let is_again = failed.swap(true, Ordering::SeqCst);
-        is_again.then_some(()).ok_or("not yet".into())
-    });
-    let flow = Flow::from_node("work", node).unwrap();
-
-    let text = traced(async {
-        let mut run = flow.begin().with_id("r");
-        run.finish(&mut 0).await.unwrap_err();
-        run.finish(&mut 0).await.unwrap();
-    })
-    .await;
-
-    let run = text.lines().next().unwrap();
-    assert!(run.starts_with("run ") && run.contains("steps="), "{text}");
-    assert!(
-        !run.contains("ERROR") && !run.contains("error.type"),
-        "{text}"
-    );
-    assert_eq!(text.matches("otel.status_code=ERROR").count(), 1, "{text}");
 }
 
 #[tokio::test(start_paused = true)]
