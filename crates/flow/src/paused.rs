@@ -4,7 +4,7 @@ use std::{fmt, mem};
 use cogwork_text::{Name, OneLine};
 use serde::Serialize;
 
-use crate::journal::Json;
+use crate::journal::{Awaited, Json};
 use crate::{StepName, event_json};
 
 /// A pause of a run: where it paused, and which event it waits for.
@@ -38,6 +38,17 @@ pub struct Paused {
 }
 
 impl Paused {
+    pub(crate) fn at(step: &StepName, awaited: Awaited<'_>, until: Option<SystemTime>) -> Self {
+        Self {
+            step: step.clone(),
+            event: awaited.event.to_owned(),
+            why: awaited.why.to_owned(),
+            until,
+            schema: awaited.schema.cloned().map(Box::new),
+            also: Vec::new(),
+        }
+    }
+
     /// Adds the waits of other items or branches.
     pub(crate) fn join(&mut self, others: impl IntoIterator<Item = Self>) {
         for mut other in others {

@@ -34,7 +34,7 @@ use crate::boxed::BoxFuture;
 use crate::current;
 use crate::journal::{Awaited, Journal, Json, StepError, Waited, Work, WorkError};
 use crate::step_name::CallName;
-use crate::{BoxError, Paused, Phase, StepName};
+use crate::{BoxError, EventKind, Paused, Phase, StepName};
 
 /// The default maximum size of an outcome, in bytes of JSON: 16 MiB.
 pub(crate) const MAX_OUTCOME: usize = 16 << 20;
@@ -49,6 +49,8 @@ pub(crate) struct Recorder {
     /// The id of the run.
     pub(crate) run: Arc<str>,
     pub(crate) max_outcome: usize,
+    /// Whether the run stays at its waits.
+    pub(crate) is_live: bool,
 }
 
 /// An attempt at `exec`, which returns its outcome as JSON.
@@ -62,14 +64,6 @@ pub(crate) struct Outcome {
 }
 
 impl Recorder {
-    pub(crate) fn new(journal: Arc<dyn Journal>, max_outcome: usize) -> Self {
-        Self {
-            run: journal.run_id().into(),
-            journal,
-            max_outcome,
-        }
-    }
-
     /// Does the work of a call, unless its outcome is recorded.
     async fn call(
         &self,
@@ -137,23 +131,30 @@ impl Recorder {
 }
 
 /// Returns the answer to an event, or `None` if the wait timed out. If the event hasn't arrived yet,
-/// the failure is a pause.
+/// the failure is a pause, unless the run stays at its waits.
 pub(crate) async fn wait(
+    step: &NamedStep,
     journal: &dyn Journal,
-    step: &StepName,
     awaited: Awaited<'_>,
 ) -> Result<Option<Json>, Failure> {
-    match journal.wait(step, awaited).await {
+    let mut waited = journal.wait(&step.name, awaited).await;
+
+    let recorder = step.recorder().filter(|_| !journal.in_order());
+    let is_live = recorder.is_some_and(|recorder| recorder.is_live);
+    if is_live && let Ok(Waited::Pending { until }) = waited {
+        step.emit(|| EventKind::Paused(Paused::at(&step.name, awaited, until)));
+        waited = journal
+            .wait(&step.name, Awaited { is_live, ..awaited })
+            .await;
+    }
+
+    match waited {
         Ok(Waited::Answered(answer)) => Ok(Some(answer)),
         Ok(Waited::TimedOut) => Ok(None),
-        Ok(Waited::Pending { until }) => Err(Failure::Paused(Box::new(Paused {
-            step: step.clone(),
-            event: awaited.event.to_owned(),
-            why: awaited.why.to_owned(),
-            until,
-            schema: awaited.schema.cloned().map(Box::new),
-            also: Vec::new(),
-        }))),
+        Ok(Waited::Pending { until }) => {
+            let paused = Paused::at(&step.name, awaited, until);
+            Err(Failure::Paused(Box::new(paused)))
+        }
         Err(error) if error.is::<UnreadableAnswer>() => {
             let problem = format!("the event `{}`: {error}", Name(awaited.event));
             Err(Failure::node(Phase::Exec, problem))
@@ -436,7 +437,7 @@ impl Calls {
         let turn = self.turn().await;
 
         let journal = &*self.recorder.journal;
-        let failure = match wait(journal, &call.name, awaited).await {
+        let failure = match wait(&call, journal, awaited).await {
             Ok(answer) => return answer,
             Err(failure) => failure,
         };

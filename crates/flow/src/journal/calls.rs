@@ -219,6 +219,7 @@ pub async fn wait_for<T: DeserializeOwned>(
         why: reason,
         within: timeout,
         schema: None,
+        is_live: false,
         accept: accept::<T>,
     };
 

@@ -1,9 +1,11 @@
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use cogwork_text::Name;
+use tokio::sync::Notify;
 
 use super::clock::Clock;
 use super::index::{Index, Known, What};
@@ -49,12 +51,7 @@ impl MemoryJournal {
 
     /// Creates an empty record.
     pub fn new(run_id: impl Into<String>) -> Self {
-        Self {
-            run_id: run_id.into(),
-            clock: Clock::new(),
-            index: Mutex::default(),
-            log: (),
-        }
+        Self::with_index(run_id.into(), Index::default(), ())
     }
 }
 
@@ -64,6 +61,8 @@ pub struct Recorded<L> {
     run_id: String,
     clock: Clock,
     index: Mutex<Index>,
+    /// Wakes the steps that wait for an event in this process.
+    arrivals: Mutex<HashMap<String, Arc<Notify>>>,
     log: L,
 }
 
@@ -87,12 +86,7 @@ impl<L: Log> Recorded<L> {
             index.add(entry, 0);
         }
 
-        Ok(Self {
-            run_id: run_id.into(),
-            clock: Clock::new(),
-            index: Mutex::new(index),
-            log,
-        })
+        Ok(Self::with_index(run_id.into(), index, log))
     }
 
     /// Sets the current time. From then on, it advances with tokio's clock. Sleeps and waits are
@@ -123,6 +117,16 @@ impl<L: Log> Recorded<L> {
         }
     }
 
+    fn with_index(run_id: String, index: Index, log: L) -> Self {
+        Self {
+            run_id,
+            clock: Clock::new(),
+            index: Mutex::new(index),
+            arrivals: Mutex::default(),
+            log,
+        }
+    }
+
     /// Returns the log.
     pub fn log(&self) -> &L {
         &self.log
@@ -131,6 +135,16 @@ impl<L: Log> Recorded<L> {
     fn index(&self) -> MutexGuard<'_, Index> {
         // No operation under the lock panics half way.
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn arrivals(&self) -> MutexGuard<'_, HashMap<String, Arc<Notify>>> {
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what is notified when an answer to the event arrives.
+    fn arrival(&self, event: &str) -> Arc<Notify> {
+        let mut arrivals = self.arrivals();
+        Arc::clone(arrivals.entry(event.to_owned()).or_default())
     }
 
     /// Returns what is recorded of a step, once that is stored durably.
@@ -289,14 +303,28 @@ impl<L: Log + 'static> Journal for Recorded<L> {
             None => self.begin_to_wait(&name, awaited).await?,
         };
 
-        let answer = self.index().next_answer(awaited.event);
-        if let Some(answer) = answer {
-            return self.use_answer(name, awaited, answer).await;
-        }
+        // Before the answers are looked at, so that none arrives unseen.
+        let arrival = awaited.is_live.then(|| self.arrival(awaited.event));
 
-        if until.is_some_and(|until| self.clock.left(until).is_zero()) {
-            self.record(Entry::TimedOut { step: name }).await?;
-            return Ok(Waited::TimedOut);
+        loop {
+            let answer = self.index().next_answer(awaited.event);
+            if let Some(answer) = answer {
+                return self.use_answer(name, awaited, answer).await;
+            }
+
+            let left = until.map(|until| self.clock.left(until));
+            if left.is_some_and(|left| left.is_zero()) {
+                self.record(Entry::TimedOut { step: name }).await?;
+                return Ok(Waited::TimedOut);
+            }
+
+            match (&arrival, left) {
+                (None, _) => break,
+                (Some(arrival), None) => arrival.notified().await,
+                (Some(arrival), Some(left)) => {
+                    let _ = tokio::time::timeout(left, arrival.notified()).await;
+                }
+            }
         }
 
         let until = until.and_then(|until| UNIX_EPOCH.checked_add(Duration::from_millis(until)));
@@ -304,11 +332,17 @@ impl<L: Log + 'static> Journal for Recorded<L> {
     }
 
     async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
-        self.record(Entry::Answer {
+        let line = self.push(Entry::Answer {
             event: event.to_owned(),
             answer,
-        })
-        .await
+        })?;
+
+        // Wakes the step that has waited longest.
+        if let Some(arrival) = self.arrivals().get(event) {
+            arrival.notify_one();
+        }
+
+        self.log.written(line).await
     }
 
     fn awaits(&self, event: &str) -> bool {

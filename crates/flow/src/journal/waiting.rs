@@ -16,6 +16,9 @@ pub struct Awaited<'a> {
     pub within: Option<Duration>,
     /// The JSON Schema of the answer from [`Wait::with_schema`](crate::Wait::with_schema).
     pub schema: Option<&'a Json>,
+    /// Whether the run [stays at its waits](crate::Run::with_live_waits). Then a journal that learns
+    /// of answers in this process waits for this one instead of returning [`Waited::Pending`].
+    pub is_live: bool,
     pub(crate) accept: fn(&Json) -> Result<(), BoxError>,
 }
 

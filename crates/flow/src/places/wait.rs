@@ -174,10 +174,11 @@ impl<S: Send> Visit<S> for Wait<S> {
                 why: &why,
                 within: self.within,
                 schema: self.schema.as_ref(),
+                is_live: false,
                 accept: self.accept,
             };
 
-            let Some(answer) = wait(journal, &step.name, awaited).await? else {
+            let Some(answer) = wait(step, journal, awaited).await? else {
                 return Ok(Action::TIMED_OUT);
             };
 

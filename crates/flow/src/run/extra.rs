@@ -11,6 +11,7 @@ pub(super) struct Extra<S> {
     /// The sink of events, until the run has started.
     pub(super) sink: Option<EventSink>,
     pub(super) max_outcome: usize,
+    pub(super) is_live: bool,
     pub(super) folding: Option<Folding<S>>,
     /// Serialises the state, until the journal has accepted it.
     pub(super) first_state: Option<WriteState<S>>,
@@ -24,6 +25,7 @@ impl<S> Default for Extra<S> {
             id: None,
             sink: None,
             max_outcome: MAX_OUTCOME,
+            is_live: false,
             folding: None,
             first_state: None,
             misplaced: None,

@@ -131,8 +131,62 @@ impl<S> Run<'_, S> {
             self.extra().misplaced = Some(problem);
         }
 
-        let max_outcome = self.extra().max_outcome;
-        self.attached().recorder = Some(Recorder::new(journal, max_outcome));
+        let extra = self.extra();
+        let recorder = Recorder {
+            run: journal.run_id().into(),
+            journal,
+            max_outcome: extra.max_outcome,
+            is_live: extra.is_live,
+        };
+
+        self.attached().recorder = Some(recorder);
+        self
+    }
+
+    /// Stays at waits instead of pausing: [`finish`](Run::finish) goes on when an answer is
+    /// [delivered](crate::journal::Journal::deliver) to the journal, of which the program keeps an
+    /// `Arc`. What happened in the other items and branches isn't replayed, so `n` items that are
+    /// answered one by one take time in proportion to `n`. The events of the run contain what it
+    /// waits for.
+    ///
+    /// An item that waits counts as one of those that run at a time. The run still pauses if it has
+    /// no journal, or one that doesn't learn of answers in this process.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use cogwork_flow::journal::{Journal, Json, MemoryJournal};
+    /// use cogwork_flow::{Flow, Wait};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ask = Wait::for_event("name", |text: &mut String, name: String| text.push_str(&name));
+    /// let flow = Flow::builder("greet").wait("ask", ask).chain(["ask"]).build()?;
+    ///
+    /// let journal = Arc::new(MemoryJournal::new("greeting 1"));
+    /// let mut run = flow.begin().with_journal(Arc::clone(&journal)).with_live_waits();
+    /// let mut text = "Hello, ".to_owned();
+    ///
+    /// let (ended, answered) = tokio::join!(
+    ///     run.finish(&mut text),
+    ///     journal.deliver("name", Json::of(&"Ada")?),
+    /// );
+    /// ended?;
+    /// answered.map_err(|error| error as Box<dyn std::error::Error>)?;
+    /// assert_eq!(text, "Hello, Ada");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Default
+    ///
+    /// The run pauses.
+    #[must_use]
+    pub fn with_live_waits(mut self) -> Self {
+        self.extra().is_live = true;
+        if let Some(recorder) = &mut self.attached().recorder {
+            recorder.is_live = true;
+        }
+
         self
     }
 

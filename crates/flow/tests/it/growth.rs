@@ -9,9 +9,10 @@
 use crate::lines;
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use allocation_counter::{AllocationInfo, measure};
-use cogwork_flow::journal::Recorded;
+use cogwork_flow::journal::{Journal, Json, MemoryJournal, Recorded};
 use cogwork_flow::{Action, Batch, Branches, Each, Flow, Run, Wait, events, from_fn, from_phases};
 use lines::Lines;
 
@@ -80,7 +81,7 @@ fn countdown() -> Flow<usize> {
 }
 
 /// A question for each of many items.
-fn items() -> Flow<Vec<u32>> {
+fn items(at_most: usize) -> Flow<Vec<u32>> {
     let question = Flow::builder("item")
         .start("ask")
         .wait(
@@ -92,7 +93,7 @@ fn items() -> Flow<Vec<u32>> {
         .unwrap();
 
     let each = Each::at_most(
-        100,
+        at_most,
         question,
         |all: &Vec<u32>| all.clone(),
         |all, done| *all = done,
@@ -147,7 +148,7 @@ fn answers_before_anybody_waits() {
 #[test]
 fn items_that_wait_for_one_event() {
     grows_with_its_parts(async |count| {
-        let flow = items();
+        let flow = items(100);
         let lines = Lines::default();
         let mut all = vec![0; count];
         let mut run = flow
@@ -164,6 +165,30 @@ fn items_that_wait_for_one_event() {
         run.finish(&mut all).await.unwrap();
 
         Recorded::over("r", lines.all(), ()).unwrap();
+    });
+}
+
+#[test]
+fn items_that_are_answered_one_by_one() {
+    grows_with_its_parts(async |count| {
+        let flow = items(count);
+        let journal = Arc::new(MemoryJournal::new("r"));
+        let mut all = vec![0; count];
+        let mut run = flow
+            .begin()
+            .with_max_steps(u64::MAX)
+            .with_journal(Arc::clone(&journal))
+            .with_live_waits();
+
+        let answers = async {
+            for word in 0..count {
+                tokio::task::yield_now().await;
+                let answer = Json::of(&word).unwrap();
+                journal.deliver("word", answer).await.unwrap();
+            }
+        };
+        let (ended, ()) = tokio::join!(run.finish(&mut all), answers);
+        ended.unwrap();
     });
 }
 

@@ -8,6 +8,7 @@
 
 mod answers;
 mod concurrent;
+mod live;
 mod pauses;
 mod sleeps;
 mod time_limits;
