@@ -1,10 +1,11 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::check::{Edge, check};
-use crate::execute::graph::Graph;
-use crate::execute::graph::Visit;
 use crate::execute::node::NodeVisit;
+use crate::execute::visit::Visit;
+use crate::places::items::BatchVisit;
 use crate::places::subflow::Subflow;
 use crate::places::wait::Sleep;
 use crate::wiring::{Inside, Place, Wiring};
@@ -127,10 +128,9 @@ impl<S> FlowBuilder<S> {
         S: 'static,
     {
         let actions = flow.actions();
-        let graph = flow.graph;
-        let inside = Inside::of(GraphNodeKind::Subflow).with(&graph.wiring.name, &graph.wiring);
+        let inside = Inside::of(GraphNodeKind::Subflow).with(flow.name(), &flow.wiring);
 
-        self.add(name, actions, inside, Subflow { graph, part })
+        self.add(name, actions, inside, Subflow { flow, part })
     }
 
     /// Adds a flow that runs once for each of many items, all in one visit; see [`Each`].
@@ -139,7 +139,9 @@ impl<S> FlowBuilder<S> {
         S: Send + 'static,
         I: Send + 'static,
     {
-        let inside = each.inside();
+        let flow = each.work();
+        let inside = each.inside(GraphNodeKind::Each);
+        let inside = inside.with(flow.name(), &flow.wiring);
         self.add(name, each.actions(), inside, each)
     }
 
@@ -159,8 +161,8 @@ impl<S> FlowBuilder<S> {
         I: 'static,
         N: Node<I> + 'static,
     {
-        let inside = batch.inside();
-        self.add(name, batch.actions(), inside, batch)
+        let inside = batch.inside(GraphNodeKind::Batch);
+        self.add(name, batch.actions(), inside, BatchVisit(batch))
     }
 
     /// Adds a place where the run waits for an external event; see [`Wait`].
@@ -261,7 +263,8 @@ impl<S> FlowBuilder<S> {
 
         let wiring = Wiring::new(self.name, start, self.places);
         Ok(Flow {
-            graph: Graph::new(wiring, self.visits),
+            wiring: Arc::new(wiring),
+            visits: self.visits.into(),
         })
     }
 }

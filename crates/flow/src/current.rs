@@ -173,7 +173,7 @@ fn emit_note(is_growth: bool, text: impl FnOnce() -> String) {
 /// ```
 pub fn idempotency_key() -> Option<String> {
     of_current(|current| {
-        let recorder = current.step.recorder().filter(|_| current.is_exec)?;
-        Some(current.step.name.key_in(&recorder.run))
+        let journal = current.step.journal().filter(|_| current.is_exec)?;
+        Some(current.step.name.key_in(journal.run_id()))
     })
 }

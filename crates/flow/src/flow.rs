@@ -1,6 +1,8 @@
 use std::fmt;
+use std::sync::Arc;
 
-use crate::execute::graph::Graph;
+use crate::execute::visit::Visit;
+use crate::wiring::Wiring;
 use crate::{Action, Ended, FlowGraph, Run, RunError};
 
 /// A checked graph of nodes over a state `S`. It can be run any number of times, also concurrently,
@@ -11,18 +13,20 @@ use crate::{Action, Ended, FlowGraph, Run, RunError};
 ///
 /// See the [crate's front page](crate).
 pub struct Flow<S> {
-    pub(crate) graph: Graph<S>,
+    pub(crate) wiring: Arc<Wiring>,
+    /// The visits of the places, in their order.
+    pub(crate) visits: Arc<[Box<dyn Visit<S>>]>,
 }
 
 impl<S> Flow<S> {
     /// Returns the name of the flow.
     pub fn name(&self) -> &str {
-        &self.graph.wiring.name
+        &self.wiring.name
     }
 
     /// Returns the actions on which the flow can end, without repetitions.
     pub fn actions(&self) -> Vec<Action> {
-        self.graph.wiring.end_actions()
+        self.wiring.end_actions()
     }
 
     /// Returns the names of the nodes from which the flow cannot end: no path leads from them to an
@@ -44,7 +48,7 @@ impl<S> Flow<S> {
     /// # Ok::<(), cogwork_flow::BuildError>(())
     /// ```
     pub fn nodes_without_end(&self) -> Vec<&str> {
-        let places = self.graph.wiring.without_end();
+        let places = self.wiring.without_end();
         places.map(|place| place.name.as_str()).collect()
     }
 
@@ -62,7 +66,7 @@ impl<S> Flow<S> {
     /// Returns a run at the start of the flow. Use it to change settings before the run, or to take
     /// its steps one by one.
     pub fn begin(&self) -> Run<'_, S> {
-        Run::new(&self.graph)
+        Run::new(self)
     }
 
     /// Returns the flow as a Mermaid flowchart; see [`FlowGraph::mermaid`].
@@ -72,20 +76,21 @@ impl<S> Flow<S> {
 
     /// Returns the graph of the flow as data, which can be written as JSON.
     pub fn graph(&self) -> FlowGraph {
-        FlowGraph::of(&self.graph.wiring)
+        FlowGraph::of(&self.wiring)
     }
 }
 
 impl<S> Clone for Flow<S> {
     fn clone(&self) -> Self {
         Self {
-            graph: self.graph.clone(),
+            wiring: Arc::clone(&self.wiring),
+            visits: Arc::clone(&self.visits),
         }
     }
 }
 
 impl<S> fmt::Debug for Flow<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Flow").field(&self.graph.wiring).finish()
+        f.debug_tuple("Flow").field(&self.wiring).finish()
     }
 }

@@ -5,7 +5,6 @@
     reason = "the type of a node contains those of its closures"
 )]
 
-use std::fmt;
 use std::future::{Ready, ready};
 use std::marker::PhantomData;
 
@@ -273,13 +272,5 @@ where
 
     fn post(&self, state: &mut S, prep: P, exec: Self::Exec) -> Result<Action, Self::Error> {
         (self.post)(state, prep, exec).into_result()
-    }
-}
-
-impl<S, Prep, Exec, Post> fmt::Debug for FromPhases<S, Prep, Exec, Post> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FromPhases")
-            .field("actions", &self.actions)
-            .finish_non_exhaustive()
     }
 }

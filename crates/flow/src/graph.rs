@@ -1,6 +1,6 @@
 //! The graph of a flow as data: what journals keep of a flow, and what drawings are made from.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hasher;
 
 use cogwork_text::Escaped;
@@ -141,41 +141,34 @@ impl FlowGraph {
     pub fn difference(&self, recorded: &Self) -> Option<String> {
         let lines = self.lines();
         let recorded = recorded.lines();
-        if lines == recorded {
-            return None;
-        }
+        let parts = [
+            ("gone", only_in(&recorded, &lines)),
+            ("new", only_in(&lines, &recorded)),
+        ];
 
-        let new = only_in(&lines, &recorded);
-        let gone = only_in(&recorded, &lines);
-        let mut parts = Vec::new();
-        if !gone.is_empty() {
-            parts.push(format!("gone: {}", first_of(&gone)));
-        }
-        if !new.is_empty() {
-            parts.push(format!("new: {}", first_of(&new)));
-        }
-        if parts.is_empty() {
-            parts.push("flows inside it have changed places".to_owned());
-        }
-
-        Some(parts.join("; "))
+        let parts: Vec<_> = parts
+            .into_iter()
+            .filter(|(_, lines)| !lines.is_empty())
+            .map(|(what, lines)| format!("{what}: {}", first_of(&lines)))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     /// Returns what a recorded run depends on, in an order that doesn't depend on the builder.
     fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        self.describe(0, &mut lines);
+        self.describe("", &mut lines);
         lines
     }
 
-    fn describe(&self, depth: usize, lines: &mut Vec<String>) {
-        let flow = if depth == 0 {
-            String::new()
-        } else {
-            format!(" in the flow {depth} down, `{}`", self.name)
+    /// Describes the flow at a path, and the flows inside it.
+    fn describe(&self, path: &str, lines: &mut Vec<String>) {
+        let at = match path {
+            "" => String::new(),
+            path => format!(" in `{path}`"),
         };
 
-        lines.push(format!("the start `{}`{flow}", self.start));
+        lines.push(format!("the start `{}`{at}", self.start));
         let mut edges: HashMap<&str, Vec<&GraphEdge>> = HashMap::new();
         for edge in &self.edges {
             edges.entry(&edge.from).or_default().push(edge);
@@ -188,21 +181,24 @@ impl FlowGraph {
             let GraphNode { name, kind, .. } = node;
             let event = node.event.as_ref();
             let event = event.map_or_else(String::new, |event| format!(" for the event `{event}`"));
-            lines.push(format!("the {} `{name}`{event}{flow}", kind.name()));
+            lines.push(format!("the {} `{name}`{event}{at}", kind.name()));
 
             let mut edges = edges.remove(name.as_str()).unwrap_or_default();
             edges.sort_unstable_by_key(|edge| &edge.action);
             for GraphEdge { action, to, .. } in edges {
                 let to = to.as_ref();
                 let to = to.map_or_else(|| "to the end".to_owned(), |to| format!("to `{to}`"));
-                lines.push(format!("the edge from `{name}` on `{action}` {to}{flow}"));
+                lines.push(format!("the edge from `{name}` on `{action}` {to}{at}"));
             }
 
             for inner in &node.inside {
+                let mut inside = format!("{path}/{name}");
                 if *kind == GraphNodeKind::Branches {
-                    lines.push(format!("the branch `{}` of `{name}`{flow}", inner.name));
+                    lines.push(format!("the branch `{}` of `{name}`{at}", inner.name));
+                    inside = format!("{inside}/{}", inner.name);
                 }
-                inner.describe(depth + 1, lines);
+
+                inner.describe(inside.trim_start_matches('/'), lines);
             }
         }
     }
@@ -248,22 +244,10 @@ fn edges<'f>(wiring: &'f Wiring, place: &'f Place) -> impl Iterator<Item = Graph
     })
 }
 
-/// Returns the lines of one list that the other doesn't have, or has fewer times.
+/// Returns the lines of one list that the other doesn't have.
 fn only_in<'a>(these: &'a [String], those: &[String]) -> Vec<&'a String> {
-    let mut left: HashMap<&String, usize> = HashMap::new();
-    for line in those {
-        *left.entry(line).or_default() += 1;
-    }
-
-    let unmatched = |line: &&String| match left.get_mut(*line) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
-            false
-        }
-        _ => true,
-    };
-
-    these.iter().filter(unmatched).collect()
+    let those: HashSet<_> = those.iter().collect();
+    these.iter().filter(|line| !those.contains(line)).collect()
 }
 
 fn first_of(lines: &[&String]) -> String {

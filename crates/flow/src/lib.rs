@@ -93,9 +93,8 @@ pub use into_action::{IntoAction, IntoResult};
 pub mod wrap;
 
 mod places;
-pub use places::batch::Batch;
 pub use places::branches::Branches;
-pub use places::each::Each;
+pub use places::items::{Batch, Each, Items};
 pub use places::wait::Wait;
 
 mod flow;
@@ -120,7 +119,7 @@ mod phase;
 pub use phase::Phase;
 
 mod step_name;
-pub use step_name::{CallName, Level, StepName};
+pub use step_name::{CallName, Level, Part, StepName};
 
 mod current;
 pub use current::{idempotency_key, is_followed, is_watched, note, note_growth};

@@ -43,30 +43,39 @@ pub struct CallName {
     pub number: u64,
 }
 
-/// A level of the path to a node.
+/// A level of the path to a node: a flow, or one of the flows inside a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Level {
-    /// The name of the outermost flow, or of the place of a subflow.
-    Flow(String),
-    /// The flow over an item of an [`Each`](crate::Each).
-    Item {
-        /// The name of the place.
-        node: String,
-        /// The number of its step.
-        number: u64,
-        /// The index of the item, starting at 0.
-        index: usize,
-    },
-    /// A branch of [`Branches`](crate::Branches).
-    Branch {
-        /// The name of the place.
-        node: String,
-        /// The number of its step.
-        number: u64,
-        /// The name of the branch.
-        branch: String,
-    },
+pub struct Level {
+    /// The name of the outermost flow, or of the place of the flow.
+    pub name: String,
+    /// The number of the step and the part of it, for a flow inside a step.
+    pub part: Option<(u64, Part)>,
+}
+
+/// A part of a step: one of the flows inside it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// The flow over the item of an [`Each`](crate::Each) with this index, starting at 0.
+    Item(usize),
+    /// The branch of [`Branches`](crate::Branches) with this name.
+    Branch(String),
+}
+
+impl Part {
+    /// Identifies the part in an error.
+    pub(crate) fn label(&self) -> String {
+        match self {
+            Self::Item(index) => format!("[{index}]"),
+            Self::Branch(branch) => format!("/{branch}"),
+        }
+    }
+}
+
+impl Level {
+    pub(crate) fn flow(name: String) -> Self {
+        Self { name, part: None }
+    }
 }
 
 impl StepName {
@@ -96,13 +105,9 @@ impl StepName {
     pub fn place(&self) -> String {
         let mut place = String::new();
         for level in self.within.iter().skip(1) {
-            match level {
-                Level::Flow(name) | Level::Item { node: name, .. } => {
-                    let _ = write!(place, "{}/", Escaped(name));
-                }
-                Level::Branch { node, branch, .. } => {
-                    let _ = write!(place, "{}/{}/", Escaped(node), Escaped(branch));
-                }
+            let _ = write!(place, "{}/", Escaped(&level.name));
+            if let Some((_, Part::Branch(branch))) = &level.part {
+                let _ = write!(place, "{}/", Escaped(branch));
             }
         }
 
@@ -164,20 +169,11 @@ impl fmt::Display for CallName {
 
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Flow(name) => Escaped(name).fmt(f),
-            Self::Item {
-                node,
-                number,
-                index,
-            } => write!(f, "{}#{number}[{index}]", Escaped(node)),
-            Self::Branch {
-                node,
-                number,
-                branch,
-            } => {
-                write!(f, "{}#{number}[{}]", Escaped(node), Escaped(branch))
-            }
+        Escaped(&self.name).fmt(f)?;
+        match &self.part {
+            None => Ok(()),
+            Some((number, Part::Item(index))) => write!(f, "#{number}[{index}]"),
+            Some((number, Part::Branch(branch))) => write!(f, "#{number}[{}]", Escaped(branch)),
         }
     }
 }

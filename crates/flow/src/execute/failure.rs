@@ -30,17 +30,8 @@ pub(crate) enum Failure {
     /// The journal failed.
     Journal(BoxError),
     AnotherState(BoxError),
-    /// The place needs a journal, and there is none.
-    NoJournal {
-        what: &'static str,
-    },
-    UnknownEvent {
-        event: String,
-        known: Vec<String>,
-    },
-    AlreadyEnded {
-        event: String,
-    },
+    /// What the program asked for cannot be done, for this reason.
+    Refused(String),
 }
 
 /// Why a run was stopped from outside.
@@ -152,25 +143,7 @@ impl fmt::Display for Failure {
                     "the run reached its limit of {limit} step{plural} before this node"
                 )
             }
-            Self::NoJournal { what } => {
-                write!(f, "{what} needs a journal; ")?;
-                f.write_str("give the run one with `Run::with_journal`")
-            }
-            Self::AlreadyEnded { event } => {
-                let event = Name(event);
-                write!(
-                    f,
-                    "the run has ended, so nothing waits for the event `{event}`"
-                )
-            }
-            Self::UnknownEvent { event, known } => {
-                let known = NameList::and(known);
-                write!(
-                    f,
-                    "no node waits for the event `{}`; the flow waits for {known}",
-                    Name(event)
-                )
-            }
+            Self::Refused(reason) => f.write_str(reason),
             Self::Stopped(Stopped::Deadline) => {
                 f.write_str("the run reached its deadline at this node")
             }

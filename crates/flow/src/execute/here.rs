@@ -23,8 +23,8 @@ pub(crate) struct Here<'a> {
 impl<'a> Here<'a> {
     /// Returns whether everything inside the visit must run sequentially.
     pub(crate) fn in_order(self) -> bool {
-        let recorder = self.step.and_then(NamedStep::recorder);
-        recorder.is_some_and(|recorder| recorder.journal.in_order())
+        let journal = self.step.and_then(NamedStep::journal);
+        journal.is_some_and(|journal| journal.in_order())
     }
 
     /// Returns the step and the journal that keeps its waits. `what` names the place in the error if
@@ -36,10 +36,14 @@ impl<'a> Here<'a> {
         let step = self.step.filter(|step| {
             // Everything inside a visit starts over after a pause, and what keeps the answers of a run
             // without a journal keeps no outcomes.
-            step.recorder().is_some() || !step.inside
+            step.journal().is_some() || !step.is_inside
         });
 
         let found = step.and_then(|step| Some((step, step.attached.keeper()?)));
-        found.ok_or(Failure::NoJournal { what })
+        found.ok_or_else(|| {
+            Failure::Refused(format!(
+                "{what} needs a journal; give the run one with `Run::with_journal`"
+            ))
+        })
     }
 }

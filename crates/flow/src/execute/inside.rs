@@ -5,62 +5,29 @@ use futures_util::stream::FuturesUnordered;
 
 use super::cursor::Cursor;
 use super::failure::Failure;
-use super::graph::Graph;
 use super::here::Here;
 use super::walk::{Distance, Walk};
 use super::yielding::give_way;
-use crate::{Level, StepName};
-
-/// One of the flows inside a visit.
-#[derive(Clone, Copy)]
-pub(crate) enum Part<'a> {
-    Item(usize),
-    Branch(&'a str),
-}
-
-impl Part<'_> {
-    /// Returns the level of this part of a step.
-    fn level(self, step: &StepName) -> Level {
-        let node = step.node.clone();
-        let number = step.number;
-        match self {
-            Self::Item(index) => Level::Item {
-                node,
-                number,
-                index,
-            },
-            Self::Branch(branch) => Level::Branch {
-                node,
-                number,
-                branch: branch.to_owned(),
-            },
-        }
-    }
-
-    /// Identifies the part in an error.
-    fn label(self) -> String {
-        match self {
-            Self::Item(index) => format!("[{index}]"),
-            Self::Branch(branch) => format!("/{branch}"),
-        }
-    }
-}
+use crate::{Flow, Level, Part};
 
 /// Runs a flow inside a visit until it ends.
 pub(crate) async fn finish<S>(
     here: Here<'_>,
-    graph: &Graph<S>,
-    part: Part<'_>,
+    flow: &Flow<S>,
+    part: Part,
     state: &mut S,
 ) -> Result<(), Failure> {
     let around = here.step.map_or_else(Vec::new, |step| {
-        let level = part.level(&step.name);
+        let level = Level {
+            name: step.name.node.clone(),
+            part: Some((step.name.number, part.clone())),
+        };
         step.name.within.iter().cloned().chain([level]).collect()
     });
-    let mut cursor = Cursor::at_start(&graph.wiring);
+    let mut cursor = Cursor::at_start(&flow.wiring);
     let mut walk = Walk {
         context: here.context,
-        graph,
+        flow,
         cursor: &mut cursor,
         around: Some(&around),
         state,

@@ -5,7 +5,7 @@
 //! 1. [`walk`]: the loop over the steps of one flow. It takes a step from the run's [`budget`],
 //!    names it if the run has observers ([`named_step`]), visits the node, and moves the [`cursor`]
 //!    along the edge.
-//! 2. [`graph`]: the places of a flow, by the index from the cursor, and their type-erased visits,
+//! 2. [`visit`]: the type-erased visits of the places of a flow,
 //!    which see the run as [`here`]. A visit is implemented by a [`node`] and by each kind of place in
 //!    [`places`](crate::places).
 //! 3. [`recorder`]: the call of `exec` in a run with a journal, and the calls inside it.
@@ -16,12 +16,12 @@
 pub(crate) mod budget;
 pub(crate) mod cursor;
 pub(crate) mod failure;
-pub(crate) mod graph;
 pub(crate) mod here;
 pub(crate) mod inside;
 pub(crate) mod named_step;
 pub(crate) mod node;
 pub(crate) mod recorder;
 pub(crate) mod stop;
+pub(crate) mod visit;
 pub(crate) mod walk;
 pub(crate) mod yielding;

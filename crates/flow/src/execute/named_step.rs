@@ -7,35 +7,47 @@ use tracing::Span;
 
 use super::cursor::Cursor;
 use super::failure::Failure;
-use super::recorder::{Calls, Recorder};
-use crate::RunError;
+use super::recorder::Calls;
 use crate::current::Current;
 use crate::events::Watch;
-use crate::journal::{Journal, MemoryJournal, Progress};
+use crate::journal::{Journal, Progress};
 use crate::spans;
 use crate::wiring::Place;
-use crate::{Action, EventKind, Level, Operation, Phase, StepName};
+use crate::{Action, EventKind, Level, Operation, Phase, RunError, StepName};
 
-/// The observers of the steps of a run.
-#[derive(Clone, Default)]
+/// What few runs have: observers, a journal, and settings of it.
+#[derive(Clone)]
 pub(crate) struct Attached {
     pub(crate) watch: Option<Watch>,
-    pub(crate) recorder: Option<Recorder>,
+    pub(crate) journal: Option<Arc<dyn Journal>>,
     /// Stores answers for a run without a journal.
-    pub(crate) answers: Option<Arc<MemoryJournal>>,
+    pub(crate) answers: Option<Arc<dyn Journal>>,
+    /// The maximum size of an outcome, in bytes of JSON.
+    pub(crate) max_outcome: usize,
+    /// Whether the run stays at its waits.
+    pub(crate) is_live: bool,
     /// Whether the steps have `tracing` spans.
     pub(crate) is_traced: bool,
+}
+
+impl Default for Attached {
+    fn default() -> Self {
+        Self {
+            watch: None,
+            journal: None,
+            answers: None,
+            max_outcome: 16 << 20,
+            is_live: false,
+            is_traced: false,
+        }
+    }
 }
 
 impl Attached {
     /// Returns the journal that keeps answers until they are used; `None` if no node waits for
     /// events.
     pub(crate) fn keeper(&self) -> Option<&dyn Journal> {
-        match (&self.recorder, &self.answers) {
-            (Some(recorder), _) => Some(&*recorder.journal),
-            (None, Some(answers)) => Some(&**answers),
-            (None, None) => None,
-        }
+        self.journal.as_deref().or(self.answers.as_deref())
     }
 
     /// Returns the named step at the place of the cursor. `around` is the path to the flow if that
@@ -48,7 +60,7 @@ impl Attached {
         around: Option<&[Level]>,
         place: &Place,
     ) -> Box<NamedStep> {
-        let flows = cursor.flow_path().into_iter().map(Level::Flow);
+        let flows = cursor.flow_path().into_iter().map(Level::flow);
         let within = match around {
             None => flows.collect(),
             // The place is more specific than the name of the flow in it.
@@ -65,7 +77,7 @@ impl Attached {
 
         Box::new(NamedStep {
             name: Arc::new(name),
-            inside: around.is_some(),
+            is_inside: around.is_some(),
             attached: Arc::clone(self),
         })
     }
@@ -76,13 +88,13 @@ impl Attached {
 pub(crate) struct NamedStep {
     pub(crate) name: Arc<StepName>,
     /// Whether the step is inside an item or a branch.
-    pub(crate) inside: bool,
+    pub(crate) is_inside: bool,
     pub(crate) attached: Arc<Attached>,
 }
 
 impl NamedStep {
-    pub(crate) fn recorder(&self) -> Option<&Recorder> {
-        self.attached.recorder.as_ref()
+    pub(crate) fn journal(&self) -> Option<&Arc<dyn Journal>> {
+        self.attached.journal.as_ref()
     }
 
     /// Returns an item or a call of the step.
@@ -188,15 +200,11 @@ impl NamedStep {
         let next = cursor.place();
         self.emit_move(next, action, steps);
 
-        if self.inside {
+        if self.is_inside {
             return Ok(());
         }
 
-        if let Some(answers) = &self.attached.answers {
-            answers.forget_steps();
-        }
-
-        let Some(recorder) = self.recorder() else {
+        let Some(journal) = self.journal() else {
             return Ok(());
         };
 
@@ -208,7 +216,7 @@ impl NamedStep {
             None => Progress::Ended { action, steps },
         };
 
-        recorder.journal.progress(progress).await.map_err(|error| {
+        journal.progress(progress).await.map_err(|error| {
             let mut location = cursor.location();
             if next.is_none() {
                 location.node.clone_from(&self.name.node);

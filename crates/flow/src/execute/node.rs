@@ -4,10 +4,10 @@ use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
 
 use super::failure::Failure;
-use super::graph::{Visit, Visited};
 use super::here::Here;
 use super::named_step::NamedStep;
-use super::recorder::Exec;
+use super::recorder::{Exec, call, exec_composite};
+use super::visit::{Visit, Visited};
 use crate::journal::{WorkError, recordable};
 use crate::{Action, Node, Operation, Phase};
 
@@ -58,7 +58,7 @@ pub(crate) async fn exec<S, N: Node<S>>(
     prep: &N::Prep,
     step: &NamedStep,
 ) -> Result<N::Exec, Failure> {
-    let Some(recorder) = step.recorder() else {
+    let Some(journal) = step.journal() else {
         let exec = pin!(node.exec(prep));
         let exec = step.exec(None, exec).await;
         return exec.map_err(|error| Failure::node(Phase::Exec, error));
@@ -70,7 +70,7 @@ pub(crate) async fn exec<S, N: Node<S>>(
         Box::pin(async {
             let exec = node.exec(prep).await;
             let exec = exec.map_err(WorkError::new)?;
-            let recordable = recordable(&exec, recorder.max_outcome);
+            let recordable = recordable(&exec, step.attached.max_outcome);
             let (json, exec) = recordable.map_err(WorkError::new)?;
 
             *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(exec);
@@ -79,9 +79,9 @@ pub(crate) async fn exec<S, N: Node<S>>(
     };
 
     let outcome = if node.is_composite() {
-        recorder.exec_composite(step, &attempt).await?
+        exec_composite(step, journal, &attempt).await?
     } else {
-        recorder.exec(step, attempt()).await?
+        call(&**journal, &step.name, step.exec(None, attempt())).await?
     };
 
     let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);

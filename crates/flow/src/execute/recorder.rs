@@ -2,7 +2,7 @@
 //!
 //! Each `exec` is a call to the journal. In a composite node, the calls inside `exec` come first:
 //!
-//! 1. [`Recorder::exec_composite`] looks up the outcome of the whole step, and otherwise makes attempts
+//! 1. [`exec_composite`] looks up the outcome of the whole step, and otherwise makes attempts
 //!    at it. Each attempt has a number that is part of the names of its calls. An attempt that failed
 //!    is recorded, so that the next one makes its calls again.
 //! 2. [`Calls::call`] and [`Calls::wait`] are polled by `exec` and poll the journal themselves. What
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::future::{pending, poll_fn, ready};
 use std::mem;
 use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -36,22 +36,8 @@ use crate::journal::{Awaited, Journal, Json, StepError, Waited, Work, WorkError}
 use crate::step_name::CallName;
 use crate::{BoxError, EventKind, Paused, Phase, StepName};
 
-/// The default maximum size of an outcome, in bytes of JSON: 16 MiB.
-pub(crate) const MAX_OUTCOME: usize = 16 << 20;
-
 /// The maximum length of a recorded error, in characters.
 const MAX_ERROR: usize = 10_000;
-
-/// The journal of a run.
-#[derive(Clone)]
-pub(crate) struct Recorder {
-    pub(crate) journal: Arc<dyn Journal>,
-    /// The id of the run.
-    pub(crate) run: Arc<str>,
-    pub(crate) max_outcome: usize,
-    /// Whether the run stays at its waits.
-    pub(crate) is_live: bool,
-}
 
 /// An attempt at `exec`, which returns its outcome as JSON.
 pub(crate) type Exec<'a> = BoxFuture<'a, Result<Json, WorkError>>;
@@ -63,69 +49,60 @@ pub(crate) struct Outcome {
     pub(crate) was_made: bool,
 }
 
-impl Recorder {
-    /// Does the work of a call, unless its outcome is recorded.
-    async fn call(
-        &self,
-        name: &StepName,
-        work: impl Future<Output = Result<Json, WorkError>> + Send,
-    ) -> Result<Outcome, StepError> {
-        let was_made = AtomicBool::new(false);
-        let work = pin!(async {
-            was_made.store(true, Ordering::Relaxed);
-            work.await
-        });
+/// Does the work of a call, unless its outcome is recorded.
+pub(crate) async fn call(
+    journal: &dyn Journal,
+    name: &StepName,
+    work: impl Future<Output = Result<Json, WorkError>> + Send,
+) -> Result<Outcome, StepError> {
+    let was_made = AtomicBool::new(false);
+    let work = pin!(async {
+        was_made.store(true, Ordering::Relaxed);
+        work.await
+    });
 
-        let json = self.journal.call(name, Work::new(work)).await?;
-        let was_made = was_made.load(Ordering::Relaxed);
-        Ok(Outcome { json, was_made })
+    let json = journal.call(name, Work::new(work)).await?;
+    let was_made = was_made.load(Ordering::Relaxed);
+    Ok(Outcome { json, was_made })
+}
+
+/// Calls `exec` of a composite node, which makes calls of its own, unless its outcome is recorded.
+pub(crate) async fn exec_composite<'a>(
+    step: &NamedStep,
+    journal: &Arc<dyn Journal>,
+    exec: &(dyn Fn() -> Exec<'a> + Sync),
+) -> Result<Outcome, Failure> {
+    let recorded = journal.find(&step.name).await;
+    if let Some(json) = recorded.map_err(Failure::Journal)? {
+        let was_made = false;
+        return Ok(Outcome { json, was_made });
     }
 
-    /// Calls `exec`, unless its outcome is recorded.
-    pub(crate) async fn exec(&self, step: &NamedStep, exec: Exec<'_>) -> Result<Outcome, Failure> {
-        Ok(self.call(&step.name, step.exec(None, exec)).await?)
-    }
+    let calls = Arc::new(Calls::new(step, journal));
+    calls.skip_failed_attempts().await?;
 
-    /// Does the same for a composite node, whose `exec` makes calls of its own.
-    pub(crate) async fn exec_composite<'a>(
-        &self,
-        step: &NamedStep,
-        exec: &(dyn Fn() -> Exec<'a> + Sync),
-    ) -> Result<Outcome, Failure> {
-        let recorded = self.journal.find(&step.name).await;
-        if let Some(json) = recorded.map_err(Failure::Journal)? {
-            return Ok(Outcome {
-                json,
-                was_made: false,
-            });
-        }
+    loop {
+        let exec = step.exec(Some(&calls), exec());
+        let stopped = match calls.attempt(exec).await {
+            Ok(outcome) => {
+                calls.end_dropped().await?;
 
-        let calls = Arc::new(Calls::new(self, step));
-        calls.skip_failed_attempts().await?;
-
-        loop {
-            let exec = step.exec(Some(&calls), exec());
-            let stopped = match calls.attempt(exec).await {
-                Ok(outcome) => {
-                    calls.end_dropped().await?;
-
-                    // Later replays need none of the calls of the step.
-                    return Ok(self.call(&step.name, ready(Ok(outcome))).await?);
-                }
-                Err(stopped) => stopped,
-            };
-
-            let error = match &stopped {
-                Stopped::Failed(error) => error.error.to_string(),
-                Stopped::Panicked(_) => "it panicked".to_owned(),
-                Stopped::Run(_) => return Err(stopped.into_failure()),
-            };
-
-            // A journal that finds nothing replays the failed attempts of earlier runs.
-            let is_new = calls.record_failure(&error).await?;
-            if is_new {
-                return Err(stopped.into_failure());
+                // Later replays need none of the calls of the step.
+                return Ok(call(&**journal, &step.name, ready(Ok(outcome))).await?);
             }
+            Err(stopped) => stopped,
+        };
+
+        let error = match &stopped {
+            Stopped::Failed(error) => error.error.to_string(),
+            Stopped::Panicked(_) => "it panicked".to_owned(),
+            Stopped::Run(_) => return Err(stopped.into_failure()),
+        };
+
+        // A journal that finds nothing replays the failed attempts of earlier runs.
+        let is_new = calls.record_failure(&error).await?;
+        if is_new {
+            return Err(stopped.into_failure());
         }
     }
 }
@@ -139,8 +116,7 @@ pub(crate) async fn wait(
 ) -> Result<Option<Json>, Failure> {
     let mut waited = journal.wait(&step.name, awaited).await;
 
-    let recorder = step.recorder().filter(|_| !journal.in_order());
-    let is_live = recorder.is_some_and(|recorder| recorder.is_live);
+    let is_live = step.attached.is_live && step.journal().is_some() && !journal.in_order();
     if is_live && let Ok(Waited::Pending { until }) = waited {
         step.emit(|| EventKind::Paused(Paused::at(&step.name, awaited, until)));
         waited = journal
@@ -185,7 +161,7 @@ impl Stopped {
 
 /// The calls inside the `exec` of a composite step.
 pub(crate) struct Calls {
-    pub(crate) recorder: Recorder,
+    journal: Arc<dyn Journal>,
     step: NamedStep,
     state: Mutex<State>,
     /// The queue of calls to a journal whose calls come in order.
@@ -204,15 +180,15 @@ struct State {
     waits: BTreeMap<Option<Box<CallName>>, Paused>,
     /// Whether nothing happened since the last poll of `exec`.
     is_idle: bool,
-    /// A call in order whose future was dropped before its end.
-    dropped: Option<InJournal>,
+    /// A call in order that hasn't ended in the journal. Its future may have been dropped.
+    in_journal: Option<InJournal>,
     stopped: Option<Stopped>,
 }
 
 impl Calls {
-    fn new(recorder: &Recorder, step: &NamedStep) -> Self {
+    fn new(step: &NamedStep, journal: &Arc<dyn Journal>) -> Self {
         Self {
-            recorder: recorder.clone(),
+            journal: Arc::clone(journal),
             step: step.clone(),
             state: Mutex::new(State {
                 attempt: 1,
@@ -220,11 +196,15 @@ impl Calls {
                 in_progress: 0,
                 waits: BTreeMap::new(),
                 is_idle: false,
-                dropped: None,
+                in_journal: None,
                 stopped: None,
             }),
             turns: tokio::sync::Mutex::default(),
         }
+    }
+
+    pub(crate) fn max_outcome(&self) -> usize {
+        self.step.attached.max_outcome
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -289,7 +269,7 @@ impl Calls {
     /// Begins with the first attempt that isn't recorded as failed.
     async fn skip_failed_attempts(&self) -> Result<(), Failure> {
         loop {
-            let failure = self.recorder.journal.find(&self.failure_name()).await;
+            let failure = self.journal.find(&self.failure_name()).await;
             if failure.map_err(Failure::Journal)?.is_none() {
                 return Ok(());
             }
@@ -307,7 +287,7 @@ impl Calls {
         let error = error.map_err(|problem| Failure::Journal(problem.into()))?;
 
         let name = self.failure_name();
-        let recorded = self.recorder.call(&name, ready(Ok(error))).await?;
+        let recorded = call(&*self.journal, &name, ready(Ok(error))).await?;
 
         self.begin_next_attempt();
         Ok(recorded.was_made)
@@ -354,20 +334,20 @@ impl Calls {
 
     /// Does the work of a call inside `exec`, unless its outcome is recorded.
     pub(crate) async fn call(&self, label: &str, work: &mut Exec<'_>) -> Outcome {
-        let call = self.next(label);
+        let step = self.next(label);
         let _turn = self.turn().await;
 
-        let work = call.current(None).during(work);
-        let outcome = if self.recorder.journal.in_order() {
-            self.call_in_order(&call.name, work).await
+        let work = step.current(None).during(work);
+        let outcome = if self.journal.in_order() {
+            self.call_in_order(&step.name, work).await
         } else {
-            self.recorder.call(&call.name, work).await
+            call(&*self.journal, &step.name, work).await
         };
 
         match outcome {
             Ok(outcome) => {
                 if !outcome.was_made {
-                    call.replayed();
+                    step.replayed();
                 }
 
                 outcome
@@ -386,7 +366,7 @@ impl Calls {
     ) -> Result<Outcome, StepError> {
         let (begin, begun) = oneshot::channel();
         let (end, ended) = oneshot::channel();
-        let recorder = self.recorder.clone();
+        let journal = Arc::clone(&self.journal);
         let name = Arc::clone(name);
 
         // The journal polls a stand-in for the work, which borrows from `exec`.
@@ -396,7 +376,7 @@ impl Calls {
                 let dropped = || WorkError::new("the call was dropped");
                 ended.await.unwrap_or_else(|_| Err(dropped()))
             };
-            recorder.call(&name, work).await
+            call(&*journal, &name, work).await
         });
         let worked = pin!(async {
             if begun.await.is_ok() {
@@ -405,27 +385,36 @@ impl Calls {
             pending::<()>().await;
         });
 
-        let mut recorded = CallInOrder {
-            calls: self,
-            call: Some(recorded),
-        };
-        match select(&mut recorded, worked).await {
-            Either::Left((outcome, _)) => outcome,
-            Either::Right(((), _)) => pending().await,
+        self.state().in_journal = Some(recorded);
+        match select(pin!(self.in_journal()), worked).await {
+            Either::Left((Some(outcome), _)) => outcome,
+            _ => pending().await,
         }
+    }
+
+    /// Polls the call in order until it ends in the journal; `None` if there is none.
+    async fn in_journal(&self) -> Option<Result<Outcome, StepError>> {
+        poll_fn(|context| {
+            let mut state = self.state();
+            let Some(call) = &mut state.in_journal else {
+                return Poll::Ready(None);
+            };
+
+            let polled = call.as_mut().poll(context);
+            if polled.is_ready() {
+                state.in_journal = None;
+            }
+            polled.map(Some)
+        })
+        .await
     }
 
     /// Lets the journal end a call whose future was dropped.
     async fn end_dropped(&self) -> Result<(), Failure> {
-        let dropped = self.state().dropped.take();
-        let Some(dropped) = dropped else {
-            return Ok(());
-        };
-
-        match dropped.await {
-            Err(StepError::Journal(error)) => Err(Failure::Journal(error)),
+        match self.in_journal().await {
+            Some(Err(StepError::Journal(error))) => Err(Failure::Journal(error)),
             // Its outcome has no reader.
-            Ok(_) | Err(StepError::Work(_)) => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -436,7 +425,7 @@ impl Calls {
         let call = self.next(label);
         let turn = self.turn().await;
 
-        let journal = &*self.recorder.journal;
+        let journal = &*self.journal;
         let failure = match wait(&call, journal, awaited).await {
             Ok(answer) => return answer,
             Err(failure) => failure,
@@ -457,7 +446,7 @@ impl Calls {
     /// Begins a call. If calls come in order, this waits for the calls that began before.
     async fn turn(&self) -> Turn<'_> {
         let begun = Begun::new(self);
-        if !self.recorder.journal.in_order() {
+        if !self.journal.in_order() {
             return Turn {
                 _begun: begun,
                 _queued: None,
@@ -506,34 +495,6 @@ struct Turn<'a> {
 
 /// A call in the journal, without what it borrows from `exec`.
 type InJournal = BoxFuture<'static, Result<Outcome, StepError>>;
-
-/// A call in order, which is kept if this is dropped before its end.
-struct CallInOrder<'a> {
-    calls: &'a Calls,
-    call: Option<InJournal>,
-}
-
-impl Future for CallInOrder<'_> {
-    type Output = Result<Outcome, StepError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(call) = &mut self.call else {
-            return Poll::Pending;
-        };
-
-        let polled = call.as_mut().poll(context);
-        if polled.is_ready() {
-            self.call = None;
-        }
-        polled
-    }
-}
-
-impl Drop for CallInOrder<'_> {
-    fn drop(&mut self) {
-        self.calls.state().dropped = self.call.take();
-    }
-}
 
 /// A call that has begun, until this is dropped.
 struct Begun<'a>(&'a Calls);

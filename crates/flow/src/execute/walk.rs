@@ -10,17 +10,16 @@ use tracing::{Instrument, Span};
 
 use super::cursor::Cursor;
 use super::failure::Failure;
-use super::graph::Graph;
 use super::here::{Context, Here};
 use super::yielding::{BETWEEN_YIELDS, yield_now};
 use crate::spans;
 use crate::wiring::Place;
-use crate::{Action, EventKind, Level, RunError};
+use crate::{Action, EventKind, Flow, Level, RunError};
 
 /// A walk through a flow, starting at its cursor.
 pub(crate) struct Walk<'a, 'f, S> {
     pub(crate) context: &'a Context,
-    pub(crate) graph: &'a Graph<S>,
+    pub(crate) flow: &'a Flow<S>,
     pub(crate) cursor: &'a mut Cursor<'f>,
     /// The path to the flow, if it is inside a visit.
     pub(crate) around: Option<&'a [Level]>,
@@ -62,7 +61,7 @@ impl<S> Walk<'_, '_, S> {
     async fn steps(&mut self) -> Result<Action, RunError> {
         let Self {
             context,
-            graph,
+            flow,
             around,
             distance,
             ..
@@ -106,8 +105,8 @@ impl<S> Walk<'_, '_, S> {
             };
             let span = step
                 .as_deref()
-                .and_then(|step| step.span(|| graph.operation(cursor.position())));
-            let visit = graph.visit(state, cursor.position(), here);
+                .and_then(|step| step.span(|| flow.operation(cursor.position())));
+            let visit = flow.visit(state, cursor.position(), here);
             let visit = match &span {
                 Some(span) => Box::pin(visit.instrument(span.clone())),
                 None => visit,

@@ -119,7 +119,7 @@ where
                 Ok(outcome) => (Ok(outcome), None),
                 Err(error) => (Err(shortened(&error.to_string())), Some(error)),
             };
-            let recordable = recordable(&outcome, calls.recorder.max_outcome);
+            let recordable = recordable(&outcome, calls.max_outcome());
             let (json, outcome) = recordable.map_err(WorkError::new)?;
 
             made = Some(match error {

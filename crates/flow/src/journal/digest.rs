@@ -19,33 +19,28 @@ use siphasher::sip::SipHasher24;
 /// text with the items of all lists sorted by their texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct StateDigest {
-    exact: u64,
-    unordered: u64,
-}
+pub struct StateDigest(u128);
 
 impl StateDigest {
     /// Returns the digest of a JSON text. Returns `None` if it has more than about 120 levels of
     /// nesting.
     pub(super) fn of(text: &str) -> Option<Self> {
         let state: Value = serde_json::from_str(text).ok()?;
+        let exact = hash(&canonical(&state, Lists::InOrder));
+        let unordered = hash(&canonical(&state, Lists::Sorted));
 
-        Some(Self {
-            exact: hash(&canonical(&state, Lists::InOrder)),
-            unordered: hash(&canonical(&state, Lists::Sorted)),
-        })
+        Some(Self(u128::from(exact) << 64 | u128::from(unordered)))
     }
 
     /// Returns whether two states are equal if the order of items in lists doesn't matter.
     pub fn is_equal_in_any_order(&self, other: &Self) -> bool {
-        self.unordered == other.unordered
+        self.0 as u64 == other.0 as u64
     }
 }
 
 impl fmt::Display for StateDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { exact, unordered } = self;
-        write!(f, "{exact:016x}{unordered:016x}")
+        write!(f, "{:032x}", self.0)
     }
 }
 
@@ -59,27 +54,14 @@ impl TryFrom<String> for StateDigest {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let digest = text.split_at_checked(16).and_then(|(exact, unordered)| {
-            Some(Self {
-                exact: digits(exact)?,
-                unordered: digits(unordered)?,
-            })
-        });
+        let digest = u128::from_str_radix(&text, 16).ok().map(Self);
+        let digest = digest.filter(|digest| digest.to_string() == text);
 
         digest.ok_or_else(|| {
             let text = Name(&text);
             format!("`{text}` isn't the digest of a state; expected 32 hexadecimal digits")
         })
     }
-}
-
-fn digits(text: &str) -> Option<u64> {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    if text.len() != 16 || !text.bytes().all(is_digit) {
-        return None;
-    }
-
-    u64::from_str_radix(text, 16).ok()
 }
 
 fn hash(text: &str) -> u64 {

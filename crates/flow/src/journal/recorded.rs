@@ -42,13 +42,6 @@ use crate::{BoxError, StepName};
 pub type MemoryJournal = Recorded<()>;
 
 impl MemoryJournal {
-    /// Removes complete steps and keeps unused answers.
-    pub(crate) fn forget_steps(&self) {
-        let mut index = self.index();
-        index.steps.clear();
-        index.moments.clear();
-    }
-
     /// Creates an empty record.
     pub fn new(run_id: impl Into<String>) -> Self {
         Self::with_index(run_id.into(), Index::default(), ())

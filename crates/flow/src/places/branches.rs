@@ -1,13 +1,12 @@
-use std::fmt;
 use std::sync::Arc;
 
 use crate::boxed::BoxFuture;
 use crate::execute::failure::Failure;
-use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
-use crate::execute::inside::{Part, all_of, finish};
+use crate::execute::inside::{all_of, finish};
+use crate::execute::visit::{Visit, Visited};
 use crate::wiring::{Inside, Wiring};
-use crate::{Action, BoxError, Flow, GraphNodeKind, IntoResult, Phase};
+use crate::{Action, BoxError, Flow, GraphNodeKind, IntoResult, Part, Phase};
 
 /// Several flows that run concurrently over parts of the state, in one visit.
 ///
@@ -44,8 +43,20 @@ use crate::{Action, BoxError, Flow, GraphNodeKind, IntoResult, Phase};
 /// # }
 /// ```
 pub struct Branches<S> {
-    branches: Vec<(String, Box<dyn Branch<S>>)>,
+    branches: Vec<Branch<S>>,
 }
+
+/// A branch without the type of its state.
+struct Branch<S> {
+    name: String,
+    flow: Arc<Wiring>,
+    run: Box<Run<S>>,
+}
+
+/// Runs a branch of this name. Returns what stores its part in the whole state.
+type Run<S> =
+    dyn for<'a> Fn(&'a str, &S, Here<'a>) -> BoxFuture<'a, Result<Join<S>, Failure>> + Send + Sync;
+type Join<S> = Box<dyn FnOnce(&mut S) -> Result<(), BoxError> + Send>;
 
 impl<S: 'static> Branches<S> {
     /// Creates an empty set of branches. Visiting it does nothing.
@@ -70,19 +81,36 @@ impl<S: 'static> Branches<S> {
         R: IntoResult<T>,
         J: IntoResult<()>,
     {
-        let split = move |state: &S| split(state).into_result();
-        let join = move |state: &mut S, part| join(state, part).into_result();
-        self.branches
-            .push((name.into(), Box::new(OverPart { flow, split, join })));
+        let wiring = Arc::clone(&flow.wiring);
+        let join = Arc::new(join);
+
+        let run: Box<Run<S>> = Box::new(move |name, state, here| {
+            let part = split(state).into_result();
+            let flow = flow.clone();
+            let join = Arc::clone(&join);
+
+            Box::pin(async move {
+                let mut part = part.map_err(|error| Failure::node(Phase::Prep, error))?;
+                finish(here, &flow, Part::Branch(name.to_owned()), &mut part).await?;
+                let join: Join<S> = Box::new(move |state| join(state, part).into_result());
+                Ok(join)
+            })
+        });
+
+        self.branches.push(Branch {
+            name: name.into(),
+            flow: wiring,
+            run,
+        });
         self
     }
 
     pub(crate) fn inside(&self) -> Inside {
+        let inside = Inside::of(GraphNodeKind::Branches);
         let branches = self.branches.iter();
-        branches.fold(
-            Inside::of(GraphNodeKind::Branches),
-            |inside, (name, branch)| inside.with(name, branch.wiring()),
-        )
+        branches.fold(inside, |inside, branch| {
+            inside.with(&branch.name, &branch.flow)
+        })
     }
 }
 
@@ -92,59 +120,11 @@ impl<S: 'static> Default for Branches<S> {
     }
 }
 
-/// Stores the part of a branch in the whole state.
-type Join<'a, S> = Box<dyn FnOnce(&mut S) -> Result<(), BoxError> + Send + 'a>;
-
-/// A branch without the type of its state.
-trait Branch<S>: Send + Sync {
-    fn wiring(&self) -> &Arc<Wiring>;
-
-    fn run<'a>(
-        &'a self,
-        name: &'a str,
-        state: &S,
-        here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>>;
-}
-
-struct OverPart<T, Split, Put> {
-    flow: Flow<T>,
-    split: Split,
-    join: Put,
-}
-
-impl<S, T, Split, Put> Branch<S> for OverPart<T, Split, Put>
-where
-    T: Send,
-    Split: Fn(&S) -> Result<T, BoxError> + Send + Sync,
-    Put: Fn(&mut S, T) -> Result<(), BoxError> + Send + Sync,
-{
-    fn wiring(&self) -> &Arc<Wiring> {
-        &self.flow.graph.wiring
-    }
-
-    fn run<'a>(
-        &'a self,
-        name: &'a str,
-        state: &S,
-        here: Here<'a>,
-    ) -> BoxFuture<'a, Result<Join<'a, S>, Failure>> {
-        let part = (self.split)(state);
-
-        Box::pin(async move {
-            let mut part = part.map_err(|error| Failure::node(Phase::Prep, error))?;
-            finish(here, &self.flow.graph, Part::Branch(name), &mut part).await?;
-            let join: Join<'a, S> = Box::new(move |state| (self.join)(state, part));
-            Ok(join)
-        })
-    }
-}
-
 impl<S: Send> Visit<S> for Branches<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let branches = self.branches.iter();
-            let works = branches.map(|(name, branch)| branch.run(name, state, here));
+            let works = branches.map(|branch| (branch.run)(&branch.name, state, here));
 
             // Collected, so that nothing borrows the state any more.
             let works: Vec<_> = works.collect();
@@ -156,13 +136,5 @@ impl<S: Send> Visit<S> for Branches<S> {
 
             Ok(Action::DEFAULT)
         })
-    }
-}
-
-impl<S> fmt::Debug for Branches<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.branches.iter().map(|(name, _)| name))
-            .finish()
     }
 }

@@ -1,13 +1,12 @@
-use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::execute::failure::Failure;
-use crate::execute::graph::{Visit, Visited};
 use crate::execute::here::Here;
 use crate::execute::recorder::{accept, wait};
+use crate::execute::visit::{Visit, Visited};
 use crate::journal::{Awaited, Json};
 use crate::wiring::Inside;
 use crate::{Action, BoxError, GraphNodeKind, IntoAction, Phase};
@@ -185,15 +184,6 @@ impl<S: Send> Visit<S> for Wait<S> {
             let used = (self.use_answer)(state, &answer);
             used.map_err(|error| Failure::node(Phase::Post, error).into())
         })
-    }
-}
-
-impl<S> fmt::Debug for Wait<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wait")
-            .field("event", &self.event)
-            .field("within", &self.within)
-            .finish_non_exhaustive()
     }
 }
 

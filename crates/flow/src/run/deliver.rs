@@ -1,12 +1,11 @@
 //! Answers for events that a run waits for.
 
+use cogwork_text::{Name, NameList};
 use serde::Serialize;
 
 use super::Run;
 use crate::execute::failure::Failure;
-use crate::execute::named_step::Attached;
-use crate::execute::recorder::MAX_OUTCOME;
-use crate::journal::encode;
+use crate::journal::{Journal, encode};
 use crate::{FlowGraph, RunError};
 
 impl<S> Run<'_, S> {
@@ -23,27 +22,27 @@ impl<S> Run<'_, S> {
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
         let failed = |error| self.error(Failure::Journal(error));
 
+        let name = Name(event);
         if self.cursor.ended().is_some() {
-            let event = event.to_owned();
-            return Err(self.error(Failure::AlreadyEnded { event }));
+            let reason = format!("the run has ended, so nothing waits for the event `{name}`");
+            return Err(self.error(Failure::Refused(reason)));
         }
 
+        let wiring = &self.flow.wiring;
+        let awaits = |journal: &dyn Journal| wiring.waits_for(event) || journal.awaits(event);
         let attached = self.context.attached.as_deref();
-        let journal = attached.and_then(Attached::keeper);
-        let wiring = &self.graph.wiring;
-        let journal = journal.filter(|journal| wiring.waits_for(event) || journal.awaits(event));
-        let Some(journal) = journal else {
-            let event = event.to_owned();
+        let found = attached.and_then(|attached| Some((attached, attached.keeper()?)));
+        let Some((attached, journal)) = found.filter(|(_, journal)| awaits(*journal)) else {
             let graph = FlowGraph::of(wiring);
-            let known = graph.events().into_iter().map(str::to_owned).collect();
-            return Err(self.error(Failure::UnknownEvent { event, known }));
+            let known: Vec<_> = graph.events().into_iter().collect();
+            let known = NameList::and(&known);
+            let reason =
+                format!("no node waits for the event `{name}`; the flow waits for {known}");
+            return Err(self.error(Failure::Refused(reason)));
         };
 
-        let max_outcome = self
-            .extra
-            .as_ref()
-            .map_or(MAX_OUTCOME, |extra| extra.max_outcome);
-        let answer = encode(answer, max_outcome).map_err(|problem| failed(problem.into()))?;
+        let answer =
+            encode(answer, attached.max_outcome).map_err(|problem| failed(problem.into()))?;
         journal.deliver(event, answer).await.map_err(failed)
     }
 }

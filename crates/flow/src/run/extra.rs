@@ -2,7 +2,6 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::EventSink;
-use crate::execute::recorder::MAX_OUTCOME;
 use crate::journal::{Json, OutcomeProblem};
 
 /// Settings that few runs have.
@@ -10,8 +9,6 @@ pub(super) struct Extra<S> {
     pub(super) id: Option<Arc<str>>,
     /// The sink of events, until the run has started.
     pub(super) sink: Option<EventSink>,
-    pub(super) max_outcome: usize,
-    pub(super) is_live: bool,
     pub(super) folding: Option<Folding<S>>,
     /// Serialises the state, until the journal has accepted it.
     pub(super) first_state: Option<WriteState<S>>,
@@ -24,8 +21,6 @@ impl<S> Default for Extra<S> {
         Self {
             id: None,
             sink: None,
-            max_outcome: MAX_OUTCOME,
-            is_live: false,
             folding: None,
             first_state: None,
             misplaced: None,

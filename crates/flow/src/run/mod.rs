@@ -17,13 +17,12 @@ use tracing::Instrument;
 use crate::execute::budget::Budget;
 use crate::execute::cursor::Cursor;
 use crate::execute::failure::Failure;
-use crate::execute::graph::Graph;
 use crate::execute::here::Context;
 use crate::execute::named_step::Attached;
 use crate::execute::stop::{Stop, unless_stopped};
 use crate::execute::walk::{Distance, Walk};
 use crate::journal::MemoryJournal;
-use crate::{Action, RunError, spans};
+use crate::{Action, Flow, RunError, spans};
 use extra::Extra;
 
 /// A run of a flow: a cursor over the checked graph.
@@ -59,7 +58,7 @@ use extra::Extra;
 /// # }
 /// ```
 pub struct Run<'f, S> {
-    graph: &'f Graph<S>,
+    flow: &'f Flow<S>,
     cursor: Cursor<'f>,
     context: Context,
     stop: Option<Box<Stop>>,
@@ -71,19 +70,18 @@ impl<'f, S> Run<'f, S> {
     /// The default maximum number of steps: 10,000.
     pub const DEFAULT_MAX_STEPS: u64 = 10_000;
 
-    pub(crate) fn new(graph: &'f Graph<S>) -> Self {
+    pub(crate) fn new(flow: &'f Flow<S>) -> Self {
         let mut attached = None;
-        if graph.wiring.waits {
-            let answers = Some(Arc::new(MemoryJournal::new("")));
+        if flow.wiring.waits {
             attached = Some(Arc::new(Attached {
-                answers,
+                answers: Some(Arc::new(MemoryJournal::new(""))),
                 ..Attached::default()
             }));
         }
 
         Self {
-            graph,
-            cursor: Cursor::at_start(&graph.wiring),
+            flow,
+            cursor: Cursor::at_start(&flow.wiring),
             context: Context {
                 budget: Budget::new(Self::DEFAULT_MAX_STEPS),
                 attached,
@@ -171,7 +169,7 @@ impl<'f, S> Run<'f, S> {
     }
 
     async fn walk_traced(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
-        let span = spans::of_run(&self.graph.wiring.name, self.id());
+        let span = spans::of_run(&self.flow.wiring.name, self.id());
         self.attached().is_traced = true;
 
         let walk = self.walk_and_fold(state, distance);
@@ -236,7 +234,7 @@ impl<'f, S> Run<'f, S> {
     async fn walk_on(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
         let mut walk = Walk {
             context: &self.context,
-            graph: self.graph,
+            flow: self.flow,
             cursor: &mut self.cursor,
             around: None,
             state,

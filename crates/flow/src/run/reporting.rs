@@ -8,8 +8,7 @@ use serde::Serialize;
 use super::Run;
 use crate::events::Watch;
 use crate::execute::failure::Failure;
-use crate::execute::recorder::Recorder;
-use crate::journal::{Json, OutcomeProblem, Progress, Snapshot};
+use crate::journal::{Journal, Json, OutcomeProblem, Progress, Snapshot};
 use crate::{EventKind, FlowGraph, RunError};
 
 impl<S> Run<'_, S> {
@@ -29,9 +28,9 @@ impl<S> Run<'_, S> {
         };
 
         let id = extra.id.clone();
-        let flow = FlowGraph::of(&self.graph.wiring);
+        let flow = FlowGraph::of(&self.flow.wiring);
         let attached = self.attached();
-        let run = id.unwrap_or_else(|| default_id(attached.recorder.as_ref()));
+        let run = id.unwrap_or_else(|| default_id(attached.journal.as_deref()));
         attached.watch = Some(Watch::start(run, &sink, &flow));
         Ok(())
     }
@@ -45,17 +44,16 @@ impl<S> Run<'_, S> {
             return Ok(());
         };
 
-        let attached = self.context.attached.as_deref();
-        let recorder = attached.and_then(|attached| attached.recorder.as_ref());
-
-        if let Some(recorder) = recorder
-            && let Some(state) = write(state)
-            && let Err(problem) = recorder.journal.begin(&state)
+        extra.first_state = None;
+        if let Some(journal) = self.journal()
+            && let Some(json) = write(state)
+            && let Err(problem) = journal.begin(&json)
         {
-            return Err(self.error(Failure::AnotherState(problem)));
+            let error = self.error(Failure::AnotherState(problem));
+            self.extra().first_state = Some(write);
+            return Err(error);
         }
 
-        extra.first_state = None;
         Ok(())
     }
 
@@ -69,14 +67,11 @@ impl<S> Run<'_, S> {
             self.emit_stop(watch, &error);
         }
 
-        if let (Some(recorder), None) = (&attached.recorder, error.paused()) {
+        if let (Some(journal), None) = (&attached.journal, error.paused()) {
             let line = error.to_string();
 
             // The error that is returned matters more than an error of reporting it.
-            let _ = recorder
-                .journal
-                .progress(Progress::Failed { error: &line })
-                .await;
+            let _ = journal.progress(Progress::Failed { error: &line }).await;
         }
 
         error
@@ -107,11 +102,11 @@ impl<S> Run<'_, S> {
     /// Returns the id of the run, if it was given one or has a journal.
     pub(super) fn id(&self) -> Option<&str> {
         let given = self.extra.as_ref().and_then(|extra| extra.id.as_deref());
-        let attached = self.context.attached.as_deref();
-        let recorder = attached.and_then(|attached| attached.recorder.as_ref());
-        let recorded = recorder.map(|recorder| &*recorder.run);
+        given.or_else(|| self.journal().map(Journal::run_id))
+    }
 
-        given.or(recorded)
+    fn journal(&self) -> Option<&dyn Journal> {
+        self.context.attached.as_ref()?.journal.as_deref()
     }
 
     /// Returns a snapshot of the run between two steps, with this state. A run that begins with it
@@ -138,8 +133,7 @@ impl<S> Run<'_, S> {
 
     /// Replaces the record so far with a snapshot.
     pub(super) async fn fold(&self, state: Result<Json, OutcomeProblem>) -> Result<(), RunError> {
-        let attached = self.context.attached.as_ref();
-        let Some(recorder) = attached.and_then(|attached| attached.recorder.as_ref()) else {
+        let Some(journal) = self.journal() else {
             return Ok(());
         };
 
@@ -154,16 +148,16 @@ impl<S> Run<'_, S> {
             )
         })?;
         let snapshot = self.snapshot_with(state);
-        recorder.journal.fold(snapshot).await.map_err(failed)
+        journal.fold(snapshot).await.map_err(failed)
     }
 }
 
 /// Returns the id of a run without an explicit one.
-fn default_id(recorder: Option<&Recorder>) -> Arc<str> {
+fn default_id(journal: Option<&dyn Journal>) -> Arc<str> {
     static RUNS: AtomicU64 = AtomicU64::new(0);
 
-    match recorder {
-        Some(recorder) => Arc::clone(&recorder.run),
+    match journal {
+        Some(journal) => journal.run_id().into(),
         None => format!("run {}", RUNS.fetch_add(1, Ordering::Relaxed) + 1).into(),
     }
 }

@@ -14,7 +14,6 @@ use super::extra::{Extra, Folding};
 use crate::EventSink;
 use crate::execute::cursor::Cursor;
 use crate::execute::named_step::Attached;
-use crate::execute::recorder::Recorder;
 use crate::journal::{IntoJournal, Json, Snapshot};
 
 impl<S> Run<'_, S> {
@@ -131,15 +130,7 @@ impl<S> Run<'_, S> {
             self.extra().misplaced = Some(problem);
         }
 
-        let extra = self.extra();
-        let recorder = Recorder {
-            run: journal.run_id().into(),
-            journal,
-            max_outcome: extra.max_outcome,
-            is_live: extra.is_live,
-        };
-
-        self.attached().recorder = Some(recorder);
+        self.attached().journal = Some(journal);
         self
     }
 
@@ -182,11 +173,7 @@ impl<S> Run<'_, S> {
     /// The run pauses.
     #[must_use]
     pub fn with_live_waits(mut self) -> Self {
-        self.extra().is_live = true;
-        if let Some(recorder) = &mut self.attached().recorder {
-            recorder.is_live = true;
-        }
-
+        self.attached().is_live = true;
         self
     }
 
@@ -204,7 +191,7 @@ impl<S> Run<'_, S> {
             ));
         }
 
-        let Some(cursor) = Cursor::at_node(&self.graph.wiring, node, *number) else {
+        let Some(cursor) = Cursor::at_node(&self.flow.wiring, node, *number) else {
             let node = node.join("/");
             let node = Name(&node);
             return Err(format!(
@@ -225,11 +212,7 @@ impl<S> Run<'_, S> {
     /// 16 MiB.
     #[must_use]
     pub fn with_max_outcome(mut self, bytes: usize) -> Self {
-        self.extra().max_outcome = bytes;
-        if let Some(recorder) = &mut self.attached().recorder {
-            recorder.max_outcome = bytes;
-        }
-
+        self.attached().max_outcome = bytes;
         self
     }
 
@@ -260,7 +243,7 @@ impl<S> Run<'_, S> {
         self
     }
 
-    fn extra(&mut self) -> &mut Extra<S> {
+    pub(super) fn extra(&mut self) -> &mut Extra<S> {
         self.extra.get_or_insert_default()
     }
 

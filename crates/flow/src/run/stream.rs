@@ -1,6 +1,5 @@
 //! Runs as streams.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -169,13 +168,5 @@ impl<S> Stream for RunStream<'_, S> {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.poll(context)
-    }
-}
-
-impl<S> fmt::Debug for RunStream<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunStream")
-            .field("is_running", &self.run.is_some())
-            .finish_non_exhaustive()
     }
 }

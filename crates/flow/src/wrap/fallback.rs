@@ -1,5 +1,3 @@
-use std::fmt;
-
 use super::Wrap;
 use crate::{BoxError, Node};
 
@@ -45,11 +43,5 @@ where
             // this node larger.
             Err(error) => Box::pin((self.0)(prep.clone(), error)).await,
         }
-    }
-}
-
-impl<F> fmt::Debug for Fallback<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Fallback").finish_non_exhaustive()
     }
 }

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::marker::PhantomData;
 
 use crate::{Action, Node, Operation};
@@ -73,11 +72,5 @@ where
         exec: Self::Exec,
     ) -> Result<Action, Self::Error> {
         self.node.post((self.part)(state), prep, exec)
-    }
-}
-
-impl<N: fmt::Debug, F, S> fmt::Debug for Focus<N, F, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Focus").field(&self.node).finish()
     }
 }

@@ -20,7 +20,6 @@ pub use timeout::{Elapsed, Timeout};
 use crate::{Action, BoxError, Node, Operation};
 
 /// A node with a wrapper around its `exec`: a [`Retry`], a [`Timeout`] or a [`Fallback`].
-#[derive(Debug)]
 pub struct Wrapped<N, W> {
     pub(crate) node: N,
     pub(crate) wrapper: W,

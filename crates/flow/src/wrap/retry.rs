@@ -1,5 +1,3 @@
-use std::fmt;
-
 use super::{Wrap, Wrapped};
 use crate::current::emit;
 use crate::execute::recorder::attempt_failed;
@@ -90,11 +88,5 @@ async fn again<S, N: Node<S>>(
             Ok(exec) => return Ok(exec),
             Err(failed) => error = failed,
         }
-    }
-}
-
-impl<E> fmt::Debug for Retry<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Retry").field(&self.backoff).finish()
     }
 }

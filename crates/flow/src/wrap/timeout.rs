@@ -8,7 +8,6 @@ use crate::{BoxError, Node};
 /// When the limit is exceeded, `exec` is dropped at its current `await`, and the error is
 /// [`Elapsed`]. `prep` and `post` are synchronous and have no limit. Requires a tokio
 /// runtime with time enabled.
-#[derive(Debug)]
 pub struct Timeout {
     pub(crate) limit: Duration,
 }

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Branches, Each, Ended, EventKind, Flow, Node, Phase,
-    RunError, events, from_exec, from_phases,
+    Action, Backoff, Batch, BoxError, Ended, EventKind, Flow, Node, Phase, RunError, events,
+    from_exec, from_phases,
 };
 use insta::assert_snapshot;
 use lines::Lines;
@@ -142,9 +142,8 @@ fn store(items: &mut Items, brought: Vec<u64>) -> Result<(), BoxError> {
 fn over(at_most: usize, node: impl Node<Item, Exec = u64> + 'static) -> Flow<Items> {
     let batch = Batch::at_most(at_most, node, |items: &Items| items.clone(), store);
     Flow::builder("crawl")
-        .start("fetch")
         .batch("fetch", batch)
-        .end("fetch", "default")
+        .chain(["fetch"])
         .build()
         .unwrap()
 }
@@ -190,9 +189,8 @@ async fn no_more_are_worked_on_at_once_than_is_said() {
     let batch = Batch::in_turn(work.clone(), |items: &Items| items.clone(), store);
 
     let flow = Flow::builder("crawl")
-        .start("fetch")
         .batch("fetch", batch)
-        .end("fetch", "default")
+        .chain(["fetch"])
         .build()
         .unwrap();
 
@@ -211,17 +209,6 @@ async fn results_come_back_in_the_order_of_the_items() {
         (1, Action::DEFAULT),
         "the batch is one step"
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn no_items_are_fine() {
-    let work = Work::default();
-    let mut items = Items::new();
-    assert_eq!(
-        run(&over(4, work.clone()), &mut items).await.unwrap().steps,
-        1
-    );
-    assert_eq!((items.len(), work.calls()), (0, 0));
 }
 
 fn three_attempts() -> Backoff {
@@ -333,27 +320,6 @@ async fn an_item_that_cannot_be_prepared_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn timeout_and_fallback_are_for_each_item() {
-    let work = Work::default();
-    let started = Instant::now();
-    let node = work.clone().timeout(Duration::from_millis(50));
-    let error = run(&over(9, node), &mut vec![taking(10), taking(60)])
-        .await
-        .unwrap_err();
-    assert_snapshot!(error, @"flow `crawl`, node `fetch`, item 1: exec failed: no outcome within 50ms");
-    assert_eq!((started.elapsed().as_millis(), work.in_flight()), (100, 0));
-
-    let node = work
-        .timeout(Duration::from_millis(50))
-        .fallback(async |item, _| Ok(item.takes + 7));
-    let mut items: Items = [10, 60, 20, 70].map(taking).to_vec();
-    run(&over(9, node), &mut items).await.unwrap();
-    let brought: Vec<_> = items.iter().map(|item| item.brought.unwrap()).collect();
-
-    assert_eq!(brought, [20, 67, 40, 77]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_record() {
     let work = Work::default();
     let lines = Lines::default();
@@ -379,11 +345,7 @@ async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_rec
         (&items, work.in_flight(), lines.all().len()),
         (&before, 0, 3)
     );
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut items)
-        .await
-        .unwrap();
+    lines.run(&flow, &mut items).await.unwrap();
 
     assert_eq!(work.calls() - made, 2, "two were in flight, two on record");
     assert!(
@@ -400,141 +362,6 @@ async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_rec
     {"outcome":{"step":"crawl/fetch#1[3]","outcome":80}}
     {"ended":{"action":"default","steps":1}}
     "#);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_deadline_stops_items_that_wait_and_a_limit_counts_the_batch_once() {
-    let work = Work::default();
-    let started = Instant::now();
-    let flow = over(2, work.clone());
-    let mut items: Items = [30, 30, 30].map(taking).to_vec();
-    let mut run = flow
-        .begin()
-        .with_deadline(started + Duration::from_millis(45));
-    let error = run.finish(&mut items).await.unwrap_err();
-
-    assert_snapshot!(error, @"flow `crawl`, node `fetch`: the run reached its deadline at this node");
-    assert_eq!((work.in_flight(), items[0].brought), (0, None));
-
-    assert_eq!(
-        flow.begin()
-            .with_max_steps(1)
-            .finish(&mut items)
-            .await
-            .unwrap()
-            .steps,
-        1
-    );
-
-    let error = flow
-        .begin()
-        .with_max_steps(0)
-        .finish(&mut items)
-        .await
-        .unwrap_err();
-
-    assert_snapshot!(error, @"flow `crawl`, node `fetch`: the run reached its limit of 0 steps before this node");
-}
-
-/// Pages of items inside branches inside a subflow, and a batch in each.
-fn nested(work: &Work) -> Flow<(u64, Vec<Items>)> {
-    let page = over(2, work.clone());
-    let each = Each::at_most(
-        2,
-        page,
-        |pages: &Vec<Items>| pages.clone(),
-        |pages, done| *pages = done,
-    );
-
-    let pages = Flow::builder("pages")
-        .start("page")
-        .each("page", each)
-        .end("page", "default")
-        .build()
-        .unwrap();
-
-    let branches =
-        Branches::new().branch("left", pages, Vec::clone, |pages: &mut Vec<Items>, done| {
-            *pages = done
-        });
-    let inner = Flow::builder("inner")
-        .start("fork")
-        .branches("fork", branches)
-        .end("fork", "default")
-        .build()
-        .unwrap();
-
-    Flow::builder("outer")
-        .start("inner")
-        .subflow("inner", inner, |state: &mut (u64, Vec<Items>)| &mut state.1)
-        .end("inner", "default")
-        .build()
-        .unwrap()
-}
-
-#[tokio::test(start_paused = true)]
-async fn batches_stand_inside_items_inside_branches_inside_subflows() {
-    let work = Work::default();
-    let lines = Lines::default();
-    let flow = nested(&work);
-    let state = || {
-        (
-            7,
-            vec![
-                [10, 20].map(taking).to_vec(),
-                vec![],
-                [30].map(taking).to_vec(),
-            ],
-        )
-    };
-
-    let mut plain = state();
-    let mut journaled = state();
-    let ended = flow.run(&mut plain).await.unwrap();
-    assert_eq!(
-        flow.begin()
-            .with_journal(lines.journal())
-            .finish(&mut journaled)
-            .await
-            .unwrap(),
-        ended
-    );
-
-    assert_eq!(plain, journaled);
-    assert_eq!(plain.1[2][0].brought, Some(60));
-    assert_eq!((ended.steps, work.calls()), (1 + 1 + 3, 6));
-    assert_snapshot!(lines.text(), @r#"
-    {"began":{"state":"08015ac8240bca34f6bdfa475efac0f7"}}
-    {"outcome":{"step":"outer/inner/fork#1[left]/page#1[0]/fetch#1[0]","outcome":20}}
-    {"outcome":{"step":"outer/inner/fork#1[left]/page#1[0]/fetch#1[1]","outcome":40}}
-    {"outcome":{"step":"outer/inner/fork#1[left]/page#1[2]/fetch#1[0]","outcome":60}}
-    {"ended":{"action":"default","steps":5}}
-    "#);
-
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut state())
-        .await
-        .unwrap();
-
-    assert_eq!(work.calls(), 6, "all is on record");
-
-    let mut ill = (
-        7,
-        vec![
-            vec![],
-            vec![
-                taking(5),
-                Item {
-                    failures: 99,
-                    ..taking(1)
-                },
-            ],
-        ],
-    );
-
-    let error = flow.run(&mut ill).await.unwrap_err();
-    assert_snapshot!(error, @"flow `outer/inner/fork/left/page[1]`, node `fetch`, item 1: exec failed: no answer to call 1");
 }
 
 #[tokio::test(start_paused = true)]
@@ -571,11 +398,7 @@ async fn items_tell_what_they_do_under_their_own_names() {
     ");
 
     let lines = Lines::default();
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut vec![taking(1)])
-        .await
-        .unwrap();
+    lines.run(&flow, &mut vec![taking(1)]).await.unwrap();
 
     let (sink, mut told) = events(100);
     flow.begin()
@@ -606,9 +429,8 @@ fn doubling(at_most: usize) -> Flow<Vec<u64>> {
     );
 
     Flow::builder("double")
-        .start("all")
         .batch("all", batch)
-        .end("all", "default")
+        .chain(["all"])
         .build()
         .unwrap()
 }
@@ -667,9 +489,8 @@ async fn items_that_never_wait_can_be_stopped() {
 
     let batch = Batch::in_turn(node, |all: &Vec<u64>| all.clone(), |_, _| ());
     let flow = Flow::builder("busy")
-        .start("all")
         .batch("all", batch)
-        .end("all", "default")
+        .chain(["all"])
         .build()
         .unwrap();
 
@@ -685,32 +506,4 @@ async fn items_that_never_wait_can_be_stopped() {
         assert!(error.is_cancelled());
         assert!(calls.load(Ordering::SeqCst) < 1000);
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn one_batch_serves_many_runs_at_once() {
-    let work = Work::default();
-    let flow = Arc::new(over(2, Work::default()));
-    let runs: Vec<_> = (0..50_u64)
-        .map(|n| {
-            let flow = Arc::clone(&flow);
-            tokio::spawn(async move {
-                let mut items: Items = (0..n).map(|takes| taking(takes + 1)).collect();
-                let ended = flow.run(&mut items).await;
-                (ended.map(|ended| ended.steps), items)
-            })
-        })
-        .collect();
-
-    for (n, run) in runs.into_iter().enumerate() {
-        let (steps, items) = run.await.unwrap();
-        assert_eq!((steps.unwrap(), items.len()), (1, n));
-        assert!(
-            items
-                .iter()
-                .all(|item| item.brought == Some(2 * item.takes))
-        );
-    }
-
-    assert_eq!(work.in_flight(), 0);
 }

@@ -12,7 +12,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use cogwork_flow::{Action, Flow, Node, Run, Stepped, from_fn};
+use cogwork_flow::{Action, Flow, Node, Run, from_fn};
 
 /// How often each visit waits.
 const WAITS: usize = 3;
@@ -49,9 +49,8 @@ struct App {
 /// Visits 0 to 4: the second and third one subflow deep, the fourth two.
 fn flow() -> Flow<App> {
     let deepest = Flow::builder("deepest")
-        .start("3")
         .node("3", Work(3))
-        .end("3", "default")
+        .chain(["3"])
         .build()
         .unwrap();
 
@@ -150,67 +149,6 @@ fn a_run_dropped_at_any_await_leaves_whole_steps_only() {
         .unwrap()
         .unwrap();
     assert_eq!((app.log, ended.steps), (vec![0, 1, 2, 3, 4], 5));
-}
-
-/// Takes a second.
-struct Slow;
-
-impl Node<u32> for Slow {
-    type Prep = ();
-    type Exec = ();
-    type Error = Infallible;
-
-    fn prep(&self, _: &mut u32) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    async fn exec(&self, (): &()) -> Result<(), Infallible> {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        Ok(())
-    }
-
-    fn post(&self, visits: &mut u32, (): (), (): ()) -> Result<Action, Infallible> {
-        *visits += 1;
-        Ok(Action::DEFAULT)
-    }
-}
-
-fn slow_loop() -> Flow<u32> {
-    Flow::builder("slow")
-        .start("n")
-        .node("n", Slow)
-        .edge("n", "default", "n")
-        .build()
-        .unwrap()
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_timeout_around_a_run_keeps_the_whole_steps() {
-    let mut visits = 0;
-    let outcome =
-        tokio::time::timeout(Duration::from_millis(3_500), slow_loop().run(&mut visits)).await;
-    assert!(outcome.is_err());
-    assert_eq!(visits, 3);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_in_a_select_loses_no_step() {
-    let flow = slow_loop();
-    let mut run = flow.begin();
-    let mut visits = 0;
-    let mut interrupted = 0;
-    let mut interrupt = Box::pin(tokio::time::sleep(Duration::from_millis(1_500)));
-
-    while visits < 4 {
-        tokio::select! {
-            stepped = run.step(&mut visits) => {
-                assert!(matches!(stepped, Ok(Stepped::Moved { from: "n", to: "n", .. })));
-            }
-            () = &mut interrupt, if interrupted == 0 => interrupted += 1,
-        }
-    }
-
-    assert_eq!((visits, run.steps(), interrupted), (4, 4, 1));
 }
 
 /// Nodes that never wait would otherwise keep the runtime to themselves.

@@ -5,7 +5,6 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +14,6 @@ use cogwork_flow::{
     Action, Backoff, Batch, BoxError, Flow, Node, Phase, from_exec_with, from_fn, from_phases,
     from_phases_with,
 };
-use insta::assert_snapshot;
 use tokio::time::Instant;
 
 /// A flow of one node that declares `default` and `other`.
@@ -90,111 +88,6 @@ async fn a_closure_may_answer_nothing_a_label_an_action_or_a_result_of_these() {
         assert_eq!(error.phase(), Some(Phase::Post));
         assert!(error.downcast_ref::<io::Error>().is_some());
     }
-}
-
-/// Also a mere text is an error, as everywhere in Rust where errors are boxed.
-#[tokio::test]
-async fn any_error_that_boxes_will_do() {
-    let text = flow(from_fn(|_: &mut i32| Err::<(), _>("a text".into())).with_actions(BOTH));
-    assert_snapshot!(text.run(&mut 0).await.unwrap_err(), @"flow `f`, node `n`: post failed: a text");
-    let owned = from_fn(|n: &mut i32| Err::<(), _>(format!("not {n}").into()));
-    let owned = flow(owned.with_actions(BOTH));
-    assert_snapshot!(owned.run(&mut 3).await.unwrap_err(), @"flow `f`, node `n`: post failed: not 3");
-
-    let boxed =
-        flow(from_fn(|_: &mut i32| Err::<Action, BoxError>(fmt::Error.into())).with_actions(BOTH));
-    assert!(
-        boxed
-            .run(&mut 0)
-            .await
-            .unwrap_err()
-            .downcast_ref::<fmt::Error>()
-            .is_some()
-    );
-}
-
-#[tokio::test]
-async fn three_closures_are_the_three_phases() {
-    let node = from_phases(
-        |n: &mut i32| *n,
-        |n| async move {
-            tokio::task::yield_now().await;
-            n.checked_mul(2).ok_or("too large")
-        },
-        |n, _, doubled| {
-            *n = doubled;
-            if doubled < 0 { "other" } else { "default" }
-        },
-    );
-
-    let flow = flow(node.with_actions(BOTH));
-    for (mut n, doubled, label) in [(21, 42, "default"), (-21, -42, "other")] {
-        assert_eq!(flow.run(&mut n).await.unwrap().action.as_str(), label);
-        assert_eq!(n, doubled);
-    }
-
-    let error = flow.run(&mut i32::MAX.clone()).await.unwrap_err();
-    assert_snapshot!(error, @"flow `f`, node `n`: exec failed: too large");
-    assert_eq!(error.phase(), Some(Phase::Exec));
-}
-
-/// `exec` has its own copy of what `prep` gave, so it may hold it across its awaits.
-#[tokio::test]
-async fn the_work_owns_what_it_works_on() {
-    let node = from_phases(
-        |words: &mut Vec<String>| words.clone(),
-        |words| async move {
-            let joined: Vec<&str> = words.iter().map(String::as_str).collect();
-            tokio::task::yield_now().await;
-            Ok::<_, fmt::Error>(joined.join(" "))
-        },
-        |words, _, joined| words.push(joined),
-    );
-
-    let flow = Flow::builder("f")
-        .start("n")
-        .node("n", node)
-        .end("n", "default")
-        .build()
-        .unwrap();
-
-    let mut words = vec!["a".to_owned(), "b".to_owned()];
-    assert_eq!(flow.run(&mut words).await.unwrap().action, Action::DEFAULT);
-    assert_eq!(words, ["a", "b", "a b"]);
-}
-
-#[tokio::test]
-async fn an_answer_that_was_not_declared_is_an_error() {
-    let node = from_fn(|n: &mut i32| sign(*n));
-    let flow = Flow::builder("f")
-        .start("n")
-        .node("n", node)
-        .end("n", "default")
-        .build()
-        .unwrap();
-
-    assert!(flow.run(&mut 1).await.is_ok());
-    let error = flow.run(&mut -1).await.unwrap_err();
-    assert_snapshot!(error, @"flow `f`, node `n`: post returned the action `other`, which the node doesn't declare; it declares `default`");
-
-    let node = from_phases(
-        |n: &mut i32| *n,
-        |n| async move { Ok::<_, fmt::Error>(n) },
-        |_, _, n| sign(n),
-    );
-
-    let flow = Flow::builder("f")
-        .start("n")
-        .node("n", node.with_actions(["x", "y", "z"]));
-    let flow = flow
-        .end("n", "x")
-        .end("n", "y")
-        .end("n", "z")
-        .build()
-        .unwrap();
-
-    let error = flow.run(&mut 1).await.unwrap_err();
-    assert_snapshot!(error, @"flow `f`, node `n`: post returned the action `default`, which the node doesn't declare; it declares `x`, `y` and `z`");
 }
 
 #[tokio::test]

@@ -82,9 +82,8 @@ where
 
 fn flow(node: impl Node<u64> + 'static) -> Flow<u64> {
     Flow::builder("f")
-        .start("n")
         .node("n", node)
-        .end("n", Action::DEFAULT)
+        .chain(["n"])
         .build()
         .unwrap()
 }
@@ -92,10 +91,7 @@ fn flow(node: impl Node<u64> + 'static) -> Flow<u64> {
 /// Runs a flow from the start with these entries.
 async fn run(flow: &Flow<u64>, lines: &Lines) -> Result<u64, cogwork_flow::RunError> {
     let mut state = 0;
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut state)
-        .await?;
+    lines.run(flow, &mut state).await?;
 
     Ok(state)
 }

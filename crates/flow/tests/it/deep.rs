@@ -37,9 +37,8 @@ fn nested(innermost: Innermost) -> Flow<u32> {
     );
 
     let mut flow = Flow::builder("0")
-        .start("n")
         .node("n", node)
-        .end("n", "default")
+        .chain(["n"])
         .build()
         .unwrap();
 

@@ -112,9 +112,8 @@ async fn subflows_items_and_branches_are_told_by_their_names() {
     let one = |name: &str| {
         let node = from_fn(|n: &mut u32| *n += 1);
         Flow::builder(name)
-            .start("work")
             .node("work", node)
-            .end("work", "default")
+            .chain(["work"])
             .build()
             .unwrap()
     };
@@ -173,34 +172,6 @@ async fn subflows_items_and_branches_are_told_by_their_names() {
     ");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_failure_is_told_last_and_names_the_place() {
-    let flow = Flow::builder("f")
-        .start("up")
-        .node("up", flaky(9))
-        .end("up", "default")
-        .build()
-        .unwrap();
-
-    let (sink, told) = events(100);
-    flow.begin()
-        .with_id("r")
-        .with_events(sink)
-        .finish(&mut 0)
-        .await
-        .unwrap_err();
-
-    insta::assert_snapshot!(lines(told).await, @r"
-      0 r: started
-      0 r: f/up#1 entered
-      0 r: f/up#1 finished prep in 0ns
-     10 r: f/up#1 failed attempt 1, next in 100.0ms: not yet
-    120 r: f/up#1 failed attempt 2, next in 100.0ms: not yet
-    231 r: f/up#1 finished exec in 231ms
-    231 r: f/up#1 failed: flow `f`, node `up`: exec failed after 3 attempts: not yet
-    ");
-}
-
 /// Doubles two numbers, waits for a third and doubles that.
 fn doubled_and_asked() -> Flow<Vec<u32>> {
     let double = || {
@@ -239,11 +210,7 @@ fn doubled_and_asked() -> Flow<Vec<u32>> {
 async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
     let flow = doubled_and_asked();
     let record = lines::Lines::default();
-    flow.begin()
-        .with_journal(record.journal())
-        .finish(&mut vec![1, 2])
-        .await
-        .unwrap_err();
+    record.run(&flow, &mut vec![1, 2]).await.unwrap_err();
 
     let (sink, told) = events(100);
     let mut state = vec![1, 2];
@@ -277,9 +244,8 @@ async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
 #[tokio::test(start_paused = true)]
 async fn a_run_at_its_deadline_is_told_to_fail_at_the_step_it_was_in() {
     let flow = Flow::builder("f")
-        .start("up")
         .node("up", flaky(1))
-        .end("up", "default")
+        .chain(["up"])
         .build()
         .unwrap();
 
@@ -347,9 +313,8 @@ async fn a_reader_that_is_gone_is_no_error() {
     let (sink, told) = events(3);
     drop(told);
     let flow = Flow::builder("f")
-        .start("up")
         .node("up", from_fn(|n: &mut u32| *n += 1))
-        .end("up", "default");
+        .chain(["up"]);
     flow.build()
         .unwrap()
         .begin()
@@ -357,42 +322,4 @@ async fn a_reader_that_is_gone_is_no_error() {
         .finish(&mut 0)
         .await
         .unwrap();
-}
-
-#[tokio::test(start_paused = true)]
-async fn many_runs_share_a_sink_and_are_told_apart() {
-    let (sink, mut told) = events(10_000);
-    let flow = Arc::new(counted());
-    let mut runs = tokio::task::JoinSet::new();
-
-    for run in 0..50 {
-        let flow = Arc::clone(&flow);
-        let sink = sink.clone();
-        runs.spawn(async move {
-            flow.begin()
-                .with_id(run.to_string())
-                .with_events(sink)
-                .finish(&mut 0)
-                .await
-                .map(drop)
-        });
-    }
-
-    drop(sink);
-    while let Some(run) = runs.join_next().await {
-        run.unwrap().unwrap();
-    }
-
-    let mut each: Vec<Vec<EventKind>> = vec![Vec::new(); 50];
-    while let Some(event) = told.next().await {
-        each[event.run.parse::<usize>().unwrap()].push(event.kind);
-    }
-
-    for told in each {
-        assert_eq!(told.first(), Some(&EventKind::RunStarted));
-        assert!(
-            matches!(told.last(), Some(EventKind::Ended { steps: 4, .. })),
-            "{told:?}"
-        );
-    }
 }

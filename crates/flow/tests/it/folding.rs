@@ -7,7 +7,6 @@
 
 use crate::lines;
 
-use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
@@ -296,11 +295,7 @@ async fn outcomes_of_a_step_that_is_not_whole_are_not_folded() {
     let keys = Keys::default();
     let lines = Lines::default();
     let flow = long(2, &keys);
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut Tally::default())
-        .await
-        .unwrap();
+    lines.run(&flow, &mut Tally::default()).await.unwrap();
 
     let made = keys.lock().unwrap().len();
 
@@ -380,29 +375,6 @@ async fn a_state_that_cannot_be_read_back_is_an_error_and_nothing_is_lost() {
     assert_eq!(n, 1.0, "and so can one that is taken up");
 }
 
-#[tokio::test]
-async fn a_state_that_cannot_be_written_cannot_be_folded() {
-    type Pairs = HashMap<(u32, u32), u32>;
-
-    let more = from_fn(|pairs: &mut Pairs| pairs.extend([((1, 2), 3)]));
-    let flow = Flow::builder("f")
-        .start("a")
-        .node("a", more)
-        .edge("a", "default", "a")
-        .build()
-        .unwrap();
-
-    let run = flow
-        .begin()
-        .with_journal(Lines::default().journal())
-        .with_fold_every(every(2));
-    let error = { run }
-        .finish(&mut Pairs::from([((1, 1), 2)]))
-        .await
-        .unwrap_err();
-    assert_snapshot!(error, @"flow `f`, node `a`: the journal failed: the state cannot be written as a snapshot: key must be a string");
-}
-
 fn snapshot(node: &str, number: u64, steps: u64) -> Snapshot {
     serde_json::from_str(&format!(
         r#"{{"node":{node},"number":{number},"steps":{steps},"state":{{"rounds":0,"sum":0,"words":[]}}}}"#
@@ -432,19 +404,6 @@ async fn a_snapshot_of_another_flow_is_refused() {
             .await
             .is_step_limit()
     );
-}
-
-#[tokio::test]
-async fn without_a_journal_nothing_is_folded() {
-    let mut n = 4.0;
-    halving()
-        .begin()
-        .with_fold_every(every(1))
-        .finish(&mut n)
-        .await
-        .unwrap();
-
-    assert_eq!(n, 1.0, "also where the state could not be");
 }
 
 #[tokio::test]

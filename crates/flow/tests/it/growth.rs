@@ -100,9 +100,8 @@ fn items(at_most: usize) -> Flow<Vec<u32>> {
     );
 
     Flow::builder("items")
-        .start("each")
         .each("each", each)
-        .end("each", Action::DEFAULT)
+        .chain(["each"])
         .build()
         .unwrap()
 }
@@ -197,10 +196,7 @@ fn branches_that_wait_each_for_its_own_event() {
     grows_with_its_parts(async |count| {
         let branches = (0..count).fold(Branches::new(), |branches, number| {
             let wait = Wait::for_event(event(number), |(): &mut (), (): ()| ());
-            let flow = Flow::builder("one")
-                .start("ask")
-                .wait("ask", wait)
-                .end("ask", Action::DEFAULT);
+            let flow = Flow::builder("one").wait("ask", wait).chain(["ask"]);
             branches.branch(
                 number.to_string(),
                 flow.build().unwrap(),
@@ -316,6 +312,13 @@ fn flows_and_their_graphs() {
                 .edge("nowhere", number.to_string(), "gone")
         });
         assert!(flow.build().is_err());
+    });
+    grows_with_its_parts(async |count| {
+        let labels = || (0..count).map(|number| number.to_string());
+        let node = from_fn(|(): &mut ()| ()).with_actions(labels());
+        let flow = Flow::builder("labels").start("node").node("node", node);
+        let flow = labels().fold(flow, |flow, label| flow.end("node", label));
+        assert_eq!(flow.build().unwrap().actions().len(), count);
     });
 }
 

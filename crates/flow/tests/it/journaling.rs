@@ -7,8 +7,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_flow::journal::{Entry, Log, Recorded};
+use cogwork_flow::journal::Entry;
+
 use cogwork_flow::{Action, Batch, Branches, Each, Flow, Node, from_phases};
+
+use crate::lines::Lines;
 
 type Calls = Arc<Mutex<Vec<String>>>;
 
@@ -89,33 +92,6 @@ fn everything(calls: &Calls) -> Flow<Vec<u64>> {
         .unwrap()
 }
 
-/// Keeps its lines where another journal can find them.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<Entry>>>);
-
-#[async_trait::async_trait]
-impl Log for Lines {
-    fn push(&self, entry: Entry) -> u64 {
-        let mut lines = self.0.lock().unwrap();
-        lines.push(entry);
-        lines.len() as u64
-    }
-
-    fn replace(&self, entries: Vec<Entry>) -> u64 {
-        *self.0.lock().unwrap() = entries;
-        0
-    }
-
-    async fn written(&self, _: u64) -> Result<(), cogwork_flow::BoxError> {
-        Ok(())
-    }
-}
-
-fn journal(lines: &Lines) -> Recorded<Lines> {
-    let entries = lines.0.lock().unwrap().clone();
-    Recorded::over("r", entries, lines.clone()).unwrap()
-}
-
 #[tokio::test]
 async fn a_replay_does_nothing_again_and_comes_to_the_same_end() {
     let calls = Calls::default();
@@ -128,12 +104,7 @@ async fn a_replay_does_nothing_again_and_comes_to_the_same_end() {
 
     for _ in 0..2 {
         let mut state = vec![3, 5, 60];
-        let ended = flow
-            .begin()
-            .with_journal(journal(&lines))
-            .finish(&mut state)
-            .await
-            .unwrap();
+        let ended = lines.run(&flow, &mut state).await.unwrap();
 
         assert_eq!((&state, ended.action), (&undisturbed, Action::DEFAULT));
         assert_eq!(calls.lock().unwrap().len(), 2 * made);
@@ -156,7 +127,7 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
         let lines = Lines::default();
         calls.lock().unwrap().clear();
         let mut state = vec![3, 5, 60];
-        let mut run = flow.begin().with_journal(journal(&lines));
+        let mut run = flow.begin().with_journal(lines.journal());
 
         {
             let mut running = std::pin::pin!(run.finish(&mut state));
@@ -186,11 +157,7 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
         let before = recorded(&lines);
         let tried = calls.lock().unwrap().len();
         let mut state = vec![3, 5, 60];
-        flow.begin()
-            .with_journal(journal(&lines))
-            .finish(&mut state)
-            .await
-            .unwrap();
+        lines.run(&flow, &mut state).await.unwrap();
 
         assert_eq!(state, undisturbed);
         assert_eq!(recorded(&lines), made);
@@ -206,12 +173,7 @@ async fn a_run_dropped_anywhere_goes_on_and_makes_no_recorded_call_again() {
 async fn a_replay_that_goes_another_way_is_refused() {
     let calls = Calls::default();
     let lines = Lines::default();
-    doubling(&calls)
-        .begin()
-        .with_journal(journal(&lines))
-        .finish(&mut 20)
-        .await
-        .unwrap();
+    lines.run(&doubling(&calls), &mut 20).await.unwrap();
 
     let other = Flow::builder("doubling")
         .start("twice")
@@ -221,12 +183,7 @@ async fn a_replay_that_goes_another_way_is_refused() {
         .build()
         .unwrap();
 
-    let error = other
-        .begin()
-        .with_journal(journal(&lines))
-        .finish(&mut 20)
-        .await
-        .unwrap_err();
+    let error = lines.run(&other, &mut 20).await.unwrap_err();
 
     assert!(error.is_journal());
     insta::assert_snapshot!(error, @"flow `doubling`, node `twice`: the journal failed: the run visits `doubling/twice#1`, but the recorded one visited `doubling/double#1` at this point; with the same state and outcomes, `prep` and `post` must do the same again; after a change of the flow, fork the run at step 1 or before");
@@ -244,26 +201,15 @@ async fn a_replay_that_comes_to_other_items_is_refused() {
             |all, done| *all = done,
         );
         Flow::builder("f")
-            .start(name)
             .each(name, each)
-            .end(name, "default")
+            .chain([name])
             .build()
             .unwrap()
     };
 
-    over("pages")
-        .begin()
-        .with_journal(journal(&lines))
-        .finish(&mut vec![60])
-        .await
-        .unwrap();
+    lines.run(&over("pages"), &mut vec![60]).await.unwrap();
 
-    let error = over("books")
-        .begin()
-        .with_journal(journal(&lines))
-        .finish(&mut vec![60])
-        .await
-        .unwrap_err();
+    let error = lines.run(&over("books"), &mut vec![60]).await.unwrap_err();
 
     insta::assert_snapshot!(error, @"flow `f/books[0]`, node `double`: the journal failed: the run visits `f/books#1`, but the recorded one visited `f/pages#1` at this point; with the same state and outcomes, `prep` and `post` must do the same again; after a change of the flow, fork the run at step 1 or before");
     assert_eq!(calls.lock().unwrap().len(), 1);
@@ -277,7 +223,7 @@ async fn an_outcome_past_the_limit_is_refused_and_not_recorded() {
     let error = flow
         .begin()
         .with_max_outcome(2)
-        .with_journal(journal(&lines))
+        .with_journal(lines.journal())
         .finish(&mut 40)
         .await
         .unwrap_err();

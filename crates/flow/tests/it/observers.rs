@@ -134,30 +134,3 @@ async fn nothing_is_prepared_for_a_run_that_no_one_watches() {
         .unwrap();
     assert_eq!(state, [true, true]);
 }
-
-#[tokio::test]
-async fn a_report_is_serialised_with_its_source() {
-    let (sink, mut events) = events(100);
-    let flow = talking();
-    flow.begin()
-        .with_id("r")
-        .with_events(sink)
-        .finish(&mut 0)
-        .await
-        .unwrap();
-
-    let mut reports = Vec::new();
-    while let Some(event) = events.next().await {
-        if let EventKind::Reported { report } = &event.kind {
-            let mut json = serde_json::to_value(&event).unwrap();
-            json["at"] = 0.0.into();
-            reports.push(json.to_string());
-            assert_eq!(report.to_json().unwrap(), report.to_string());
-        }
-    }
-
-    insta::assert_snapshot!(reports.join("\n"), @r#"
-    {"at":0.0,"report":2,"run":"r","source":"scales","step":"talk/talk#1","type":"reported"}
-    {"at":0.0,"report":3,"run":"r","source":"scales","step":"talk/talk#1","type":"reported"}
-    "#);
-}

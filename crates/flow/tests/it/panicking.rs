@@ -46,9 +46,8 @@ impl Node<u32> for Ill {
 
 fn ill(phase: Phase) -> Flow<u32> {
     Flow::builder("ill")
-        .start("node")
         .node("node", Ill(phase))
-        .end("node", "default")
+        .chain(["node"])
         .build()
         .unwrap()
 }
@@ -56,9 +55,8 @@ fn ill(phase: Phase) -> Flow<u32> {
 fn well() -> Flow<u32> {
     let add = from_fn(|n: &mut u32| *n += 1);
     Flow::builder("well")
-        .start("add")
         .node("add", add)
-        .end("add", "default")
+        .chain(["add"])
         .build()
         .unwrap()
 }
@@ -93,9 +91,8 @@ async fn a_node_that_panics_is_named_with_its_text() {
 async fn a_panic_need_not_be_text() {
     let odd = from_fn(|_: &mut u32| -> () { panic_any(7) });
     let flow = Flow::builder("f")
-        .start("n")
         .node("n", odd)
-        .end("n", "default")
+        .chain(["n"])
         .build()
         .unwrap();
 

@@ -53,79 +53,6 @@ async fn a_node_can_lead_back_to_itself() {
 }
 
 #[tokio::test]
-async fn an_action_chooses_the_branch() {
-    let flow = Flow::builder("sign")
-        .start("look")
-        .node(
-            "look",
-            from_fn(|n: &mut i32| Action::from_static(if *n < 0 { "negative" } else { "rest" }))
-                .with_actions(["negative", "rest"]),
-        )
-        .edge("look", "negative", "negate")
-        .end("look", "rest")
-        .node("negate", from_fn(|n: &mut i32| *n = -*n))
-        .end("negate", "default")
-        .build()
-        .unwrap();
-
-    for (mut n, action, steps) in [(-7, "default", 2), (7, "rest", 1)] {
-        let ended = flow.run(&mut n).await.unwrap();
-        assert_eq!((n, ended.action.as_str(), ended.steps), (7, action, steps));
-    }
-
-    assert_eq!(flow.actions(), ["rest", "default"].map(Action::from_static));
-}
-
-#[tokio::test]
-async fn the_label_on_which_a_subflow_ends_chooses_the_outer_edge() {
-    let judge = Flow::builder("judge")
-        .start("parity")
-        .node(
-            "parity",
-            from_fn(|n: &mut u32| {
-                Action::from_static(if n.is_multiple_of(2) { "even" } else { "odd" })
-            })
-            .with_actions(["even", "odd"]),
-        )
-        .end("parity", "even")
-        .end("parity", "odd")
-        .build()
-        .unwrap();
-
-    let flow = Flow::builder("collatz")
-        .start("judge")
-        .subflow("judge", judge, |state: &mut (u32, Vec<u32>)| &mut state.0)
-        .edge("judge", "even", "halve")
-        .edge("judge", "odd", "grow")
-        .node(
-            "halve",
-            from_fn(|(n, seen): &mut (u32, Vec<u32>)| {
-                *n /= 2;
-                seen.push(*n);
-                Action::from_static(if *n == 1 { "one" } else { "more" })
-            })
-            .with_actions(["one", "more"]),
-        )
-        .edge("halve", "more", "judge")
-        .end("halve", "one")
-        .node(
-            "grow",
-            from_fn(|(n, seen): &mut (u32, Vec<u32>)| {
-                *n = *n * 3 + 1;
-                seen.push(*n);
-            }),
-        )
-        .edge("grow", "default", "judge")
-        .build()
-        .unwrap();
-
-    let mut state = (6, Vec::new());
-    let ended = flow.run(&mut state).await.unwrap();
-    assert_eq!(state.1, [3, 10, 5, 16, 8, 4, 2, 1]);
-    assert_eq!((ended.action.as_str(), ended.steps), ("one", 16));
-}
-
-#[tokio::test]
 async fn subflows_nest_over_the_same_state_and_over_parts_of_it() {
     struct App {
         before: u32,
@@ -352,9 +279,8 @@ fn flows_runs_errors_and_futures_can_go_to_other_threads() {
     can_be_shared::<Ended>();
 
     let flow = Flow::builder("f")
-        .start("n")
         .node("n", from_fn(|_: &mut State| ()))
-        .end("n", "default");
+        .chain(["n"]);
     let flow = flow.build().unwrap();
     let mut state = State::new(0);
     can_go(&flow.run(&mut state));

@@ -9,7 +9,7 @@
 mod hostile;
 
 use std::io;
-use std::sync::Arc;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,10 +17,9 @@ use cogwork_flow::journal::{
     Awaited, CallError, CannotWait, Entry, Journal, Json, MemoryJournal, OutcomeProblem, Recorded,
     StepError, Waited, Work, WorkError, wait_for,
 };
-use cogwork_flow::wrap::Elapsed;
 use cogwork_flow::{
-    Action, BoxError, CancellationToken, Event, EventKind, Flow, Level, Node, Phase, ReportedValue,
-    Run, RunError, StepName, Wait, WiringProblem, events, from_fn, from_phases,
+    Action, BoxError, Branches, CancellationToken, Event, EventKind, Flow, Node, Phase,
+    ReportedValue, Run, RunError, StepName, Wait, events, from_fn,
 };
 use hostile::{
     assert_error_is_safe, assert_line_is_safe, assert_lines_are_safe, assert_safe,
@@ -34,7 +33,6 @@ async fn nothing_unsafe_is_shown() {
         show_values(&text);
         show_problems(&text);
         show_runs(&text).await;
-        show_work(&text).await;
         show_calls(&text).await;
         show_records(&text).await;
     }
@@ -48,89 +46,59 @@ fn show_values(text: &str) {
         attempts: 2,
         error: owned().into(),
     });
-    assert_line_is_safe(&Elapsed {
-        limit: Duration::from_secs(1),
-    });
-
-    let item = Level::Item {
-        node: owned(),
-        number: 1,
-        index: 0,
-    };
-
-    let branch = Level::Branch {
-        node: owned(),
-        number: 1,
-        branch: owned(),
-    };
-
-    for level in [Level::Flow(owned()), item, branch] {
-        assert_line_is_safe(&level);
-    }
+    assert_error_is_safe(&StepError::Work(WorkError {
+        attempts: 1,
+        error: text.into(),
+    }));
+    assert_error_is_safe(&StepError::journal(text));
 }
 
 /// Every problem of a graph.
 fn show_problems(text: &str) {
-    let owned = || text.to_owned();
-    let action = || Action::new(text.to_owned());
-    let nodes = || Arc::from([text.to_owned()]);
+    let node = || from_fn(|(): &mut ()| ()).with_actions([text.to_owned()]);
+    let one = || flow(text, node());
+    let mut deep = one();
+    for _ in 0..30 {
+        let outer = Flow::builder(text).start(text);
+        let outer = outer.subflow(text, deep, |state| state);
+        deep = outer.end(text, text.to_owned()).build().unwrap();
+    }
 
-    let problems = [
-        WiringProblem::NoNodes,
-        WiringProblem::NoStart { nodes: nodes() },
-        WiringProblem::ManyStarts {
-            starts: vec![owned(), owned()],
-        },
-        WiringProblem::UnknownStart {
-            start: owned(),
-            nodes: nodes(),
-        },
-        WiringProblem::DuplicateNode { node: owned() },
-        WiringProblem::DuplicateBranch {
-            node: owned(),
-            branch: owned(),
-        },
-        WiringProblem::NoActions { node: owned() },
-        WiringProblem::TooDeep {
-            node: owned(),
-            depth: 99,
-        },
-        WiringProblem::UnknownSource {
-            from: owned(),
-            action: action(),
-            nodes: nodes(),
-        },
-        WiringProblem::UnknownTarget {
-            from: owned(),
-            action: action(),
-            to: owned(),
-            nodes: nodes(),
-        },
-        WiringProblem::UndeclaredAction {
-            from: owned(),
-            action: action(),
-            declared: Arc::from([action()]),
-        },
-        WiringProblem::DuplicateEdge {
-            from: owned(),
-            action: action(),
-        },
-        WiringProblem::ActionLeadsNowhere {
-            node: owned(),
-            action: action(),
-        },
-        WiringProblem::Unreachable { node: owned() },
-    ];
-
-    problems
-        .iter()
-        .for_each(|problem| assert_line_is_safe(problem));
-
-    let unwired = Flow::builder(text)
-        .node(text, from_fn(|(): &mut ()| ()))
+    let twice = Branches::new()
+        .branch(text, one(), |()| (), |(), ()| ())
+        .branch(text, one(), |()| (), |(), ()| ());
+    let other = format!("{text}2");
+    let builder = || Flow::<()>::builder(text);
+    let many = builder()
+        .start(text)
+        .start(text)
+        .node(text, node())
+        .node(text, node())
+        .node(&*other, node().with_actions([text; 0].map(str::to_owned)))
+        .branches(format!("{text}3"), twice)
+        .subflow(format!("{text}4"), deep, |state| state)
         .edge(text, text.to_owned(), "?")
-        .build();
-    assert_error_is_safe(&unwired.unwrap_err());
+        .edge(text, text.to_owned(), "?")
+        .edge(text, other.clone(), "?")
+        .edge("?", text.to_owned(), "?");
+    let unreached = builder()
+        .start(text)
+        .node(text, node())
+        .end(text, text.to_owned())
+        .node(&*other, node());
+
+    let builders = [
+        builder(),
+        builder().node(text, node()),
+        builder().start(&*other).node(text, node()),
+        many,
+        unreached,
+    ];
+    for builder in builders {
+        let error = builder.build().unwrap_err();
+        assert_error_is_safe(&error);
+        error.problems().iter().for_each(assert_line_is_safe);
+    }
 }
 
 /// A flow of one node, with the text for every name.
@@ -151,9 +119,8 @@ fn waiting(text: &str) -> Flow<()> {
         Wait::for_event(text, |(): &mut (), _: Answer| ()).with_reason(move |()| why.clone());
 
     Flow::builder(text)
-        .start(text)
         .wait(text, wait)
-        .end(text, "default")
+        .chain([text])
         .build()
         .unwrap()
 }
@@ -313,28 +280,6 @@ async fn show_drawings(text: &str) {
     assert_safe_line(&waits.graph().difference(&outer.graph()).unwrap());
 }
 
-/// Errors of the work of a step, and of the journal that has it done.
-async fn show_work(text: &str) {
-    let owned = text.to_owned();
-    let exec = move |()| {
-        let error = io::Error::other(owned.clone());
-        async move { Err::<(), _>(error) }
-    };
-    let node = from_phases(|(): &mut ()| (), exec, |(), (), ()| ());
-    let fails = flow(text, node);
-    let journal = Telling {
-        inner: MemoryJournal::new(text),
-    };
-
-    let error = error_of(fails.begin().with_journal(journal)).await;
-    assert_error_is_safe(&error);
-    assert_error_is_safe(&StepError::Work(WorkError {
-        attempts: 1,
-        error: text.into(),
-    }));
-    assert_error_is_safe(&StepError::journal(text));
-}
-
 /// Shows the name of a call, and how it fails.
 async fn show_calls(text: &str) {
     assert_line_is_safe(&CallError::Failed(text.to_owned()));
@@ -371,39 +316,6 @@ impl Node<()> for Asks {
 
     fn post(&self, (): &mut (), (): (), (): ()) -> Result<Action, CannotWait> {
         Ok(Action::DEFAULT)
-    }
-}
-
-/// Shows how work fails.
-struct Telling {
-    inner: MemoryJournal,
-}
-
-#[async_trait]
-impl Journal for Telling {
-    fn run_id(&self) -> &str {
-        self.inner.run_id()
-    }
-
-    async fn call(&self, _: &StepName, work: Work<'_>) -> Result<Json, StepError> {
-        let outcome = work.await;
-
-        outcome.map_err(|error| {
-            assert_error_is_safe(&error);
-            error.into()
-        })
-    }
-
-    async fn sleep(&self, step: &StepName, duration: Duration) -> Result<(), BoxError> {
-        self.inner.sleep(step, duration).await
-    }
-
-    async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
-        self.inner.wait(step, awaited).await
-    }
-
-    async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
-        self.inner.deliver(event, answer).await
     }
 }
 

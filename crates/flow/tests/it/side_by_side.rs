@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Branches, Each, Flow, Node, from_exec, from_fn, from_phases,
+    Action, Batch, BoxError, Branches, Each, Flow, from_exec, from_fn, from_phases,
 };
 use tokio::time::{Instant, sleep};
 
@@ -48,9 +48,8 @@ fn double(in_flight: Arc<AtomicUsize>, most: Arc<AtomicUsize>) -> Flow<u64> {
     );
 
     Flow::builder("double")
-        .start("work")
         .node("work", node)
-        .end("work", "default")
+        .chain(["work"])
         .build()
         .unwrap()
 }
@@ -74,9 +73,8 @@ fn over_each(at_most: usize) -> (Flow<Vec<u64>>, Counts) {
     );
 
     let flow = Flow::builder("all")
-        .start("each")
         .each("each", each)
-        .end("each", "default")
+        .chain(["each"])
         .build()
         .unwrap();
 
@@ -93,26 +91,6 @@ async fn items_come_back_in_their_order_whoever_is_first() {
         ended.steps, 6,
         "one step for each item and one for the visit around them"
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn no_more_run_at_once_than_is_said() {
-    for (at_most, milliseconds) in [(0, 60), (1, 60), (2, 30), (3, 20), (100, 10)] {
-        let (flow, counts) = over_each(at_most);
-        let mut items = vec![10; 6];
-        let started = Instant::now();
-        flow.run(&mut items).await.unwrap();
-        assert_eq!(started.elapsed().as_millis(), milliseconds);
-        assert_eq!(counts.most.load(Ordering::SeqCst), at_most.clamp(1, 6));
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn no_items_are_fine() {
-    let (flow, _) = over_each(4);
-    let mut items = Vec::new();
-    assert_eq!(flow.run(&mut items).await.unwrap().steps, 1);
-    assert!(items.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,76 +116,6 @@ async fn an_item_that_fails_stops_the_others_and_is_named() {
     );
 
     assert_eq!(items, [1000, 13, 1000, 1000], "the state is as it was");
-}
-
-#[tokio::test(start_paused = true)]
-async fn each_item_has_its_own_attempts() {
-    // Fails as often as its number says.
-    let failures: Arc<Vec<AtomicUsize>> = Arc::new((0..4).map(AtomicUsize::new).collect());
-    let tries = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&tries);
-    let node = from_phases(
-        |n: &mut usize| *n,
-        move |n| {
-            let failures = Arc::clone(&failures);
-            let tries = Arc::clone(&counted);
-            async move {
-                tries.fetch_add(1, Ordering::SeqCst);
-                match failures[n].fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-                    left.checked_sub(1)
-                }) {
-                    Ok(_) => Err(format!("item {n} is not ready")),
-                    Err(_) => Ok(10 * n),
-                }
-            }
-        },
-        |n, _, done| *n = done,
-    )
-    .retry(Backoff::of::<3>())
-    .fallback(async |n, error| if n == 3 { Ok(99) } else { Err(error) });
-
-    let item = Flow::builder("item")
-        .start("work")
-        .node("work", node)
-        .end("work", "default")
-        .build()
-        .unwrap();
-
-    let each = Each::at_most(
-        4,
-        item,
-        |items: &Vec<usize>| items.clone(),
-        |items, done| *items = done,
-    );
-
-    let flow = Flow::builder("all")
-        .start("each")
-        .each("each", each)
-        .end("each", "default")
-        .build()
-        .unwrap();
-
-    let mut items = vec![0, 1, 2, 3];
-    flow.run(&mut items).await.unwrap();
-    assert_eq!(
-        items,
-        [0, 10, 20, 99],
-        "three attempts are enough for three of them, and not for the last"
-    );
-
-    assert_eq!(tries.load(Ordering::SeqCst), 1 + 2 + 3 + 3);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_run_dropped_in_the_middle_leaves_the_state_and_drops_the_items() {
-    let (flow, counts) = over_each(2);
-    let mut items = vec![10, 20, 30];
-    let run = tokio::time::timeout(Duration::from_millis(15), flow.run(&mut items)).await;
-    assert!(run.is_err());
-    assert_eq!(
-        (items.as_slice(), counts.in_flight.load(Ordering::SeqCst)),
-        ([10, 20, 30].as_slice(), 0)
-    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -246,57 +154,6 @@ async fn items_side_by_side_do_not_pass_the_limit_together() {
     assert_eq!(run.finish(&mut items).await.unwrap().steps, 1001);
 }
 
-/// A loop of nodes that never wait, over one item.
-fn busy() -> Flow<u64> {
-    let item = Flow::builder("spin")
-        .start("up")
-        .node("up", from_fn(|n: &mut u64| *n += 1))
-        .node(
-            "look",
-            from_fn(|n: &mut u64| {
-                Action::from_static(if *n < 1_000_000_000 {
-                    "again"
-                } else {
-                    "enough"
-                })
-            })
-            .with_actions(["again", "enough"]),
-        )
-        .edge("up", "default", "look")
-        .edge("look", "again", "up")
-        .end("look", "enough")
-        .build()
-        .unwrap();
-
-    let each = Each::in_turn(item, |n: &u64| vec![*n], |n, done| *n = done.iter().sum());
-    Flow::builder("busy")
-        .start("each")
-        .each("each", each)
-        .end("each", "default")
-        .build()
-        .unwrap()
-}
-
-#[tokio::test]
-async fn items_that_never_wait_can_be_stopped_too() {
-    let flow = busy();
-    let mut n = 0;
-    let mut run = flow
-        .begin()
-        .with_max_steps(u64::MAX)
-        .with_deadline(Instant::now() + Duration::from_millis(5));
-    assert!(run.finish(&mut n).await.unwrap_err().is_deadline());
-    let mut run = flow.begin().with_max_steps(u64::MAX);
-
-    assert!(
-        tokio::time::timeout(Duration::from_millis(5), run.finish(&mut n))
-            .await
-            .is_err()
-    );
-
-    assert_eq!(n, 0);
-}
-
 fn branches() -> Flow<(u64, u64)> {
     let left = double(Arc::default(), Arc::default());
     let right = double(Arc::default(), Arc::default());
@@ -315,9 +172,8 @@ fn branches() -> Flow<(u64, u64)> {
         );
 
     Flow::builder("both")
-        .start("fork")
         .branches("fork", branches)
-        .end("fork", "default")
+        .chain(["fork"])
         .build()
         .unwrap()
 }
@@ -342,9 +198,8 @@ fn branches_of_one_name_are_refused() {
         .branch("same", one(), |n: &u64| *n, |n, one| *n = one)
         .branch("same", one(), |n: &u64| *n, |n, other| *n = other);
     let flow = Flow::builder("both")
-        .start("fork")
         .branches("fork", branches)
-        .end("fork", "default");
+        .chain(["fork"]);
     insta::assert_snapshot!(flow.build().unwrap_err(), @"flow `both` has 1 problem: more than one branch of node `fork` is named `same`");
 }
 
@@ -381,9 +236,8 @@ async fn items_and_branches_nest() {
         );
 
     let pair = Flow::builder("pair")
-        .start("fork")
         .branches("fork", branches)
-        .end("fork", "default")
+        .chain(["fork"])
         .build()
         .unwrap();
 
@@ -429,11 +283,7 @@ async fn items_and_branches_nest() {
 
 fn nested(levels: usize) -> Result<Flow<u32>, cogwork_flow::BuildError> {
     let count = from_fn(|n: &mut u32| *n += 1);
-    let mut flow = Flow::builder("0")
-        .start("n")
-        .node("n", count)
-        .end("n", "default")
-        .build()?;
+    let mut flow = Flow::builder("0").node("n", count).chain(["n"]).build()?;
 
     for level in 1..=levels {
         let each = Each::in_turn(
@@ -442,9 +292,8 @@ fn nested(levels: usize) -> Result<Flow<u32>, cogwork_flow::BuildError> {
             |n: &mut u32, done| *n = done.iter().sum(),
         );
         flow = Flow::builder(level.to_string())
-            .start("s")
             .each("s", each)
-            .end("s", "default")
+            .chain(["s"])
             .build()?;
     }
 
@@ -467,37 +316,6 @@ fn nesting_that_would_exhaust_the_stack_is_refused() {
     });
 
     assert_eq!(deepest.unwrap().join().unwrap(), 1);
-}
-
-#[test]
-fn items_and_branches_are_drawn_as_boxes() {
-    insta::assert_snapshot!(branches().mermaid(), @r#"
-    flowchart TD
-        start0(( )) --> n0
-        subgraph n0["fork: side by side"]
-            subgraph n1["left"]
-                start_n1(( )) --> n3
-                n3["work"]
-                n3 -->|"default"| end_n1(((end)))
-            end
-            subgraph n2["right"]
-                start_n2(( )) --> n4
-                n4["work"]
-                n4 -->|"default"| end_n2(((end)))
-            end
-        end
-        n0 -->|"default"| end0(((end)))
-    "#);
-    insta::assert_snapshot!(over_each(4).0.mermaid(), @r#"
-    flowchart TD
-        start0(( )) --> n0
-        subgraph n0["each: each item, at most 4 at a time"]
-            start_n0(( )) --> n1
-            n1["work"]
-            n1 -->|"default"| end_n0(((end)))
-        end
-        n0 -->|"default"| end0(((end)))
-    "#);
 }
 
 /// A batch and an `Each` over a list, each of which chooses its edge.

@@ -11,7 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use cogwork_flow::journal::Entry;
-use cogwork_flow::{Action, CancellationToken, Each, Flow, Run, from_fn, from_phases};
+use cogwork_flow::{Action, CancellationToken, Flow, Run, from_fn, from_phases};
 use lines::Lines;
 use tokio::time::{Instant, sleep};
 
@@ -99,55 +99,6 @@ async fn a_run_cancelled_before_it_starts_visits_nothing() {
 
     assert!(late.is_deadline());
     assert_eq!(n, 0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn whichever_comes_first_stops_a_run_with_both() {
-    for (milliseconds, cancelled) in [(15, true), (95, false)] {
-        let flow = clock();
-        let token = CancellationToken::new();
-        let deadline = Instant::now() + Duration::from_millis(50);
-        let cancel = async {
-            sleep(Duration::from_millis(milliseconds)).await;
-            token.cancel();
-        };
-        let mut n = 0;
-        let mut run = flow
-            .begin()
-            .with_cancellation(token.clone())
-            .with_deadline(deadline);
-        let (result, ()) = tokio::join!(run.finish(&mut n), cancel);
-
-        assert_eq!(result.unwrap_err().is_cancelled(), cancelled);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn items_stop_with_the_run_around_them() {
-    let each = Each::at_most(
-        3,
-        clock(),
-        |n: &u32| vec![0; *n as usize],
-        |n, done| *n = done.iter().sum(),
-    );
-
-    let flow = Flow::builder("all")
-        .start("each")
-        .each("each", each)
-        .end("each", "default")
-        .build()
-        .unwrap();
-
-    let mut n = 5;
-    let mut run = flow
-        .begin()
-        .with_deadline(Instant::now() + Duration::from_millis(100));
-    let error = run.finish(&mut n).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "flow `all`, node `each`: the run reached its deadline at this node"
-    );
-    assert_eq!(n, 5, "the state is as before the visit");
 }
 
 /// Polls a run until its end is in the record, but not yet known to be written.

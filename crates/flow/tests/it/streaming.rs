@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cogwork_flow::{
-    Action, EventKind, Flow, ReportedValue, RunItem, RunStream, Wait, from_fn, from_phases,
-    is_watched, note, report_from,
+    Action, EventKind, Flow, ReportedValue, RunItem, RunStream, Wait, from_phases, report_from,
 };
 use insta::assert_snapshot;
 use serde::Serialize;
@@ -110,9 +109,8 @@ async fn a_stream_ends_with_the_error_of_the_run() {
         |_, _, ()| {},
     );
     let flow = Flow::builder("flow")
-        .start("node")
         .node("node", broken)
-        .end("node", "default")
+        .chain(["node"])
         .build()
         .unwrap();
 
@@ -131,9 +129,8 @@ async fn a_stream_ends_when_the_run_pauses() {
     let wait = Wait::for_event("approval", |_: &mut u32, _: bool| {})
         .with_reason(|_| "a person decides".to_owned());
     let flow = Flow::builder("flow")
-        .start("ask")
         .wait("ask", wait)
-        .end("ask", Action::DEFAULT)
+        .chain(["ask"])
         .build()
         .unwrap();
 
@@ -170,39 +167,6 @@ async fn a_slow_reader_loses_nothing_and_delays_the_run() {
     assert_eq!(weights, (1..=steps).rev().collect::<Vec<_>>());
 }
 
-#[tokio::test]
-async fn a_burst_of_events_is_bounded_and_the_loss_is_reported() {
-    let burst = RunStream::<()>::CAPACITY * 3;
-    let noisy = from_fn(move |_: &mut ()| (0..burst).for_each(|_| note(String::new)));
-    let flow = Flow::builder("flow")
-        .start("node")
-        .node("node", noisy)
-        .end("node", "default")
-        .build()
-        .unwrap();
-
-    let mut stream = flow.begin().stream(());
-    let mut notes = 0;
-    let mut lost = 0;
-
-    while let Some(item) = stream.next().await {
-        match item {
-            RunItem::Event(event) => match event.kind {
-                EventKind::Noted { .. } => notes += 1,
-                EventKind::Lost { count } => lost += count,
-                _ => {}
-            },
-            RunItem::Finished(finished) => assert!(finished.result.is_ok()),
-        }
-    }
-
-    assert!(notes <= RunStream::<()>::CAPACITY, "{notes}");
-    assert!(
-        notes + usize::try_from(lost).unwrap() >= burst,
-        "{notes} and {lost}"
-    );
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_run_takes_no_step_before_its_stream_is_read_and_none_after_it_is_dropped() {
     struct Stopped(Arc<AtomicBool>);
@@ -234,9 +198,8 @@ async fn a_run_takes_no_step_before_its_stream_is_read_and_none_after_it_is_drop
         |_, _, ()| {},
     );
     let flow = Flow::builder("flow")
-        .start("node")
         .node("node", slow)
-        .end("node", "default")
+        .chain(["node"])
         .build()
         .unwrap();
 
@@ -253,23 +216,6 @@ async fn a_run_takes_no_step_before_its_stream_is_read_and_none_after_it_is_drop
 
     drop(stream);
     assert!(stopped.load(Ordering::Relaxed));
-}
-
-#[tokio::test]
-async fn a_run_without_a_reader_makes_no_reports() {
-    let node = from_fn(|_: &mut ()| {
-        assert!(!is_watched());
-        report_from("count", || -> String { unreachable!() });
-    });
-    let flow = Flow::builder("flow")
-        .start("node")
-        .node("node", node)
-        .end("node", "default")
-        .build()
-        .unwrap();
-
-    flow.run(&mut ()).await.unwrap();
-    assert!(!is_watched());
 }
 
 #[test]

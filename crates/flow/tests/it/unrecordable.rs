@@ -41,9 +41,8 @@ where
 
 fn flow(node: impl Node<Vec<String>> + 'static) -> Flow<Vec<String>> {
     Flow::builder("f")
-        .start("bring")
         .node("bring", node)
-        .end("bring", "default")
+        .chain(["bring"])
         .build()
         .unwrap()
 }
@@ -64,12 +63,7 @@ async fn what_cannot_be_read_back_is_refused_before_it_is_recorded() {
         let flow = flow(node);
         let lines = Lines::default();
         let mut seen = vec![];
-        let error = flow
-            .begin()
-            .with_journal(lines.journal())
-            .finish(&mut seen)
-            .await
-            .unwrap_err();
+        let error = lines.run(&flow, &mut seen).await.unwrap_err();
 
         assert!(matches!(
             error.downcast_ref(),
@@ -124,17 +118,9 @@ async fn post_sees_the_same_at_first_and_in_a_replay() {
     let mut first = vec![];
     let mut again = vec![];
     let mut plain = vec![];
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut first)
-        .await
-        .unwrap();
+    lines.run(&flow, &mut first).await.unwrap();
 
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut again)
-        .await
-        .unwrap();
+    lines.run(&flow, &mut again).await.unwrap();
 
     assert_eq!((&first, calls.load(Ordering::SeqCst)), (&again, 1));
     assert_snapshot!(first[0], @"Partly { kept: 1, left_out: 0, renamed: 0 }");
@@ -154,17 +140,9 @@ async fn json_of_many_lines_goes_on_one() {
     let mut first = vec![];
     let mut again = vec![];
 
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut first)
-        .await
-        .unwrap();
+    lines.run(&flow, &mut first).await.unwrap();
 
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut again)
-        .await
-        .unwrap();
+    lines.run(&flow, &mut again).await.unwrap();
 
     assert_eq!((first, calls.load(Ordering::SeqCst)), (again, 1));
     assert_snapshot!(lines.text(), @r#"

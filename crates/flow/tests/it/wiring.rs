@@ -251,70 +251,6 @@ fn all_problems_are_reported_at_once() {
     assert_eq!(error.problems().len(), 8);
 }
 
-#[test]
-fn flows_have_a_greatest_depth() {
-    let mut deep = flow()
-        .start("n")
-        .node("n", does(&["x"]))
-        .end("n", "x")
-        .build()
-        .unwrap();
-
-    for _ in 0..30 {
-        deep = flow()
-            .start("s")
-            .subflow("s", deep, |state| state)
-            .end("s", "x")
-            .build()
-            .unwrap();
-    }
-
-    let error = refused(
-        flow()
-            .start("s")
-            .subflow("s", deep, |state| state)
-            .end("s", "x"),
-    );
-
-    assert_snapshot!(error, @"flow `f` has 1 problem: node `s` contains 31 flows inside one another; at most 30 may be");
-}
-
-#[tokio::test]
-async fn names_and_labels_may_come_from_configuration() {
-    let lines = ["judge bad read", "judge good -"].map(String::from);
-    let mut builder = Flow::builder(String::from("configured"))
-        .start(String::from("read"))
-        .node("read", from_fn(|_: &mut u32| ()).with_actions(["default"]))
-        .edge("read", Action::DEFAULT, "judge")
-        .node(
-            String::from("judge"),
-            from_fn(|visits: &mut u32| {
-                *visits += 1;
-                Action::new(if *visits < 3 { "bad" } else { "good" })
-            })
-            .with_actions([String::from("good"), String::from("bad")]),
-        );
-
-    for line in &lines {
-        let mut words = line.split(' ').map(String::from);
-        let from = words.next().unwrap();
-        let label = words.next().unwrap();
-        let to = words.next().unwrap();
-
-        builder = if to == "-" {
-            builder.end(from, label)
-        } else {
-            builder.edge(from, label, to)
-        };
-    }
-
-    let ended = builder.build().unwrap().run(&mut 0).await.unwrap();
-    assert_eq!(
-        (ended.action, ended.steps),
-        (Action::from_static("good"), 6)
-    );
-}
-
 #[tokio::test]
 async fn names_are_any_text_and_messages_stay_one_line() {
     let long = "x".repeat(10_000);
@@ -373,60 +309,6 @@ async fn names_are_any_text_and_messages_stay_one_line() {
     );
 }
 
-#[test]
-fn many_names_are_listed_in_part() {
-    let mut builder = flow().start("n");
-    for index in 0..21 {
-        builder = builder
-            .node(format!("n{index}"), does(&["x"]))
-            .end(format!("n{index}"), "x");
-    }
-
-    assert_snapshot!(refused(builder), @"flow `f` has 1 problem: the start `n` is not a node; the nodes are `n0`, `n1`, `n2`, `n3`, `n4`, `n5`, `n6`, `n7`, `n8`, `n9`, `n10`, `n11`, `n12`, `n13`, `n14`, `n15`, `n16`, `n17`, `n18`, `n19` and 1 more");
-}
-
-/// Each problem names the nodes there are, and each node could be the subject of a problem: neither
-/// the memory nor the text may grow with the square of the graph.
-#[test]
-fn a_large_wrong_graph_is_reported_in_full_without_growing_quadratically() {
-    const NODES: usize = 20_000;
-    let mut builder = flow().start("n0");
-    for index in 0..NODES {
-        builder = builder.node(format!("n{index}"), does(&["x"])).edge(
-            format!("n{index}"),
-            "x",
-            "nowhere",
-        );
-    }
-
-    let error = refused(builder);
-    assert_eq!(error.problems().len(), NODES + (NODES - 1)); // wrong edges, and nodes not reached
-    assert!(format!("{error:#}").len() < NODES * 400);
-}
-
-/// One node of 20,000 labels, and a flow that ends on each of them.
-#[test]
-fn many_labels_are_checked_and_collected() {
-    const LABELS: usize = 20_000;
-    let labels = || (0..LABELS).map(|index| format!("label {index}"));
-    let mut builder = flow()
-        .start("a")
-        .node("a", from_fn(|(): &mut ()| ()).with_actions(labels()));
-
-    for label in labels() {
-        builder = builder.end("a", label);
-    }
-
-    assert!(
-        builder
-            .build()
-            .unwrap()
-            .actions()
-            .into_iter()
-            .eq(labels().map(Action::new))
-    );
-}
-
 #[tokio::test]
 async fn a_chain_is_a_start_edges_and_an_end() {
     let add = |name: &'static str| from_fn(move |names: &mut Vec<&str>| names.push(name));
@@ -445,30 +327,6 @@ async fn a_chain_is_a_start_edges_and_an_end() {
 
     let one = Flow::builder("f").node("a", add("a")).chain(["a"]);
     assert_eq!(one.build().unwrap().actions(), [Action::DEFAULT]);
-}
-
-#[test]
-fn a_chain_is_checked_like_its_edges() {
-    let none: [&str; 0] = [];
-    assert_snapshot!(refused(flow().node("a", does(&["default"])).chain(none)), @"flow `f` has 2 problems: it has no start; set one with `start`; the nodes are `a`; node `a` declares the action `default`, which leads nowhere; add an edge or an end for it");
-
-    let chain = flow()
-        .node("a", does(&["default"]))
-        .node("b", does(&["yes"]));
-    assert_snapshot!(format!("{:#}", refused(chain.chain(["a", "b", "c"]))), @r"
-    flow `f` has 4 problems:
-    - the edge from `b` on `default` leads to `c`, which is not a node; the nodes are `a` and `b`
-    - the edge from `b` on `default` is never taken: `b` declares `yes`
-    - the edge on `default` leaves `c`, which is not a node; the nodes are `a` and `b`
-    - node `b` declares the action `yes`, which leads nowhere; add an edge or an end for it
-    ");
-
-    let two = flow()
-        .node("a", does(&["default"]))
-        .node("b", does(&["default"]));
-    let two = refused(two.chain(["a"]).chain(["b"]));
-    let starts = ["a".to_owned(), "b".to_owned()].to_vec();
-    assert_eq!(two.problems(), [WiringProblem::ManyStarts { starts }]);
 }
 
 #[tokio::test]

@@ -1,10 +1,9 @@
-use std::collections::HashSet;
 use std::task::Poll;
 
 use cogwork_flow::BoxError;
 use cogwork_flow::journal::recorded;
 
-use super::{Made, add_one, composite, flow, outcomes, run};
+use super::{Made, add_one, composite, flow, run};
 use crate::lines::Lines;
 
 /// Polls so many times, and drops the future. Returns its output if it was ready by then.
@@ -19,55 +18,6 @@ pub(crate) async fn dropped_after<T>(polls: usize, running: impl Future<Output =
         }
     })
     .await
-}
-
-#[tokio::test]
-async fn a_run_dropped_at_any_await_repeats_no_recorded_call() {
-    for polls in 1.. {
-        let made = Made::default();
-        let lines = Lines::default();
-        let flow = flow(composite({
-            let made = made.clone();
-            move |n| {
-                let made = made.clone();
-                async move {
-                    let one = add_one(&made, "add", n).await?;
-                    let two = add_one(&made, "add", one).await?;
-                    tokio::task::yield_now().await;
-                    let pair = tokio::try_join!(
-                        add_one(&made, "left", two),
-                        add_one(&made, "right", two)
-                    )?;
-
-                    add_one(&made, "last", pair.0 + pair.1).await
-                }
-            }
-        }));
-
-        let ended = dropped_after(polls, run(&flow, &lines)).await;
-        if let Some(ended) = ended {
-            assert_eq!(ended.unwrap(), 7);
-            assert_eq!(made.count(), 5);
-            assert!(polls > 10, "it was dropped in the middle");
-            return;
-        }
-
-        let before = made.count();
-        let on_record: HashSet<_> = outcomes(&lines)
-            .into_iter()
-            .map(|step| format!("r:{step}"))
-            .collect();
-
-        assert_eq!(run(&flow, &lines).await.unwrap(), 7);
-        for key in &made.keys()[before..] {
-            assert!(!on_record.contains(key), "{key} was made again");
-        }
-
-        // Then the outcome of the whole step is recorded.
-        let before = made.count();
-        assert_eq!(run(&flow, &lines).await.unwrap(), 7);
-        assert_eq!(made.count(), before);
-    }
 }
 
 #[tokio::test]

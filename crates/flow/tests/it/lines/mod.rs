@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_flow::BoxError;
 use cogwork_flow::journal::{Entry, Log, Recorded};
+use cogwork_flow::{BoxError, Ended, Flow, RunError};
+use serde::Serialize;
 
 /// Keeps its lines where another journal can find them.
 #[derive(Clone, Default)]
@@ -33,6 +34,16 @@ impl Lines {
     /// A journal over the lines so far, as after a restart of the process.
     pub(crate) fn journal(&self) -> Recorded<Self> {
         Recorded::over("r", self.all(), self.clone()).unwrap()
+    }
+
+    /// Runs a flow with such a journal.
+    pub(crate) async fn run<S: Serialize>(
+        &self,
+        flow: &Flow<S>,
+        state: &mut S,
+    ) -> Result<Ended, RunError> {
+        let mut run = flow.begin().with_journal(self.journal());
+        run.finish(state).await
     }
 
     pub(crate) fn all(&self) -> Vec<Entry> {

@@ -1,10 +1,9 @@
 //! Which answers are accepted, and when they may come.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use cogwork_flow::journal::{Journal, Json, MemoryJournal};
-use cogwork_flow::{Action, Flow, Phase, Wait, from_phases};
+use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::{Action, Flow, Phase, Wait};
 use insta::assert_snapshot;
 use lines::Lines;
 
@@ -63,12 +62,7 @@ async fn answers_are_taken_once_and_the_oldest_first() {
     }
 
     let mut notes = vec![];
-    interview()
-        .begin()
-        .with_journal(lines.journal())
-        .finish(&mut notes)
-        .await
-        .unwrap();
+    lines.run(&interview(), &mut notes).await.unwrap();
 
     assert_eq!(notes, ["one", "two", "one", "that is all"]);
 }
@@ -81,9 +75,8 @@ async fn an_event_that_nobody_waits_for_is_refused() {
     assert_snapshot!(error, @"flow `paper`, node `write`: no node waits for the event `wrod`; the flow waits for `word`");
 
     let flow = Flow::builder("f")
-        .start("n")
         .node("n", note("n", &Arc::default()))
-        .end("n", "default");
+        .chain(["n"]);
     let error = flow
         .build()
         .unwrap()
@@ -126,11 +119,7 @@ async fn an_answer_that_cannot_be_read_is_refused_and_another_may_come() {
 
     let mut notes = vec![];
     let flow = asking(ask("word"), &Arc::default());
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut notes)
-        .await
-        .unwrap();
+    lines.run(&flow, &mut notes).await.unwrap();
 
     assert_eq!(
         notes,
@@ -204,44 +193,6 @@ async fn an_answer_that_the_closure_refuses_stays_with_its_step() {
         .unwrap();
 
     assert_eq!(notes, ["written", "good", "printed"]);
-}
-
-/// The program keeps a pointer to the journal, so that an answer can come in the middle of a step.
-#[tokio::test(start_paused = true)]
-async fn an_answer_may_come_while_the_run_is_being_stepped() {
-    let slow = from_phases(
-        |_: &mut String| (),
-        |()| async {
-            tokio::time::sleep(Duration::from_secs(60)).await;
-            Ok::<_, std::io::Error>(())
-        },
-        |_, _, ()| (),
-    );
-
-    let ask = Wait::for_event("word", |text: &mut String, word: String| {
-        text.push_str(&word)
-    });
-    let flow = Flow::builder("f")
-        .start("slow")
-        .node("slow", slow)
-        .wait("ask", ask)
-        .edge("slow", Action::DEFAULT, "ask")
-        .end("ask", Action::DEFAULT)
-        .build()
-        .unwrap();
-
-    let journal = std::sync::Arc::new(MemoryJournal::new("r"));
-    let mut run = flow.begin().with_journal(std::sync::Arc::clone(&journal));
-    let mut text = String::new();
-    let answer = async {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        journal.deliver("word", Json::of(&"now")?).await
-    };
-    let (ended, delivered) = tokio::join!(run.finish(&mut text), answer);
-
-    delivered.unwrap();
-    ended.unwrap();
-    assert_eq!(text, "now");
 }
 
 #[tokio::test]

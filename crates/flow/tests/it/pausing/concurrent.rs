@@ -22,9 +22,8 @@ fn pages(calls: &Arc<AtomicUsize>) -> Flow<Vec<Notes>> {
         |all, done| *all = done,
     );
     Flow::builder("pages")
-        .start("page")
         .each("page", each)
-        .end("page", "default")
+        .chain(["page"])
         .build()
         .unwrap()
 }
@@ -74,11 +73,7 @@ async fn items_wait_at_once_and_the_others_go_to_their_ends() {
     );
 
     let mut replayed = all();
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut replayed)
-        .await
-        .unwrap();
+    lines.run(&flow, &mut replayed).await.unwrap();
 
     assert_eq!((replayed, calls.load(Ordering::SeqCst)), (done, 6));
 }
@@ -109,9 +104,8 @@ fn committee(calls: &Arc<AtomicUsize>) -> Flow<Notes> {
         true,
     );
     let work = Flow::builder("w")
-        .start("work")
         .node("work", note("idle", calls))
-        .end("work", "default");
+        .chain(["work"]);
     let join = |notes: &mut Notes, part: Notes| notes.extend(part);
     let branches = Branches::new()
         .branch("ada", ada, |_: &Notes| vec![], join)
@@ -119,9 +113,8 @@ fn committee(calls: &Arc<AtomicUsize>) -> Flow<Notes> {
         .branch("idle", work.build().unwrap(), |_: &Notes| vec![], join);
 
     Flow::builder("committee")
-        .start("ask")
         .branches("ask", branches)
-        .end("ask", "default")
+        .chain(["ask"])
         .build()
         .unwrap()
 }
@@ -184,14 +177,12 @@ async fn without_a_journal_items_and_branches_cannot_wait_or_sleep() {
     assert!(!error.is_journal());
 
     let nap = Flow::builder("nap")
-        .start("nap")
         .sleep("nap", |_: &Notes| Duration::ZERO)
-        .end("nap", "default");
+        .chain(["nap"]);
     let branches = Branches::new().branch("nap", nap.build().unwrap(), Notes::clone, |_, _| ());
     let flow = Flow::builder("f")
-        .start("fork")
         .branches("fork", branches)
-        .end("fork", "default")
+        .chain(["fork"])
         .build()
         .unwrap();
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use cogwork_flow::Flow;
 use cogwork_flow::journal::MemoryJournal;
-use cogwork_flow::{Flow, events};
 use insta::assert_snapshot;
 use lines::Lines;
 
@@ -78,11 +78,7 @@ async fn a_pause_outlives_the_process() {
 
     for _ in 0..2 {
         let mut notes = vec![];
-        flow.begin()
-            .with_journal(lines.journal())
-            .finish(&mut notes)
-            .await
-            .unwrap();
+        lines.run(&flow, &mut notes).await.unwrap();
 
         assert_eq!(notes, ["written", "good", "printed"]);
     }
@@ -148,39 +144,4 @@ async fn a_wait_in_a_subflow_pauses_the_whole_run() {
         ["written", "good", "printed", "posted"],
         "without a journal too"
     );
-}
-
-#[tokio::test]
-async fn those_who_watch_are_told_of_the_pause() {
-    let (sink, mut told) = events(100);
-    let flow = asking(
-        ask("word").with_reason(|_| "is it good?".to_owned()),
-        &Arc::default(),
-    );
-    let mut run = flow.begin().with_id("r").with_events(sink);
-    let mut notes = vec![];
-    pauses(&mut run, &mut notes).await;
-    run.deliver("word", &"good").await.unwrap();
-    run.finish(&mut notes).await.unwrap();
-    drop(run);
-
-    let mut lines = Vec::new();
-    while let Some(event) = told.next().await {
-        let line = event.to_string();
-        if !line.contains("finished") {
-            lines.push(line);
-        }
-    }
-
-    assert_snapshot!(lines.join("\n"), @r"
-    r: started
-    r: paper/write#1 entered
-    r: paper/write#1 moved on `default` to review
-    r: paper/review#2 entered
-    r: paused at paper/review#2 for the event `word`: is it good?
-    r: paper/review#2 entered
-    r: paper/review#2 moved on `default` to print
-    r: paper/print#3 entered
-    r: paper/print#3 ended on `default` after 3 steps in all
-    ");
 }

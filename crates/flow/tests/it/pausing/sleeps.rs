@@ -3,17 +3,15 @@
 use std::time::Duration;
 
 use cogwork_flow::Flow;
-use cogwork_flow::journal::Entry;
 use lines::Lines;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use crate::lines;
 
 fn napping(seconds: u64) -> Flow<u32> {
     Flow::builder("nap")
-        .start("nap")
         .sleep("nap", move |_| Duration::from_secs(seconds))
-        .end("nap", "default")
+        .chain(["nap"])
         .build()
         .unwrap()
 }
@@ -47,49 +45,12 @@ async fn a_sleep_that_is_dropped_sleeps_for_what_is_left() {
     }
 
     let start = Instant::now();
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut 0)
-        .await
-        .unwrap();
+    lines.run(&flow, &mut 0).await.unwrap();
 
     assert!(
         start.elapsed() < Duration::from_millis(100),
         "that time is over in a replay"
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_sleep_goes_on_while_the_program_does_not_run() {
-    let flow = napping(100);
-    let lines = Lines::default();
-    let start = Instant::now();
-    let mut run = flow.begin().with_journal(lines.journal());
-    assert!(
-        tokio::time::timeout(Duration::from_secs(40), run.finish(&mut 0))
-            .await
-            .is_err()
-    );
-
-    sleep(Duration::from_secs(10)).await;
-    flow.begin()
-        .with_journal(lines.journal())
-        .finish(&mut 0)
-        .await
-        .unwrap();
-
-    let took = start.elapsed();
-    assert!(
-        took >= Duration::from_secs(99) && took < Duration::from_secs(101),
-        "{took:?}"
-    );
-    let sleeps = lines
-        .all()
-        .iter()
-        .filter(|line| matches!(line, Entry::Sleep { .. }))
-        .count();
-
-    assert_eq!(sleeps, 1);
 }
 
 #[tokio::test(start_paused = true)]

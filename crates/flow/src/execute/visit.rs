@@ -1,12 +1,9 @@
-//! The places of a flow, and their type-erased visits: one boxed future per visit, for any node.
-
-use std::sync::Arc;
+//! The type-erased visits of the places of a flow: one boxed future per visit, for any node.
 
 use super::failure::Failure;
 use super::here::Here;
 use crate::boxed::BoxFuture;
-use crate::wiring::Wiring;
-use crate::{Action, Operation};
+use crate::{Action, Flow, Operation};
 
 /// A visit in progress. The failure is boxed so that the outcome of a visit is three words long.
 pub(crate) type Visited<'a> = BoxFuture<'a, Result<Action, Box<Failure>>>;
@@ -25,31 +22,8 @@ pub(crate) trait Visit<S>: Send + Sync {
     }
 }
 
-/// A checked flow: its wiring, and the visit for each of its places.
-pub(crate) struct Graph<S> {
-    pub(crate) wiring: Arc<Wiring>,
-    visits: Arc<[Box<dyn Visit<S>>]>,
-}
-
-impl<S> Clone for Graph<S> {
-    fn clone(&self) -> Self {
-        Self {
-            wiring: Arc::clone(&self.wiring),
-            visits: Arc::clone(&self.visits),
-        }
-    }
-}
-
-impl<S> Graph<S> {
-    /// `visits` must be in the order of the places.
-    pub(crate) fn new(wiring: Wiring, visits: Vec<Box<dyn Visit<S>>>) -> Self {
-        Self {
-            wiring: Arc::new(wiring),
-            visits: visits.into(),
-        }
-    }
-
-    /// Visits the node at the `position` of a cursor over this graph.
+impl<S> Flow<S> {
+    /// Visits the node at the `position` of a cursor over this flow.
     #[expect(
         clippy::indexing_slicing,
         reason = "a cursor gives one index a level, made from this wiring"
