@@ -139,10 +139,10 @@ impl<S> FlowBuilder<S> {
         S: Send + 'static,
         I: Send + 'static,
     {
-        let flow = each.work();
+        let flow = &each.work;
         let inside = each.inside(GraphNodeKind::Each);
         let inside = inside.with(flow.name(), &flow.wiring);
-        self.add(name, each.actions(), inside, each)
+        self.add(name, each.actions.clone(), inside, each)
     }
 
     /// Adds several flows that run concurrently in one visit; see [`Branches`].
@@ -162,7 +162,7 @@ impl<S> FlowBuilder<S> {
         N: Node<I> + 'static,
     {
         let inside = batch.inside(GraphNodeKind::Batch);
-        self.add(name, batch.actions(), inside, BatchVisit(batch))
+        self.add(name, batch.actions.clone(), inside, BatchVisit(batch))
     }
 
     /// Adds a place where the run waits for an external event; see [`Wait`].

@@ -77,6 +77,10 @@ impl RunError {
         self.0.failure.paused_mut()
     }
 
+    pub(crate) fn kind(&self) -> &'static str {
+        self.0.failure.kind()
+    }
+
     /// Returns the path to the node: the name of the flow, then the names of the places of the
     /// subflows, items (`pages[4]`) and branches.
     pub fn flow_path(&self) -> &[String] {

@@ -1,12 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use cogwork_text::{Name, OneLine};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::{Action, Paused, Phase, ReportedValue, StepName, event_json};
+use crate::{Action, Paused, Phase, ReportedValue, StepName};
 
 /// An event of a run.
 ///
@@ -29,7 +29,7 @@ pub struct Event {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Arc<StepName>>,
     /// The time since the start of the run.
-    #[serde(serialize_with = "event_json::seconds")]
+    #[serde(serialize_with = "seconds")]
     pub at: Duration,
     /// The kind of event.
     #[serde(flatten)]
@@ -50,7 +50,7 @@ pub enum EventKind {
         /// The phase.
         phase: Phase,
         /// The duration of the phase.
-        #[serde(serialize_with = "event_json::seconds")]
+        #[serde(serialize_with = "seconds")]
         took: Duration,
     },
     /// `exec` failed and is retried after a delay.
@@ -58,7 +58,7 @@ pub enum EventKind {
         /// The number of attempts so far.
         attempts: u32,
         /// The time until the next attempt.
-        #[serde(serialize_with = "event_json::seconds")]
+        #[serde(serialize_with = "seconds")]
         delay: Duration,
         /// The error, in one line.
         error: String,
@@ -115,20 +115,6 @@ fn with_source<S: Serializer>(report: &ReportedValue, serializer: S) -> Result<S
 }
 
 impl Event {
-    pub(crate) fn new(
-        run: Arc<str>,
-        step: Option<Arc<StepName>>,
-        at: Duration,
-        kind: EventKind,
-    ) -> Self {
-        Self {
-            run,
-            step,
-            at,
-            kind,
-        }
-    }
-
     fn is_of_call(&self) -> bool {
         self.step.as_ref().is_some_and(|step| step.call.is_some())
     }
@@ -180,5 +166,23 @@ impl fmt::Display for Event {
                 write!(f, "{count} events were lost: the reader is too slow")
             }
         }
+    }
+}
+
+/// Serialises a duration as a number of seconds.
+pub(crate) fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
+}
+
+/// Serialises a time as the number of seconds since the Unix epoch.
+pub(crate) fn seconds_since_epoch<S: Serializer>(
+    time: &Option<SystemTime>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+
+    match since {
+        Some(since) => seconds(&since, serializer),
+        None => serializer.serialize_none(),
     }
 }

@@ -1,6 +1,7 @@
 //! Passes events from runs to their readers.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::{Event, EventKind, FlowGraph, Observer, StepName};
+use crate::{Event, EventKind, FlowGraph, StepName};
 
 /// Creates a channel for the events of runs: a sink that receives them, and a stream to read them
 /// from.
@@ -55,6 +56,58 @@ pub fn events(capacity: usize) -> (EventSink, Events) {
     };
 
     (EventSink::new(Arc::new(channel)), Events { receiver, lost })
+}
+
+/// Receives the events of runs while they are executed, for example to record them.
+///
+/// Unlike the reader of a [channel](crate::events()), it gets every event at once, on the thread of
+/// the run. Its methods must not block, because the run waits for them.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use cogwork_flow::{Event, EventSink, Flow, FlowGraph, Observer, from_fn};
+///
+/// #[derive(Default)]
+/// struct Lines(Mutex<Vec<String>>);
+///
+/// impl Observer for Lines {
+///     fn run_started(&self, run: &str, flow: &FlowGraph) {
+///         self.0.lock().unwrap().push(format!("{run} of {}", flow.name));
+///     }
+///
+///     fn event(&self, event: &Event) {
+///         self.0.lock().unwrap().push(event.to_string());
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::from_node("greet", from_fn(|text: &mut String| text.push_str("Hello")))?;
+///
+/// let lines = Arc::new(Lines::default());
+/// let sink = EventSink::new(Arc::clone(&lines));
+/// flow.begin().with_id("run 7").with_events(sink).finish(&mut String::new()).await?;
+///
+/// assert_eq!(lines.0.lock().unwrap()[..2], ["run 7 of greet", "run 7: started"]);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Observer: Send + Sync {
+    /// Called when a run starts, before its first event, with the id of the run and the graph of its
+    /// flow.
+    fn run_started(&self, _run: &str, _flow: &FlowGraph) {}
+
+    /// Called for each event.
+    fn event(&self, event: &Event);
+
+    /// Returns whether the observer wants the pieces of texts that grow: [notes](crate::note_growth)
+    /// and [reports](crate::report_growth) whose content is repeated by a later event as a whole.
+    ///
+    /// The default is `false`.
+    fn follows_growth(&self) -> bool {
+        false
+    }
 }
 
 /// Where the events of runs go: into a channel, created by [`events`], or to other [`Observer`]s.
@@ -115,10 +168,7 @@ impl Events {
     ///
     /// This method is cancel safe: if the future is dropped, no event is lost.
     pub async fn next(&mut self) -> Option<Event> {
-        match self.lost() {
-            Some(lost) => Some(lost),
-            None => self.receiver.recv().await,
-        }
+        poll_fn(|context| self.poll_next(context)).await
     }
 
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
@@ -131,12 +181,12 @@ impl Events {
     /// Returns an event with the number of events that were lost since the last call.
     fn lost(&self) -> Option<Event> {
         let count = self.lost.swap(0, Ordering::Relaxed);
-        let event = || {
-            let kind = EventKind::Lost { count };
-            Event::new(Arc::from(""), None, Duration::ZERO, kind)
-        };
-
-        (count > 0).then(event)
+        (count > 0).then(|| Event {
+            run: Arc::from(""),
+            step: None,
+            at: Duration::ZERO,
+            kind: EventKind::Lost { count },
+        })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -175,8 +225,12 @@ impl Watch {
 
     /// Emits an event to those who want it.
     pub(crate) fn emit(&self, step: Option<Arc<StepName>>, is_growth: bool, kind: EventKind) {
-        let run = Arc::clone(&self.run);
-        let event = Event::new(run, step, self.started.elapsed(), kind);
+        let event = Event {
+            run: Arc::clone(&self.run),
+            step,
+            at: self.started.elapsed(),
+            kind,
+        };
         for observer in self.wanting(is_growth) {
             observer.event(&event);
         }

@@ -76,11 +76,8 @@ pub use action::Action;
 mod boxed;
 pub use boxed::BoxError;
 
-mod operation;
-pub use operation::Operation;
-
 mod node;
-pub use node::Node;
+pub use node::{Node, Operation, Phase};
 
 mod from_phases;
 pub use from_phases::{
@@ -115,9 +112,6 @@ pub use error::RunError;
 mod paused;
 pub use paused::Paused;
 
-mod phase;
-pub use phase::Phase;
-
 mod step_name;
 pub use step_name::{CallName, Level, Part, StepName};
 
@@ -129,15 +123,11 @@ pub use report::{ReportedValue, report_from, report_growth};
 
 pub mod journal;
 
-mod event;
-mod event_json;
+pub(crate) mod event;
 pub use event::{Event, EventKind};
 
 mod events;
-pub use events::{EventSink, Events, events};
-
-mod observer;
-pub use observer::Observer;
+pub use events::{EventSink, Events, Observer, events};
 
 mod graph;
 mod mermaid;

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
@@ -5,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::wrap::{Fallback, Focus, Retry, Timeout, Wrapped};
-use crate::{Action, Backoff, BoxError, Operation};
+use crate::{Action, Backoff, BoxError};
 
 /// A unit of work on a state `S`, in three phases.
 ///
@@ -206,4 +207,45 @@ pub trait Node<S>: Send + Sync {
     {
         Focus::new(self, part)
     }
+}
+
+/// A phase of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Takes the input of `exec` from the state.
+    Prep,
+    /// Does the work.
+    Exec,
+    /// Stores the outcome and chooses the action.
+    Post,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Prep => "prep",
+            Self::Exec => "exec",
+            Self::Post => "post",
+        })
+    }
+}
+
+/// What the `exec` of a node does, for tools that show traces.
+///
+/// The `tracing` span of each step of the node is named after its operation, with
+/// the names of OpenTelemetry's conventions for generative AI.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Nothing in particular.
+    #[default]
+    Step,
+    /// An agent works on a task.
+    Agent {
+        /// The name of the agent.
+        name: String,
+    },
+    /// A model makes or changes a plan.
+    Plan,
 }

@@ -5,7 +5,7 @@ use cogwork_text::{Name, OneLine};
 use serde::Serialize;
 
 use crate::journal::{Awaited, Json};
-use crate::{StepName, event_json};
+use crate::{StepName, event};
 
 /// A pause of a run: where it paused, and which event it waits for.
 ///
@@ -25,7 +25,7 @@ pub struct Paused {
     /// When the wait times out; `None` if it never does. A step taken after that leaves the wait
     /// with [`Action::TIMED_OUT`](crate::Action::TIMED_OUT).
     #[serde(
-        serialize_with = "event_json::seconds_since_epoch",
+        serialize_with = "event::seconds_since_epoch",
         skip_serializing_if = "Option::is_none"
     )]
     pub until: Option<SystemTime>,

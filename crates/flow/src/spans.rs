@@ -6,7 +6,7 @@ use std::time::Duration;
 use tracing::field::{Empty, display};
 use tracing::{Level, Span, debug, error, event_enabled, info, info_span, span_enabled, warn};
 
-use crate::{Action, Operation, Phase, RunError, StepName};
+use crate::{Action, Operation, RunError, StepName};
 
 /// Returns whether a subscriber wants the spans of runs.
 pub(crate) fn are_wanted() -> bool {
@@ -69,7 +69,7 @@ pub(crate) fn left(span: &Span, action: &Action) {
 pub(crate) fn stopped(span: &Span, error: &RunError) {
     if error.paused().is_none() {
         span.record("otel.status_code", "ERROR");
-        span.record("error.type", error_type(error));
+        span.record("error.type", error.kind());
     }
 }
 
@@ -84,32 +84,6 @@ pub(crate) fn step_stopped(span: &Span, error: &RunError) {
     match error.paused() {
         Some(paused) => info!(parent: span, event = paused.event, why = paused.why, "paused"),
         None => error!(parent: span, error = display(error), "failed"),
-    }
-}
-
-/// Returns a name of the kind of error, which has few different values.
-fn error_type(error: &RunError) -> &'static str {
-    match error.phase() {
-        Some(Phase::Prep) => return "prep_failed",
-        Some(Phase::Exec) => return "exec_failed",
-        Some(Phase::Post) => return "post_failed",
-        None => {}
-    }
-
-    if error.is_panic() {
-        "panic"
-    } else if error.is_cancelled() {
-        "cancelled"
-    } else if error.is_deadline() {
-        "deadline"
-    } else if error.is_step_limit() {
-        "step_limit"
-    } else if error.is_undeclared_action() {
-        "undeclared_action"
-    } else if error.is_journal() {
-        "journal_failed"
-    } else {
-        "_OTHER"
     }
 }
 

@@ -72,12 +72,6 @@ impl Part {
     }
 }
 
-impl Level {
-    pub(crate) fn flow(name: String) -> Self {
-        Self { name, part: None }
-    }
-}
-
 impl StepName {
     /// Returns the idempotency key of the step in the run with this id.
     pub(crate) fn key_in(&self, run: &str) -> String {

@@ -59,6 +59,24 @@ impl Failure {
         self
     }
 
+    /// Returns a name of the kind of failure, for traces.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Node(failed) => match failed.phase {
+                Phase::Prep => "prep_failed",
+                Phase::Exec => "exec_failed",
+                Phase::Post => "post_failed",
+            },
+            Self::Panicked(_) => "panic",
+            Self::UndeclaredAction { .. } => "undeclared_action",
+            Self::StepLimit { .. } => "step_limit",
+            Self::Stopped(Stopped::Deadline) => "deadline",
+            Self::Stopped(Stopped::Cancelled) => "cancelled",
+            Self::Journal(_) => "journal_failed",
+            _ => "_OTHER",
+        }
+    }
+
     pub(crate) fn paused_mut(&mut self) -> Option<&mut Paused> {
         match self {
             Self::Paused(paused) => Some(paused),
@@ -129,12 +147,11 @@ impl fmt::Display for Failure {
             Self::UndeclaredAction { action, declared } => {
                 let action = Name(action.as_str());
                 let declared = NameList::and(declared);
+                f.write_str("post returned the action ")?;
                 write!(
                     f,
-                    "post returned the action `{action}`, which the node doesn't declare; "
-                )?;
-
-                write!(f, "it declares {declared}")
+                    "`{action}`, which the node doesn't declare; it declares {declared}"
+                )
             }
             Self::StepLimit { limit } => {
                 let plural = if *limit == 1 { "" } else { "s" };

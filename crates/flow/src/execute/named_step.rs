@@ -60,7 +60,8 @@ impl Attached {
         around: Option<&[Level]>,
         place: &Place,
     ) -> Box<NamedStep> {
-        let flows = cursor.flow_path().into_iter().map(Level::flow);
+        let flows = cursor.flow_path().into_iter();
+        let flows = flows.map(|name| Level { name, part: None });
         let within = match around {
             None => flows.collect(),
             // The place is more specific than the name of the flow in it.

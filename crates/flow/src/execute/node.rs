@@ -46,22 +46,26 @@ async fn visit_named<S, N: Node<S>>(
     let prep = step.phase(Phase::Prep, || node.prep(state));
     let prep = prep.map_err(|error| Failure::node(Phase::Prep, error))?;
 
-    let exec = exec(node, &prep, step).await?;
+    let exec = exec(node, &prep, Some(step)).await?;
 
     let post = step.phase(Phase::Post, || node.post(state, prep, exec));
     post.map_err(|error| Failure::node(Phase::Post, error).into())
 }
 
-/// Runs the `exec` of a named step, or returns its recorded outcome.
+/// Runs `exec`, or returns its recorded outcome.
 pub(crate) async fn exec<S, N: Node<S>>(
     node: &N,
     prep: &N::Prep,
-    step: &NamedStep,
+    step: Option<&NamedStep>,
 ) -> Result<N::Exec, Failure> {
+    let failed = |error| Failure::node(Phase::Exec, error);
+    let Some(step) = step else {
+        return node.exec(prep).await.map_err(failed);
+    };
     let Some(journal) = step.journal() else {
         let exec = pin!(node.exec(prep));
         let exec = step.exec(None, exec).await;
-        return exec.map_err(|error| Failure::node(Phase::Exec, error));
+        return exec.map_err(failed);
     };
 
     // The rest only sees the outcome as JSON. One that was made just now is read back from that.

@@ -443,14 +443,12 @@ impl Calls {
         }
     }
 
-    /// Begins a call. If calls come in order, this waits for the calls that began before.
-    async fn turn(&self) -> Turn<'_> {
+    /// Begins a call. If calls come in order, this waits for the calls that began before. The call
+    /// has its turn until what this returns is dropped.
+    async fn turn(&self) -> (Begun<'_>, Option<tokio::sync::MutexGuard<'_, ()>>) {
         let begun = Begun::new(self);
         if !self.journal.in_order() {
-            return Turn {
-                _begun: begun,
-                _queued: None,
-            };
+            return (begun, None);
         }
 
         // The call takes its place in the queue at its first poll, and lets those that begin in the
@@ -462,10 +460,7 @@ impl Calls {
             self.stop(Stopped::Run(failure)).await
         }
 
-        Turn {
-            _begun: begun,
-            _queued: Some(queued),
-        }
+        (begun, Some(queued))
     }
 }
 
@@ -485,12 +480,6 @@ pub(crate) async fn attempt_failed(error: &BoxError) {
 /// Cuts a text off that a provider might have filled with a whole page.
 pub(crate) fn shortened(error: &str) -> String {
     error.chars().take(MAX_ERROR).collect()
-}
-
-/// A call that has its turn.
-struct Turn<'a> {
-    _begun: Begun<'a>,
-    _queued: Option<tokio::sync::MutexGuard<'a, ()>>,
 }
 
 /// A call in the journal, without what it borrows from `exec`.

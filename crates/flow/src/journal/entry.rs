@@ -200,20 +200,6 @@ pub struct Snapshot {
     pub state: Json,
 }
 
-impl Snapshot {
-    pub(crate) fn new(node: Vec<String>, number: u64, steps: u64, state: Json) -> Self {
-        Self {
-            node,
-            number,
-            steps,
-            state,
-        }
-    }
-}
-
-/// The maximum length of a problem, in characters: the names in it may have any length.
-const MAX_PROBLEM: usize = 300;
-
 /// An entry that cannot follow the entries before it in a record.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("entry {index}: {problem}")]
@@ -226,14 +212,3 @@ pub struct EntryError {
 }
 
 cogwork_text::debug_as_display!(EntryError);
-
-impl EntryError {
-    pub(super) fn new(index: usize, problem: &str) -> Self {
-        let problem = Escaped::new(problem).with_max_chars(MAX_PROBLEM);
-
-        Self {
-            index,
-            problem: problem.to_string(),
-        }
-    }
-}

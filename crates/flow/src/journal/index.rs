@@ -235,30 +235,24 @@ fn moments(step: &str) -> impl Iterator<Item = (String, &str)> {
     // Names contain no special characters, so each `#` is that of a step.
     step.match_indices('#').filter_map(|(mark, _)| {
         let before = step.get(..mark)?;
-        let number = step.get(mark + 1..)?;
-        let digits = number
-            .find(|character: char| !character.is_ascii_digit())
-            .unwrap_or(number.len());
+        let number = digits(step.get(mark + 1..)?);
 
         // The path up to the last item or branch is part of the moment. Only subflows follow.
         let way = before
             .rfind(']')
             .and_then(|end| before.get(..=end))
             .unwrap_or("");
-        Some((
-            format!("{way}#{}", number.get(..digits)?),
-            step.get(..=mark + digits)?,
-        ))
+        Some((format!("{way}#{number}"), step.get(..=mark + number.len())?))
     })
 }
 
 fn outermost_number(step: &str) -> u64 {
-    let number = step.split_once('#').map_or("", |(_, rest)| rest);
-    let digits = number
-        .find(|character: char| !character.is_ascii_digit())
-        .unwrap_or(number.len());
-    number
-        .get(..digits)
-        .and_then(|digits| digits.parse().ok())
-        .unwrap_or_default()
+    let number = step.split_once('#').map_or("", |(_, rest)| digits(rest));
+    number.parse().unwrap_or_default()
+}
+
+/// Returns the digits at the start of a text.
+fn digits(text: &str) -> &str {
+    let end = text.find(|character: char| !character.is_ascii_digit());
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
 }

@@ -17,7 +17,6 @@
 //! `search`, in the first attempt at the third step. A resumed run calls `exec` again, and recorded
 //! calls return their outcomes. Once `exec` has returned, its outcome is recorded, too.
 
-mod call_error;
 pub(crate) mod calls;
 mod clock;
 mod codec;
@@ -25,29 +24,24 @@ mod digest;
 mod entry;
 mod index;
 mod log;
-mod progress;
 mod recorded;
-mod waiting;
 mod work;
 
-pub use call_error::{CallError, CannotWait};
 pub use calls::{recorded, scoped_event, wait_for};
 pub use codec::OutcomeProblem;
 pub(crate) use codec::{encode, recordable};
 pub use digest::StateDigest;
 pub use entry::{Entry, EntryError, Json, Snapshot};
 pub use log::Log;
-pub use progress::Progress;
 pub use recorded::{MemoryJournal, Recorded};
-pub use waiting::{Awaited, Waited};
-pub use work::{StepError, Work, WorkError};
+pub use work::{CallError, CannotWait, StepError, Work, WorkError};
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 
-use crate::{BoxError, StepName};
+use crate::{Action, BoxError, StepName};
 
 /// What is kept of one run: the interface between a flow and a store or engine that keeps its
 /// outcomes.
@@ -260,4 +254,73 @@ impl IntoJournal for Arc<dyn Journal> {
     fn into_journal(self) -> Self {
         self
     }
+}
+
+/// An event that a step waits for.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Awaited<'a> {
+    /// The name of the event.
+    pub event: &'a str,
+    /// The reason from [`Wait::with_reason`](crate::Wait::with_reason), for the person who answers.
+    pub why: &'a str,
+    /// The maximum time to wait, counted from the first call. Since the clock may have been set
+    /// back in between, it is also the maximum from now.
+    pub within: Option<Duration>,
+    /// The JSON Schema of the answer from [`Wait::with_schema`](crate::Wait::with_schema).
+    pub schema: Option<&'a Json>,
+    /// Whether the run [stays at its waits](crate::Run::with_live_waits). Then a journal that learns
+    /// of answers in this process waits for this one instead of returning [`Waited::Pending`].
+    pub is_live: bool,
+    pub(crate) accept: fn(&Json) -> Result<(), BoxError>,
+}
+
+impl Awaited<'_> {
+    /// Checks whether the step can read an answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why it cannot.
+    pub fn accept(&self, answer: &Json) -> Result<(), BoxError> {
+        (self.accept)(answer)
+    }
+}
+
+/// The state of a wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Waited {
+    /// The event arrived, with this answer.
+    Answered(Json),
+    /// The wait timed out.
+    TimedOut,
+    /// The event hasn't arrived yet. The run pauses.
+    Pending {
+        /// When the wait times out; `None` if it never does.
+        until: Option<SystemTime>,
+    },
+}
+
+/// The progress of a run, for listings of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Progress<'a> {
+    /// The run moves to a node.
+    At {
+        /// The next node.
+        node: &'a str,
+        /// The number of steps so far.
+        steps: u64,
+    },
+    /// The run ended.
+    Ended {
+        /// The action on which it ended.
+        action: &'a Action,
+        /// The total number of steps.
+        steps: u64,
+    },
+    /// The run stopped. It can be resumed.
+    Failed {
+        /// The error, in one line.
+        error: &'a str,
+    },
 }

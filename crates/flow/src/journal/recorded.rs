@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
-use cogwork_text::Name;
+use cogwork_text::{Escaped, Name};
 use tokio::sync::Notify;
 
 use super::clock::Clock;
@@ -72,9 +72,11 @@ impl<L: Log> Recorded<L> {
     ) -> Result<Self, EntryError> {
         let mut index = Index::default();
         for (number, entry) in entries.into_iter().enumerate() {
-            if let Err(problem) = index.check(&entry) {
-                return Err(EntryError::new(number, &problem));
-            }
+            index.check(&entry).map_err(|problem| EntryError {
+                index: number,
+                // The names in it may have any length.
+                problem: Escaped::new(&problem).with_max_chars(300).to_string(),
+            })?;
 
             index.add(entry, 0);
         }

@@ -95,11 +95,11 @@ pub type Batch<S, I, N> = Items<S, I, <N as Node<I>>::Exec, N>;
 
 /// Work on each of many items: an [`Each`] or a [`Batch`].
 pub struct Items<S, I, O, W> {
-    work: W,
+    pub(crate) work: W,
     at_most: NonZeroUsize,
     split: Box<Split<S, I>>,
     join: Box<Join<S, O>>,
-    actions: Vec<Action>,
+    pub(crate) actions: Vec<Action>,
 }
 
 type Split<S, I> = dyn Fn(&S) -> Result<Vec<I>, BoxError> + Send + Sync;
@@ -150,19 +150,11 @@ impl<S, I, O, W> Items<S, I, O, W> {
         self
     }
 
-    pub(crate) fn actions(&self) -> Vec<Action> {
-        self.actions.clone()
-    }
-
     pub(crate) fn inside(&self, kind: GraphNodeKind) -> Inside {
         Inside {
             at_most: Some(self.at_most.get()),
             ..Inside::of(kind)
         }
-    }
-
-    pub(crate) fn work(&self) -> &W {
-        &self.work
     }
 
     fn split(&self, state: &S) -> Result<Vec<I>, Failure> {
@@ -214,15 +206,8 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
         prep: &N::Prep,
         here: Here<'_>,
     ) -> Result<N::Exec, Failure> {
-        let node = &self.work;
-        let outcome = match here.step {
-            None => {
-                let exec = node.exec(prep).await;
-                exec.map_err(|error| Failure::node(Phase::Exec, error))
-            }
-            Some(step) => exec(node, prep, &step.named(step.name.of_item(index))).await,
-        };
-
+        let item = here.step.map(|step| step.named(step.name.of_item(index)));
+        let outcome = exec(&self.work, prep, item.as_ref()).await;
         outcome.map_err(|failure| failure.of_item(index))
     }
 }

@@ -1,17 +1,15 @@
-mod deliver;
-mod ended;
-mod extra;
 mod reporting;
 mod settings;
 mod stream;
 
-pub use ended::{Ended, Proceeded, Stepped};
 pub use stream::{Finished, RunItem, RunStream};
 
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
 
+use cogwork_text::{Name, NameList};
+use serde::Serialize;
 use tracing::Instrument;
 
 use crate::execute::budget::Budget;
@@ -21,9 +19,9 @@ use crate::execute::here::Context;
 use crate::execute::named_step::Attached;
 use crate::execute::stop::{Stop, unless_stopped};
 use crate::execute::walk::{Distance, Walk};
-use crate::journal::MemoryJournal;
-use crate::{Action, Flow, RunError, spans};
-use extra::Extra;
+use crate::journal::{Journal, MemoryJournal, encode};
+use crate::{Action, Flow, FlowGraph, Paused, RunError, spans};
+use settings::Extra;
 
 /// A run of a flow: a cursor over the checked graph.
 ///
@@ -150,6 +148,43 @@ impl<'f, S> Run<'f, S> {
         }
     }
 
+    /// Delivers the answer to an event that a [`Wait`](crate::Wait) of the run waits for, now or
+    /// later.
+    ///
+    /// The events for which composite nodes [wait](crate::journal::wait_for) are only known once
+    /// the run has reached the wait.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no node of the flow waits for this event, if the run has ended, or if the
+    /// answer cannot be recorded.
+    pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
+        let failed = |error| self.error(Failure::Journal(error));
+
+        let name = Name(event);
+        if self.cursor.ended().is_some() {
+            let reason = format!("the run has ended, so nothing waits for the event `{name}`");
+            return Err(self.error(Failure::Refused(reason)));
+        }
+
+        let wiring = &self.flow.wiring;
+        let awaits = |journal: &dyn Journal| wiring.waits_for(event) || journal.awaits(event);
+        let attached = self.context.attached.as_deref();
+        let found = attached.and_then(|attached| Some((attached, attached.keeper()?)));
+        let Some((attached, journal)) = found.filter(|(_, journal)| awaits(*journal)) else {
+            let graph = FlowGraph::of(wiring);
+            let known: Vec<_> = graph.events().into_iter().collect();
+            let known = NameList::and(&known);
+            let reason =
+                format!("no node waits for the event `{name}`; the flow waits for {known}");
+            return Err(self.error(Failure::Refused(reason)));
+        };
+
+        let answer =
+            encode(answer, attached.max_outcome).map_err(|problem| failed(problem.into()))?;
+        journal.deliver(event, answer).await.map_err(failed)
+    }
+
     /// Walks, inside a `tracing` span if a subscriber wants one. Returns the last action.
     ///
     /// An `async fn` would hold its arguments twice.
@@ -216,10 +251,10 @@ impl<'f, S> Run<'f, S> {
                     return Ok(action);
                 }
 
-                if let Some(folding) = folding
-                    && self.cursor.steps() % folding.every == 0
+                if let Some((every, write)) = folding
+                    && self.cursor.steps() % every == 0
                 {
-                    let state = (folding.write)(state);
+                    let state = write(state);
                     Box::pin(self.fold(state)).await?;
                 }
 
@@ -268,4 +303,40 @@ impl<S> fmt::Debug for Run<'_, S> {
             .field("steps", &self.steps())
             .finish_non_exhaustive()
     }
+}
+
+/// The result of one step of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stepped<'f> {
+    /// The run moved to a different node, or to the same one again.
+    Moved {
+        /// The node that was visited.
+        from: &'f str,
+        /// The action that it returned.
+        action: Action,
+        /// The node to visit next.
+        to: &'f str,
+    },
+    /// The run has ended.
+    Ended(Ended),
+}
+
+/// How far [`Run::proceed`] got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proceeded {
+    /// The run has ended.
+    Ended(Ended),
+    /// The run waits for an event.
+    Paused(Paused),
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ended {
+    /// The action on which the flow ended.
+    pub action: Action,
+    /// The number of visits to nodes, including repeated ones.
+    pub steps: u64,
 }

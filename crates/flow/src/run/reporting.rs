@@ -46,7 +46,7 @@ impl<S> Run<'_, S> {
 
         extra.first_state = None;
         if let Some(journal) = self.journal()
-            && let Some(json) = write(state)
+            && let Ok(json) = write(state)
             && let Err(problem) = journal.begin(&json)
         {
             let error = self.error(Failure::AnotherState(problem));
@@ -128,7 +128,12 @@ impl<S> Run<'_, S> {
 
     fn snapshot_with(&self, state: Json) -> Snapshot {
         let node = self.cursor.names().cloned().collect();
-        Snapshot::new(node, self.cursor.steps(), self.steps(), state)
+        Snapshot {
+            node,
+            number: self.cursor.steps(),
+            steps: self.steps(),
+            state,
+        }
     }
 
     /// Replaces the record so far with a snapshot.

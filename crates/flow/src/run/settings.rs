@@ -10,11 +10,38 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Run;
-use super::extra::{Extra, Folding};
 use crate::EventSink;
 use crate::execute::cursor::Cursor;
 use crate::execute::named_step::Attached;
-use crate::journal::{IntoJournal, Json, Snapshot};
+use crate::journal::{IntoJournal, Json, OutcomeProblem, Snapshot};
+
+/// Settings that few runs have.
+pub(super) struct Extra<S> {
+    pub(super) id: Option<Arc<str>>,
+    /// The sink of events, until the run has started.
+    pub(super) sink: Option<EventSink>,
+    /// After how many steps a snapshot replaces the record, and how the state is serialised for it.
+    pub(super) folding: Option<(NonZeroU64, WriteState<S>)>,
+    /// Serialises the state, until the journal has accepted it.
+    pub(super) first_state: Option<WriteState<S>>,
+    /// Why the journal's snapshot doesn't belong to this flow.
+    pub(super) misplaced: Option<String>,
+}
+
+impl<S> Default for Extra<S> {
+    fn default() -> Self {
+        Self {
+            id: None,
+            sink: None,
+            folding: None,
+            first_state: None,
+            misplaced: None,
+        }
+    }
+}
+
+/// Serialises a state.
+pub(super) type WriteState<S> = fn(&S) -> Result<Json, OutcomeProblem>;
 
 impl<S> Run<'_, S> {
     /// Sets the maximum number of steps, including those in subflows, items and branches. A run
@@ -111,7 +138,7 @@ impl<S> Run<'_, S> {
         S: Serialize,
     {
         let mut run = self.with_journal_any_state(journal);
-        run.extra().first_state = Some(|state| Json::of(state).ok());
+        run.extra().first_state = Some(|state| Json::of(state));
         run
     }
 
@@ -236,10 +263,7 @@ impl<S> Run<'_, S> {
             Ok(json)
         };
 
-        self.extra().folding = Some(Folding {
-            every: steps,
-            write,
-        });
+        self.extra().folding = Some((steps, write));
         self
     }
 

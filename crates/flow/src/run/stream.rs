@@ -1,11 +1,13 @@
 //! Runs as streams.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use futures_util::Stream;
+use futures_util::future::{FusedFuture, MaybeDone, maybe_done};
+use futures_util::{FutureExt, Stream};
 
 use super::Run;
 use crate::boxed::BoxFuture;
@@ -48,8 +50,7 @@ use crate::{Ended, Event, Events, Flow, RunError, events};
 /// ```
 pub struct RunStream<'f, S> {
     events: Events,
-    run: Option<BoxFuture<'f, Finished<S>>>,
-    finished: Option<Box<Finished<S>>>,
+    run: MaybeDone<BoxFuture<'f, Finished<S>>>,
 }
 
 /// An item of a [`RunStream`].
@@ -123,8 +124,7 @@ impl<'f, S> RunStream<'f, S> {
 
         Self {
             events,
-            run: Some(run(sink)),
-            finished: None,
+            run: maybe_done(run(sink)),
         }
     }
 
@@ -144,29 +144,30 @@ impl<'f, S> RunStream<'f, S> {
                 Poll::Pending | Poll::Ready(None) => {}
             }
 
-            let Some(run) = &mut self.run else {
-                let finished = self.finished.take();
-                return Poll::Ready(finished.map(|finished| RunItem::Finished(*finished)));
-            };
-
-            match run.as_mut().poll(context) {
-                Poll::Ready(finished) => {
-                    self.run = None;
-                    self.finished = Some(Box::new(finished));
-                }
-                Poll::Pending if self.events.is_empty() => return Poll::Pending,
-                Poll::Pending => {}
+            let is_running = !self.run.is_terminated() && self.run.poll_unpin(context).is_pending();
+            if !self.events.is_empty() {
+                continue;
             }
+            if is_running {
+                return Poll::Pending;
+            }
+
+            let finished = Pin::new(&mut self.run).take_output();
+            return Poll::Ready(finished.map(RunItem::Finished));
         }
     }
 }
-
-impl<S> Unpin for RunStream<'_, S> {}
 
 impl<S> Stream for RunStream<'_, S> {
     type Item = RunItem<S>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.poll(context)
+    }
+}
+
+impl<S> fmt::Debug for RunStream<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunStream").finish_non_exhaustive()
     }
 }

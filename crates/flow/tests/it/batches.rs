@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Ended, EventKind, Flow, Node, Phase, RunError, events,
-    from_exec, from_phases,
+    Action, Backoff, Batch, BoxError, Ended, Flow, Node, Phase, RunError, events, from_exec,
+    from_phases,
 };
 use insta::assert_snapshot;
 use lines::Lines;
@@ -396,26 +396,6 @@ async fn items_tell_what_they_do_under_their_own_names() {
     150 r: crawl/fetch#1[1] finished exec in 140ms
     150 r: crawl/fetch#1 ended on `default` after 1 step in all
     ");
-
-    let lines = Lines::default();
-    lines.run(&flow, &mut vec![taking(1)]).await.unwrap();
-
-    let (sink, mut told) = events(100);
-    flow.begin()
-        .with_events(sink)
-        .with_journal(lines.journal())
-        .finish(&mut vec![taking(1)])
-        .await
-        .unwrap();
-
-    let mut replayed = Vec::new();
-    while let Some(event) = told.next().await {
-        if event.kind == EventKind::Replayed {
-            replayed.push(event.step.unwrap().to_string());
-        }
-    }
-
-    assert_eq!(replayed, ["crawl/fetch#1[0]"]);
 }
 
 fn doubling(at_most: usize) -> Flow<Vec<u64>> {

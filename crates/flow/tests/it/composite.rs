@@ -43,11 +43,11 @@ async fn add_one(made: &Made, label: &str, n: u64) -> Result<u64, BoxError> {
 }
 
 /// A composite node made of a closure.
-struct Composite<F>(F);
+struct Composite<F>(Made, F);
 
 impl<F, O> Node<u64> for Composite<F>
 where
-    F: Fn(u64) -> O + Send + Sync,
+    F: Fn(Made, u64) -> O + Send + Sync,
     O: Future<Output = Result<u64, BoxError>> + Send,
 {
     type Prep = u64;
@@ -63,7 +63,7 @@ where
     }
 
     async fn exec(&self, n: &u64) -> Result<u64, BoxError> {
-        (self.0)(*n).await
+        (self.1)(self.0.clone(), *n).await
     }
 
     fn post(&self, state: &mut u64, _: u64, n: u64) -> Result<Action, BoxError> {
@@ -72,12 +72,12 @@ where
     }
 }
 
-fn composite<F, O>(exec: F) -> Composite<F>
+fn composite<F, O>(made: &Made, exec: F) -> Composite<F>
 where
-    F: Fn(u64) -> O + Send + Sync,
+    F: Fn(Made, u64) -> O + Send + Sync,
     O: Future<Output = Result<u64, BoxError>> + Send,
 {
-    Composite(exec)
+    Composite(made.clone(), exec)
 }
 
 fn flow(node: impl Node<u64> + 'static) -> Flow<u64> {

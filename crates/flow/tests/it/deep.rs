@@ -6,58 +6,22 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use std::future::pending;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
-use cogwork_flow::{Action, BoxError, Flow, from_fn, from_phases};
+use cogwork_flow::{Action, Flow, FlowGraph, from_fn};
+use futures_util::FutureExt;
 
 const DEPTH: usize = 30;
 const STACK: usize = 2 << 20;
 
-/// What the innermost node does.
-#[derive(Clone, Copy)]
-enum Innermost {
-    Counts,
-    Fails,
-    Waits,
-}
-
-fn nested(innermost: Innermost) -> Flow<u32> {
-    let node = from_phases(
-        |_: &mut u32| (),
-        move |()| async move {
-            match innermost {
-                Innermost::Counts => Ok(()),
-                Innermost::Fails => Err(BoxError::from("too deep for me")),
-                Innermost::Waits => pending().await,
-            }
-        },
-        |n, _, ()| *n += 1,
-    );
-
-    let mut flow = Flow::builder("0")
-        .node("n", node)
-        .chain(["n"])
-        .build()
-        .unwrap();
-
+fn nested() -> Flow<u32> {
+    let mut flow = Flow::from_node("0", from_fn(|n: &mut u32| *n += 1)).unwrap();
     for level in 1..=DEPTH {
         let outer = Flow::builder(level.to_string());
         let inner = (level - 1).to_string();
-        let outer = outer
-            .start(&inner)
-            .subflow(&inner, flow, |n: &mut u32| n)
-            .end(&inner, "default");
+        let outer = outer.subflow(&inner, flow, |n: &mut u32| n).chain([inner]);
         flow = outer.build().unwrap();
     }
 
     flow
-}
-
-/// Polls once and drops what is not done.
-fn poll_once<T>(future: impl Future<Output = T>) -> Poll<T> {
-    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
 fn with_small_stack(test: impl FnOnce() + Send + 'static) {
@@ -73,39 +37,9 @@ fn with_small_stack(test: impl FnOnce() + Send + 'static) {
 fn a_deep_flow_runs_and_is_dropped() {
     with_small_stack(|| {
         let mut n = 0;
-        let Poll::Ready(Ok(ended)) = poll_once(nested(Innermost::Counts).run(&mut n)) else {
-            panic!("the node neither waits nor fails");
-        };
+        let ended = nested().run(&mut n).now_or_never().unwrap().unwrap();
 
         assert_eq!((n, ended.steps, ended.action), (1, 1, Action::DEFAULT));
-    });
-}
-
-#[test]
-fn an_error_from_the_depth_names_every_flow() {
-    with_small_stack(|| {
-        let Poll::Ready(Err(error)) = poll_once(nested(Innermost::Fails).run(&mut 0)) else {
-            panic!("the node fails at once");
-        };
-
-        let names: Vec<String> = (0..=DEPTH).rev().map(|level| level.to_string()).collect();
-        assert_eq!(error.flow_path(), names);
-        let path = names.join("/");
-        assert_eq!(
-            error.to_string(),
-            format!("flow `{path}`, node `n`: exec failed: too deep for me")
-        );
-    });
-}
-
-#[test]
-fn a_deep_flow_is_cancelled() {
-    with_small_stack(|| {
-        let flow = nested(Innermost::Waits);
-        let mut n = 0;
-        let mut run = flow.begin();
-        assert!(poll_once(run.step(&mut n)).is_pending());
-        assert_eq!((n, run.node(), run.steps()), (0, Some("n"), 0));
     });
 }
 
@@ -113,10 +47,15 @@ fn a_deep_flow_is_cancelled() {
 #[test]
 fn a_deep_flow_is_drawn() {
     with_small_stack(|| {
-        let flow = nested(Innermost::Counts);
+        let flow = nested();
         let drawn = flow.mermaid();
         assert_eq!(drawn.matches("subgraph").count(), DEPTH);
         assert!(drawn.len() < 300 * DEPTH, "{} bytes", drawn.len());
+
+        let graph = flow.graph();
+        let json = serde_json::to_string(&graph).unwrap();
+        let read: FlowGraph = serde_json::from_str(&json).unwrap();
+        assert_eq!(read.difference(&graph), None);
     });
 }
 

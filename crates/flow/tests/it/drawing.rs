@@ -77,30 +77,6 @@ fn choice() -> Flow<()> {
 }
 
 #[test]
-fn a_self_loop_and_two_ends() {
-    let flow = Flow::builder("think")
-        .start("think")
-        .node("think", does(&["continue", "end", "give up"]))
-        .edge("think", "continue", "think")
-        .end("think", "end")
-        .edge("think", "give up", "apologise")
-        .node("apologise", does(&["default"]))
-        .end("apologise", "default")
-        .build()
-        .unwrap();
-    assert_snapshot!(flow.mermaid(), @r#"
-    flowchart TD
-        start0(( )) --> n0
-        n0["think"]
-        n1["apologise"]
-        n0 -->|"continue"| n0
-        n0 -->|"end"| end0(((end)))
-        n0 -->|"give up"| n1
-        n1 -->|"default"| end0(((end)))
-    "#);
-}
-
-#[test]
 fn every_kind_of_place_has_a_shape_of_its_own() {
     assert_snapshot!("everything_as_mermaid", everything().mermaid());
 }

@@ -307,19 +307,3 @@ async fn a_reader_that_is_too_slow_misses_events_and_is_told_how_many() {
 
     assert_eq!(kept, 3);
 }
-
-#[tokio::test]
-async fn a_reader_that_is_gone_is_no_error() {
-    let (sink, told) = events(3);
-    drop(told);
-    let flow = Flow::builder("f")
-        .node("up", from_fn(|n: &mut u32| *n += 1))
-        .chain(["up"]);
-    flow.build()
-        .unwrap()
-        .begin()
-        .with_events(sink)
-        .finish(&mut 0)
-        .await
-        .unwrap();
-}

@@ -290,35 +290,6 @@ async fn a_replay_folds_nothing_until_it_is_past_the_record() {
     assert_snapshot!(lines.text(), @r#"{"snapshot":{"node":["rest"],"number":8,"steps":8,"state":{"rounds":3,"sum":0,"words":["one","two"]}}}"#);
 }
 
-#[tokio::test]
-async fn outcomes_of_a_step_that_is_not_whole_are_not_folded() {
-    let keys = Keys::default();
-    let lines = Lines::default();
-    let flow = long(2, &keys);
-    lines.run(&flow, &mut Tally::default()).await.unwrap();
-
-    let made = keys.lock().unwrap().len();
-
-    // As if the process had been killed between the two items of the second round.
-    let before = |line: &Entry| match line {
-        Entry::Outcome { step, .. } => {
-            !["long/add/two#5[1]", "long/look#6"].contains(&step.as_str())
-        }
-        _ => false,
-    };
-
-    lines.0.lock().unwrap().retain(before);
-    let (journal, mut state) = taken_up(&lines);
-    let mut run = flow.begin().with_journal(journal).with_fold_every(every(1));
-
-    for _ in 0..5 {
-        run.step(&mut state).await.unwrap();
-    }
-
-    assert_eq!(keys.lock().unwrap()[made..], ["r:long/add/two#5[1]"]);
-    assert_snapshot!(lines.text(), @r#"{"snapshot":{"node":["look"],"number":5,"steps":5,"state":{"rounds":1,"sum":12,"words":[]}}}"#);
-}
-
 fn halving() -> Flow<f64> {
     Flow::builder("halve")
         .start("halve")

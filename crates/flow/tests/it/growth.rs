@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use allocation_counter::{AllocationInfo, measure};
 use cogwork_flow::journal::{Journal, Json, MemoryJournal, Recorded};
-use cogwork_flow::{Action, Batch, Branches, Each, Flow, Run, Wait, events, from_fn, from_phases};
+use cogwork_flow::{Action, Batch, Each, Flow, Run, Wait, events, from_fn, from_phases};
 use lines::Lines;
 
 /// Does something with so many parts, on this thread alone.
@@ -132,19 +132,6 @@ fn answers_to_many_waits() {
 }
 
 #[test]
-fn answers_before_anybody_waits() {
-    grows_with_its_parts(async |count| {
-        let flow = questions(count);
-        let mut run = flow.begin();
-        for number in (0..count).rev() {
-            run.deliver(&event(number), &()).await.unwrap();
-        }
-
-        run.finish(&mut 0).await.unwrap();
-    });
-}
-
-#[test]
 fn items_that_wait_for_one_event() {
     grows_with_its_parts(async |count| {
         let flow = items(100);
@@ -188,39 +175,6 @@ fn items_that_are_answered_one_by_one() {
         };
         let (ended, ()) = tokio::join!(run.finish(&mut all), answers);
         ended.unwrap();
-    });
-}
-
-#[test]
-fn branches_that_wait_each_for_its_own_event() {
-    grows_with_its_parts(async |count| {
-        let branches = (0..count).fold(Branches::new(), |branches, number| {
-            let wait = Wait::for_event(event(number), |(): &mut (), (): ()| ());
-            let flow = Flow::builder("one").wait("ask", wait).chain(["ask"]);
-            branches.branch(
-                number.to_string(),
-                flow.build().unwrap(),
-                |()| (),
-                |(), ()| (),
-            )
-        });
-
-        let fork = Flow::builder("fork")
-            .start("fork")
-            .branches("fork", branches);
-        let flow = fork.end("fork", Action::DEFAULT).build().unwrap();
-
-        let mut run = flow
-            .begin()
-            .with_max_steps(u64::MAX)
-            .with_journal(Lines::default().journal());
-        let stopped = run.finish(&mut ()).await.unwrap_err();
-        assert!(stopped.paused().is_some());
-        for number in 0..count {
-            run.deliver(&event(number), &()).await.unwrap();
-        }
-
-        run.finish(&mut ()).await.unwrap();
     });
 }
 

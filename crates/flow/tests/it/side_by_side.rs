@@ -119,25 +119,6 @@ async fn an_item_that_fails_stops_the_others_and_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn steps_inside_count_towards_the_limit() {
-    let (flow, _) = over_each(1);
-    let mut items = vec![1, 2, 3, 4];
-    let error = flow
-        .begin()
-        .with_max_steps(3)
-        .finish(&mut items)
-        .await
-        .unwrap_err();
-
-    assert!(error.is_step_limit());
-    assert_eq!(
-        error.to_string(),
-        "flow `all/each[2]`, node `work`: the run reached its limit of 3 steps before this node"
-    );
-    assert_eq!(items, [1, 2, 3, 4]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn items_side_by_side_do_not_pass_the_limit_together() {
     let (flow, counts) = over_each(1000);
     let mut items = vec![10; 1000];

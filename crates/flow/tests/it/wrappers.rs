@@ -249,29 +249,6 @@ async fn a_timeout_around_a_retry_is_for_all_attempts_together() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_longest_timeout_and_delay_are_taken_as_they_are() {
-    let mut job = Job {
-        failures: 1,
-        ..Job::taking(secs(5))
-    };
-    let longest = doubling(2)
-        .with_first(Duration::MAX)
-        .with_ceiling(Duration::MAX);
-    let node = Service
-        .timeout(Duration::MAX)
-        .retry(longest)
-        .timeout(secs(3_600));
-    let (outcome, took) = run(node, &mut job).await;
-
-    assert_eq!(
-        outcome.unwrap_err().downcast_ref(),
-        Some(&Elapsed { limit: secs(3_600) })
-    );
-    assert_eq!(job.calls(), 1);
-    assert_took(took, secs(3_600));
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_fallback_outside_a_retry_comes_after_all_attempts() {
     let mut job = Job::failing(9);
     let seen = Arc::new(AtomicU32::new(0));

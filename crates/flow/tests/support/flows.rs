@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use cogwork_flow::journal::{recorded, wait_for};
 use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Branches, Each, Flow, FlowBuilder, Node, Wait, from_fn,
-    from_phases, from_phases_with, idempotency_key,
+    Action, Backoff, Batch, Branches, Each, Flow, Node, Wait, from_fn, from_phases, idempotency_key,
 };
 use futures_util::future::join_all;
 use tokio::task::yield_now;
@@ -185,10 +184,6 @@ pub(crate) fn a_loop(world: &World) -> Flow<State> {
         .unwrap()
 }
 
-pub(crate) fn a_step(world: &World) -> Flow<State> {
-    single(first(node(world, unless_13)))
-}
-
 pub(crate) fn a_batch(world: &World) -> Flow<State> {
     batch(node(world, unless_13))
 }
@@ -197,59 +192,12 @@ pub(crate) fn a_step_of_three_attempts(world: &World) -> Flow<State> {
     single(first(node(world, unless_13).retry(three())))
 }
 
-pub(crate) fn a_batch_of_three_attempts(world: &World) -> Flow<State> {
-    batch(node(world, unless_13).retry(three()))
-}
-
-pub(crate) fn a_step_good_at_last(world: &World) -> Flow<State> {
-    single(first(node(world, the_third_time).retry(three())))
-}
-
 pub(crate) fn a_batch_good_at_last(world: &World) -> Flow<State> {
     batch(node(world, the_third_time).retry(three()))
 }
 
-pub(crate) fn a_timeout(world: &World) -> Flow<State> {
-    single(first(node(world, slow_with_13).timeout(SECOND)))
-}
-
 pub(crate) fn a_retry_of_a_timeout(world: &World) -> Flow<State> {
     batch(node(world, slow_with_13).timeout(SECOND).retry(three()))
-}
-
-pub(crate) fn a_timeout_around_a_retry(world: &World) -> Flow<State> {
-    single(first(node(world, unless_13).retry(three()).timeout(HOUR)))
-}
-
-/// A fallback that waits.
-async fn thousand_more(n: u64, _: impl Sized) -> Result<u64, BoxError> {
-    sleep(SECOND).await;
-    yield_now().await;
-    Ok(n + 1000)
-}
-
-pub(crate) fn a_fallback_around_a_retry(world: &World) -> Flow<State> {
-    batch(
-        node(world, unless_13)
-            .retry(three())
-            .fallback(thousand_more),
-    )
-}
-
-pub(crate) fn a_step_with_a_fallback(world: &World) -> Flow<State> {
-    single(first(
-        node(world, unless_13)
-            .retry(three())
-            .fallback(thousand_more),
-    ))
-}
-
-pub(crate) fn a_timeout_around_a_fallback(world: &World) -> Flow<State> {
-    single(first(
-        node(world, unless_13)
-            .fallback(thousand_more)
-            .timeout(SECOND / 2),
-    ))
 }
 
 /// The first call is recorded and fails; the fallback makes another.
@@ -266,81 +214,6 @@ pub(crate) fn a_composite_step_with_a_fallback(world: &World) -> Flow<State> {
             Ok(outcome.await?)
         },
     )))
-}
-
-/// Items, flows over items and branches: each fails or goes by what it makes.
-pub(crate) fn places_that_choose(world: &World) -> Flow<State> {
-    let split = |all: &State| match all[0] {
-        13 => Err("13 cannot be split".into()),
-        _ => Ok(all.clone()),
-    };
-    let join = |all: &mut State, done: Vec<u64>| {
-        *all = done;
-        match all[0] {
-            52 => Err("52 cannot be joined".into()),
-            _ => Ok(label(all)),
-        }
-    };
-    let branch = |all: &State| Ok::<_, BoxError>(all.clone());
-    let left = |all: &mut State, left: State| {
-        all[0] = u64::try_from(i64::try_from(left[0])?)?;
-        Ok(())
-    };
-
-    let work = || Flow::from_node("work", node(world, double)).unwrap();
-    let leaf = single(first(node(world, double)));
-    let labels = ["small", "large"];
-    let places = [("batch", "each"), ("each", "fork")];
-
-    let builder = Flow::builder("leaf")
-        .start("batch")
-        .batch(
-            "batch",
-            Batch::at_most(2, node(world, double), split, join).with_actions(labels),
-        )
-        .each(
-            "each",
-            Each::at_most(2, work(), split, join).with_actions(labels),
-        )
-        .branches(
-            "fork",
-            Branches::new()
-                .branch("left", leaf.clone(), branch, left)
-                .branch("right", leaf, State::clone, |_, _| ()),
-        )
-        .edge("fork", Action::DEFAULT, "end")
-        .node("end", from_fn(|all: &mut State| all.push(1)))
-        .end("end", Action::DEFAULT);
-
-    let edges = |builder: FlowBuilder<State>, (from, to): (&str, &str)| {
-        builder.edge(from, "small", to).edge(from, "large", "end")
-    };
-    places.into_iter().fold(builder, edges).build().unwrap()
-}
-
-fn label(all: &State) -> &'static str {
-    if all[0] < 20 { "small" } else { "large" }
-}
-
-pub(crate) fn a_post_that_sees_the_input(world: &World) -> Flow<State> {
-    let double = from_phases_with(
-        world.clone(),
-        |all: &mut State| all[0],
-        async |world, n| {
-            world.call();
-            yield_now().await;
-            Ok::<_, String>(2 * n)
-        },
-        |all, input, doubled| {
-            if input == 3 {
-                return Err(format!("{input} has become {doubled}"));
-            }
-
-            all.push(input + doubled);
-            Ok(())
-        },
-    );
-    Flow::from_node("leaf", double).unwrap()
 }
 
 pub(crate) fn a_sleep(world: &World) -> Flow<State> {
@@ -403,41 +276,6 @@ pub(crate) fn a_wait_answered_in_time(world: &World) -> Flow<State> {
 
 pub(crate) fn a_wait_that_times_out(world: &World) -> Flow<State> {
     wait_with_limit("silence", world)
-}
-
-pub(crate) fn an_empty_batch(world: &World) -> Flow<State> {
-    let none = Batch::at_most(
-        2,
-        node(world, double),
-        |_: &State| Vec::new(),
-        |all, done| all.extend(done),
-    );
-    Flow::builder("leaf")
-        .start("none")
-        .batch("none", none)
-        .node("work", first(node(world, double)))
-        .edge("none", Action::DEFAULT, "work")
-        .end("work", Action::DEFAULT)
-        .build()
-        .unwrap()
-}
-
-pub(crate) fn a_post_that_fails(world: &World) -> Flow<State> {
-    let check = from_fn(|all: &mut State| {
-        if all[0] == 26 {
-            Err("26 is twice 13".into())
-        } else {
-            Ok(())
-        }
-    });
-    Flow::builder("leaf")
-        .start("work")
-        .node("work", first(node(world, double)))
-        .node("check", check)
-        .edge("work", Action::DEFAULT, "check")
-        .end("check", Action::DEFAULT)
-        .build()
-        .unwrap()
 }
 
 pub(crate) fn a_panic(world: &World) -> Flow<State> {

@@ -24,16 +24,10 @@ pub(crate) async fn dropped_after<T>(polls: usize, running: impl Future<Output =
 async fn calls_are_named_by_step_attempt_label_and_number() {
     let made = Made::default();
     let lines = Lines::default();
-    let flow = flow(composite({
-        let made = made.clone();
-        move |n| {
-            let made = made.clone();
-            async move {
-                let n = add_one(&made, "a/b", n).await?;
-                let n = add_one(&made, "c", n).await?;
-                add_one(&made, "a/b", n).await
-            }
-        }
+    let flow = flow(composite(&made, move |made, n| async move {
+        let n = add_one(&made, "a/b", n).await?;
+        let n = add_one(&made, "c", n).await?;
+        add_one(&made, "a/b", n).await
     }));
 
     assert_eq!(run(&flow, &lines).await.unwrap(), 3);
@@ -55,12 +49,8 @@ async fn an_outcome_of_the_whole_step_is_enough() {
         .unwrap()
         .push(serde_json::from_str(r#"{"outcome":{"step":"f/n#1","outcome":41}}"#).unwrap());
 
-    let flow = flow(composite({
-        let made = made.clone();
-        move |n| {
-            let made = made.clone();
-            async move { add_one(&made, "add", n).await }
-        }
+    let flow = flow(composite(&made, move |made, n| async move {
+        add_one(&made, "add", n).await
     }));
 
     assert_eq!(run(&flow, &lines).await.unwrap(), 41);
@@ -69,7 +59,7 @@ async fn an_outcome_of_the_whole_step_is_enough() {
 
 #[tokio::test]
 async fn without_a_journal_the_work_is_just_done() {
-    let flow = flow(composite(|n| async move {
+    let flow = flow(composite(&Made::default(), |_, n| async move {
         let outcome = recorded("add", || async { Ok::<_, BoxError>(n + 1) });
         Ok(outcome.await?)
     }));
@@ -85,7 +75,7 @@ async fn without_a_journal_the_work_is_just_done() {
 #[tokio::test]
 async fn an_outcome_that_is_too_large_fails_the_step() {
     let lines = Lines::default();
-    let flow = flow(composite(|n| async move {
+    let flow = flow(composite(&Made::default(), |_, n| async move {
         let outcome = recorded("big", || async { Ok::<_, BoxError>("x".repeat(100)) });
         Ok(outcome.await?.len() as u64 + n)
     }));

@@ -11,8 +11,7 @@ async fn replayed_calls_and_notes_are_events() {
     let made = Made::default();
     let lines = Lines::default();
     let stops = Arc::new(AtomicBool::new(true));
-    let flow = flow(composite(move |n| {
-        let made = made.clone();
+    let flow = flow(composite(&made, move |made, n| {
         let stops = Arc::clone(&stops);
         async move {
             let n = add_one(&made, "add", n).await?;

@@ -10,10 +10,8 @@ use crate::lines::Lines;
 
 /// Makes two calls, then fails in the first `times` attempts.
 fn failing(made: &Made, times: u32) -> impl Node<u64, Prep = u64> + use<> {
-    let made = made.clone();
     let left = Arc::new(AtomicU32::new(times));
-    composite(move |n| {
-        let made = made.clone();
+    composite(made, move |made, n| {
         let left = Arc::clone(&left);
         async move {
             let n = add_one(&made, "add", n).await?;
@@ -81,21 +79,17 @@ async fn an_attempt_that_timed_out_is_a_failed_one() {
     let made = Made::default();
     let lines = Lines::default();
     let slow = Arc::new(AtomicU32::new(1));
-    let node = composite({
-        let made = made.clone();
-        move |n| {
-            let made = made.clone();
-            let slow = Arc::clone(&slow);
-            async move {
-                let n = add_one(&made, "add", n).await?;
-                let outcome = recorded("slow", || async {
-                    if slow.swap(0, Ordering::Relaxed) == 1 {
-                        tokio::time::sleep(Duration::from_secs(10)).await;
-                    }
-                    Ok::<_, BoxError>(n + 1)
-                });
-                Ok(outcome.await?)
-            }
+    let node = composite(&made, move |made, n| {
+        let slow = Arc::clone(&slow);
+        async move {
+            let n = add_one(&made, "add", n).await?;
+            let outcome = recorded("slow", || async {
+                if slow.swap(0, Ordering::Relaxed) == 1 {
+                    tokio::time::sleep(Duration::from_secs(10)).await;
+                }
+                Ok::<_, BoxError>(n + 1)
+            });
+            Ok(outcome.await?)
         }
     });
 
@@ -119,16 +113,12 @@ async fn a_panic_fails_the_attempt() {
     let made = Made::default();
     let lines = Lines::default();
     let panics = Arc::new(AtomicU32::new(1));
-    let flow = flow(composite({
-        let made = made.clone();
-        move |n| {
-            let made = made.clone();
-            let panics = Arc::clone(&panics);
-            async move {
-                let n = add_one(&made, "add", n).await?;
-                assert_eq!(panics.swap(0, Ordering::Relaxed), 0, "not today");
-                Ok(n)
-            }
+    let flow = flow(composite(&made, move |made, n| {
+        let panics = Arc::clone(&panics);
+        async move {
+            let n = add_one(&made, "add", n).await?;
+            assert_eq!(panics.swap(0, Ordering::Relaxed), 0, "not today");
+            Ok(n)
         }
     }));
 
@@ -145,36 +135,32 @@ async fn a_failed_call_is_recorded_with_its_text() {
     let made = Made::default();
     let fails = Arc::new(AtomicU32::new(1));
     let stops = Arc::new(AtomicU32::new(1));
-    let flow = flow(composite({
-        let made = made.clone();
-        move |n| {
-            let made = made.clone();
-            let fails = Arc::clone(&fails);
-            let stops = Arc::clone(&stops);
-            async move {
-                let first = recorded("first", || async {
-                    match fails.swap(0, Ordering::Relaxed) {
-                        1 => Err(std::io::Error::other("no connection")),
-                        _ => Ok(100),
-                    }
-                });
-                let n = match first.await {
-                    Ok(more) => n + more,
-                    Err(error) => {
-                        assert_eq!(error.to_string(), "no connection");
-                        let again = matches!(error, CallError::Recorded(_));
-                        assert_eq!(again, stops.load(Ordering::Relaxed) == 0);
-                        add_one(&made, "instead", n).await?
-                    }
-                };
-
-                // As if the process were killed here.
-                if stops.swap(0, Ordering::Relaxed) == 1 {
-                    std::future::pending::<()>().await;
+    let flow = flow(composite(&made, move |made, n| {
+        let fails = Arc::clone(&fails);
+        let stops = Arc::clone(&stops);
+        async move {
+            let first = recorded("first", || async {
+                match fails.swap(0, Ordering::Relaxed) {
+                    1 => Err(std::io::Error::other("no connection")),
+                    _ => Ok(100),
                 }
+            });
+            let n = match first.await {
+                Ok(more) => n + more,
+                Err(error) => {
+                    assert_eq!(error.to_string(), "no connection");
+                    let again = matches!(error, CallError::Recorded(_));
+                    assert_eq!(again, stops.load(Ordering::Relaxed) == 0);
+                    add_one(&made, "instead", n).await?
+                }
+            };
 
-                Ok(n)
+            // As if the process were killed here.
+            if stops.swap(0, Ordering::Relaxed) == 1 {
+                std::future::pending::<()>().await;
             }
+
+            Ok(n)
         }
     }));
 

@@ -8,16 +8,12 @@ use crate::lines::Lines;
 
 /// Makes two calls, and waits in between if the number is 10 or more.
 fn node(made: &Made) -> impl Node<u64, Exec = u64> + use<> {
-    let made = made.clone();
-    composite(move |n| {
-        let made = made.clone();
-        async move {
-            let n = add_one(&made, "first", n).await?;
-            if n > 10 {
-                wait_for::<()>(&format!("go {n}"), "", None).await?;
-            }
-            add_one(&made, "second", n).await
+    composite(made, move |made, n| async move {
+        let n = add_one(&made, "first", n).await?;
+        if n > 10 {
+            wait_for::<()>(&format!("go {n}"), "", None).await?;
         }
+        add_one(&made, "second", n).await
     })
 }
 

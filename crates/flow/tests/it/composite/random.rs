@@ -81,11 +81,9 @@ fn sum(actions: &[Action]) -> u64 {
 
 /// A flow that does this, and fails so many times at the end.
 fn acting(made: &Made, actions: &[Action], failures: u32) -> Flow<u64> {
-    let made = made.clone();
     let actions: Arc<[Action]> = actions.into();
     let failures = Arc::new(AtomicU32::new(failures));
-    flow(composite(move |mut n| {
-        let made = made.clone();
+    flow(composite(made, move |made, mut n| {
         let actions = Arc::clone(&actions);
         let failures = Arc::clone(&failures);
         async move {

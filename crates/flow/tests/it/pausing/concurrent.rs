@@ -8,7 +8,6 @@ use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{Action, Branches, Each, Flow, Wait};
 use insta::assert_snapshot;
 use lines::Lines;
-use tokio::time::advance;
 
 use super::{Notes, ask, asking, note, pauses};
 use crate::lines;
@@ -150,23 +149,6 @@ async fn branches_are_answered_in_any_order() {
     run.finish(&mut notes).await.unwrap();
     assert_eq!(notes, ["worked", "yes", "worked", "no", "idle"]);
     assert_eq!(calls.load(Ordering::SeqCst), 3);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_time_limit_of_a_branch_passes_while_another_waits() {
-    let calls = Arc::default();
-    let lines = Lines::default();
-    let flow = committee(&calls);
-    let mut run = flow.begin().with_journal(lines.journal());
-    pauses(&mut run, &mut vec![]).await;
-    advance(Duration::from_secs(61)).await;
-    assert_eq!(pauses(&mut run, &mut vec![]).await.until, None);
-    run.deliver("bob", &"too late").await.unwrap();
-    run.deliver("ada", &"yes").await.unwrap();
-
-    let mut notes = vec![];
-    run.finish(&mut notes).await.unwrap();
-    assert_eq!(notes, ["worked", "yes", "worked", "idle"]);
 }
 
 #[tokio::test]

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use cogwork_flow::Flow;
 use cogwork_flow::journal::MemoryJournal;
 use insta::assert_snapshot;
 use lines::Lines;
 
-use super::{Notes, ask, asking, note, pauses};
+use super::{ask, asking, pauses};
 use crate::lines;
 
 #[tokio::test]
@@ -107,41 +106,5 @@ async fn finish_says_that_the_run_pauses() {
     assert_eq!(
         (error.is_journal(), error.is_panic(), error.phase()),
         (false, false, None)
-    );
-}
-
-#[tokio::test]
-async fn a_wait_in_a_subflow_pauses_the_whole_run() {
-    let calls = Arc::default();
-    let lines = Lines::default();
-    let flow = Flow::builder("journal")
-        .start("paper")
-        .subflow("paper", asking(ask("word"), &calls), |notes: &mut Notes| {
-            notes
-        })
-        .node("post", note("posted", &calls))
-        .edge("paper", "default", "post")
-        .end("post", "default")
-        .build()
-        .unwrap();
-
-    let paused = pauses(&mut flow.begin().with_journal(lines.journal()), &mut vec![]).await;
-    assert_eq!(paused.step.to_string(), "journal/paper/review#2");
-    let mut run = flow.begin().with_journal(lines.journal());
-    let mut notes = vec![];
-    run.deliver("word", &"good").await.unwrap();
-    run.finish(&mut notes).await.unwrap();
-    assert_eq!(notes, ["written", "good", "printed", "posted"]);
-    assert_eq!(calls.load(Ordering::SeqCst), 3);
-
-    let mut run = flow.begin();
-    let mut notes = vec![];
-    pauses(&mut run, &mut notes).await;
-    run.deliver("word", &"good").await.unwrap();
-    run.finish(&mut notes).await.unwrap();
-    assert_eq!(
-        notes,
-        ["written", "good", "printed", "posted"],
-        "without a journal too"
     );
 }
