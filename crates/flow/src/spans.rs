@@ -6,7 +6,7 @@ use std::time::Duration;
 use tracing::field::{Empty, display};
 use tracing::{Level, Span, debug, error, event_enabled, info, info_span, span_enabled, warn};
 
-use crate::{Action, Operation, RunError, StepName};
+use crate::{Operation, RunError, StepName};
 
 /// Returns whether a subscriber wants the spans of runs.
 pub(crate) fn are_wanted() -> bool {
@@ -58,11 +58,6 @@ pub(crate) fn of_step(name: &StepName, operation: &Operation) -> Span {
         "openinference.span.kind" = kind,
         "error.type" = Empty,
     )
-}
-
-/// Records the action by which a run ended, or a step was left.
-pub(crate) fn left(span: &Span, action: &Action) {
-    span.record("action", action.as_str());
 }
 
 /// Records the error of a run or a step. A pause isn't an error.

@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use super::failure::Failure;
 use super::here::Here;
 use super::walk::{Distance, Walk};
-use super::yielding::give_way;
+use super::yielding::{BETWEEN_YIELDS, yield_now};
 use crate::{Flow, Level, Part};
 
 /// Runs a flow inside a visit until it ends.
@@ -84,7 +84,10 @@ pub(crate) async fn all_of<T>(
 }
 
 async fn numbered<F: Future>((index, work): (usize, F)) -> (usize, F::Output) {
-    give_way(index).await;
+    if (index as u64 + 1).is_multiple_of(BETWEEN_YIELDS) {
+        yield_now().await;
+    }
+
     (index, work.await)
 }
 

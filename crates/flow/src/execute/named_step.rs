@@ -16,31 +16,18 @@ use crate::wiring::Place;
 use crate::{Action, EventKind, Level, Operation, Phase, RunError, StepName};
 
 /// What few runs have: observers, a journal, and settings of it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Attached {
     pub(crate) watch: Option<Watch>,
     pub(crate) journal: Option<Arc<dyn Journal>>,
     /// Stores answers for a run without a journal.
     pub(crate) answers: Option<Arc<dyn Journal>>,
     /// The maximum size of an outcome, in bytes of JSON.
-    pub(crate) max_outcome: usize,
+    pub(crate) max_outcome: Option<usize>,
     /// Whether the run stays at its waits.
     pub(crate) is_live: bool,
     /// Whether the steps have `tracing` spans.
     pub(crate) is_traced: bool,
-}
-
-impl Default for Attached {
-    fn default() -> Self {
-        Self {
-            watch: None,
-            journal: None,
-            answers: None,
-            max_outcome: 16 << 20,
-            is_live: false,
-            is_traced: false,
-        }
-    }
 }
 
 impl Attached {
@@ -48,6 +35,11 @@ impl Attached {
     /// events.
     pub(crate) fn keeper(&self) -> Option<&dyn Journal> {
         self.journal.as_deref().or(self.answers.as_deref())
+    }
+
+    /// Returns the maximum size of an outcome. By default, it is 16 MiB.
+    pub(crate) fn max_outcome(&self) -> usize {
+        self.max_outcome.unwrap_or(16 << 20)
     }
 
     /// Returns the named step at the place of the cursor. `around` is the path to the flow if that

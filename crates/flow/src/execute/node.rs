@@ -74,7 +74,7 @@ pub(crate) async fn exec<S, N: Node<S>>(
         Box::pin(async {
             let exec = node.exec(prep).await;
             let exec = exec.map_err(WorkError::new)?;
-            let recordable = recordable(&exec, step.attached.max_outcome);
+            let recordable = recordable(&exec, step.attached.max_outcome());
             let (json, exec) = recordable.map_err(WorkError::new)?;
 
             *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(exec);

@@ -61,7 +61,7 @@ pub(crate) async fn call(
         work.await
     });
 
-    let json = journal.call(name, Work::new(work)).await?;
+    let json = journal.call(name, Work(work)).await?;
     let was_made = was_made.load(Ordering::Relaxed);
     Ok(Outcome { json, was_made })
 }
@@ -204,7 +204,7 @@ impl Calls {
     }
 
     pub(crate) fn max_outcome(&self) -> usize {
-        self.step.attached.max_outcome
+        self.step.attached.max_outcome()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -124,7 +124,7 @@ impl<S> Walk<'_, '_, S> {
             };
 
             if let Some(span) = span {
-                spans::left(&span, &action);
+                span.record("action", action.as_str());
             }
 
             if around.is_none() {

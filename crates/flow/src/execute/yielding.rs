@@ -7,13 +7,6 @@ use std::task::Poll;
 /// The number of steps, or of items of a batch, between yields.
 pub(crate) const BETWEEN_YIELDS: u64 = 128;
 
-/// Yields for one in [`BETWEEN_YIELDS`] items.
-pub(crate) async fn give_way(index: usize) {
-    if index as u64 % BETWEEN_YIELDS == BETWEEN_YIELDS - 1 {
-        yield_now().await;
-    }
-}
-
 /// Yields to other tasks, on any runtime.
 pub(crate) async fn yield_now() {
     let mut yielded = false;

@@ -11,15 +11,9 @@ use crate::BoxError;
 
 /// The work of a call, for [`Journal::call`](super::Journal::call): a future, to be awaited if no
 /// outcome is recorded. It includes the retries around the node.
-pub struct Work<'a>(Pin<&'a mut (dyn Future<Output = Result<Json, WorkError>> + Send + 'a)>);
-
-impl<'a> Work<'a> {
-    pub(crate) fn new(
-        work: Pin<&'a mut (dyn Future<Output = Result<Json, WorkError>> + Send + 'a)>,
-    ) -> Self {
-        Self(work)
-    }
-}
+pub struct Work<'a>(
+    pub(crate) Pin<&'a mut (dyn Future<Output = Result<Json, WorkError>> + Send + 'a)>,
+);
 
 impl Future for Work<'_> {
     type Output = Result<Json, WorkError>;

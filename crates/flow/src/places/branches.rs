@@ -61,9 +61,7 @@ type Join<S> = Box<dyn FnOnce(&mut S) -> Result<(), BoxError> + Send>;
 impl<S: 'static> Branches<S> {
     /// Creates an empty set of branches. Visiting it does nothing.
     pub fn new() -> Self {
-        Self {
-            branches: Vec::new(),
-        }
+        Self::default()
     }
 
     /// Adds a branch. `split` creates its state from the whole state, and `join` stores its part in
@@ -116,7 +114,8 @@ impl<S: 'static> Branches<S> {
 
 impl<S: 'static> Default for Branches<S> {
     fn default() -> Self {
-        Self::new()
+        let branches = Vec::new();
+        Self { branches }
     }
 }
 

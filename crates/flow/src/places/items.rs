@@ -1,7 +1,5 @@
 //! Work on each of many items, all in one visit.
 
-use std::num::NonZeroUsize;
-
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::inside::{all_of, finish};
@@ -96,7 +94,7 @@ pub type Batch<S, I, N> = Items<S, I, <N as Node<I>>::Exec, N>;
 /// Work on each of many items: an [`Each`] or a [`Batch`].
 pub struct Items<S, I, O, W> {
     pub(crate) work: W,
-    at_most: NonZeroUsize,
+    at_most: usize,
     split: Box<Split<S, I>>,
     join: Box<Join<S, O>>,
     pub(crate) actions: Vec<Action>,
@@ -132,7 +130,7 @@ impl<S, I, O, W> Items<S, I, O, W> {
     {
         Self {
             work,
-            at_most: NonZeroUsize::new(at_most).unwrap_or(NonZeroUsize::MIN),
+            at_most: at_most.max(1),
             split: Box::new(move |state| split(state).into_result()),
             join: Box::new(move |state, outcomes| join(state, outcomes).into_result()),
             actions: vec![Action::DEFAULT],
@@ -152,7 +150,7 @@ impl<S, I, O, W> Items<S, I, O, W> {
 
     pub(crate) fn inside(&self, kind: GraphNodeKind) -> Inside {
         Inside {
-            at_most: Some(self.at_most.get()),
+            at_most: Some(self.at_most),
             ..Inside::of(kind)
         }
     }
@@ -168,7 +166,7 @@ impl<S, I, O, W> Items<S, I, O, W> {
         here: Here<'_>,
         works: Vec<impl Future<Output = Result<O, Failure>>>,
     ) -> Result<Action, Box<Failure>> {
-        let outcomes = all_of(here, self.at_most.get(), works).await?;
+        let outcomes = all_of(here, self.at_most, works).await?;
         let joined = (self.join)(state, outcomes);
         joined.map_err(|error| Failure::node(Phase::Post, error).into())
     }

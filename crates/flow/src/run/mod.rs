@@ -181,7 +181,7 @@ impl<'f, S> Run<'f, S> {
         };
 
         let answer =
-            encode(answer, attached.max_outcome).map_err(|problem| failed(problem.into()))?;
+            encode(answer, attached.max_outcome()).map_err(|problem| failed(problem.into()))?;
         journal.deliver(event, answer).await.map_err(failed)
     }
 
@@ -211,7 +211,7 @@ impl<'f, S> Run<'f, S> {
         let walked = walk.instrument(span.clone()).await;
         match &walked {
             Ok(action) if self.cursor.place().is_none() => {
-                spans::left(&span, action);
+                span.record("action", action.as_str());
                 span.record("steps", self.steps());
             }
             Ok(_) => {}
@@ -231,7 +231,7 @@ impl<'f, S> Run<'f, S> {
 
         async move {
             if self.extra.is_some() {
-                self.begin_reporting()?;
+                self.begin_watching()?;
                 self.check_state(state)?;
             }
 

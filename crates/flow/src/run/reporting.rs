@@ -13,47 +13,35 @@ use crate::{EventKind, FlowGraph, RunError};
 
 impl<S> Run<'_, S> {
     /// Starts to send events, once, and checks that the journal belongs to this flow.
-    pub(super) fn begin_reporting(&mut self) -> Result<(), RunError> {
-        let Some(extra) = &mut self.extra else {
-            return Ok(());
-        };
-
-        if let Some(problem) = &extra.misplaced {
-            let problem = problem.clone().into();
-            return Err(self.error(Failure::Journal(problem)));
+    pub(super) fn begin_watching(&mut self) -> Result<(), RunError> {
+        let extra = self.extra();
+        if let Some(problem) = extra.misplaced.clone() {
+            return Err(self.error(Failure::Journal(problem.into())));
         }
 
-        let Some(sink) = extra.sink.take() else {
-            return Ok(());
-        };
-
         let id = extra.id.clone();
-        let flow = FlowGraph::of(&self.flow.wiring);
-        let attached = self.attached();
-        let run = id.unwrap_or_else(|| default_id(attached.journal.as_deref()));
-        attached.watch = Some(Watch::start(run, &sink, &flow));
+        if let Some(sink) = extra.sink.take() {
+            let flow = FlowGraph::of(&self.flow.wiring);
+            let attached = self.attached();
+            let run = id.unwrap_or_else(|| default_id(attached.journal.as_deref()));
+            attached.watch = Some(Watch::start(run, &sink, &flow));
+        }
+
         Ok(())
     }
 
-    /// Lets the journal check the first state, once. Nothing is recorded of a run that is refused.
+    /// Lets the journal check the first state, until it accepts one. Nothing is recorded of a run that
+    /// is refused.
     pub(super) fn check_state(&mut self, state: &S) -> Result<(), RunError> {
-        let Some(extra) = &mut self.extra else {
-            return Ok(());
-        };
-        let Some(write) = extra.first_state else {
-            return Ok(());
-        };
-
-        extra.first_state = None;
-        if let Some(journal) = self.journal()
+        if let Some(write) = self.extra().first_state
+            && let Some(journal) = self.journal()
             && let Ok(json) = write(state)
             && let Err(problem) = journal.begin(&json)
         {
-            let error = self.error(Failure::AnotherState(problem));
-            self.extra().first_state = Some(write);
-            return Err(error);
+            return Err(self.error(Failure::AnotherState(problem)));
         }
 
+        self.extra().first_state = None;
         Ok(())
     }
 

@@ -239,7 +239,7 @@ impl<S> Run<'_, S> {
     /// 16 MiB.
     #[must_use]
     pub fn with_max_outcome(mut self, bytes: usize) -> Self {
-        self.attached().max_outcome = bytes;
+        self.attached().max_outcome = Some(bytes);
         self
     }
 

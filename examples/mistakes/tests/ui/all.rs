@@ -7,6 +7,7 @@ mod async_closure;
 mod async_fn_as_closure;
 mod branch_join_returns_action;
 mod client_not_clone;
+mod closure_as_node;
 mod closure_not_send;
 mod exec_captures_client;
 mod exec_without_future;
