@@ -84,11 +84,6 @@ pub(crate) fn calls() -> Option<Arc<Calls>> {
     of_current(|current| current.calls.clone())
 }
 
-/// Returns whether `exec` of a step with a journal is being polled.
-pub(crate) fn is_recorded() -> bool {
-    idempotency_key().is_some()
-}
-
 /// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside any phase of a node, for
 /// example with the next chunk of a stream or the progress of the work. The closure isn't called
 /// outside of a node, or if the run isn't watched.

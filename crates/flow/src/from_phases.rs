@@ -5,7 +5,6 @@
     reason = "the type of a node contains those of its closures"
 )]
 
-use std::future::{Ready, ready};
 use std::marker::PhantomData;
 
 use serde::Serialize;
@@ -28,21 +27,18 @@ use crate::{Action, BoxError, IntoAction, Node};
 /// .with_actions(["yes", "no"]);
 /// # let _ = (tally, decide);
 /// ```
-pub fn from_fn<S, F, A>(
-    post: F,
-) -> FromPhases<
-    S,
-    fn(&mut S),
-    fn(()) -> Ready<Result<(), BoxError>>,
-    impl Fn(&mut S, (), ()) -> A + Send + Sync,
->
+pub fn from_fn<S, F, A>(post: F) -> FromPhases<S, (), (), F>
 where
     F: Fn(&mut S) -> A + Send + Sync,
     A: IntoAction,
 {
-    let prep: fn(&mut S) = |_| ();
-    let exec: fn(()) -> Ready<Result<(), BoxError>> = |()| ready(Ok(()));
-    from_phases(prep, exec, move |state: &mut S, (), ()| post(state))
+    FromPhases {
+        prep: (),
+        exec: (),
+        post,
+        actions: vec![Action::DEFAULT],
+        state: PhantomData,
+    }
 }
 
 /// Creates a node from an async closure that takes the whole state and doesn't change it: the work
@@ -272,5 +268,32 @@ where
 
     fn post(&self, state: &mut S, prep: P, exec: Self::Exec) -> Result<Action, Self::Error> {
         (self.post)(state, prep, exec).into_result()
+    }
+}
+
+/// A node of `post` alone.
+impl<S, A, Post> Node<S> for FromPhases<S, (), (), Post>
+where
+    Post: Fn(&mut S) -> A + Send + Sync,
+    A: IntoAction,
+{
+    type Prep = ();
+    type Exec = ();
+    type Error = BoxError;
+
+    fn actions(&self) -> Vec<Action> {
+        self.actions.clone()
+    }
+
+    fn prep(&self, _: &mut S) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    async fn exec(&self, (): &()) -> Result<(), BoxError> {
+        Ok(())
+    }
+
+    fn post(&self, state: &mut S, (): (), (): ()) -> Result<Action, BoxError> {
+        (self.post)(state).into_result()
     }
 }

@@ -91,18 +91,12 @@ pub(crate) enum Target {
     End,
 }
 
-impl Target {
-    pub(crate) fn node(self) -> Option<usize> {
-        match self {
-            Self::Node(index) => Some(index),
-            Self::End => None,
-        }
-    }
-}
-
 /// Returns the places to which the exits lead.
 pub(crate) fn targets(exits: &[Exit]) -> impl Iterator<Item = usize> {
-    exits.iter().filter_map(|exit| exit.target.node())
+    exits.iter().filter_map(|exit| match exit.target {
+        Target::Node(index) => Some(index),
+        Target::End => None,
+    })
 }
 
 impl Wiring {

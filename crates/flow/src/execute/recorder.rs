@@ -162,7 +162,7 @@ impl Stopped {
 /// The calls inside the `exec` of a composite step.
 pub(crate) struct Calls {
     journal: Arc<dyn Journal>,
-    step: NamedStep,
+    pub(crate) step: NamedStep,
     state: Mutex<State>,
     /// The queue of calls to a journal whose calls come in order.
     turns: tokio::sync::Mutex<()>,
@@ -201,10 +201,6 @@ impl Calls {
             }),
             turns: tokio::sync::Mutex::default(),
         }
-    }
-
-    pub(crate) fn max_outcome(&self) -> usize {
-        self.step.attached.max_outcome()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

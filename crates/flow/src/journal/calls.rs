@@ -119,7 +119,7 @@ where
                 Ok(outcome) => (Ok(outcome), None),
                 Err(error) => (Err(shortened(&error.to_string())), Some(error)),
             };
-            let recordable = recordable(&outcome, calls.max_outcome());
+            let recordable = recordable(&outcome, calls.step.attached.max_outcome());
             let (json, outcome) = recordable.map_err(WorkError::new)?;
 
             made = Some(match error {
@@ -224,10 +224,9 @@ pub async fn wait_for<T: DeserializeOwned>(
     };
 
     let Some(calls) = current::calls() else {
-        return Err(if current::is_recorded() {
-            CannotWait::NotComposite
-        } else {
-            CannotWait::NoJournal
+        return Err(match current::idempotency_key() {
+            Some(_) => CannotWait::NotComposite,
+            None => CannotWait::NoJournal,
         });
     };
 

@@ -13,8 +13,7 @@ use std::time::Duration;
 
 use cogwork_flow::journal::MemoryJournal;
 use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Ended, Flow, Node, Phase, RunError, events, from_exec,
-    from_phases,
+    Action, Backoff, Batch, BoxError, Ended, Flow, Node, Phase, RunError, events, from_phases,
 };
 use insta::assert_snapshot;
 use lines::Lines;
@@ -396,58 +395,6 @@ async fn items_tell_what_they_do_under_their_own_names() {
     150 r: crawl/fetch#1[1] finished exec in 140ms
     150 r: crawl/fetch#1 ended on `default` after 1 step in all
     ");
-}
-
-fn doubling(at_most: usize) -> Flow<Vec<u64>> {
-    let node = from_exec(async |n: u64| Ok::<_, BoxError>(2 * n));
-
-    let batch = Batch::at_most(
-        at_most,
-        node,
-        |all: &Vec<u64>| all.clone(),
-        |all, done| *all = done,
-    );
-
-    Flow::builder("double")
-        .batch("all", batch)
-        .chain(["all"])
-        .build()
-        .unwrap()
-}
-
-/// On a thread of 2 MiB, as tokio's own are.
-#[test]
-fn thirty_thousand_items_do_not_exhaust_the_stack() {
-    let run = || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .build()
-            .unwrap();
-        for at_most in [1, 30_000] {
-            let flow = doubling(at_most);
-            let expected = (0..30_000).map(|n| 2 * n).collect::<Vec<u64>>();
-            let mut all: Vec<u64> = (0..30_000).collect();
-            runtime.block_on(flow.run(&mut all)).unwrap();
-            assert!(all == expected);
-
-            let mut all: Vec<u64> = (0..30_000).collect();
-            runtime
-                .block_on(
-                    flow.begin()
-                        .with_journal(MemoryJournal::new("r"))
-                        .finish(&mut all),
-                )
-                .unwrap();
-
-            assert!(all == expected);
-        }
-    };
-    std::thread::Builder::new()
-        .stack_size(2 << 20)
-        .spawn(run)
-        .unwrap()
-        .join()
-        .unwrap();
 }
 
 #[tokio::test]

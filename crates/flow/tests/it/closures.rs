@@ -24,65 +24,35 @@ fn flow(node: impl Node<i32> + 'static) -> Flow<i32> {
 
 const BOTH: [&str; 2] = ["default", "other"];
 
-fn sign(n: i32) -> Action {
-    if n < 0 {
-        Action::from_static("other")
-    } else {
-        Action::DEFAULT
-    }
+fn zero() -> BoxError {
+    io::Error::other("zero").into()
 }
 
 #[tokio::test]
 async fn a_closure_may_answer_nothing_a_label_an_action_or_a_result_of_these() {
     let nothing = flow(from_fn(|n: &mut i32| *n += 1).with_actions(BOTH));
-    let action = flow(from_fn(|n: &mut i32| sign(*n)).with_actions(BOTH));
-    let result = flow(
-        from_fn(|n: &mut i32| {
-            if *n == 0 {
-                Err(io::Error::other("zero").into())
-            } else {
-                Ok(())
-            }
-        })
-        .with_actions(BOTH),
-    );
-
-    let both = flow(
-        from_fn(|n: &mut i32| {
-            if *n == 0 {
-                Err(io::Error::other("zero").into())
-            } else {
-                Ok(sign(*n))
-            }
-        })
-        .with_actions(BOTH),
-    );
-
-    let label =
-        flow(from_fn(|n: &mut i32| if *n < 0 { "other" } else { "default" }).with_actions(BOTH));
-    let label_or_error = flow(
-        from_fn(|n: &mut i32| match *n {
-            0 => Err(io::Error::other("zero").into()),
-            1.. => Ok("default"),
-            _ => Ok("other"),
-        })
-        .with_actions(BOTH),
-    );
-
     let mut n = 4;
     assert_eq!(nothing.run(&mut n).await.unwrap().action, Action::DEFAULT);
     assert_eq!(n, 5);
 
-    for (mut n, expected) in [(5, "default"), (-5, "other")] {
-        assert_eq!(action.run(&mut n).await.unwrap().action.as_str(), expected);
-        assert_eq!(result.run(&mut n).await.unwrap().action, Action::DEFAULT);
-        assert_eq!(both.run(&mut n).await.unwrap().action.as_str(), expected);
-        assert_eq!(label.run(&mut n).await.unwrap().action.as_str(), expected);
-        let ended = label_or_error.run(&mut n).await.unwrap();
-        assert_eq!(ended.action.as_str(), expected);
+    let label = |n: i32| if n < 0 { "other" } else { "default" };
+    let not_zero = |n: i32| (n != 0).then_some(n).ok_or_else(zero);
+    let infallible = [
+        flow(from_fn(move |n: &mut i32| label(*n)).with_actions(BOTH)),
+        flow(from_fn(move |n: &mut i32| Action::from_static(label(*n))).with_actions(BOTH)),
+    ];
+    let fallible = [
+        flow(from_fn(move |n: &mut i32| not_zero(*n).map(label)).with_actions(BOTH)),
+        flow(from_fn(move |n: &mut i32| Ok(Action::new(label(not_zero(*n)?)))).with_actions(BOTH)),
+    ];
+
+    for flow in infallible.iter().chain(&fallible) {
+        for (mut n, expected) in [(5, "default"), (-5, "other")] {
+            assert_eq!(flow.run(&mut n).await.unwrap().action.as_str(), expected);
+        }
     }
 
-    for flow in [result, both, label_or_error] {
+    for flow in fallible {
         let error = flow.run(&mut 0).await.unwrap_err();
         assert_eq!(error.to_string(), "flow `f`, node `n`: post failed: zero");
         assert_eq!(error.phase(), Some(Phase::Post));

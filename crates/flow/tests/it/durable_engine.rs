@@ -318,21 +318,3 @@ async fn an_answer_that_cannot_be_read_is_told_once_and_then_another_is_awaited(
         );
     }
 }
-
-#[tokio::test(start_paused = true)]
-async fn a_replay_of_another_flow_is_noticed() {
-    let engine = engine(style(0), 0, 0);
-    on_an_engine(&engine, flows::a_sleep, &[3]).await.unwrap();
-    let mismatch = on_an_engine(&engine, flows::a_loop, &[3])
-        .await
-        .unwrap_err();
-    assert!(
-        mismatch.starts_with("call 0 is leaf/double#1, Step("),
-        "{mismatch}"
-    );
-
-    let shorter = on_an_engine(&engine, |_| flows::only_a_sleep(), &[3])
-        .await
-        .unwrap_err();
-    assert_eq!(shorter, "the run made 1 calls, on record are 2");
-}

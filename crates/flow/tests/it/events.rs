@@ -13,8 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use cogwork_flow::{
-    Action, Backoff, Batch, Branches, Each, EventKind, Events, Flow, Node, Wait, events, from_fn,
-    from_phases,
+    Action, Backoff, Batch, EventKind, Events, Flow, Node, Wait, events, from_fn, from_phases,
 };
 use tokio::time::sleep;
 
@@ -104,71 +103,6 @@ async fn a_run_tells_its_steps_phases_retries_and_moves() {
     130 r: count/look#4 finished exec in 0ns
     130 r: count/look#4 finished post in 0ns
     130 r: count/look#4 ended on `enough` after 4 steps in all
-    ");
-}
-
-#[tokio::test(start_paused = true)]
-async fn subflows_items_and_branches_are_told_by_their_names() {
-    let one = |name: &str| {
-        let node = from_fn(|n: &mut u32| *n += 1);
-        Flow::builder(name)
-            .node("work", node)
-            .chain(["work"])
-            .build()
-            .unwrap()
-    };
-
-    let each = Each::in_turn(
-        one("item"),
-        |n: &u32| vec![*n; 2],
-        |n: &mut u32, done| *n = done.iter().sum(),
-    );
-
-    let branches = Branches::new()
-        .branch("left", one("any"), |n: &u32| *n, |n, left| *n = left)
-        .branch("right", one("any"), |n: &u32| *n, |n, right| *n += right);
-    let flow = Flow::builder("all")
-        .start("sub")
-        .subflow("sub", one("inner"), |n: &mut u32| n)
-        .each("items", each)
-        .branches("fork", branches)
-        .edge("sub", "default", "items")
-        .edge("items", "default", "fork")
-        .end("fork", "default")
-        .build()
-        .unwrap();
-
-    let (sink, mut told) = events(100);
-    flow.begin()
-        .with_id("r")
-        .with_events(sink)
-        .finish(&mut 0)
-        .await
-        .unwrap();
-
-    let mut lines = Vec::new();
-    while let Some(event) = told.next().await {
-        if !matches!(event.kind, EventKind::PhaseFinished { .. }) {
-            lines.push(event.to_string());
-        }
-    }
-
-    insta::assert_snapshot!(lines.join("\n"), @r"
-    r: started
-    r: all/sub/work#1 entered
-    r: all/sub/work#1 moved on `default` to items
-    r: all/items#2 entered
-    r: all/items#2[0]/work#1 entered
-    r: all/items#2[0]/work#1 ended on `default` after 3 steps in all
-    r: all/items#2[1]/work#1 entered
-    r: all/items#2[1]/work#1 ended on `default` after 4 steps in all
-    r: all/items#2 moved on `default` to fork
-    r: all/fork#3 entered
-    r: all/fork#3[left]/work#1 entered
-    r: all/fork#3[left]/work#1 ended on `default` after 6 steps in all
-    r: all/fork#3[right]/work#1 entered
-    r: all/fork#3[right]/work#1 ended on `default` after 7 steps in all
-    r: all/fork#3 ended on `default` after 7 steps in all
     ");
 }
 

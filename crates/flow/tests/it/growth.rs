@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use allocation_counter::{AllocationInfo, measure};
 use cogwork_flow::journal::{Journal, Json, MemoryJournal, Recorded};
-use cogwork_flow::{Action, Batch, Each, Flow, Run, Wait, events, from_fn, from_phases};
+use cogwork_flow::{Action, Each, Flow, Run, Wait, from_fn, from_phases};
 use lines::Lines;
 
 /// Does something with so many parts, on this thread alone.
@@ -207,48 +207,6 @@ fn steps_of_a_run_that_is_folded() {
             .finish(&mut { count })
             .await
             .unwrap();
-    });
-}
-
-#[test]
-fn items_of_a_batch() {
-    grows_with_its_parts(async |count| {
-        let double = from_phases(
-            |n: &mut u32| *n,
-            |n| async move { Ok::<_, std::io::Error>(2 * n) },
-            |n, _, doubled| *n = doubled,
-        );
-
-        let batch = Batch::at_most(
-            100,
-            double,
-            |all: &Vec<u32>| all.clone(),
-            |all, done| *all = done,
-        );
-
-        let flow = Flow::builder("batch")
-            .start("double")
-            .batch("double", batch);
-        let flow = flow.end("double", Action::DEFAULT).build().unwrap();
-        flow.begin().finish(&mut vec![1; count]).await.unwrap();
-        flow.begin()
-            .with_journal(Lines::default().journal())
-            .finish(&mut vec![1; count])
-            .await
-            .unwrap();
-    });
-}
-
-#[test]
-fn runs_that_are_watched() {
-    grows_with_its_parts(async |count| {
-        let flow = questions(count);
-        let (sink, mut told) = events(10 * count);
-        let run = flow.begin().with_max_steps(u64::MAX).with_events(sink);
-        answer_all(run, count).await;
-
-        while told.next().await.is_some() {}
-        assert!(flow.mermaid().lines().count() > count);
     });
 }
 

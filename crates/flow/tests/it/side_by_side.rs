@@ -9,9 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::{
-    Action, Batch, BoxError, Branches, Each, Flow, from_exec, from_fn, from_phases,
-};
+use cogwork_flow::{Batch, BoxError, Branches, Each, Flow, from_exec, from_fn, from_phases};
 use tokio::time::{Instant, sleep};
 
 /// Sleeps for its number of milliseconds, fails on 13, then doubles the number.
@@ -194,72 +192,6 @@ async fn a_branch_that_fails_stops_the_others() {
         "flow `both/fork/right`, node `work`: exec failed: 13 is unlucky"
     );
     assert_eq!((both, started.elapsed().as_millis()), ((1000, 13), 13));
-}
-
-/// Each item is a pair, each pair forks, each half is a list of items again.
-#[tokio::test(start_paused = true)]
-async fn items_and_branches_nest() {
-    type Pair = (Vec<u64>, Vec<u64>);
-    let (left, _) = over_each(2);
-    let (right, _) = over_each(2);
-    let branches = Branches::new()
-        .branch(
-            "left",
-            left,
-            |pair: &Pair| pair.0.clone(),
-            |pair, left| pair.0 = left,
-        )
-        .branch(
-            "right",
-            right,
-            |pair: &Pair| pair.1.clone(),
-            |pair, right| pair.1 = right,
-        );
-
-    let pair = Flow::builder("pair")
-        .branches("fork", branches)
-        .chain(["fork"])
-        .build()
-        .unwrap();
-
-    let each = Each::at_most(
-        2,
-        pair,
-        |pairs: &Vec<Pair>| pairs.clone(),
-        |pairs, done| *pairs = done,
-    );
-
-    let flow = Flow::builder("pairs")
-        .start("each")
-        .each("each", each)
-        .node(
-            "count",
-            from_fn(|pairs: &mut Vec<Pair>| pairs.push((vec![], vec![]))),
-        )
-        .edge("each", Action::DEFAULT, "count")
-        .end("count", "default")
-        .build()
-        .unwrap();
-
-    let mut pairs = vec![(vec![1, 2], vec![3]), (vec![], vec![4, 5, 6])];
-    flow.run(&mut pairs).await.unwrap();
-    assert_eq!(
-        pairs,
-        [
-            (vec![2, 4], vec![6]),
-            (vec![], vec![8, 10, 12]),
-            (vec![], vec![])
-        ]
-    );
-
-    let error = flow
-        .run(&mut vec![(vec![], vec![7, 13])])
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "flow `pairs/each[0]/fork/right/each[1]`, node `work`: exec failed: 13 is unlucky"
-    );
 }
 
 fn nested(levels: usize) -> Result<Flow<u32>, cogwork_flow::BuildError> {

@@ -355,19 +355,6 @@ fn wrappers_declare_the_actions_of_their_node() {
     assert_eq!(Service.focus(job).actions(), expected);
 }
 
-/// A delay that is waited for is dropped with the run.
-#[tokio::test(start_paused = true)]
-async fn a_run_dropped_in_the_delay_of_a_retry_can_be_taken_up() {
-    let flow = flow(Service.retry(doubling(3)));
-    let mut run = flow.begin();
-    let mut job = Job::failing(1);
-    let cut = tokio::time::timeout(Duration::from_millis(500), run.step(&mut job)).await;
-    assert!(cut.is_err());
-    assert_eq!((job.calls(), job.result, run.steps()), (1, None, 0));
-    run.step(&mut job).await.unwrap();
-    assert_eq!((job.calls(), job.result, run.steps()), (2, Some(2), 1));
-}
-
 /// The fallback is a part of `exec`.
 #[tokio::test(start_paused = true)]
 async fn a_fallback_that_waits_is_timed_out_and_dropped_with_the_run() {

@@ -227,13 +227,6 @@ pub(crate) fn a_sleep(world: &World) -> Flow<State> {
         .unwrap()
 }
 
-pub(crate) fn only_a_sleep() -> Flow<State> {
-    let builder = Flow::builder("leaf")
-        .start("sleep")
-        .sleep("sleep", |_: &State| HOUR);
-    builder.end("sleep", Action::DEFAULT).build().unwrap()
-}
-
 pub(crate) fn a_wait_in_a_loop(world: &World) -> Flow<State> {
     let ask = Wait::for_event("question", |all: &mut State, answer: u64| {
         all[0] += answer;

@@ -7,7 +7,7 @@ use cogwork_flow::{Action, Flow, Phase, Wait};
 use insta::assert_snapshot;
 use lines::Lines;
 
-use super::{Notes, ask, asking, note, pauses};
+use super::{Notes, ask, asking, begun, note, pauses};
 use crate::lines;
 
 /// Asks until the answer is the last one.
@@ -37,12 +37,7 @@ async fn answers_are_taken_once_and_the_oldest_first() {
     for journaled in [false, true] {
         let flow = interview();
         let mut notes = vec![];
-        let run = flow.begin();
-        let mut run = if journaled {
-            run.with_journal(lines.journal())
-        } else {
-            run
-        };
+        let mut run = begun(&flow, journaled.then(|| lines.journal()));
 
         run.deliver("answer", &"one").await.unwrap();
         run.deliver("answer", &"two").await.unwrap();
@@ -94,12 +89,7 @@ async fn an_answer_that_cannot_be_read_is_refused_and_another_may_come() {
     for journaled in [false, true] {
         let flow = asking(ask("word"), &Arc::default());
         let mut notes = vec![];
-        let run = flow.begin();
-        let mut run = if journaled {
-            run.with_journal(lines.journal())
-        } else {
-            run
-        };
+        let mut run = begun(&flow, journaled.then(|| lines.journal()));
 
         run.deliver("word", &7).await.unwrap();
         let error = run.finish(&mut notes).await.unwrap_err();
@@ -164,12 +154,7 @@ async fn an_answer_that_the_closure_refuses_stays_with_its_step() {
 
     let flow = asking(picky, &Arc::default());
     for journaled in [false, true] {
-        let run = flow.begin();
-        let mut run = if journaled {
-            run.with_journal(lines.journal())
-        } else {
-            run
-        };
+        let mut run = begun(&flow, journaled.then(|| lines.journal()));
         let mut notes = vec![];
 
         run.deliver("word", &"good").await.unwrap();

@@ -16,7 +16,9 @@ mod time_limits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cogwork_flow::journal::Journal;
 use cogwork_flow::{BoxError, Flow, Node, Paused, Run, Wait, from_phases};
+use serde::Serialize;
 
 type Notes = Vec<String>;
 
@@ -55,4 +57,12 @@ fn asking(wait: Wait<Notes>, calls: &Arc<AtomicUsize>) -> Flow<Notes> {
 
 async fn pauses<S>(run: &mut Run<'_, S>, state: &mut S) -> Paused {
     run.finish(state).await.unwrap_err().into_paused().unwrap()
+}
+
+/// Begins a run, with a journal if there is one.
+fn begun<S: Serialize>(flow: &Flow<S>, journal: Option<impl Journal>) -> Run<'_, S> {
+    match journal {
+        Some(journal) => flow.begin().with_journal(journal),
+        None => flow.begin(),
+    }
 }

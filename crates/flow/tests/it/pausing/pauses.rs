@@ -7,7 +7,7 @@ use cogwork_flow::journal::MemoryJournal;
 use insta::assert_snapshot;
 use lines::Lines;
 
-use super::{ask, asking, pauses};
+use super::{ask, asking, begun, pauses};
 use crate::lines;
 
 #[tokio::test]
@@ -18,12 +18,7 @@ async fn a_pause_says_where_why_and_for_what() {
         &calls,
     );
     for journaled in [false, true] {
-        let run = flow.begin();
-        let mut run = if journaled {
-            run.with_journal(MemoryJournal::new("r"))
-        } else {
-            run
-        };
+        let mut run = begun(&flow, journaled.then(|| MemoryJournal::new("r")));
         let mut notes = vec![];
 
         let paused = pauses(&mut run, &mut notes).await;

@@ -6,6 +6,7 @@ use cogwork_flow::Flow;
 use lines::Lines;
 use tokio::time::Instant;
 
+use super::begun;
 use crate::lines;
 
 fn napping(seconds: u64) -> Flow<u32> {
@@ -21,13 +22,8 @@ async fn a_sleep_that_is_dropped_sleeps_for_what_is_left() {
     let flow = napping(100);
     let lines = Lines::default();
     for journaled in [false, true] {
-        let run = flow.begin();
         let start = Instant::now();
-        let mut run = if journaled {
-            run.with_journal(lines.journal())
-        } else {
-            run
-        };
+        let mut run = begun(&flow, journaled.then(|| lines.journal()));
 
         assert!(
             tokio::time::timeout(Duration::from_secs(40), run.finish(&mut 0))

@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use lines::Lines;
 use tokio::time::{Instant, advance};
 
-use super::{Notes, ask, asking, pauses};
+use super::{Notes, ask, asking, begun, pauses};
 use crate::lines;
 
 fn in_time(limit: u64) -> Flow<Notes> {
@@ -30,12 +30,7 @@ async fn a_time_limit_that_passes_leaves_by_its_own_action() {
     for journaled in [false, true] {
         let flow = in_time(60);
         let mut notes = vec![];
-        let run = flow.begin();
-        let mut run = if journaled {
-            run.with_journal(lines.journal())
-        } else {
-            run
-        };
+        let mut run = begun(&flow, journaled.then(|| lines.journal()));
 
         let began = pauses(&mut run, &mut notes).await.until.unwrap();
         advance(Duration::from_secs(59)).await;
