@@ -27,14 +27,12 @@ use crate::{Action, BoxError, IntoAction, Node};
 /// .with_actions(["yes", "no"]);
 /// # let _ = (tally, decide);
 /// ```
-pub fn from_fn<S, F, A>(post: F) -> FromPhases<S, (), (), F>
+pub fn from_fn<S, F, A>(post: F) -> FromFn<S, F>
 where
     F: Fn(&mut S) -> A + Send + Sync,
     A: IntoAction,
 {
-    FromPhases {
-        prep: (),
-        exec: (),
+    FromFn {
         post,
         actions: vec![Action::DEFAULT],
         state: PhantomData,
@@ -218,7 +216,7 @@ where
     }
 }
 
-/// A node made from closures. Created by [`from_phases`], [`from_fn`] and [`from_exec`].
+/// A node made from closures. Created by [`from_phases`] and [`from_exec`].
 pub struct FromPhases<S, Prep, Exec, Post> {
     prep: Prep,
     exec: Exec,
@@ -271,10 +269,31 @@ where
     }
 }
 
-/// A node of `post` alone.
-impl<S, A, Post> Node<S> for FromPhases<S, (), (), Post>
+/// A node made from a single closure. Created by [`from_fn`].
+///
+/// It has a type of its own, so that the compiler says what such a closure may return.
+pub struct FromFn<S, F> {
+    post: F,
+    actions: Vec<Action>,
+    state: PhantomData<fn(&mut S)>,
+}
+
+impl<S, F> FromFn<S, F> {
+    /// Sets the actions that the closure may return.
+    ///
+    /// # Default
+    ///
+    /// Only [`Action::DEFAULT`].
+    #[must_use]
+    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
+        self.actions = actions.into_iter().map(Into::into).collect();
+        self
+    }
+}
+
+impl<S, F, A> Node<S> for FromFn<S, F>
 where
-    Post: Fn(&mut S) -> A + Send + Sync,
+    F: Fn(&mut S) -> A + Send + Sync,
     A: IntoAction,
 {
     type Prep = ();

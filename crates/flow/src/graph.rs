@@ -250,16 +250,14 @@ fn only_in<'a>(these: &'a [String], those: &[String]) -> Vec<&'a String> {
     these.iter().filter(|line| !those.contains(line)).collect()
 }
 
+/// Lists the first lines. The names in them may have any length.
 fn first_of(lines: &[&String]) -> String {
-    let short = |line: &&String| Escaped::new(line).with_max_chars(LONGEST).to_string();
+    const LISTED: usize = 5;
+
+    let short = |line: &&String| Escaped::new(line).with_max_chars(300).to_string();
     let listed: Vec<String> = lines.iter().take(LISTED).map(short).collect();
     match lines.len().saturating_sub(LISTED) {
         0 => listed.join(", "),
         more => format!("{} and {more} more", listed.join(", ")),
     }
 }
-
-const LISTED: usize = 5;
-
-/// The maximum length of a line, in characters: names may have any length.
-const LONGEST: usize = 300;

@@ -81,7 +81,7 @@ pub use node::{Node, Operation, Phase};
 
 mod from_phases;
 pub use from_phases::{
-    FromPhases, from_exec, from_exec_with, from_fn, from_phases, from_phases_with,
+    FromFn, FromPhases, from_exec, from_exec_with, from_fn, from_phases, from_phases_with,
 };
 
 mod into_action;

@@ -32,12 +32,10 @@ struct Drawing {
     next: usize,
 }
 
-/// The maximum indentation, which keeps the size of a deep drawing linear.
-const MAX_INDENTATION: usize = 8;
-
 impl Drawing {
     fn line(&mut self, line: impl Display) {
-        let width = 4 * self.depth.min(MAX_INDENTATION);
+        // At most 8 levels, which keeps the size of a deep drawing linear.
+        let width = 4 * self.depth.min(8);
 
         // Writing to a text never fails.
         let _ = writeln!(self.text, "{:width$}{line}", "");

@@ -191,7 +191,16 @@ impl NamedStep {
         steps: u64,
     ) -> Result<(), RunError> {
         let next = cursor.place();
-        self.emit_move(next, action, steps);
+        self.emit(|| match next {
+            Some(next) => EventKind::Moved {
+                action: action.clone(),
+                to: next.name.clone(),
+            },
+            None => EventKind::Ended {
+                action: action.clone(),
+                steps,
+            },
+        });
 
         if self.is_inside {
             return Ok(());
@@ -217,18 +226,5 @@ impl NamedStep {
 
             RunError::new(location, Failure::Journal(error))
         })
-    }
-
-    fn emit_move(&self, next: Option<&Place>, action: &Action, steps: u64) {
-        self.emit(|| match next {
-            Some(next) => EventKind::Moved {
-                action: action.clone(),
-                to: next.name.clone(),
-            },
-            None => EventKind::Ended {
-                action: action.clone(),
-                steps,
-            },
-        });
     }
 }

@@ -26,8 +26,8 @@ impl StateDigest {
     /// nesting.
     pub(super) fn of(text: &str) -> Option<Self> {
         let state: Value = serde_json::from_str(text).ok()?;
-        let exact = hash(&canonical(&state, Lists::InOrder));
-        let unordered = hash(&canonical(&state, Lists::Sorted));
+        let exact = hash(&canonical(&state, false));
+        let unordered = hash(&canonical(&state, true));
 
         Some(Self(u128::from(exact) << 64 | u128::from(unordered)))
     }
@@ -70,39 +70,33 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lists {
-    InOrder,
-    Sorted,
-}
-
 /// Returns the JSON text with sorted keys and without spaces. Values that were read are nested to a
 /// bounded depth.
-fn canonical(value: &Value, lists: Lists) -> String {
+fn canonical(value: &Value, sorts_lists: bool) -> String {
     match value {
-        Value::Array(items) => list(items, lists),
-        Value::Object(fields) => object(fields, lists),
+        Value::Array(items) => list(items, sorts_lists),
+        Value::Object(fields) => object(fields, sorts_lists),
         value => value.to_string(),
     }
 }
 
-fn list(items: &[Value], lists: Lists) -> String {
-    let items = items.iter().map(|item| canonical(item, lists));
+fn list(items: &[Value], sorts_lists: bool) -> String {
+    let items = items.iter().map(|item| canonical(item, sorts_lists));
     let mut items: Vec<_> = items.collect();
-    if lists == Lists::Sorted {
+    if sorts_lists {
         items.sort_unstable();
     }
 
     format!("[{}]", items.join(","))
 }
 
-fn object(fields: &Map<String, Value>, lists: Lists) -> String {
+fn object(fields: &Map<String, Value>, sorts_lists: bool) -> String {
     let mut sorted: Vec<_> = fields.iter().collect();
     sorted.sort_unstable_by_key(|(key, _)| *key);
 
     let field = |(key, value): (&String, &Value)| {
         let key = Value::from(key.as_str());
-        format!("{key}:{}", canonical(value, lists))
+        format!("{key}:{}", canonical(value, sorts_lists))
     };
     let fields: Vec<_> = sorted.into_iter().map(field).collect();
     format!("{{{}}}", fields.join(","))
