@@ -75,7 +75,7 @@ where
         value
     };
 
-    let again = reader.with_max_bytes(usize::MAX).read(&written.to_string());
+    let again = reader.read(&written.to_string());
     let again = again.map(|again| (again.value, again.repairs.len()));
     assert_eq!(again, Ok((read.value, 0)), "{text}");
 }
@@ -88,6 +88,6 @@ pub(crate) fn read_each(text: &str) {
 }
 
 fn read<T: DeserializeOwned + JsonSchema>(text: &str) {
-    let reader = AnswerReader::<T>::new().with_max_bytes(usize::MAX);
+    let reader = AnswerReader::<T>::new();
     drop(reader.read(text));
 }

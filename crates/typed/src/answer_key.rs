@@ -36,7 +36,7 @@ impl AnswerKey {
 
     /// Returns the keys of a type, in its order. There are none if it isn't an object.
     pub fn of<T: JsonSchema + DeserializeOwned>() -> Vec<Self> {
-        let form = Form::inlined::<T>();
+        let form = Form::of::<T>().inlined();
         form.properties().iter().cloned().map(Self).collect()
     }
 

@@ -2,6 +2,9 @@
 
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolChoice};
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
 use crate::ask::{Asking, Format, Limit, Meter, Policy, Repair, Spent, Unanswered, Verdict};
 use crate::calls::make_calls;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
@@ -9,7 +12,7 @@ use crate::{Answered, AskError, AskErrorKind, GrowingAnswer, Model, Prompt, Read
 
 type OnGrowth<'a> = &'a mut (dyn FnMut(&GrowingAnswer) + Send);
 
-impl<T: Send + 'static> Model<T> {
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     /// Asks for an answer.
     ///
     /// # Errors
@@ -84,26 +87,27 @@ impl<T: Send + 'static> Model<T> {
 
     /// Returns the formats to request, tightest first.
     fn formats(&self) -> Vec<Format> {
-        let Some(form) = &self.answer.form else {
+        let reader = &self.reader;
+        if reader.is_text() {
             return vec![Format::Text];
-        };
+        }
 
-        let flat = form.flat_schema();
+        let flat = reader.flat_schema().map(|flat| flat.to_string());
         let mut formats =
             Format::from_first(self.settings.format, self.settings.client.capabilities());
         let has_schema = formats.contains(&Format::Schema);
 
         // An equal schema would be refused as well.
-        let is_useful = flat.is_some_and(|flat| !has_schema || flat != form.schema());
+        let is_useful = flat.is_some_and(|flat| !has_schema || flat != reader.schema());
         formats.retain(|format| *format != Format::FlatSchema || is_useful);
         formats
     }
 
     /// Reads a reply, and checks the value.
     async fn read(&self, response: &ChatResponse) -> Result<ReadAnswer<T>, AnswerProblem> {
-        let ReadAnswer { mut value, repairs } = (self.answer.read)(response.text())?;
+        let ReadAnswer { mut value, repairs } = self.reader.read(response.text())?;
 
-        let is_whole = self.answer.form.is_some() && ends_with_json(response.text());
+        let is_whole = !self.reader.is_text() && ends_with_json(response.text());
         if !is_whole {
             check_end(response)?;
         }
@@ -131,7 +135,7 @@ struct Answering<'a, T> {
     on_growth: Option<OnGrowth<'a>>,
 }
 
-impl<T: Send + 'static> Policy for Answering<'_, T> {
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_, T> {
     type Reply = ReadAnswer<T>;
     type Problem = AnswerProblem;
     type Stop = Limit;
@@ -153,7 +157,8 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
             return;
         };
 
-        if self.growing.push(text, &*self.model.answer.growing) {
+        let read = |text: &str| self.model.reader.growing(text);
+        if self.growing.push(text, read) {
             on_growth(&self.growing);
         }
     }
@@ -189,7 +194,7 @@ impl<T: Send + 'static> Policy for Answering<'_, T> {
     }
 }
 
-impl<T: Send + 'static> Answering<'_, T> {
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Answering<'_, T> {
     async fn call_tools(
         &mut self,
         response: &ChatResponse,
@@ -213,9 +218,9 @@ impl<T: Send + 'static> Answering<'_, T> {
 
     /// Complains about a reply.
     fn unusable(&self, problem: AnswerProblem) -> Verdict<ReadAnswer<T>, AnswerProblem> {
-        let ending = match self.model.answer.form {
-            Some(_) => "Write the whole JSON object again, corrected.",
-            None => "Write your answer again.",
+        let ending = match self.model.reader.is_text() {
+            true => "Write your answer again.",
+            false => "Write the whole JSON object again, corrected.",
         };
 
         let message = format!("Your reply can't be used: {problem}. {ending}");

@@ -11,36 +11,24 @@ use crate::fenced::{FencedBlock, fenced_blocks};
 use cogwork_llm::{SplitThinking, split_thinking};
 
 use crate::shape::{Form, Words};
+use crate::syntax::Parsed;
 use crate::syntax::json::{self, Dialect};
 use crate::syntax::lines;
 use crate::syntax::yaml::{self, key_of};
-use crate::syntax::{Ending, Notes, Parsed};
-use crate::tree::{Node, Tree};
+use crate::tree::Node;
 
 /// The maximum number of values that are tried.
 const MAX_TRIED: usize = 8;
 
-/// A part of the reply that may be the value.
-#[derive(Debug, Clone)]
-pub(crate) struct Candidate {
-    pub(crate) tree: Tree,
-    pub(crate) notes: Notes,
-    /// Whether a list begins before the value or ends after it.
-    pub(crate) is_in_list: bool,
-    pub(crate) is_yaml: bool,
-    /// Whether a bracket or a fence ends it.
-    pub(crate) is_closed: bool,
-}
-
 /// Returns the parts of a reply that may be the value, in order.
-pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
+pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
     let part = Passage::answer(text, words);
     if let Some(whole) = part.whole() {
         return vec![whole];
     }
 
     let blocks = fenced_blocks(part.text);
-    let mut found: Vec<Candidate> = blocks
+    let mut found: Vec<Parsed> = blocks
         .iter()
         .take(MAX_TRIED)
         .flat_map(|block| part.inside(block, words))
@@ -62,9 +50,9 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Candidate> {
 }
 
 /// Returns the lines of `key: value` of a reply, or `None` if it has none.
-pub(crate) fn lines(text: &str, form: &Form) -> Option<Candidate> {
+pub(crate) fn lines(text: &str, form: &Form) -> Option<Parsed> {
     let part = Passage::said(text);
-    lines::read(part.text, part.line, form).map(Candidate::from)
+    lines::read(part.text, part.line, form)
 }
 
 /// Returns a reply without the thinking before it, which may lack its opening tag.
@@ -152,7 +140,7 @@ impl<'t> Passage<'t> {
                 text: self.text.get(from..to)?,
                 ..self.skipping(from)
             };
-            let object = gap.skipping(gap.bracket(words)?);
+            let object = gap.skipping(gap.bracket()?);
             let read = json::read(object.text, object.line, Dialect::Json);
             let entries = read.tree.entries();
             let is_value = entries.iter().any(|(key, _)| words.is_root(key));
@@ -173,7 +161,7 @@ impl<'t> Passage<'t> {
     }
 
     /// Reads a text that is JSON from its beginning to its end.
-    fn whole(self) -> Option<Candidate> {
+    fn whole(self) -> Option<Parsed> {
         let part = self.trimmed();
         let text = part.text;
         let is_nested = text.starts_with(['{', '[']);
@@ -189,11 +177,11 @@ impl<'t> Passage<'t> {
             json::read(&format!("{text}\n"), part.line, Dialect::Json)
         };
         let is_whole = parsed.end >= text.len() && parsed.notes.doubt.is_none();
-        is_whole.then(|| parsed.into())
+        is_whole.then_some(parsed)
     }
 
     /// Returns the values in a fenced block.
-    fn inside(self, block: &FencedBlock<'t>, words: &Words) -> Vec<Candidate> {
+    fn inside(self, block: &FencedBlock<'t>, words: &Words) -> Vec<Parsed> {
         let part = Self {
             text: block.text,
             ..self.skipping(block.offset)
@@ -205,47 +193,44 @@ impl<'t> Passage<'t> {
     }
 
     /// Returns the values in a text, which may be a fenced block that is open or not.
-    fn search(self, words: &Words, fence: Option<bool>) -> Vec<Candidate> {
+    fn search(self, words: &Words, fence: Option<bool>) -> Vec<Parsed> {
         let mut found = Vec::new();
         let mut at = 0;
 
         while found.len() < MAX_TRIED {
             let rest = self.skipping(at);
-            let bracket = rest.bracket(words);
+            let bracket = rest.bracket();
             let is_first_in_line = self.up_to(at).is_empty() || self.up_to(at).ends_with('\n');
-            let yaml = match words.has_lines {
-                true => None,
-                false => rest.yaml_start(words, is_first_in_line, fence.is_some()),
-            };
+            let yaml = rest.yaml_start(words, is_first_in_line, fence.is_some());
 
-            let (candidate, end) = match (yaml, bracket) {
+            let (start, candidate) = match (yaml, bracket) {
                 (Some(start), bracket) if bracket.is_none_or(|bracket| start < bracket) => {
-                    let (mut candidate, length) = rest.skipping(start).yaml(words, fence);
+                    let mut candidate = rest.skipping(start).yaml(words, fence);
                     let is_vague =
                         fence.is_some() || words.has_others || words.is_open || words.is_list;
                     if is_vague && !self.up_to(at + start).trim().is_empty() {
                         let what = "left out the text before the value";
                         candidate.notes.repair(RepairKind::Prose, rest.line, what);
                     }
-                    (candidate, at + start + length)
+                    (at + start, candidate)
                 }
                 (yaml, Some(bracket)) => {
-                    let (candidate, length) = self.json(at + bracket, at, words, fence.is_some());
+                    let candidate = self.json(at + bracket, at, words, fence.is_some());
                     let is_list = matches!(candidate.tree.node, Node::List(_));
-                    let is_other = is_list && !words.is_list && is_broken(&candidate);
+                    let is_other = is_list && !words.is_list && candidate.is_broken();
                     // The value is an object, which begins later.
                     if let Some(start) = yaml.filter(|_| is_other) {
                         at += start;
                         continue;
                     }
-                    (candidate, at + bracket + length)
+                    (at + bracket, candidate)
                 }
                 (_, None) => break,
             };
 
-            at = end;
+            at = start + candidate.end;
             // What follows belongs to the value whose brackets are wrong.
-            let is_last = is_broken(&candidate);
+            let is_last = candidate.is_broken();
             found.push(candidate);
             if is_last {
                 break;
@@ -256,14 +241,9 @@ impl<'t> Passage<'t> {
     }
 
     /// Returns the offset of the first bracket that begins a value.
-    fn bracket(self, words: &Words) -> Option<usize> {
+    fn bracket(self) -> Option<usize> {
         let mut brackets = self.text.match_indices(['{', '[']).map(|(at, _)| at);
-        brackets.find(|at| {
-            let text = self.text.get(*at..).unwrap_or_default();
-            // In lines, a list belongs to a key.
-            let is_value = !words.has_lines || text.starts_with('{') || text.starts_with("[{");
-            is_value && !is_prose(text)
-        })
+        brackets.find(|at| self.text.get(*at..).is_some_and(|text| !is_prose(text)))
     }
 
     /// Returns the offset of the first line with which YAML of the value may begin.
@@ -282,49 +262,32 @@ impl<'t> Passage<'t> {
         None
     }
 
-    /// Reads the YAML at the beginning. Returns its length, too.
-    fn yaml(self, words: &Words, fence: Option<bool>) -> (Candidate, usize) {
-        let Parsed {
-            tree,
-            mut notes,
-            end,
-        } = yaml::read(self.text, self.line, words, fence == Some(true));
+    /// Reads the YAML at the beginning.
+    fn yaml(self, words: &Words, fence: Option<bool>) -> Parsed {
+        let mut parsed = yaml::read(self.text, self.line, words, fence == Some(true));
+        parsed.is_closed = fence == Some(false);
         // A sentence with a colon looks like a key.
-        let is_prose = words.is_open
-            && fence.is_none()
-            && tree
-                .entries()
-                .first()
-                .is_some_and(|(key, _)| key.contains(' '));
-        if is_prose {
-            notes.doubt(self.line, "text before a colon may be no key");
+        let first = parsed.tree.entries().first();
+        let has_words = first.is_some_and(|(key, _)| key.contains(' '));
+        if words.is_open && fence.is_none() && has_words {
+            parsed
+                .notes
+                .doubt(self.line, "text before a colon may be no key");
         }
 
-        let after = self.skipping(end);
+        let after = self.skipping(parsed.end);
         if !after.text.trim().is_empty() {
             let what = "left out the text after the value";
-            notes.repair(RepairKind::Prose, after.line, what);
+            parsed.notes.repair(RepairKind::Prose, after.line, what);
         }
-        let candidate = Candidate {
-            is_yaml: true,
-            is_closed: fence == Some(false),
-            ..Parsed { tree, notes, end }.into()
-        };
-        (candidate, end)
+        parsed
     }
 
     /// Reads the JSON at an offset, and judges it by what is around it.
-    fn json(
-        self,
-        start: usize,
-        before: usize,
-        words: &Words,
-        is_framed: bool,
-    ) -> (Candidate, usize) {
+    fn json(self, start: usize, before: usize, words: &Words, is_framed: bool) -> Parsed {
         let part = self.skipping(start);
         let mut parsed = json::read(part.text, part.line, Dialect::Json);
-        let end = parsed.end;
-        let after = part.text.get(end..).unwrap_or_default();
+        let after = part.text.get(parsed.end..).unwrap_or_default();
         let text_before = self.text.get(before..start).unwrap_or_default();
         let line_before = text_before.rsplit('\n').next().unwrap_or_default();
 
@@ -351,29 +314,9 @@ impl<'t> Passage<'t> {
             );
         }
 
-        let is_in_list = has_end_of_list(self.up_to(start)) || has_end_of_list(after);
-        let candidate = Candidate {
-            is_in_list,
-            ..parsed.into()
-        };
-        (candidate, end)
+        parsed.is_in_list = has_end_of_list(self.up_to(start)) || has_end_of_list(after);
+        parsed
     }
-}
-
-impl From<Parsed> for Candidate {
-    fn from(parsed: Parsed) -> Self {
-        Self {
-            tree: parsed.tree,
-            notes: parsed.notes,
-            is_in_list: false,
-            is_yaml: false,
-            is_closed: true,
-        }
-    }
-}
-
-fn is_broken(candidate: &Candidate) -> bool {
-    candidate.notes.doubt.is_some() || candidate.notes.ending != Ending::Whole
 }
 
 /// Returns whether a closing tag without an opening one ends the thinking, rather than being a part

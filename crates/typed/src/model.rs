@@ -3,17 +3,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat, split_thinking};
+use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat};
 use cogwork_tools::Tools;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use crate::ask::{Format, Limits, NoAnswer, RefusedFormats, no_answer};
+use crate::AnswerReader;
+use crate::ask::{Format, Limits, RefusedFormats};
 use crate::prompt::with_instruction;
 use crate::reader::schema_name;
-use crate::shape::Form;
-use crate::{AnswerProblem, AnswerProblemKind, AnswerReader, ReadAnswer};
 
 /// A model whose answers are values of `T`.
 ///
@@ -42,7 +40,7 @@ use crate::{AnswerProblem, AnswerProblemKind, AnswerReader, ReadAnswer};
 /// ```
 pub struct Model<T = String> {
     pub(crate) settings: Settings,
-    pub(crate) answer: Arc<Answer<T>>,
+    pub(crate) reader: AnswerReader<T>,
     pub(crate) checks: Vec<Check<T>>,
 }
 
@@ -61,21 +59,6 @@ pub(crate) struct Settings {
     pub(crate) tool_rounds: u32,
 }
 
-/// How replies are read.
-pub(crate) struct Answer<T> {
-    /// The form of a typed answer; `None` for an answer in text.
-    pub(crate) form: Option<Arc<Form>>,
-    name: Arc<str>,
-    pub(crate) read: Box<Reading<T>>,
-    pub(crate) growing: Box<Growing>,
-}
-
-/// Reads the beginning of a reply.
-type Growing = dyn Fn(&str) -> Option<Value> + Send + Sync;
-
-/// Reads a reply.
-type Reading<T> = dyn Fn(&str) -> Result<ReadAnswer<T>, AnswerProblem> + Send + Sync;
-
 type Checking<T> = Pin<Box<dyn Future<Output = (T, Result<(), String>)> + Send>>;
 
 /// A check of the program. Takes the value and returns it, since futures can't borrow it.
@@ -84,40 +67,19 @@ pub(crate) type Check<T> = Arc<dyn Fn(T) -> Checking<T> + Send + Sync>;
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     /// Creates a model whose answers are values of `T`.
     pub fn typed(client: impl LlmClient + 'static) -> Self {
-        let reader = AnswerReader::<T>::new();
-        let form = Arc::clone(&reader.form);
-        Self::of(
-            client,
-            Answer {
-                form: Some(form),
-                name: schema_name::<T>().into(),
-                growing: Box::new({
-                    let reader = reader.clone();
-                    move |text| reader.growing(text)
-                }),
-                read: Box::new(move |text| reader.read(text)),
-            },
-        )
+        Self::of(client, AnswerReader::new())
     }
 }
 
 impl Model<String> {
     /// Creates a model whose answers are texts, as the model writes them.
     pub fn text(client: impl LlmClient + 'static) -> Self {
-        Self::of(
-            client,
-            Answer {
-                form: None,
-                name: "".into(),
-                growing: Box::new(|_| None),
-                read: Box::new(read_text),
-            },
-        )
+        Self::of(client, AnswerReader::text())
     }
 }
 
-impl<T: Send + 'static> Model<T> {
-    fn of(client: impl LlmClient + 'static, answer: Answer<T>) -> Self {
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
+    fn of(client: impl LlmClient + 'static, reader: AnswerReader<T>) -> Self {
         Self {
             settings: Settings {
                 client: Arc::new(client),
@@ -130,7 +92,7 @@ impl<T: Send + 'static> Model<T> {
                 tools: Tools::new(),
                 tool_rounds: 8,
             },
-            answer: Arc::new(answer),
+            reader,
             checks: Vec::new(),
         }
     }
@@ -219,9 +181,9 @@ impl<T: Send + 'static> Model<T> {
 
     /// Returns the request for a reply in this format.
     pub(crate) fn request(&self, prompt: &Messages, format: Format) -> ChatRequest {
-        let messages = match &self.answer.form {
-            Some(form) => with_instruction(prompt, &instruction(form, format)),
-            None => prompt.clone(),
+        let messages = match self.reader.is_text() {
+            true => prompt.clone(),
+            false => with_instruction(prompt, &self.instruction(format)),
         };
 
         let Settings {
@@ -242,46 +204,27 @@ impl<T: Send + 'static> Model<T> {
     }
 
     fn reply_format(&self, format: Format) -> Option<ReplyFormat> {
-        let form = self.answer.form.as_ref()?;
-        let name = Arc::clone(&self.answer.name);
+        let reader = &self.reader;
+        let schema = match format {
+            Format::Schema => reader.schema(),
+            Format::FlatSchema => reader.flat_schema()?.to_string(),
+            Format::Json => return Some(ReplyFormat::Json),
+            _ => return None,
+        };
+        Some(ReplyFormat::schema(schema_name::<T>(), schema))
+    }
 
-        match format {
-            Format::Schema => Some(ReplyFormat::schema(name, form.schema())),
-            Format::FlatSchema => Some(ReplyFormat::schema(name, form.flat_schema()?)),
-            Format::Json => Some(ReplyFormat::Json),
-            _ => None,
+    /// Returns the description of the reply for the model.
+    fn instruction(&self, format: Format) -> String {
+        let keys = self.reader.description();
+        let instruction = format!("Answer with one JSON object with these keys:\n{keys}");
+
+        // Small models copy the example, so it is only used if no schema shows the structure.
+        if matches!(format, Format::Schema | Format::FlatSchema) {
+            instruction
+        } else {
+            format!("{instruction}\n\nIts structure: {}", self.reader.example())
         }
-    }
-}
-
-/// Reads an answer in text: the reply without its thinking.
-fn read_text(text: &str) -> Result<ReadAnswer<String>, AnswerProblem> {
-    let answer = match split_thinking(text) {
-        Some(split) if split.is_opened => split.answer.trim_start(),
-        _ => text,
-    };
-
-    if no_answer(answer, "") == Some(NoAnswer::Empty) {
-        let message = "the reply is empty; expected an answer";
-        return Err(AnswerProblem::new(AnswerProblemKind::Empty, 1, message));
-    }
-
-    Ok(ReadAnswer {
-        value: answer.to_owned(),
-        repairs: Vec::new(),
-    })
-}
-
-/// Returns the description of the reply for the model.
-fn instruction(form: &Form, format: Format) -> String {
-    let keys = form.keys();
-    let instruction = format!("Answer with one JSON object with these keys:{keys}");
-
-    // Small models copy the example, so it is only used if no schema shows the structure.
-    if matches!(format, Format::Schema | Format::FlatSchema) {
-        instruction
-    } else {
-        format!("{instruction}\n\nIts structure: {}", form.example())
     }
 }
 
@@ -289,7 +232,7 @@ impl<T> Clone for Model<T> {
     fn clone(&self) -> Self {
         Self {
             settings: self.settings.clone(),
-            answer: Arc::clone(&self.answer),
+            reader: self.reader.clone(),
             checks: self.checks.clone(),
         }
     }

@@ -3,6 +3,8 @@ use std::sync::Arc;
 
 use cogwork_flow::{Action, BoxError, IntoAction, Node};
 use cogwork_llm::Messages;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{AskLog, Meter, Repair};
@@ -79,7 +81,7 @@ impl<S, T> fmt::Debug for ModelNode<S, T> {
     }
 }
 
-impl<T: Send + 'static> Model<T> {
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     /// Creates a node that takes the prompt from the state, and stores the answer in it.
     ///
     /// `store` may return an action; the node then must [declare](ModelNode::with_actions) it.
@@ -146,7 +148,7 @@ impl<S, T> ModelNode<S, T> {
     }
 }
 
-impl<S, T: Send + 'static> Node<S> for ModelNode<S, T> {
+impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode<S, T> {
     type Prep = NodeQuestion;
     type Exec = NodeAnswer;
     type Error = BoxError;
@@ -205,7 +207,7 @@ impl<S, T: Send + 'static> Node<S> for ModelNode<S, T> {
             ..
         } = answered;
         let reply = log.tries.last().map_or("", |last| last.reply.as_str());
-        let value = (self.model.answer.read)(reply)?.value;
+        let value = self.model.reader.read(reply)?.value;
 
         if let Some(observe) = &self.observe {
             observe(state, &log, &repairs);

@@ -130,16 +130,17 @@ impl Tree {
 
 /// Returns the value of a text without quotes where any value is accepted.
 fn plain_value(text: &str) -> Value {
-    let is_word =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_' | b'~');
-    let is_short = text.len() < 40 && text.bytes().all(is_word);
-    let value = is_short.then(|| serde_yaml::from_str(text).ok()).flatten();
+    if is_plain_null(text) {
+        return Value::Null;
+    }
 
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"+-._".contains(&byte);
+    let is_word = text.len() < 400 && text.bytes().all(is_sign);
+    let value = is_word.then(|| serde_yaml::from_str(text).ok()).flatten();
     match value {
         // JSON has no infinite numbers.
-        Some(Value::Null) if !is_plain_null(text) => Value::from(text),
+        None | Some(Value::Null) => Value::from(text),
         Some(value) => value,
-        None => Value::from(text),
     }
 }
 

@@ -72,7 +72,7 @@ static REPLY_WITH_CALLS: LazyLock<AnswerReader<ReplyWith<Value>>> =
 static PARTIAL: LazyLock<AnswerReader<Partial>> = LazyLock::new(|| reader().as_far_as_it_goes());
 
 fn reader<T: JsonSchema + DeserializeOwned>() -> AnswerReader<T> {
-    AnswerReader::new().with_yaml().with_max_bytes(usize::MAX)
+    AnswerReader::new().with_yaml()
 }
 
 /// Returns the text of the thinking of a reply that hasn't begun.

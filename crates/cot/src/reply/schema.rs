@@ -2,15 +2,12 @@
 
 use cogwork_llm::{ChatRequest, ReplyFormat};
 use cogwork_plan::Plan;
-use cogwork_typed::AnswerSchema;
 use cogwork_typed::ask::Format;
+use cogwork_typed::{AnswerReader, AnswerSchema};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::types::{FlatCall, Reply, ReplyWith, ThoughtAndCalls};
-
-/// The number of levels of steps in the flat schema.
-const FLAT_LEVELS: usize = 3;
 
 /// The maximum number of tokens of a reply if the request sets no limit.
 const DEFAULT_TOKENS: u32 = 8192;
@@ -23,14 +20,14 @@ const LEAST_TOKENS: u32 = 512;
 /// preserve the order of the properties, which is the order in which the model should write them.
 fn within<T: JsonSchema + DeserializeOwned>(tokens: u32) -> Option<AnswerSchema> {
     let tokens = tokens.max(LEAST_TOKENS);
-    AnswerSchema::within::<T>(usize::try_from(tokens).unwrap_or(usize::MAX))
+    AnswerReader::<T>::new().schema_within(usize::try_from(tokens).unwrap_or(usize::MAX))
 }
 
 /// Returns the schema for servers that support only part of JSON Schema, such as the strict mode of
 /// OpenAI and the structured output of Anthropic. It has no references or bounds, every property is
 /// required, and a missing result or mark is null.
-fn flat<T: JsonSchema + DeserializeOwned>() -> AnswerSchema {
-    AnswerSchema::flat::<T>(FLAT_LEVELS)
+fn flat<T: JsonSchema + DeserializeOwned>() -> Option<AnswerSchema> {
+    AnswerReader::<T>::new().flat_schema()
 }
 
 fn tokens(request: &ChatRequest) -> u32 {
@@ -41,7 +38,7 @@ fn tokens(request: &ChatRequest) -> u32 {
 pub(crate) fn fits(plan: &Plan, format: Format, request: &ChatRequest) -> bool {
     let schema = match format {
         Format::Schema => within::<Reply>(tokens(request)),
-        Format::FlatSchema => Some(flat::<Reply>()),
+        Format::FlatSchema => flat::<Reply>(),
         _ => return true,
     };
 
@@ -68,9 +65,9 @@ pub(crate) fn reply_format(
             let calls = within::<ThoughtAndCalls>(tokens)?.with_choices("name", tools);
             format!(r#"{{"anyOf":[{},{calls}]}}"#, within::<Reply>(tokens)?)
         }
-        Format::FlatSchema if tools.is_empty() => flat::<Reply>().to_string(),
+        Format::FlatSchema if tools.is_empty() => flat::<Reply>()?.to_string(),
         Format::FlatSchema => {
-            let schema = flat::<ReplyWith<FlatCall>>();
+            let schema = flat::<ReplyWith<FlatCall>>()?;
             schema.with_choices("name", tools).to_string()
         }
         Format::Json => return Some(ReplyFormat::Json),

@@ -411,11 +411,11 @@ impl Question {
             Format::Schema => {
                 reader.schema_within(usize::try_from(max_tokens).unwrap_or(usize::MAX))
             }
-            Format::FlatSchema => reader.strict_schema(),
+            Format::FlatSchema => reader.flat_schema(),
             Format::Json => return Some(ReplyFormat::Json),
             _ => None,
         };
-        schema.map(|schema| ReplyFormat::schema("reply", schema))
+        schema.map(|schema| ReplyFormat::schema("reply", schema.to_string()))
     }
 
     /// Returns the message for the model, which includes the form of a reply on this format.
@@ -441,7 +441,7 @@ impl Question {
 
     fn keys(&self, format: Format) -> String {
         let reader = self.json_form().reader();
-        let mut keys = format!("Write one JSON object with these keys:{}", reader.keys());
+        let mut keys = format!("Write one JSON object with these keys:\n{}", reader.description());
 
         // Small models copy the example, so it is only used if no schema shows the structure.
         if format == Format::Json {

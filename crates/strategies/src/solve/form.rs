@@ -171,7 +171,7 @@ impl Form {
 
     /// Returns the thought of a reply that is still arriving.
     pub(super) fn growing_thought(&self) -> GrowingText<Value> {
-        GrowingText::new(self.reader().with_lines(), THOUGHT)
+        GrowingText::new(self.reader().in_lines(), THOUGHT)
     }
 
     /// Returns the key of the next stage. Another one is used if a field already has the usual one.
@@ -202,7 +202,7 @@ impl Form {
     /// Returns a description of the problems for the model.
     pub(super) fn read(&self, format: Format, text: &str) -> Result<Read, String> {
         let reader = match format.is_json() {
-            true => self.reader().with_lines(),
+            true => self.reader(),
             false if self.is_free() => return Ok((read_text(text)?, Vec::new())),
             false => self.reader().in_lines(),
         };

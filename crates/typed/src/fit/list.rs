@@ -18,7 +18,7 @@ impl<'f> Fitter<'f> {
             shape,
             Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_)
         );
-        let is_map = matches!(shape, Shape::Map(_)) && self.words.has_lines;
+        let is_map = matches!(shape, Shape::Map(_)) && self.form.is_of_keys;
         if takes_lists || is_map || matches!(item.node, Node::List(_)) {
             return None;
         }

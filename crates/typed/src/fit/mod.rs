@@ -160,7 +160,7 @@ impl<'f> Fitter<'f> {
                 Some(self.fit_items(items.iter().zip(found)))
             }
             (Shape::Map(values), Node::Object(entries)) => Some(self.fit_map(values, entries)),
-            (Shape::Map(values), Node::List(items)) if self.words.has_lines => {
+            (Shape::Map(values), Node::List(items)) if self.form.is_of_keys => {
                 self.fit_entries_of_map(values, items)
             }
             (Shape::Object(object), Node::Object(_)) => Some(self.fit_object(object, tree)),

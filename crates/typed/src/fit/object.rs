@@ -35,7 +35,7 @@ impl<'f> Fitter<'f> {
         fitted
     }
 
-    /// Fits a map that is written as a list of entries, as it was asked for next to lines.
+    /// Fits a map that is written as a list of entries, as it was asked for.
     pub(super) fn fit_entries_of_map(
         &mut self,
         values: &'f Shape,
@@ -117,8 +117,8 @@ impl<'f> Fitter<'f> {
             let is_absent = !property.is_required && !self.form.is_nullable(&property.shape);
             if !(part.is_null() && is_fitting && is_absent) {
                 map.insert(property.name.clone(), part);
-            } else if !self.words.has_lines {
-                // Next to lines, null is asked for where a key may be missing.
+            } else if !self.form.is_of_keys {
+                // Null is asked for where a key may be missing.
                 let what = format!("left out the null of `{name}`");
                 self.report(&mut fitted, RepairKind::Form, &value, &what);
             }

@@ -15,7 +15,7 @@ impl Fitter<'_> {
         match &tree.node {
             Node::Number(number) if !is_held(number, false) => self.too_large(64, tree),
             // It was asked for as a text.
-            Node::Text(text) if self.words.has_lines && self.place.len() == 1 => {
+            Node::Text(text) if self.form.is_of_keys && self.place.len() == 1 => {
                 let node = lines::any(text);
                 Fitted::exact(node.map_or_else(
                     || text.as_str().into(),

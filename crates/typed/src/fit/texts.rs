@@ -6,7 +6,6 @@ use super::{Fitted, Fitter};
 use crate::shape::Shape;
 use crate::syntax::json::{self, Dialect};
 use crate::syntax::yaml::{self, key_of};
-use crate::syntax::{Ending, Parsed};
 use crate::tree::{Node, Tree};
 
 impl<'f> Fitter<'f> {
@@ -25,13 +24,14 @@ impl<'f> Fitter<'f> {
 
         let text = text.trim();
         let (encoded, what) = if text.starts_with(['{', '[']) {
-            let json = json::read(text, tree.line, Dialect::Json);
-            let is_valid = json.notes.repairs.is_empty();
-            let json = whole(json, text).filter(|_| is_valid)?;
-            (json, "read the JSON in a text")
+            let json = json::read(text, tree.line, Dialect::Json).whole(text)?;
+            if !json.notes.repairs.is_empty() {
+                return None;
+            }
+            (json.tree, "read the JSON in a text")
         } else if text.starts_with("- ") {
             let list = yaml::read(text, tree.line + 1, self.words, false);
-            (whole(list, text)?, "read the list in a text")
+            (list.whole(text)?.tree, "read the list in a text")
         } else {
             return None;
         };
@@ -49,7 +49,7 @@ impl<'f> Fitter<'f> {
             if lines > 0 && key.is_some_and(|(key, _)| self.words.is_known(&key)) {
                 let (before, list) = text.split_at_checked(at)?;
                 let read = yaml::read(list, line + 1 + lines, self.words, false);
-                return Some((before.trim_end().to_owned(), whole(read, list)?));
+                return Some((before.trim_end().to_owned(), read.whole(list)?.tree));
             }
             at += part.len();
         }
@@ -94,13 +94,6 @@ impl<'f> Fitter<'f> {
         let what = format!("read a text as `{}`", only.name);
         self.if_matching(fitted.rough(), tree, &what)
     }
-}
-
-/// Returns the value that is the whole text.
-fn whole(read: Parsed, text: &str) -> Option<Tree> {
-    let Parsed { tree, notes, end } = read;
-    let is_whole = end == text.len() && notes.doubt.is_none() && notes.ending == Ending::Whole;
-    is_whole.then_some(tree)
 }
 
 /// Writes a value in lines of `key: value` and of items.

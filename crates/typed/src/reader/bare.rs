@@ -4,20 +4,20 @@ use cogwork_text::NameList;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::{AnswerReader, Lines, ReadAnswer};
+use super::{AnswerReader, ReadAnswer};
 use crate::ask::{NoAnswer, RepairKind, no_answer, stated_answer};
-use crate::candidates::{Candidate, said};
+use crate::candidates::said;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::{ANSWER, Property, Shape, THOUGHT};
-use crate::syntax::Notes;
 use crate::syntax::lines::items_of;
+use crate::syntax::{Notes, Parsed};
 use crate::tree::{Node, Tree};
 
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     pub(super) fn read_bare(
         &self,
         text: &str,
-        found: &[Candidate],
+        found: &[Parsed],
     ) -> Result<ReadAnswer<T>, AnswerProblem> {
         if no_answer(text, "") == Some(NoAnswer::Refusal) {
             return Err(self.no_value(Kind::Declined, 1, "the reply declines to answer"));
@@ -38,7 +38,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             let what = format!("the object has the keys {keys}");
             return Err(self.no_value(Kind::NoValue, other.line, &what));
         }
-        if self.settings.lines != Lines::Wanted {
+        if !self.settings.takes_lines {
             return Err(self.no_value(Kind::NoValue, 1, "the reply has no JSON object"));
         }
         // A text without keys is a thought.
@@ -118,9 +118,9 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let names = properties.map(|property| property.name.as_str());
         let names = names.chain(self.form.is_wrapped().then_some(ANSWER));
 
-        let (expected, colon) = match self.settings.lines {
-            Lines::Wanted => ("lines", ": …"),
-            _ => ("a JSON object", ""),
+        let (expected, colon) = match self.settings.takes_lines {
+            true => ("lines", ": …"),
+            false => ("a JSON object", ""),
         };
         let names: Vec<String> = names.map(|name| format!("`{name}{colon}`")).collect();
         let with = if names.is_empty() { "" } else { " with " };

@@ -4,20 +4,20 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::AnswerReader;
-use crate::candidates::Candidate;
 use crate::shape::{ANSWER, Shape};
+use crate::syntax::Parsed;
 use crate::tree::{Node, Tree};
 
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Returns the candidates that are attempts at the answer. An object that has only the key
     /// `answer` precedes all others, and a list precedes its items.
-    pub(super) fn meant<'c>(&self, found: &'c [Candidate]) -> Vec<&'c Candidate> {
+    pub(super) fn meant<'c>(&self, found: &'c [Parsed]) -> Vec<&'c Parsed> {
         let attempts = found.iter().filter(|found| self.is_meant(&found.tree));
-        let mut meant: Vec<&Candidate> = attempts.collect();
+        let mut meant: Vec<&Parsed> = attempts.collect();
         meant.dedup_by(|next, last| next.tree == last.tree);
 
-        let is_wrapped = |candidate: &&Candidate| self.wrapped(&candidate.tree).is_some();
-        let is_list = |candidate: &&Candidate| matches!(candidate.tree.node, Node::List(_));
+        let is_wrapped = |candidate: &&Parsed| self.wrapped(&candidate.tree).is_some();
+        let is_list = |candidate: &&Parsed| matches!(candidate.tree.node, Node::List(_));
         if meant.iter().any(is_wrapped) {
             meant.retain(is_wrapped);
         } else if self.words.is_list && meant.iter().any(is_list) {

@@ -18,15 +18,17 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::ask::{Repair, RepairKind, folded_name};
+use cogwork_llm::split_thinking;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::AnswerKey;
+use crate::ask::{Repair, RepairKind, folded_name};
 use crate::candidates::{candidates, lines, said};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::shape::{ANSWER, Form, Words};
+use crate::shape::{ANSWER, AnswerSchema, Form, Words};
+use crate::syntax::Parsed;
 use crate::syntax::lines::without_begun_key;
 use crate::tree::{Node, Tree};
 
@@ -60,28 +62,21 @@ pub struct AnswerReader<T> {
     value: PhantomData<fn() -> T>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Settings {
-    max_bytes: usize,
     takes_yaml: bool,
     needs_end: bool,
     /// Whether a reply that ends inside the value is read.
     takes_cut: bool,
-    lines: Lines,
+    /// Whether lines of `key: value` were asked for.
+    takes_lines: bool,
     takes_prose: bool,
-    /// Whether the type accepts only what its schema does.
-    is_strict: bool,
+    /// Whether the reply itself is the answer.
+    is_text: bool,
 }
 
-/// Whether lines of `key: value` are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lines {
-    Refused,
-    /// In place of JSON, which was asked for.
-    Accepted,
-    /// As they were asked for.
-    Wanted,
-}
+/// The maximum length of a reply in bytes.
+const MAX_BYTES: usize = 256 * 1024;
 
 /// A value, and what was corrected to read it.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,34 +140,15 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         Self {
             words: Arc::new(Words::of(&form)),
             form: Arc::new(form),
-            settings: Settings {
-                max_bytes: 256 * 1024,
-                takes_yaml: false,
-                needs_end: false,
-                takes_cut: false,
-                lines: Lines::Refused,
-                takes_prose: false,
-                is_strict: false,
-            },
+            settings: Settings::default(),
             value: PhantomData,
         }
     }
 
-    /// Reads lines of `key: value` in place of YAML. Such a reply is reported.
-    #[must_use]
-    pub fn with_lines(self) -> Self {
-        self.reading(Lines::Accepted)
-    }
-
     /// Reads lines of `key: value`, which were [asked for](Self::lines). JSON is accepted.
     #[must_use]
-    pub fn in_lines(self) -> Self {
-        self.reading(Lines::Wanted)
-    }
-
-    fn reading(mut self, lines: Lines) -> Self {
-        Arc::make_mut(&mut self.words).has_lines = true;
-        self.settings.lines = lines;
+    pub fn in_lines(mut self) -> Self {
+        self.settings.takes_lines = true;
         self
     }
 
@@ -180,13 +156,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     #[must_use]
     pub fn with_prose(mut self) -> Self {
         self.settings.takes_prose = true;
-        self
-    }
-
-    /// Sets the maximum length of a reply in bytes. The default is 256 KiB.
-    #[must_use]
-    pub fn with_max_bytes(mut self, bytes: usize) -> Self {
-        self.settings.max_bytes = bytes;
         self
     }
 
@@ -215,19 +184,30 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Returns the JSON Schema that a server is asked to enforce. It describes an object: an answer
     /// of another type is its only value, under the key `answer`.
     pub fn schema(&self) -> String {
-        self.form.schema()
+        self.form.asked().schema()
     }
 
-    /// Returns the JSON Schema without bounds, as the strict mode of OpenAI requires it, or `None`
-    /// if such a schema can't describe the type: a map, a tuple, any value, or a type that contains
-    /// itself.
-    pub fn flat_schema(&self) -> Option<String> {
-        self.form.flat_schema()
+    /// Returns the JSON Schema as the strict mode of OpenAI requires it, or `None` if such a schema
+    /// can't describe the type: a map, a tuple, or any value. It has no bounds and references. A type
+    /// that contains itself has three levels.
+    pub fn flat_schema(&self) -> Option<AnswerSchema> {
+        self.form.asked().flat_schema()
+    }
+
+    /// Returns a schema whose longest value fits into a number of tokens, or `None` if there is none.
+    /// See [`AnswerSchema`].
+    pub fn schema_within(&self, tokens: usize) -> Option<AnswerSchema> {
+        self.form.asked().within(tokens)
     }
 
     /// Returns the description of the answer for the model: a line for each key.
     pub fn description(&self) -> String {
-        self.form.keys().trim_start().to_owned()
+        self.form.asked().keys().trim_start().to_owned()
+    }
+
+    /// Returns an example of the JSON object on one line, as in `{"thought": "…", "steps": ["…"]}`.
+    pub fn example(&self) -> String {
+        self.form.asked().example()
     }
 
     /// Reads a reply.
@@ -236,20 +216,18 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     ///
     /// Returns where the reply doesn't match the type, and what is expected there.
     pub fn read(&self, text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
+        if self.settings.is_text {
+            return read_text(text);
+        }
         self.check_text(text)?;
-        if self.settings.lines == Lines::Wanted
-            && !is_json(text)
-            && let Some(lines) = lines(text, &self.form)
-        {
+        if let Some(lines) = self.lines_of(text, text) {
             return self.read_candidate(&lines);
         }
 
         let found = candidates(text, &self.words);
         let meant = self.meant(&found);
         let Some((last, earlier)) = meant.split_last() else {
-            return self
-                .read_lines(text)
-                .unwrap_or_else(|| self.read_bare(text, &found));
+            return self.read_bare(text, &found);
         };
 
         let line = last.tree.line;
@@ -282,8 +260,15 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             .collect()
     }
 
+    pub(crate) fn is_text(&self) -> bool {
+        self.settings.is_text
+    }
+
     /// Returns what has arrived of the value in the beginning of a reply, as it is written.
     pub(crate) fn growing(&self, text: &str) -> Option<Value> {
+        if self.settings.is_text {
+            return None;
+        }
         let tree = self.growing_tree(text)?;
         let is_nested = matches!(tree.node, Node::Object(_) | Node::List(_));
         is_nested.then(|| tree.to_value())
@@ -301,10 +286,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     }
 
     fn growing_tree(&self, text: &str) -> Option<Tree> {
-        if self.settings.lines != Lines::Refused
-            && !is_json(text)
-            && let Some(lines) = lines(without_begun_key(text, &self.form), &self.form)
-        {
+        if let Some(lines) = self.lines_of(text, without_begun_key(text, &self.form)) {
             return Some(lines.tree);
         }
 
@@ -318,26 +300,27 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         if text.trim().is_empty() {
             return Err(self.no_value(Kind::Empty, 1, "the reply is empty"));
         }
-        let max_bytes = self.settings.max_bytes;
-        if text.len() > max_bytes {
+        if text.len() > MAX_BYTES {
             let length = text.len();
-            let message = format!("the reply has {length} bytes; expected at most {max_bytes}");
+            let message = format!("the reply has {length} bytes; expected at most {MAX_BYTES}");
             return Err(AnswerProblem::new(Kind::TooLong, 1, message));
         }
         Ok(())
     }
 
-    /// Reads lines in place of JSON; `None` if there are none.
-    fn read_lines(&self, text: &str) -> Option<Result<ReadAnswer<T>, AnswerProblem>> {
-        if self.settings.lines == Lines::Refused {
-            return None;
-        }
+    /// Returns the lines of a part of a reply that isn't in JSON, if they were asked for.
+    fn lines_of(&self, reply: &str, part: &str) -> Option<Parsed> {
+        let is_asked = self.settings.takes_lines && !is_json(reply);
+        is_asked.then(|| lines(part, &self.form)).flatten()
+    }
+}
 
-        let mut lines = lines(text, &self.form)?;
-        let what = "read lines in place of JSON";
-        let repair = Repair::new(RepairKind::Form, lines.tree.line, what);
-        lines.notes.repairs.insert(0, repair);
-        Some(self.read_candidate(&lines))
+impl AnswerReader<String> {
+    /// Creates a reader of answers in text: a reply without its thinking.
+    pub(crate) fn text() -> Self {
+        let mut reader = Self::new();
+        reader.settings.is_text = true;
+        reader
     }
 }
 
@@ -346,9 +329,7 @@ impl AnswerReader<Value> {
     /// program runs. The value is the object.
     pub fn of_keys(keys: impl IntoIterator<Item = AnswerKey>) -> Self {
         let keys = keys.into_iter().map(|AnswerKey(property)| property);
-        let mut reader = Self::of_form(Form::of_keys(keys.collect()));
-        reader.settings.is_strict = true;
-        reader
+        Self::of_form(Form::of_keys(keys.collect()))
     }
 
     /// Leaves out lines with these names, which models add without being asked.
@@ -363,29 +344,25 @@ impl AnswerReader<Value> {
     pub fn lines(&self) -> String {
         self.form.lines()
     }
+}
 
-    /// Returns the description of the JSON object that the model is asked for: a line for each key.
-    pub fn keys(&self) -> String {
-        self.form.offered().keys()
+/// Reads a reply without its thinking.
+fn read_text<T: DeserializeOwned>(text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
+    let answer = match split_thinking(text) {
+        Some(split) if split.is_opened => split.answer.trim_start(),
+        _ => text,
+    };
+    if answer.trim().is_empty() {
+        let message = "the reply is empty; expected an answer";
+        return Err(AnswerProblem::new(Kind::Empty, 1, message));
     }
 
-    /// Returns an example of the JSON object on one line, as in `{"thought": "…", "steps": ["…"]}`.
-    pub fn example(&self) -> String {
-        self.form.offered().example()
-    }
-
-    /// Returns the JSON Schema of an object that takes at most this many tokens, or `None` if there
-    /// is none. Texts and lists are bounded; a key that may be missing may be null instead.
-    pub fn schema_within(&self, tokens: usize) -> Option<String> {
-        let schema = self.form.offered().within(tokens)?;
-        Some(schema.to_string())
-    }
-
-    /// Returns the JSON Schema of the object without bounds, as the strict mode of OpenAI requires
-    /// it.
-    pub fn strict_schema(&self) -> Option<String> {
-        self.form.offered().flat_schema()
-    }
+    let value = serde_json::from_value(answer.into());
+    let value = value.map_err(|error| AnswerProblem::new(Kind::Mismatch, 1, error.to_string()))?;
+    Ok(ReadAnswer {
+        value,
+        repairs: Vec::new(),
+    })
 }
 
 /// Returns whether a reply begins with an object in JSON.

@@ -7,11 +7,10 @@ use serde_json::Value;
 
 use super::{AnswerReader, ReadAnswer};
 use crate::ask::{Repair, RepairKind};
-use crate::candidates::Candidate;
 use crate::fit::{Fitted, Fitter, UNKNOWN_KEY};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::ANSWER;
-use crate::syntax::{Ending, MAX_REPAIRS, Notes};
+use crate::syntax::{Ending, MAX_REPAIRS, Notes, Parsed};
 use crate::tree::{Node, Tree};
 
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
@@ -19,8 +18,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// before. An earlier one counts if the last one can't be used.
     pub(super) fn read_last(
         &self,
-        earlier: &[&Candidate],
-        last: &Candidate,
+        earlier: &[&Parsed],
+        last: &Parsed,
     ) -> Result<ReadAnswer<T>, AnswerProblem> {
         let problem = match self.read_candidate(last) {
             Ok(mut read) => {
@@ -64,7 +63,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     pub(super) fn read_candidate(
         &self,
-        candidate: &Candidate,
+        candidate: &Parsed,
     ) -> Result<ReadAnswer<T>, AnswerProblem> {
         let settings = self.settings;
         let line = candidate.tree.line;
@@ -95,7 +94,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     }
 
     /// Reads a candidate as it is.
-    fn read_whole(&self, candidate: &Candidate) -> Result<ReadAnswer<T>, AnswerProblem> {
+    fn read_whole(&self, candidate: &Parsed) -> Result<ReadAnswer<T>, AnswerProblem> {
         let line = candidate.tree.line;
         let mut notes = candidate.notes.clone();
         if candidate.is_yaml && !self.settings.takes_yaml {
@@ -144,7 +143,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return Err(cut_off(tree.line));
         }
 
-        if self.settings.is_strict
+        // There is no type that may accept more.
+        if self.form.is_of_keys
             && let Some(problem) = joined(fitted.mismatches.iter().map(located))
         {
             return Err(problem);

@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::schema::Keywords;
-use super::{Choice, Form, Shape, Words};
+use super::{Bounds, Choice, Form, Shape, Text, Words};
 use crate::fit::Fitter;
 use crate::syntax::json::{self, Dialect};
 
-/// A JSON Schema for servers, without references and recursion.
+/// A JSON Schema for servers, without references and recursion. Created by an
+/// [`AnswerReader`](crate::AnswerReader).
 ///
-/// [`within`](Self::within) a limit of tokens, every text and list has a bound, so that even the
+/// [Within](crate::AnswerReader::schema_within) a limit of tokens, every text and list has a bound, so that even the
 /// longest value fits. Each character of a text counts as one token, which is the maximum for plain
 /// English and four times the usual number, and everything else as one token per three characters.
 /// The texts that are in no list share at least a fifth of the limit, and are at least as long as
@@ -27,23 +25,20 @@ use crate::syntax::json::{self, Dialect};
 /// exceed the limit.
 ///
 /// ```
-/// use cogwork_typed::AnswerSchema;
+/// use cogwork_typed::AnswerReader;
 /// use schemars::JsonSchema;
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Serialize, Deserialize, JsonSchema)]
 /// struct Note { text: String, tags: Vec<String> }
 ///
-/// let schema = AnswerSchema::within::<Note>(1000).unwrap_or_else(|| unreachable!());
+/// let schema = AnswerReader::<Note>::new().schema_within(1000).unwrap();
 /// assert_eq!(schema.to_string(), r#"{"type":"object","properties":{"text":{"type":"string","minLength":1,"maxLength":200},"tags":{"type":"array","items":{"type":"string","minLength":1,"maxLength":76},"maxItems":10}},"required":["text","tags"],"additionalProperties":false}"#);
 /// assert!(schema.holds(&Note { text: "x".repeat(200), tags: Vec::new() }));
 /// assert!(!schema.holds(&Note { text: "x".repeat(201), tags: Vec::new() }));
 /// ```
 #[derive(Debug, Clone)]
-pub struct AnswerSchema {
-    form: Form,
-    keywords: Keywords,
-}
+pub struct AnswerSchema(Form);
 
 /// The most that a value may contain.
 #[derive(Debug, Clone, Copy)]
@@ -75,21 +70,6 @@ struct Count {
 }
 
 impl AnswerSchema {
-    /// Creates a schema whose longest value fits into a number of tokens, or returns `None` if there
-    /// is none.
-    pub fn within<T: JsonSchema + DeserializeOwned>(tokens: usize) -> Option<Self> {
-        Form::of::<T>().within(tokens)
-    }
-
-    /// Creates a schema for the strict mode of OpenAI, without bounds and with this many levels of a
-    /// type that contains itself.
-    pub fn flat<T: JsonSchema + DeserializeOwned>(levels: usize) -> Self {
-        Self {
-            form: Form::of::<T>().unrolled(levels),
-            keywords: Keywords::Strict,
-        }
-    }
-
     /// Allows only some texts as the values of all properties of a name.
     #[must_use]
     pub fn with_choices(mut self, property: &str, texts: &[String]) -> Self {
@@ -99,7 +79,7 @@ impl AnswerSchema {
         });
         let shape = Shape::Choice(choices.collect());
 
-        self.form.root.change_objects(&|object| {
+        self.0.root.change_objects(&|object| {
             let properties = object.properties.iter_mut();
             properties
                 .filter(|other| other.name == property)
@@ -114,14 +94,14 @@ impl AnswerSchema {
         let tree = json::read(&text, 1, Dialect::Json).tree;
         let words = Words::default();
 
-        let mut fitter = Fitter::new(&self.form, &words, text.len());
-        fitter.fit(&self.form.root, &tree).is_exact()
+        let mut fitter = Fitter::new(&self.0, &words, text.len());
+        fitter.fit(&self.0.root, &tree).is_exact()
     }
 }
 
 impl std::fmt::Display for AnswerSchema {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.form.with(self.keywords))
+        f.write_str(&self.0.schema())
     }
 }
 
@@ -146,10 +126,27 @@ impl Form {
         })?;
         let mut form = (*form).clone();
         form.root.bound(*room, false);
-        Some(AnswerSchema {
-            form,
-            keywords: Keywords::All,
-        })
+        Some(AnswerSchema(form))
+    }
+
+    /// Returns the schema without bounds, or `None` if the answer has parts that no such schema can
+    /// describe.
+    pub(crate) fn flat_schema(&self) -> Option<AnswerSchema> {
+        let mut form = self.unrolled(MOST_LEVELS);
+        form.root.remove_bounds();
+
+        let mut shapes = form.shapes().into_iter();
+        let is_flat = shapes.all(|shape| match shape {
+            Shape::Any | Shape::Map(_) | Shape::Tuple(_) | Shape::Ref(_) => false,
+            Shape::Object(object) => object.others.is_none(),
+            _ => true,
+        });
+        is_flat.then_some(AnswerSchema(form))
+    }
+
+    /// Returns the form without references.
+    pub(crate) fn inlined(&self) -> Self {
+        self.unrolled(MOST_LEVELS)
     }
 
     /// Returns the number of values if lists have this many items, and the lengths that are left for
@@ -221,6 +218,18 @@ impl Form {
 }
 
 impl Shape {
+    /// Removes what the strict mode of OpenAI doesn't support.
+    fn remove_bounds(&mut self) {
+        match self {
+            Self::Integer(bounds) | Self::Number { bounds, .. } | Self::List(_, bounds) => {
+                *bounds = Bounds::default();
+            }
+            Self::Text(text) => *text = Text::default(),
+            _ => {}
+        }
+        self.parts_mut().into_iter().for_each(Self::remove_bounds);
+    }
+
     /// Gives bounds to the texts and lists.
     fn bound(&mut self, room: Room, is_in_list: bool) {
         match self {

@@ -180,30 +180,19 @@ pub(crate) struct Form {
     pub(crate) description: String,
     /// The names and aliases of the fields of the type, in their order.
     pub(crate) fields: Fields,
+    /// Whether its keys are put together when a program runs. It is then asked for by the form that
+    /// is [asked for](Self::asked).
+    pub(crate) is_of_keys: bool,
     /// The names of lines that are left out.
     pub(crate) left_out: Vec<String>,
 }
 
 impl Form {
     pub(crate) fn of<T: JsonSchema + DeserializeOwned>() -> Self {
-        Self::generated::<T>(SchemaSettings::draft2020_12())
-    }
-
-    /// Returns the form of a type with the definitions in place of the references to them.
-    pub(crate) fn inlined<T: JsonSchema + DeserializeOwned>() -> Self {
         let settings = SchemaSettings::draft2020_12();
-        Self::generated::<T>(settings.with(|settings| settings.inline_subschemas = true))
-    }
-
-    /// Returns the form of a value that a JSON Schema describes.
-    pub(crate) fn of_schema(schema: &Value) -> Self {
-        parse::form(schema)
-    }
-
-    fn generated<T: JsonSchema + DeserializeOwned>(settings: SchemaSettings) -> Self {
         let settings = settings.with(|settings| settings.meta_schema = None);
         let schema = settings.into_generator().into_root_schema_for::<T>();
-        let mut form = parse::form(schema.as_value());
+        let mut form = Self::of_schema(schema.as_value());
 
         let fields = fields::fields::<T>();
         for shape in form.definitions.values_mut().chain([&mut form.root]) {
@@ -222,6 +211,7 @@ impl Form {
                 properties,
                 others: None,
             }),
+            is_of_keys: true,
             ..Self::default()
         }
     }

@@ -1,6 +1,8 @@
 //! The form that is asked for, which says less than the one that is read: servers support only part
 //! of JSON Schema, and the longest reply has to fit into the maximum number of tokens.
 
+use std::borrow::Cow;
+
 use super::{Bounds, Choice, Form, Object, Property, Shape, Text};
 
 /// The keys of an entry of a map, which servers only support as a list of entries.
@@ -12,9 +14,11 @@ const MAX_INTEGERS: f64 = 32.0;
 
 impl Form {
     /// Returns the form that is asked for.
-    pub(crate) fn offered(&self) -> Self {
-        let mut form = self.clone();
-        form.root.offer();
+    pub(crate) fn asked(&self) -> Cow<'_, Self> {
+        let mut form = Cow::Borrowed(self);
+        if self.is_of_keys {
+            form.to_mut().root.offer();
+        }
         form
     }
 }

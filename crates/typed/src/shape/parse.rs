@@ -10,30 +10,33 @@ use super::{Bounds, Choice, Form, Object, Property, Shape, Text};
 /// The name of the definition of a type that contains itself.
 const ROOT: &str = "Answer";
 
-pub(super) fn form(schema: &Value) -> Form {
-    let no_definitions = Map::new();
-    let definitions = schema.get("$defs").and_then(Value::as_object);
-    let mut parser = Parser {
-        definitions: definitions.unwrap_or(&no_definitions),
-        inlined: BTreeSet::new(),
-    };
+impl Form {
+    /// Returns the form of a value that a JSON Schema describes.
+    pub(crate) fn of_schema(schema: &Value) -> Self {
+        let no_definitions = Map::new();
+        let definitions = schema.get("$defs").and_then(Value::as_object);
+        let mut parser = Parser {
+            definitions: definitions.unwrap_or(&no_definitions),
+            inlined: BTreeSet::new(),
+        };
 
-    let root = parser.shape(schema);
-    let definitions = parser.definitions.iter();
-    let definitions = definitions.map(|(name, schema)| (name.clone(), parser.shape(schema)));
-    let mut form = Form {
-        root,
-        definitions: definitions.collect(),
-        description: text(schema, "description").unwrap_or_default(),
-        ..Form::default()
-    };
+        let root = parser.shape(schema);
+        let definitions = parser.definitions.iter();
+        let definitions = definitions.map(|(name, schema)| (name.clone(), parser.shape(schema)));
+        let mut form = Form {
+            root,
+            definitions: definitions.collect(),
+            description: text(schema, "description").unwrap_or_default(),
+            ..Form::default()
+        };
 
-    let has_root = form.shapes().contains(&&Shape::Ref(ROOT.to_owned()));
-    if has_root {
-        let root = form.root.clone();
-        form.definitions.insert(ROOT.to_owned(), root);
+        let has_root = form.shapes().contains(&&Shape::Ref(ROOT.to_owned()));
+        if has_root {
+            let root = form.root.clone();
+            form.definitions.insert(ROOT.to_owned(), root);
+        }
+        form
     }
-    form
 }
 
 struct Parser<'s> {

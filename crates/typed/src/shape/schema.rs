@@ -3,180 +3,161 @@
 //! Every property is required, and one that may be left out may be null instead, since the strict
 //! mode of OpenAI has no other way. The properties keep their order, in which models write them.
 
-use serde::Serialize;
-use serde_json::Value;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Number, Value};
 
-use super::{ANSWER, Bounds, Form, Property, Shape, Text};
-
-/// What a schema may contain.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Keywords {
-    /// Bounds, and objects with any keys.
-    All,
-    /// Only what the strict mode of OpenAI supports.
-    Strict,
-}
+use super::{ANSWER, Bounds, Choice, Form, Object, Property, Shape};
 
 impl Form {
-    /// Returns the JSON Schema of an answer, with its bounds.
+    /// Returns the JSON Schema of an answer.
     pub(crate) fn schema(&self) -> String {
-        self.with(Keywords::All)
+        // Its keys are texts, so that this doesn't fail.
+        serde_json::to_string(self).unwrap_or_default()
     }
+}
 
-    /// Returns the JSON Schema without bounds and recursion, or `None` if the answer has parts that
-    /// such a schema can't describe.
-    pub(crate) fn flat_schema(&self) -> Option<String> {
-        let mut shapes = self.shapes().into_iter();
-        let is_strict = shapes.all(|shape| match shape {
-            Shape::Any | Shape::Map(_) | Shape::Tuple(_) => false,
-            Shape::Object(object) => object.others.is_none(),
-            Shape::Ref(name) => self.definitions.contains_key(name) && !self.is_recursive(name),
-            _ => true,
-        });
-
-        is_strict.then(|| self.with(Keywords::Strict))
-    }
-
-    /// Writes the schema of an answer, which is always an object.
-    pub(super) fn with(&self, keywords: Keywords) -> String {
-        let mut entries = if self.is_wrapped() {
-            properties(vec![(ANSWER, keywords.schema(&self.root))], written(&false))
+/// Writes the schema of an answer, which is always an object.
+impl Serialize for Form {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut schema = serializer.serialize_map(None)?;
+        if self.is_wrapped() {
+            let answer = Property::new(ANSWER, self.root.clone());
+            let properties = vec![answer];
+            let others = None;
+            Shape::Object(Object { properties, others }).write(&mut schema)?;
         } else {
-            keywords.entries(self.resolve(&self.root))
-        };
+            self.resolve(&self.root).write(&mut schema)?;
+        }
 
         if !self.definitions.is_empty() {
-            let definitions = self.definitions.iter();
-            let definitions = definitions.map(|(name, shape)| (name, keywords.schema(shape)));
-            entries.push(("$defs", object(definitions)));
+            schema.serialize_entry("$defs", &self.definitions)?;
         }
-        object(entries)
+        schema.end()
     }
 }
 
-/// The keywords of a schema, with their values in JSON.
-type Entries = Vec<(&'static str, String)>;
-
-impl Keywords {
-    fn schema(self, shape: &Shape) -> String {
-        object(self.entries(shape))
+impl Serialize for Shape {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut schema = serializer.serialize_map(None)?;
+        self.write(&mut schema)?;
+        schema.end()
     }
+}
 
-    fn schemas<'s>(self, shapes: impl IntoIterator<Item = &'s Shape>) -> String {
-        let schemas: Vec<String> = shapes.into_iter().map(|shape| self.schema(shape)).collect();
-        format!("[{}]", schemas.join(","))
+impl Serialize for Property {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut schema = serializer.serialize_map(None)?;
+        if !self.description.is_empty() {
+            schema.serialize_entry("description", &self.description)?;
+        }
+
+        match self.is_required || self.has_empty_value() {
+            true => self.shape.write(&mut schema)?,
+            false => schema.serialize_entry("anyOf", &[&self.shape, &Shape::Null])?,
+        }
+        schema.end()
     }
+}
 
-    fn entries(self, shape: &Shape) -> Entries {
-        match shape {
-            Shape::Any => Vec::new(),
-            Shape::Null => typed("null", []),
-            Shape::Boolean => typed("boolean", []),
-            Shape::Integer(bounds) => typed("integer", self.bounds(*bounds, "minimum", "maximum")),
-            Shape::Number { bounds, .. } => {
-                typed("number", self.bounds(*bounds, "minimum", "maximum"))
+impl Shape {
+    /// Writes the keywords.
+    fn write<M: SerializeMap>(&self, schema: &mut M) -> Result<(), M::Error> {
+        if let Some(name) = self.type_name() {
+            schema.serialize_entry("type", name)?;
+        }
+
+        match self {
+            Self::Any | Self::Null | Self::Boolean => Ok(()),
+            Self::Integer(bounds) | Self::Number { bounds, .. } => {
+                bounds.write(schema, "minimum", "maximum")
             }
-            Shape::Text(text) => typed("string", self.text(text)),
-            Shape::Choice(choices) => {
-                let values: Vec<&Value> = choices.iter().map(|choice| &choice.value).collect();
-                let listed = ("enum", written(&values));
-                if values.iter().all(|value| value.is_string()) {
-                    typed("string", [listed])
-                } else if values.iter().all(|value| value.is_i64()) {
-                    typed("integer", [listed])
-                } else {
-                    vec![listed]
+            Self::Text(text) => {
+                for (name, value) in [("format", &text.format), ("pattern", &text.pattern)] {
+                    if let Some(value) = value {
+                        schema.serialize_entry(name, value)?;
+                    }
                 }
+                text.bounds.write(schema, "minLength", "maxLength")
             }
-            Shape::List(items, bounds) => {
-                let bounds = self.bounds(*bounds, "minItems", "maxItems");
-                let items = ("items", self.schema(items));
-                typed("array", [items].into_iter().chain(bounds))
+            Self::Choice(choices) => {
+                let values: Vec<&Value> = choices.iter().map(|choice| &choice.value).collect();
+                schema.serialize_entry("enum", &values)
             }
-            Shape::Tuple(items) => {
-                let count = written(&items.len());
-                let bounds = [("minItems", count.clone()), ("maxItems", count)];
-                let items = ("prefixItems", self.schemas(items));
-                typed("array", [items].into_iter().chain(bounds))
+            Self::List(items, bounds) => {
+                schema.serialize_entry("items", items)?;
+                bounds.write(schema, "minItems", "maxItems")
             }
-            Shape::Map(values) => typed("object", [("additionalProperties", self.schema(values))]),
-            Shape::Object(object) => {
-                let keys = object.properties.iter();
-                let keys = keys.map(|property| (property.name.as_str(), self.property(property)));
-                let others = object.others.as_deref();
-                let others = others.map_or_else(|| written(&false), |others| self.schema(others));
-                properties(keys.collect(), others)
+            Self::Tuple(items) => {
+                schema.serialize_entry("prefixItems", items)?;
+                let bounds = Bounds::of_counts(items.len(), items.len());
+                bounds.write(schema, "minItems", "maxItems")
             }
-            Shape::AnyOf(shapes) => vec![("anyOf", self.schemas(shapes))],
-            Shape::Ref(name) => {
+            Self::Map(values) => schema.serialize_entry("additionalProperties", values),
+            Self::Object(object) => object.write(schema),
+            Self::AnyOf(shapes) => schema.serialize_entry("anyOf", shapes),
+            Self::Ref(name) => {
                 let name = name.replace('~', "~0").replace('/', "~1");
-                vec![("$ref", written(&format!("#/$defs/{name}")))]
+                schema.serialize_entry("$ref", &format!("#/$defs/{name}"))
             }
         }
     }
 
-    fn property(self, property: &Property) -> String {
-        let or_null = !property.is_required && !property.has_empty_value();
-        let mut entries = match or_null {
-            true => vec![("anyOf", self.schemas([&property.shape, &Shape::Null]))],
-            false => self.entries(&property.shape),
+    fn type_name(&self) -> Option<&'static str> {
+        let are = |is: fn(&Value) -> bool, choices: &[Choice]| {
+            choices.iter().all(|choice| is(&choice.value))
         };
-
-        if !property.description.is_empty() {
-            entries.insert(0, ("description", written(&property.description)));
+        match self {
+            Self::Any | Self::AnyOf(_) | Self::Ref(_) => None,
+            Self::Null => Some("null"),
+            Self::Boolean => Some("boolean"),
+            Self::Integer(_) => Some("integer"),
+            Self::Number { .. } => Some("number"),
+            Self::Text(_) => Some("string"),
+            Self::Choice(choices) if are(Value::is_string, choices) => Some("string"),
+            Self::Choice(choices) if are(Value::is_i64, choices) => Some("integer"),
+            Self::Choice(_) => None,
+            Self::List(..) | Self::Tuple(_) => Some("array"),
+            Self::Map(_) | Self::Object(_) => Some("object"),
         }
-        object(entries)
-    }
-
-    fn bounds(self, bounds: Bounds, min: &'static str, max: &'static str) -> Entries {
-        let bounds = [(min, bounds.min), (max, bounds.max)].into_iter();
-        bounds
-            .filter(|_| self == Self::All)
-            .filter_map(|(name, bound)| Some((name, bound?.to_string())))
-            .collect()
-    }
-
-    fn text(self, text: &Text) -> Entries {
-        let keywords = [("format", &text.format), ("pattern", &text.pattern)].into_iter();
-        let keywords = keywords
-            .filter(|_| self == Self::All)
-            .filter_map(|(name, value)| Some((name, written(value.as_ref()?))));
-        let bounds = self.bounds(text.bounds, "minLength", "maxLength");
-        keywords.chain(bounds).collect()
     }
 }
 
-fn typed(
-    name: &'static str,
-    keywords: impl IntoIterator<Item = (&'static str, String)>,
-) -> Entries {
-    let name = ("type", written(name));
-    [name].into_iter().chain(keywords).collect()
+impl Object {
+    /// Writes the keywords. All properties are required.
+    fn write<M: SerializeMap>(&self, schema: &mut M) -> Result<(), M::Error> {
+        let names: Vec<&str> = self
+            .properties
+            .iter()
+            .map(|key| key.name.as_str())
+            .collect();
+        schema.serialize_entry("properties", &Properties(&self.properties))?;
+        schema.serialize_entry("required", &names)?;
+        match &self.others {
+            Some(others) => schema.serialize_entry("additionalProperties", others),
+            None => schema.serialize_entry("additionalProperties", &false),
+        }
+    }
 }
 
-/// Returns the keywords of an object. All properties are required.
-fn properties(properties: Vec<(&str, String)>, others: String) -> Entries {
-    let names: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
-    let required = ("required", written(&names));
-    let properties = ("properties", object(properties));
-    typed(
-        "object",
-        [properties, required, ("additionalProperties", others)],
-    )
+struct Properties<'f>(&'f [Property]);
+
+impl Serialize for Properties<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|property| (&property.name, property)))
+    }
 }
 
-/// Writes a value that has no other keys than texts, so that this doesn't fail.
-fn written<T: Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-/// Writes an object whose keys keep their order.
-fn object<K: AsRef<str>>(entries: impl IntoIterator<Item = (K, String)>) -> String {
-    let entries = entries.into_iter();
-    let entries: Vec<String> = entries
-        .map(|(key, value)| format!("{}:{value}", written(key.as_ref())))
-        .collect();
-    format!("{{{}}}", entries.join(","))
+impl Bounds {
+    fn write<M: SerializeMap>(self, schema: &mut M, min: &str, max: &str) -> Result<(), M::Error> {
+        for (name, bound) in [(min, self.min), (max, self.max)] {
+            // A float without a fraction is written as an integer.
+            let number = bound.and_then(|bound| bound.to_string().parse::<Number>().ok());
+            if let Some(number) = number {
+                schema.serialize_entry(name, &number)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Property {

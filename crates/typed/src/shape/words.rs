@@ -19,8 +19,6 @@ pub(crate) struct Words {
     pub(crate) has_others: bool,
     /// Whether the value may be a list.
     pub(crate) is_list: bool,
-    /// Whether lines of `key: value` are read in place of YAML.
-    pub(crate) has_lines: bool,
 }
 
 impl Words {

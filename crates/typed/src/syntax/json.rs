@@ -25,11 +25,8 @@ pub(crate) fn read(text: &str, line: usize, dialect: Dialect) -> Parsed {
         notes: Notes::default(),
     };
 
-    Parsed {
-        tree: reader.value(),
-        end: reader.at,
-        notes: reader.notes,
-    }
+    let tree = reader.value();
+    Parsed::new(tree, reader.notes, reader.at)
 }
 
 struct Reader<'t> {

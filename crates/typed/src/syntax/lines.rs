@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::json::{self, Dialect};
 use super::line::item_of;
-use super::{Ending, Notes, Parsed};
+use super::{Notes, Parsed};
 use crate::ask::{RepairKind, folded_name};
 use crate::fit::number_in;
 use crate::shape::{Form, Shape, THOUGHT};
@@ -18,6 +18,13 @@ use crate::tree::{Node, Tree};
 
 /// The maximum length of a key, in bytes. A longer one is a sentence with a colon.
 const MAX_KEY: usize = 80;
+
+/// A value as it is written, and the line of its key.
+struct Written<'f> {
+    key: &'f str,
+    text: String,
+    line: usize,
+}
 
 /// Reads the keys of a form. Returns `None` if no line begins with one.
 ///
@@ -27,45 +34,43 @@ pub(crate) fn read(text: &str, first_line: usize, form: &Form) -> Option<Parsed>
     let keys = Keys::of(form);
     let mut before = String::new();
     let mut written: Vec<Written<'_>> = Vec::new();
+    let mut is_fenced = false;
 
     for (line, content) in (first_line..).zip(text.lines()) {
+        // The fence around the form isn't a part of its values.
+        if content.trim_start().starts_with("```") && (is_fenced || written.is_empty()) {
+            is_fenced = true;
+            continue;
+        }
         if let Some((key, value)) = keys.at_start(content) {
             let text = value.to_owned();
             written.push(Written { key, text, line });
             continue;
         }
-        let text = written
-            .last_mut()
-            .map_or(&mut before, |last| &mut last.text);
+
+        let text = match written.last_mut() {
+            Some(last) => &mut last.text,
+            None => &mut before,
+        };
         text.push('\n');
         text.push_str(content);
     }
 
-    let notes = Notes::default();
-    let mut reader = Reader { form, notes };
-    let tree = reader.object(first_line, &whole(&before), &written);
-    (!written.is_empty()).then_some(Parsed {
-        tree,
-        notes: reader.notes,
-        end: text.len(),
-    })
+    let mut reader = Reader {
+        form,
+        notes: Notes::default(),
+    };
+    let tree = reader.object(first_line, before.trim(), &written);
+    (!written.is_empty()).then(|| Parsed::new(tree, reader.notes, text.len()))
 }
 
 /// Returns a text without its last line if that may become the name of a key.
 pub(crate) fn without_begun_key<'t>(text: &'t str, form: &Form) -> &'t str {
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
-    if Keys::of(form).may_begin(last) {
-        before
-    } else {
-        text
+    match Keys::of(form).may_begin(last) {
+        true => before,
+        false => text,
     }
-}
-
-/// A value as it is written, and the line of its key.
-struct Written<'f> {
-    key: &'f str,
-    text: String,
-    line: usize,
 }
 
 /// The names of the keys, with the form in which their spellings are compared.
@@ -87,19 +92,11 @@ impl<'f> Keys<'f> {
             return None;
         }
 
-        let key = self.meant(name)?;
-        Some((key, without_mark(name, value.trim())))
-    }
-
-    /// Returns the key of this name: the exact one, or the only one that is spelt like it.
-    fn meant(&self, name: &str) -> Option<&'f str> {
         let written = folded_name(bare_name(name));
-        let keys = self.0.iter().filter(|(folded, _)| *folded == written);
-        let keys: Vec<&str> = keys.map(|(_, key)| *key).collect();
-
-        let exact = keys.iter().find(|key| **key == name.trim());
-        let only = keys.first().filter(|_| keys.len() == 1);
-        exact.or(only).copied()
+        let exact = self.0.iter().find(|(_, key)| *key == name.trim());
+        let similar = || self.0.iter().find(|(folded, _)| *folded == written);
+        let (_, key) = exact.or_else(similar)?;
+        Some((key, without_mark(bare_name(name).trim_end(), value.trim())))
     }
 
     fn may_begin(&self, line: &str) -> bool {
@@ -115,20 +112,15 @@ fn bare_name(name: &str) -> &str {
 
 /// Returns a value without the end of the bold text that its name begins.
 fn without_mark<'t>(name: &str, value: &'t str) -> &'t str {
-    let bare = bare_name(name);
     let is_mark = |sign: char| matches!(sign, '*' | '_' | '`');
-    let mark = bare
-        .get(..bare.len() - bare.trim_start_matches(is_mark).len())
-        .unwrap_or_default();
-    if mark.is_empty() || name.trim_end().ends_with(mark) {
+    let inside = name.trim_start_matches(is_mark);
+    let mark = name.strip_suffix(inside).unwrap_or_default();
+    if name.ends_with(mark) {
         return value;
     }
 
-    // The last character of the mark may be still to come.
-    let rest = value.trim_start_matches(is_mark);
-    let value = if rest.is_empty() { rest } else { value };
-    let value = value.strip_prefix(mark).or(value.strip_suffix(mark));
-    value.unwrap_or(rest).trim()
+    let inner = value.strip_prefix(mark).or(value.strip_suffix(mark));
+    inner.unwrap_or(value).trim()
 }
 
 struct Reader<'f> {
@@ -152,9 +144,9 @@ impl Reader<'_> {
                 continue;
             }
 
-            let text = match whole(text) {
-                text if *key == THOUGHT => format!("{before}\n{text}"),
-                text => text,
+            let text = match *key == THOUGHT {
+                true => format!("{before}\n{text}"),
+                false => text.clone(),
             };
             // A key without a value is missing.
             let text = text.trim();
@@ -175,8 +167,8 @@ impl Reader<'_> {
 
     /// Reads the text of a value of this shape. Other values are left as texts.
     fn value(&mut self, shape: &Shape, text: &str, line: usize) -> Node {
-        let inside = unfenced(text);
-        let read = match self.form.resolve(shape) {
+        let (form, text) = (self.form, unfenced(text));
+        let read = match form.resolve(shape) {
             Shape::AnyOf(shapes) => {
                 let mut shapes = shapes.iter().filter(|shape| **shape != Shape::Null);
                 return match shapes.next() {
@@ -184,21 +176,19 @@ impl Reader<'_> {
                     None => Node::Text(text.to_owned()),
                 };
             }
-            Shape::Integer(_) | Shape::Number { .. } => self.word(number(inside), inside, line),
-            Shape::Boolean => self.word(boolean(inside), inside, line),
-            Shape::List(items, _) => self.json(inside, line).or_else(|| {
-                let is_text = matches!(
-                    self.form.resolve(items),
-                    Shape::Text(_) | Shape::Choice(_) | Shape::Any
-                );
-                is_text.then(|| items_of(inside, line))
+            Shape::Integer(_) | Shape::Number { .. } => self.word(number(text), text, line),
+            Shape::Boolean => self.word(boolean(text), text, line),
+            Shape::List(items, _) => self.json(text, line).or_else(|| {
+                let items = form.resolve(items);
+                let is_text = matches!(items, Shape::Text(_) | Shape::Choice(_) | Shape::Any);
+                is_text.then(|| items_of(text, line))
             }),
-            Shape::Map(_) => self.json(inside, line).or_else(|| pairs_of(inside, line)),
-            Shape::Tuple(_) | Shape::Object(_) => self.json(inside, line),
-            Shape::Any => any(inside.trim_matches('`')),
+            Shape::Map(_) => self.json(text, line).or_else(|| pairs_of(text, line)),
+            Shape::Tuple(_) | Shape::Object(_) => self.json(text, line),
+            Shape::Any => any(text.trim_matches('`')),
             _ => None,
         };
-        read.unwrap_or_else(|| Node::Text(inside.to_owned()))
+        read.unwrap_or_else(|| Node::Text(text.to_owned()))
     }
 
     /// Takes a number or a truth value out of a text.
@@ -223,32 +213,18 @@ impl Reader<'_> {
             return None;
         }
 
-        let Parsed { tree, notes, end } = json::read(text, line, Dialect::Json);
-        let is_whole = end == text.len() && notes.doubt.is_none() && notes.ending == Ending::Whole;
-        is_whole.then(|| {
-            self.notes.absorb(notes);
-            tree.node
-        })
+        let read = json::read(text, line, Dialect::Json).whole(text)?;
+        self.notes.absorb(read.notes);
+        Some(read.tree.node)
     }
-}
-
-/// Returns a text without an unpaired code fence, since models put a fence around the form.
-fn whole(text: &str) -> String {
-    let is_fence = |line: &&str| line.trim_start().starts_with("```");
-    let mut lines: Vec<&str> = text.lines().collect();
-    let is_paired = lines.iter().filter(|line| is_fence(line)).count() % 2 == 0;
-    if let Some(last) = lines.iter().rposition(is_fence).filter(|_| !is_paired) {
-        lines.remove(last);
-    }
-    lines.join("\n").trim().to_owned()
 }
 
 /// Returns the text inside a code fence, if the text consists only of the fence.
 fn unfenced(text: &str) -> &str {
-    let text = text.trim();
     let inside = text
         .strip_prefix("```")
-        .and_then(|rest| rest.split_once('\n')?.1.strip_suffix("```"));
+        .and_then(|rest| rest.split_once('\n'));
+    let inside = inside.and_then(|(_, inside)| inside.strip_suffix("```"));
     inside
         .filter(|inside| !inside.contains("```"))
         .map_or(text, str::trim)
@@ -265,8 +241,8 @@ pub(crate) fn any(text: &str) -> Option<Node> {
     }
 }
 
-/// Returns the first number in a text such as `8`, `8/10`, `8 out of 10`, `8.`, `about 8` or
-/// `1,024`. `1,5` may be one number or two, and isn't accepted.
+/// Returns the first number in a text such as `8`, `8/10`, `8 out of 10`, `8.` or `1,024`. `1,5`
+/// may be one number or two, and isn't accepted.
 fn number(text: &str) -> Option<String> {
     let mut words = text.split(|sign: char| sign.is_whitespace() || "/`*\"'()".contains(sign));
     let word = words.find(|word| word.contains(|sign: char| sign.is_ascii_digit()))?;

@@ -28,6 +28,34 @@ pub(crate) struct Parsed {
     pub(crate) notes: Notes,
     /// The number of bytes that were read.
     pub(crate) end: usize,
+    pub(crate) is_yaml: bool,
+    /// Whether a bracket or a fence ends it.
+    pub(crate) is_closed: bool,
+    /// Whether a list begins before the value or ends after it.
+    pub(crate) is_in_list: bool,
+}
+
+impl Parsed {
+    fn new(tree: Tree, notes: Notes, end: usize) -> Self {
+        Self {
+            tree,
+            notes,
+            end,
+            is_yaml: false,
+            is_closed: true,
+            is_in_list: false,
+        }
+    }
+
+    /// Returns whether it has several meanings or isn't whole.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.notes.doubt.is_some() || self.notes.ending != Ending::Whole
+    }
+
+    /// Returns the value if it is the whole text.
+    pub(crate) fn whole(self, text: &str) -> Option<Self> {
+        (self.end >= text.len() && !self.is_broken()).then_some(self)
+    }
 }
 
 /// What is to be said about a value.

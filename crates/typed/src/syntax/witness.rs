@@ -1,17 +1,15 @@
 //! Compares a reading of YAML with that of `yaml_serde`.
 //!
 //! Our reader keeps the lines and spellings of the values, all pairs of a repeated key, and what is
-//! malformed. So that it reads what is YAML as YAML, a parser of YAML walks over the same text. It
-//! asks for each scalar as a text, so that spellings are compared, too.
+//! malformed. So that it reads what is YAML as YAML, a parser of YAML reads the same text.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
 use serde_yaml::Deserializer as Yaml;
 
 use super::MAX_LEVELS;
-use crate::tree::{Node, Tree};
+use crate::tree::Tree;
 
 /// How a text is as YAML.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,11 +27,11 @@ pub(super) fn compare(text: &str, tree: &Tree) -> Verdict {
         let message = "this may be nested too deeply".to_owned();
         return Verdict::Invalid { line, message };
     }
-    if Expected(tree).deserialize(Yaml::from_str(text)).is_ok() {
+    if Value::deserialize(Yaml::from_str(text)).is_ok_and(|value| value == tree.to_value()) {
         return Verdict::Same;
     }
 
-    // Faults of the text are reported after the values before them, so it is read again.
+    // A tag is no fault of the text, but no value has one.
     match IgnoredAny::deserialize(Yaml::from_str(text)) {
         Ok(_) => Verdict::Different,
         Err(error) => Verdict::Invalid {
@@ -56,81 +54,12 @@ fn expensive_line(text: &str) -> Option<usize> {
         open = deepest.saturating_sub(closed);
 
         let start = line.len() - line.trim_start_matches([' ', '-', '?', '\t']).len();
-        let dashes = line
-            .get(..start)
-            .unwrap_or_default()
-            .matches(['-', '?'])
-            .count();
+        let start = line.get(..start).unwrap_or_default();
+        let dashes = start.matches(['-', '?']).count();
         // A text may contain such lines, too.
-        let is_rare = line.starts_with('%') || line.trim_start().starts_with('?');
+        let is_rare = line.starts_with('%') || start.contains('?') || dashes > 1;
         rare += usize::from(is_rare);
-        rare > MAX_LEVELS || deepest > MAX_LEVELS || start + dashes > MAX_LEVELS
+        rare > MAX_LEVELS || deepest > MAX_LEVELS || start.len() + dashes > MAX_LEVELS
     });
     line.map(|before| before + 1)
-}
-
-/// A value that is as in the tree, or an error.
-struct Expected<'t>(&'t Tree);
-
-impl<'de> DeserializeSeed<'de> for Expected<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        match &self.0.node {
-            Node::List(_) => deserializer.deserialize_seq(self),
-            Node::Object(_) => deserializer.deserialize_map(self),
-            _ => deserializer.deserialize_str(self),
-        }
-    }
-}
-
-impl<'de> Visitor<'de> for Expected<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the same value")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        match &self.0.node {
-            Node::Plain(same) | Node::Text(same) if same == text => Ok(()),
-            _ => Err(E::custom("another text")),
-        }
-    }
-
-    /// Visits a missing value.
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.visit_str("")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let Node::List(expected) = &self.0.node else {
-            return Err(A::Error::custom("a list"));
-        };
-
-        for item in expected {
-            if items.next_element_seed(Expected(item))?.is_none() {
-                return Err(A::Error::custom("fewer items"));
-            }
-        }
-        match items.next_element::<IgnoredAny>()? {
-            Some(_) => Err(A::Error::custom("more items")),
-            None => Ok(()),
-        }
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        for (key, value) in self.0.entries() {
-            let key = Tree::new(1, Node::Text(key.clone()));
-            if entries.next_key_seed(Expected(&key))?.is_none() {
-                return Err(A::Error::custom("fewer keys"));
-            }
-            entries.next_value_seed(Expected(value))?;
-        }
-
-        match entries.next_key::<IgnoredAny>()? {
-            Some(_) => Err(A::Error::custom("more keys")),
-            None => Ok(()),
-        }
-    }
 }

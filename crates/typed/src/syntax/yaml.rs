@@ -95,9 +95,8 @@ impl<'t> Reader<'t> {
         }
 
         Parsed {
-            tree,
-            notes: self.notes,
-            end,
+            is_yaml: true,
+            ..Parsed::new(tree, self.notes, end)
         }
     }
 

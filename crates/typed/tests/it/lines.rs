@@ -34,14 +34,13 @@ fn shown(reader: &AnswerReader<Value>, reply: &str) -> String {
 
 #[test]
 fn the_keys_are_described_in_their_order() {
-    let shown = format!("{}\n{}", reader().lines(), reader().keys());
+    let shown = format!("{}\n{}", reader().lines(), reader().description());
     insta::assert_snapshot!(shown, @r##"
 
     thought: your thought
     action: what is done (a text)
     score: how good it is (an integer from 0 to 10)
     remark: what else there is (a text, may be left out)
-
     - thought: your thought (a text)
     - action: what is done (one of look, wait)
     - score: how good it is (from 0 to 10)
@@ -109,10 +108,10 @@ fn lines_are_read_however_they_are_dressed() {
 
 #[test]
 fn lines_in_place_of_json_are_reported() {
-    let read = shown(&reader().with_lines(), "action: look\nscore: 8");
+    let read = shown(&reader(), "action: look\nscore: 8");
     insta::assert_snapshot!(read, @r##"
     {"action":"look","score":8}
-      line 1: read lines in place of JSON
+      line 1: read YAML in place of JSON
     "##);
 }
 
