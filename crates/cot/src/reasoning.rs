@@ -3,7 +3,6 @@ use cogwork_typed::ask::{Limits, Spent};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::prompt::Transcript;
 use crate::record::ReasoningRecord;
 use crate::{CotError, CutShort, TextError, Thought};
 
@@ -37,8 +36,6 @@ use crate::{CotError, CutShort, TextError, Thought};
 #[derive(Debug, Clone)]
 pub struct Reasoning {
     pub(crate) record: ReasoningRecord,
-    /// The messages of the thoughts so far, cached for the requests.
-    pub(crate) transcript: Transcript,
     /// The limits of the runs, in place of those of the node.
     pub(crate) limits: Limits,
 }
@@ -185,14 +182,13 @@ impl From<ReasoningRecord> for Reasoning {
     fn from(record: ReasoningRecord) -> Self {
         Self {
             record,
-            transcript: Transcript::default(),
             limits: Limits::default(),
         }
     }
 }
 
 impl PartialEq for Reasoning {
-    /// Compares the records, without the cache and the limits.
+    /// Compares the records, without the limits.
     fn eq(&self, other: &Self) -> bool {
         self.record == other.record
     }

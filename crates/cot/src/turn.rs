@@ -155,7 +155,7 @@ impl Node<Reasoning> for ChainOfThought {
 }
 
 impl Turn {
-    fn new(node: ChainOfThought, state: &mut Reasoning) -> Result<Self, Kind> {
+    fn new(node: ChainOfThought, state: &Reasoning) -> Result<Self, Kind> {
         node.check(state)?;
 
         let reserve = node.reserve(state);
@@ -393,7 +393,7 @@ impl ChainOfThought {
         Format::from_first(self.format, self.client.capabilities())
     }
 
-    fn conversation(&self, state: &mut Reasoning, form: Form) -> Messages {
+    fn conversation(&self, state: &Reasoning, form: Form) -> Messages {
         let prompts = &self.prompts;
         let instructions = match self.calling() {
             Calling::Never => String::new(),
@@ -401,9 +401,6 @@ impl ChainOfThought {
             Calling::InReplies => prompts.tools_in_reply(form, self.tools.definitions()),
         };
 
-        let Reasoning {
-            record, transcript, ..
-        } = state;
-        transcript.conversation(prompts, record, self.history, form, &instructions)
+        prompts.conversation(state, self.history, form, &instructions)
     }
 }

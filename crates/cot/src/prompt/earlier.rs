@@ -57,12 +57,9 @@ pub(super) fn after_results(results: &str, text: &str) -> String {
     format!("{}\n\n{text}", results.trim_end())
 }
 
-/// Appends thoughts to a conversation, after the `previous` one if there is one in it.
-pub(super) fn push_thoughts<'t>(
-    messages: &mut Messages,
-    mut previous: Option<&'t EarlierThought>,
-    thoughts: &'t [EarlierThought],
-) {
+/// Appends thoughts to a conversation.
+pub(super) fn push_thoughts(messages: &mut Messages, thoughts: &[EarlierThought]) {
+    let mut previous = None;
     for thought in thoughts {
         if let Some(previous) = previous.replace(thought) {
             let lead = after_results(&previous.results, &thought.lead);

@@ -8,4 +8,3 @@ mod transcript;
 mod words;
 
 pub use prompts::{Example, FormPrompts, Prompts, ToolPrompts};
-pub(crate) use transcript::Transcript;

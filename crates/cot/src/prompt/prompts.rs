@@ -191,23 +191,12 @@ impl Prompts {
             None => "form form_name form_rules",
         };
         let later_turn = "thought_number last_thought_number plan! left_out form_name";
-        let thought = "thought_number current_thinking!";
-        let ToolPrompts {
-            native,
-            in_reply,
-            results,
-            last_results,
-            earlier,
-            unreadable,
-            used_up,
-            yaml: _,
-            json: _,
-        } = &self.tools;
+        let tools = &self.tools;
         let rules = [
             ("system", &self.system, system),
             ("problem", &self.problem, "problem!"),
             ("first_turn", &self.first_turn, "thought_number form_name"),
-            ("thought", &self.thought, thought),
+            ("thought", &self.thought, "thought_number current_thinking!"),
             ("next_thought", &self.next_thought, "thought_number"),
             ("later_turn", &self.later_turn, later_turn),
             ("left_out", &self.left_out, "left_out_count"),
@@ -215,13 +204,25 @@ impl Prompts {
             ("cut_off", &self.cut_off, "form_name"),
             ("ended_early", &self.ended_early, "open_steps!"),
             ("conclude", &self.conclude, "form_name"),
-            ("tools.native", native, "form_name"),
-            ("tools.in_reply", in_reply, "tools! call_form! form_name"),
-            ("tools.results", results, "results! form_name"),
-            ("tools.last_results", last_results, "results! form_name"),
-            ("tools.earlier", earlier, "thought_number results!"),
-            ("tools.unreadable", unreadable, "complaint! form_name"),
-            ("tools.used_up", used_up, "form_name"),
+            ("tools.native", &tools.native, "form_name"),
+            (
+                "tools.in_reply",
+                &tools.in_reply,
+                "tools! call_form! form_name",
+            ),
+            ("tools.results", &tools.results, "results! form_name"),
+            (
+                "tools.last_results",
+                &tools.last_results,
+                "results! form_name",
+            ),
+            ("tools.earlier", &tools.earlier, "thought_number results!"),
+            (
+                "tools.unreadable",
+                &tools.unreadable,
+                "complaint! form_name",
+            ),
+            ("tools.used_up", &tools.used_up, "form_name"),
         ];
 
         for (prompt, text, rule) in rules {

@@ -59,7 +59,7 @@ impl Prompts {
                         EarlierThought::new(self, number, &reply.current_thinking, &[])
                     })
                     .collect();
-                push_thoughts(messages, None, &thoughts);
+                push_thoughts(messages, &thoughts);
 
                 let number = u32::try_from(earlier.len()).unwrap_or(u32::MAX);
                 messages.push(self.later_turn(number, &previous.planning, "", 0, form));
