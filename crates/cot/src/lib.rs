@@ -71,7 +71,7 @@ pub use reasoning_event::{ReasoningEvent, StreamEnd};
 mod reasoning_stream;
 pub use reasoning_stream::ReasoningStream;
 
-mod record;
+mod saved;
 
 mod form;
 
@@ -82,7 +82,7 @@ mod prompt;
 pub use prompt::{Example, FormPrompts, Prompts, ToolPrompts};
 
 mod reply;
-pub use reply::{Partial, Read, Reply, ReplyProblem, ReplyProblemKind, ReplyReader};
+pub use reply::{Partial, Read, Reply, ReplyProblem, ReplyReader};
 
 mod reporter;
 #[cfg(feature = "console")]
@@ -95,10 +95,10 @@ pub use error::CotError;
 mod text_error;
 pub use text_error::TextError;
 
-pub use cogwork_typed::Growth;
 pub use cogwork_typed::ask::{
     Format, FormatRefusal, Limit, Limits, Repair, RepairKind, Spent, Try,
 };
+pub use cogwork_typed::{AnswerProblemKind, Growth};
 
 // What users of the node need from other crates.
 pub use cogwork_flow::{

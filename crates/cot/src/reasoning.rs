@@ -1,10 +1,8 @@
 use cogwork_plan::Plan;
 use cogwork_typed::ask::{Limits, Spent};
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::record::ReasoningRecord;
-use crate::{CotError, CutShort, TextError, Thought};
+use crate::{CotError, CutShort, Thought};
 
 /// A problem, the thoughts on it so far, and the answer once there is one: the state of the
 /// chain-of-thought node.
@@ -33,54 +31,55 @@ use crate::{CotError, CutShort, TextError, Thought};
 /// assert_eq!(Reasoning::from_json(&saved)?, reasoning);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    remote = "Self",
+    deny_unknown_fields,
+    expecting = "a mapping with the keys problem, thoughts, current_thought_number and solution"
+)]
 pub struct Reasoning {
-    pub(crate) record: ReasoningRecord,
+    pub(crate) problem: String,
+    pub(crate) thoughts: Vec<Thought>,
+    pub(crate) current_thought_number: u32,
+    #[serde(default)]
+    pub(crate) solution: Option<String>,
+    #[serde(default, skip_serializing_if = "Spent::is_zero")]
+    pub(crate) spent: Spent,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cut_short: Option<CutShort>,
     /// The limits of the runs, in place of those of the node.
+    #[serde(skip)]
     pub(crate) limits: Limits,
 }
 
 impl Reasoning {
     /// Creates a state without any thoughts.
     pub fn new(problem: impl Into<String>) -> Self {
-        ReasoningRecord::new(problem.into()).into()
-    }
-
-    /// Reads a state saved as JSON, of at most 64 MiB.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`TextError`] if the text is longer, is not JSON, or is not a state that a run
-    /// could have produced; see [`Reasoning`].
-    pub fn from_json(text: &str) -> Result<Self, TextError> {
-        ReasoningRecord::from_json(text).map(Self::from)
-    }
-
-    /// Reads a state saved as YAML, of at most 4 MiB.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`TextError`] if the text is longer, is not YAML, is not a state that a run could
-    /// have produced, or uses YAML that takes long to read or is easily misread, such as deep
-    /// nesting and anchors.
-    pub fn from_yaml(text: &str) -> Result<Self, TextError> {
-        ReasoningRecord::from_yaml(text).map(Self::from)
+        Self {
+            problem: problem.into(),
+            thoughts: Vec::new(),
+            current_thought_number: 0,
+            solution: None,
+            spent: Spent::default(),
+            cut_short: None,
+            limits: Limits::default(),
+        }
     }
 
     /// Returns the problem.
     pub fn problem(&self) -> &str {
-        &self.record.problem
+        &self.problem
     }
 
     /// Returns the thoughts so far, in order.
     pub fn thoughts(&self) -> &[Thought] {
-        &self.record.thoughts
+        &self.thoughts
     }
 
     /// Returns the number of the current thought while it is being made, and otherwise that of the
     /// last one; 0 before the first.
     pub fn current_thought_number(&self) -> u32 {
-        self.record.current_thought_number
+        self.current_thought_number
     }
 
     /// Sets limits, which replace those of the node. The others are those of the node.
@@ -123,7 +122,7 @@ impl Reasoning {
 
     /// Returns how a limit ended the reasoning, if one did.
     pub fn cut_short(&self) -> Option<&CutShort> {
-        self.record.cut_short.as_ref()
+        self.cut_short.as_ref()
     }
 
     /// Removes the end if a limit ended the reasoning, so that a run with higher limits continues
@@ -132,7 +131,16 @@ impl Reasoning {
     /// All thoughts and costs are kept, but the replies of a last turn that gave no conclusion are
     /// removed with its [record](Self::cut_short).
     pub fn reopen(&mut self) -> bool {
-        self.record.reopen()
+        if self.cut_short.take().is_none() {
+            return false;
+        }
+
+        self.solution = None;
+        if let Some(last) = self.thoughts.last_mut() {
+            last.reopen();
+        }
+
+        true
     }
 
     /// Returns the answer once the reasoning has ended: the result of the last step of the plan, in
@@ -148,7 +156,7 @@ impl Reasoning {
     /// Returns the text of the last thought, which contains the answer, once the reasoning has
     /// ended.
     pub fn solution(&self) -> Option<&str> {
-        self.record.solution.as_deref()
+        self.solution.as_deref()
     }
 
     /// Returns the result of the last step, once the reasoning has ended.
@@ -160,12 +168,12 @@ impl Reasoning {
 
     /// Returns the plan of the last thought.
     pub fn plan(&self) -> Option<&Plan> {
-        self.record.plan()
+        self.thoughts.last().map(Thought::planning)
     }
 
     /// Returns the total cost of all thoughts.
     pub fn spent(&self) -> Spent {
-        self.record.spent
+        self.spent
     }
 
     /// Adds the cost of a failed turn, which is only available in its error. The limits then
@@ -174,36 +182,36 @@ impl Reasoning {
     /// With a `retry` of the flow, the error has the cost of all attempts. If an attempt succeeds,
     /// the cost of those before it is part of its thought.
     pub fn charge(&mut self, error: &CotError) {
-        self.record.spent += error.trace().spent;
+        self.spent += error.trace().spent;
     }
-}
 
-impl From<ReasoningRecord> for Reasoning {
-    fn from(record: ReasoningRecord) -> Self {
-        Self {
-            record,
-            limits: Limits::default(),
+    /// Sets the number of the next thought, and returns it.
+    ///
+    /// The number is derived from the number of thoughts, so a repeated turn does not count twice.
+    pub(crate) fn begin_thought(&mut self) -> u32 {
+        let made = u32::try_from(self.thoughts.len()).unwrap_or(u32::MAX);
+        self.current_thought_number = made.saturating_add(1);
+        self.current_thought_number
+    }
+
+    /// Adds a thought, and sets the solution if the thought ends the reasoning.
+    pub(crate) fn push(&mut self, thought: Thought) {
+        self.spent += thought.trace().spent;
+
+        if !thought.next_thought_needed() {
+            self.solution = Some(thought.current_thinking().to_owned());
         }
-    }
-}
 
-impl PartialEq for Reasoning {
-    /// Compares the records, without the limits.
-    fn eq(&self, other: &Self) -> bool {
-        self.record == other.record
+        self.thoughts.push(thought);
     }
-}
 
-impl Serialize for Reasoning {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.record.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Reasoning {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let record = ReasoningRecord::deserialize(deserializer)?;
-        let checked = record.checked().map_err(D::Error::custom)?;
-        Ok(Self::from(checked))
+    /// Ends the reasoning because of a limit. The solution is the text of the last thought.
+    pub(crate) fn end_at_limit(&mut self, cut_short: CutShort) {
+        self.spent += cut_short.trace().spent;
+        self.solution = self
+            .thoughts
+            .last()
+            .map(|last| last.current_thinking().to_owned());
+        self.cut_short = Some(cut_short);
     }
 }

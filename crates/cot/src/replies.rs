@@ -3,17 +3,14 @@
 use cogwork_flow::journal::CannotWait;
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError, Message};
 use cogwork_typed::ask::{AskLog, Format, Limit, Meter, Policy, Repair, Verdict};
-use cogwork_typed::{GrowingText, Growth};
+use cogwork_typed::{AnswerProblemKind, GrowingText, Growth};
 
 use crate::chain_of_thought::Calling;
 use crate::form::Form;
 use crate::open_steps::open_steps;
 use crate::reply::{fits, growing_thinking, reply_format};
 use crate::turn::{Goal, Turn};
-use crate::{
-    EarlyEnd, Partial, Read, ReasoningEvent, Reply, ReplyProblem, ReplyProblemKind, ReplyReader,
-    Trace,
-};
+use crate::{EarlyEnd, Partial, Read, ReasoningEvent, Reply, ReplyProblem, ReplyReader, Trace};
 
 /// The replies of one turn so far, and what is wanted of the next one.
 pub(crate) struct Replies<'a> {
@@ -153,7 +150,7 @@ impl<'a> Replies<'a> {
 
         // A shorter reply only helps if this one was too long.
         let is_too_long =
-            problem.kind() == ReplyProblemKind::CutOff && *reason == FinishReason::Length;
+            problem.kind() == AnswerProblemKind::CutOff && *reason == FinishReason::Length;
         let complaint = (!is_too_long).then(|| format!("{problem:#}"));
 
         let message = self.ask_again(&node.prompts.unreadable, complaint, Form::from(format));
@@ -194,7 +191,7 @@ impl<'a> Replies<'a> {
             "the reply ends the reasoning, but these steps of its plan are not done: {}",
             open.join("; ")
         );
-        let problem = ReplyProblem::new(ReplyProblemKind::EndedEarly, problem);
+        let problem = ReplyProblem::new(AnswerProblemKind::Check, problem);
 
         let prompts = &self.turn.node.prompts;
         let steps = format!("- {}", open.join("\n- "));
@@ -315,7 +312,7 @@ impl Policy for Replies<'_> {
         let read = match self.read(response, form) {
             Ok(read) => read,
             Err(_) if !calls.is_empty() => {
-                let problem = ReplyProblem::new(ReplyProblemKind::ToolCalls, USED_UP);
+                let problem = ReplyProblem::new(AnswerProblemKind::ToolCalls, USED_UP);
                 let message = prompts.message(&prompts.tools.used_up, form, &[]);
                 return Verdict::Unusable { problem, message };
             }

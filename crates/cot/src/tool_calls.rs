@@ -1,37 +1,28 @@
 //! The tool calls of a reply: finds them, makes them, and continues the conversation with their
 //! results.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
-use cogwork_flow::journal::{CallError, CannotWait, recorded, scoped_event, wait_for};
+use cogwork_flow::journal::{CannotWait, scoped_event, wait_for};
 use cogwork_flow::note;
 use cogwork_llm::{ChatResponse, Message, ResponseLimits, ToolCall};
 use cogwork_text::{Escaped, Name};
 use cogwork_tools::{ToolApproval, ToolError};
-use cogwork_typed::ask::excerpt;
+use cogwork_typed::AnswerProblemKind;
+use cogwork_typed::ask::{excerpt, record};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tokio::time::Instant;
 
 use crate::chain_of_thought::Calling;
 use crate::form::Form;
 use crate::replies::Replies;
-use crate::reply::{MAX_BYTES, read_calls};
+use crate::reply::read_calls;
 use crate::turn::Turn;
-use crate::{ReasoningEvent, ReplyProblem, ReplyProblemKind, ToolCallRecord};
+use crate::{ReasoningEvent, ReplyProblem, ToolCallRecord};
 
 /// The maximum number of characters of an input that a person is asked about.
 const SHOWN_INPUT: usize = 4_000;
-
-/// The result of a call, in its recorded form.
-#[derive(Serialize, Deserialize)]
-struct Outcome {
-    result: Result<String, String>,
-    seconds: f64,
-}
 
 /// The result of a call that was made or refused, and how long it took if its recorded outcome was
 /// used.
@@ -46,17 +37,14 @@ impl Replies<'_> {
         let text = response.text();
         let calls = match self.turn.node.calling() {
             Calling::Natively => response.tool_calls().to_vec(),
-            // The reader of plans returns the error of a longer reply.
-            Calling::InReplies if text.len() <= MAX_BYTES => {
-                read_calls(text, &format!("call_{}_", self.tries))?
-            }
-            Calling::InReplies | Calling::Never => return Ok(Vec::new()),
+            Calling::InReplies => read_calls(text, &format!("call_{}_", self.tries))?,
+            Calling::Never => return Ok(Vec::new()),
         };
 
         let limited = ChatResponse::default().with_tool_calls(calls.iter().cloned());
         ResponseLimits::default()
             .check(&limited)
-            .map_err(|error| ReplyProblem::new(ReplyProblemKind::ToolCalls, error))?;
+            .map_err(|error| ReplyProblem::new(AnswerProblemKind::ToolCalls, error))?;
         Ok(calls)
     }
 
@@ -181,21 +169,10 @@ impl Turn {
             return refused(refusal);
         }
 
-        let mut was_made = false;
         let label = format!("tool {place}");
-        let outcome = recorded(&label, || {
-            was_made = true;
-            self.make_call(call)
-        });
-
-        match outcome.await {
-            Ok(Outcome { result, .. }) if was_made => Ok((result, Duration::ZERO)),
-            Ok(Outcome { result, seconds }) => {
-                let took = Duration::try_from_secs_f64(seconds);
-                Ok((result, took.unwrap_or_default()))
-            }
-            Err(CallError::Failed(never)) => match never {},
-            Err(CallError::Recorded(problem)) => refused(problem),
+        match record(&label, || self.make_call(call)).await {
+            Ok((result, replayed)) => Ok((result, replayed.unwrap_or_default())),
+            Err(problem) => refused(problem),
         }
     }
 
@@ -218,7 +195,7 @@ impl Turn {
         Ok(answer.refusal())
     }
 
-    async fn make_call(&self, call: &ToolCall) -> Result<Outcome, Infallible> {
+    async fn make_call(&self, call: &ToolCall) -> Result<String, String> {
         note(|| format!("calling the tool `{}`", Name(call.name())));
         self.node.emit(|| ReasoningEvent::ToolCall {
             thought: self.thought_number,
@@ -226,12 +203,8 @@ impl Turn {
             input: call.arguments().to_owned(),
         });
 
-        let started = Instant::now();
         let result = self.node.tools.call(call).await;
-        Ok(Outcome {
-            result: result.map_err(|error| error.to_string()),
-            seconds: started.elapsed().as_secs_f64(),
-        })
+        result.map_err(|error| error.to_string())
     }
 
     fn report_result(&self, call: &ToolCallRecord) {

@@ -96,7 +96,7 @@ impl Node<Reasoning> for ChainOfThought {
             limits: state.limits.or(self.limits),
             ..self.clone()
         };
-        let thought_number = state.record.begin_thought();
+        let thought_number = state.begin_thought();
         if thought_number == 1 {
             node.emit(|| ReasoningEvent::Started {
                 problem: state.problem().to_owned(),
@@ -140,10 +140,10 @@ impl Node<Reasoning> for ChainOfThought {
 
         if let Some(thought) = outcome.thought {
             turn.node.emit(|| ReasoningEvent::thought(&thought, state));
-            state.record.push(thought);
+            state.push(thought);
         }
         if let Some(cut_short) = outcome.cut_short {
-            state.record.end_at_limit(cut_short);
+            state.end_at_limit(cut_short);
         }
 
         if state.solution().is_none() {

@@ -1,9 +1,6 @@
 //! Makes the tool calls of a reply.
 
-use std::convert::Infallible;
-
-use crate::ask::{Meter, call_label, report_tool_call};
-use cogwork_flow::journal::{CallError, recorded};
+use crate::ask::{Meter, call_label, record, report_tool_call};
 use cogwork_flow::note;
 use cogwork_llm::{ChatResponse, Message, ToolCall};
 use cogwork_text::Name;
@@ -40,17 +37,12 @@ pub(crate) async fn make_calls(
 }
 
 async fn make_call(tools: &Tools, call: &ToolCall, label: &str) -> Result<String, String> {
-    let outcome = recorded(label, || async {
+    let made = record(label, || async {
         note(|| format!("calling the tool `{}`", Name(call.name())));
         let input = || call.arguments().to_owned();
         let made = report_tool_call(call.id(), call.name(), input, tools.call(call));
-        let result = made.await;
-        Ok::<_, Infallible>(result.map_err(|error| error.to_string()))
+        made.await.map_err(|error| error.to_string())
     });
 
-    match outcome.await {
-        Ok(result) => result,
-        Err(CallError::Failed(never)) => match never {},
-        Err(CallError::Recorded(problem)) => Err(problem),
-    }
+    made.await.and_then(|(result, _)| result)
 }

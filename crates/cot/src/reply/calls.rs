@@ -6,7 +6,7 @@ use cogwork_llm::ToolCall;
 use cogwork_typed::{AnswerProblem, AnswerProblemKind as Kind, AnswerReader};
 use serde_json::Value;
 
-use super::problem::{ReplyProblem, ReplyProblemKind};
+use super::problem::ReplyProblem;
 use super::types::{Call, WithCalls};
 
 static READER: LazyLock<AnswerReader<WithCalls>> =
@@ -35,10 +35,7 @@ pub(crate) fn read_calls(text: &str, id: &str) -> Result<Vec<ToolCall>, ReplyPro
 
     match fault {
         None => Ok(Vec::new()),
-        Some(problem) => {
-            let kind = ReplyProblemKind::ToolCalls;
-            Err(ReplyProblem::at_line(kind, &problem, text))
-        }
+        Some(problem) => Err(ReplyProblem::of(&problem, text)),
     }
 }
 

@@ -7,8 +7,8 @@ mod schema;
 mod types;
 
 pub(crate) use calls::read_calls;
-pub use problem::{ReplyProblem, ReplyProblemKind};
-pub(crate) use reader::{MAX_BYTES, growing_thinking};
+pub use problem::ReplyProblem;
+pub(crate) use reader::growing_thinking;
 pub use reader::{Read, ReplyReader};
 pub(crate) use schema::{fits, reply_format};
 pub use types::{Partial, Reply};

@@ -1,31 +1,9 @@
 use std::fmt;
 
-use cogwork_typed::AnswerProblem;
+use cogwork_typed::{AnswerProblem, AnswerProblemKind};
 
 use super::types::Partial;
 use crate::text_error::TextError;
-
-/// The kind of problem with a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ReplyProblemKind {
-    /// The text is empty.
-    Empty,
-    /// The text is too long.
-    TooLong,
-    /// The text has no YAML block: it is prose, or a refusal.
-    NoBlock,
-    /// The block is not a valid reply: a part is missing, of the wrong type, or may be meant in
-    /// several ways.
-    Invalid,
-    /// The model stopped in the middle of the reply, because of the token limit, a filter, or
-    /// another reason.
-    CutOff,
-    /// The tool calls of the reply cannot be read, are too many, or are not allowed.
-    ToolCalls,
-    /// The reply ends the reasoning while steps of its plan are not done.
-    EndedEarly,
-}
 
 /// Why a reply cannot be used, and where the problem is in its text.
 ///
@@ -33,7 +11,7 @@ pub enum ReplyProblemKind {
 /// the place.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ReplyProblem {
-    kind: ReplyProblemKind,
+    kind: AnswerProblemKind,
     error: TextError,
     partial: Option<Box<Partial>>,
 }
@@ -41,7 +19,7 @@ pub struct ReplyProblem {
 cogwork_text::debug_as_display!(ReplyProblem);
 
 impl ReplyProblem {
-    pub(crate) fn new(kind: ReplyProblemKind, message: impl fmt::Display) -> Self {
+    pub(crate) fn new(kind: AnswerProblemKind, message: impl fmt::Display) -> Self {
         Self {
             kind,
             error: TextError::new(message),
@@ -50,15 +28,15 @@ impl ReplyProblem {
     }
 
     /// Creates the problem that the reader of answers found in a text.
-    pub(super) fn at_line(kind: ReplyProblemKind, problem: &AnswerProblem, text: &str) -> Self {
+    pub(super) fn of(problem: &AnswerProblem, text: &str) -> Self {
         let message = match problem.pointer() {
             "" => problem.message().to_owned(),
             pointer => format!("`{pointer}`: {}", problem.message()),
         };
-        Self::on_line(kind, &message, problem.line(), text)
+        Self::on_line(problem.kind(), &message, problem.line(), text)
     }
 
-    pub(super) fn on_line(kind: ReplyProblemKind, message: &str, line: usize, text: &str) -> Self {
+    pub(super) fn on_line(kind: AnswerProblemKind, message: &str, line: usize, text: &str) -> Self {
         Self {
             kind,
             error: TextError::quoting(message).at_line(text, line),
@@ -79,7 +57,7 @@ impl ReplyProblem {
     }
 
     /// Returns the kind of fault.
-    pub fn kind(&self) -> ReplyProblemKind {
+    pub fn kind(&self) -> AnswerProblemKind {
         self.kind
     }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::problem::{ReplyProblem, ReplyProblemKind};
+use super::problem::ReplyProblem;
 use super::types::{Partial, Reply, ReplyWith};
 use crate::Reading;
 use crate::form::Form;
@@ -21,8 +21,7 @@ use crate::form::Form;
 /// The reply is in a fence that is labelled `yaml` or `json` or has no label, or a JSON object in
 /// prose, or the text from the first line that begins with a key. Thinking in `<think>` tags is
 /// skipped. If there are several blocks, the last one counts, because a model that starts over has
-/// abandoned what it wrote before; an earlier one is used if the last one is closed and cannot be
-/// read.
+/// abandoned what it wrote before.
 ///
 /// A malformed reply is repaired if its meaning is unambiguous, and every repair is reported. A step
 /// without a status is pending, and the last of two equal keys counts. Another missing part, or an
@@ -49,9 +48,6 @@ pub struct ReplyReader {
     /// The form that error messages ask for. It does not affect which replies are accepted.
     pub(crate) form: Form,
 }
-
-/// The maximum number of bytes of a reply.
-pub(crate) const MAX_BYTES: usize = 256 * 1024;
 
 /// A usable reply, and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -105,12 +101,6 @@ impl ReplyReader {
         text: &str,
         reason: &FinishReason,
     ) -> Result<Read, ReplyProblem> {
-        if text.len() > MAX_BYTES {
-            let bytes = text.len();
-            let message = format!("the reply is {bytes} bytes long; at most {MAX_BYTES} are read");
-            return Err(ReplyProblem::new(ReplyProblemKind::TooLong, message));
-        }
-
         let needs_end = *reason != FinishReason::Stop;
         let read = match self.may_have_calls {
             false => read_as(&REPLY, text, needs_end),
@@ -134,7 +124,7 @@ impl ReplyReader {
 
         if reply.current_thinking.trim().is_empty() {
             let message = "`current_thinking` is empty; expected the evaluation and the thinking";
-            return Err(ReplyProblem::new(ReplyProblemKind::Invalid, message));
+            return Err(ReplyProblem::new(Kind::Mismatch, message));
         }
 
         let left_out = match self.reading {
@@ -154,8 +144,12 @@ impl ReplyReader {
             .filter(|repair| repair.kind != RepairKind::Prose);
         if let (Reading::Strict, Some(repair)) = (self.reading, faults.next()) {
             let problem = format!("the reply isn't as it was asked for ({})", repair.what);
-            let kind = ReplyProblemKind::Invalid;
-            return Err(ReplyProblem::on_line(kind, &problem, repair.line, text));
+            return Err(ReplyProblem::on_line(
+                Kind::Malformed,
+                &problem,
+                repair.line,
+                text,
+            ));
         }
 
         let truncated = repairs
@@ -183,23 +177,21 @@ impl ReplyReader {
                     "the model was stopped ({reason:?}) before its reply was whole; expected a whole {wanted}"
                 ),
             };
-            return ReplyProblem::new(ReplyProblemKind::CutOff, message);
+            return ReplyProblem::new(Kind::CutOff, message);
         }
 
         match problem.kind() {
             Kind::Empty => {
                 let message = format!("the reply is empty; expected a {wanted}");
-                ReplyProblem::new(ReplyProblemKind::Empty, message)
+                ReplyProblem::new(Kind::Empty, message)
             }
             Kind::NoValue | Kind::Declined => {
                 let message = format!(
                     "the reply has no {wanted}; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`"
                 );
-                let kind = ReplyProblemKind::NoBlock;
-                ReplyProblem::on_line(kind, &message, problem.line(), text)
+                ReplyProblem::on_line(Kind::NoValue, &message, problem.line(), text)
             }
-            Kind::CutOff => ReplyProblem::at_line(ReplyProblemKind::CutOff, problem, text),
-            _ => ReplyProblem::at_line(ReplyProblemKind::Invalid, problem, text),
+            _ => ReplyProblem::of(problem, text),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use cogwork_flow::journal::{CallError, recorded};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmError, LlmErrorKind};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 use tokio::time::Instant;
@@ -38,6 +39,50 @@ pub(super) async fn record_formats(question: &ChatRequest, allowed: Vec<Format>)
     recorded.await.unwrap_or(allowed)
 }
 
+/// The recorded outcome of a call.
+#[derive(Serialize, Deserialize)]
+struct Outcome<T> {
+    seconds: f64,
+    result: T,
+}
+
+/// Makes a call. In a [composite](cogwork_flow::Node::is_composite) node of a run with a journal, its
+/// result is recorded, or the recorded result is returned, with the time that the call took. `label`
+/// is what distinguishes it from other calls of the step.
+///
+/// # Errors
+///
+/// Returns why the result couldn't be recorded.
+pub async fn record<T, F>(
+    label: &str,
+    call: impl FnOnce() -> F + Send,
+) -> Result<(T, Option<Duration>), String>
+where
+    T: Serialize + DeserializeOwned + Send,
+    F: Future<Output = T> + Send,
+{
+    let mut was_made = false;
+    let outcome = recorded(label, || {
+        was_made = true;
+        async {
+            let started = Instant::now();
+            let result = call().await;
+            let seconds = started.elapsed().as_secs_f64();
+            Ok::<_, Infallible>(Outcome { seconds, result })
+        }
+    });
+
+    match outcome.await {
+        Ok(Outcome { result, .. }) if was_made => Ok((result, None)),
+        Ok(Outcome { seconds, result }) => {
+            let took = Duration::try_from_secs_f64(seconds);
+            Ok((result, Some(took.unwrap_or_default())))
+        }
+        Err(CallError::Failed(never)) => match never {},
+        Err(CallError::Recorded(text)) => Err(text),
+    }
+}
+
 /// The result of a recorded call.
 #[derive(Debug)]
 pub struct RecordedCall {
@@ -47,16 +92,9 @@ pub struct RecordedCall {
     pub replayed: Option<Duration>,
 }
 
-/// The recorded outcome of a call. What becomes of an error depends on its kind.
-#[derive(Serialize, Deserialize)]
-struct Outcome {
-    seconds: f64,
-    result: Result<ChatResponse, LlmError>,
-}
-
-/// Makes a call to the model. In a [composite](cogwork_flow::Node::is_composite) node of a run with
-/// a journal, its outcome is recorded, or the recorded outcome is returned. `question` is what
-/// distinguishes it from other calls of the step.
+/// Makes a call to the model, which is [recorded](record). `question` is what distinguishes it from
+/// other calls of the step. What becomes of an error depends on its kind, so that the kind is
+/// recorded, too.
 pub async fn record_call<F>(question: &ChatRequest, call: impl FnOnce() -> F + Send) -> RecordedCall
 where
     F: Future<Output = Result<ChatResponse, LlmError>> + Send,
@@ -74,27 +112,11 @@ pub(super) async fn record_named<F>(
 where
     F: Future<Output = Result<ChatResponse, LlmError>> + Send,
 {
-    let mut was_made = false;
     let label = call_label(format!("model {name}").trim_end(), question);
-    let outcome = recorded(&label, || {
-        was_made = true;
-        async {
-            let started = Instant::now();
-            let result = call().await;
-            let seconds = started.elapsed().as_secs_f64();
-            Ok::<_, Infallible>(Outcome { seconds, result })
-        }
+    let recorded = record(&label, call).await;
+    let (result, replayed) = recorded.unwrap_or_else(|text| {
+        let error = LlmError::new(LlmErrorKind::Other, text);
+        (Err(error), Some(Duration::ZERO))
     });
-
-    match outcome.await {
-        Ok(Outcome { seconds, result }) => RecordedCall {
-            result,
-            replayed: (!was_made).then(|| Duration::try_from_secs_f64(seconds).unwrap_or_default()),
-        },
-        Err(CallError::Failed(never)) => match never {},
-        Err(CallError::Recorded(text)) => RecordedCall {
-            result: Err(LlmError::new(LlmErrorKind::Other, text)),
-            replayed: Some(Duration::ZERO),
-        },
-    }
+    RecordedCall { result, replayed }
 }

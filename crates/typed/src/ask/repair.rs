@@ -57,8 +57,6 @@ pub enum RepairKind {
     Prose,
     /// An incomplete step at the end.
     CutOff,
-    /// An earlier block was used, because a later one could not be read.
-    EarlierBlock,
 }
 
 impl Repair {

@@ -248,11 +248,21 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 "the object is part of a list that cannot be read; expected the whole list";
             return Err(AnswerProblem::new(Kind::Malformed, line, message));
         }
-        self.read_last(earlier, last)
+        // A model that starts over has abandoned what it wrote before.
+        let mut read = self.read_candidate(last)?;
+        if let Some(first) = earlier.first() {
+            let what = "left out this value, since a later one follows";
+            let repair = Repair::new(RepairKind::Prose, first.tree.line, what);
+            read.repairs.push(repair);
+        }
+        Ok(read)
     }
 
-    /// Reads each value of a reply that has several, in order.
+    /// Reads each value of a reply that has several, in order. A reply that is too long has none.
     pub fn read_each(&self, text: &str) -> Vec<Result<ReadAnswer<T>, AnswerProblem>> {
+        if self.check_text(text).is_err() {
+            return Vec::new();
+        }
         let found = candidates(text, &self.words);
         let meant = self.meant(&found).into_iter();
         meant

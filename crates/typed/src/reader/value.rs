@@ -14,45 +14,6 @@ use crate::syntax::{Ending, MAX_REPAIRS, Notes, Parsed};
 use crate::tree::{Node, Tree};
 
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
-    /// Reads the last of several values, because a model that starts over has abandoned what it wrote
-    /// before. An earlier one counts if the last one can't be used.
-    pub(super) fn read_last(
-        &self,
-        earlier: &[&Parsed],
-        last: &Parsed,
-    ) -> Result<ReadAnswer<T>, AnswerProblem> {
-        let problem = match self.read_candidate(last) {
-            Ok(mut read) => {
-                if let Some(first) = earlier.first() {
-                    let what = "left out this value, since a later one follows";
-                    let repair = Repair::new(RepairKind::Prose, first.tree.line, what);
-                    read.repairs.push(repair);
-                }
-                return Ok(read);
-            }
-            Err(problem) => problem,
-        };
-
-        // The model may have begun a correction, which is lost.
-        if problem.kind() == Kind::CutOff {
-            return Err(problem);
-        }
-
-        let mut readable = earlier.iter().rev().filter_map(|candidate| {
-            let read = self.read_candidate(candidate).ok()?;
-            Some((candidate.tree.line, read))
-        });
-        match readable.next() {
-            Some((line, mut read)) => {
-                let what = format!("used this value, since a later one can't be used: {problem}");
-                let repair = Repair::new(RepairKind::EarlierBlock, line, what);
-                read.repairs.push(repair);
-                Ok(read)
-            }
-            None => Err(problem),
-        }
-    }
-
     pub(super) fn fit(&self, tree: &Tree) -> Fitted {
         self.fitter(tree).fit(&self.form.root, tree)
     }

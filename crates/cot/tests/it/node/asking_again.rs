@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use cogwork_cot::{
-    Backoff, ChainOfThought, ChatResponse, FinishReason, LlmError, LlmErrorKind, Prompts,
-    ReplyProblemKind, Retry, ScriptedClient, Usage,
+    AnswerProblemKind, Backoff, ChainOfThought, ChatResponse, FinishReason, LlmError, LlmErrorKind,
+    Prompts, Retry, ScriptedClient, Usage,
 };
 use cogwork_llm::ScriptedReply;
 use insta::assert_snapshot;
@@ -67,7 +67,7 @@ async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_ke
     let error = cot_error(&error);
     assert_eq!(
         error.reply_problem().unwrap().kind(),
-        ReplyProblemKind::Invalid
+        AnswerProblemKind::Mismatch
     );
     let replies: Vec<_> = error
         .trace()

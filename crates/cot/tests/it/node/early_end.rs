@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatResponse, EarlyEnd, Limits, Plan, Reasoning, Reply, ReplyProblemKind,
+    AnswerProblemKind, ChainOfThought, ChatResponse, EarlyEnd, Limits, Plan, Reasoning, Reply,
     ScriptedClient, Step, Usage,
 };
 use cogwork_llm::ScriptedReply;
@@ -70,7 +70,7 @@ async fn it_is_asked_about_once_accepted_or_refused_and_marked_if_it_stays() {
     let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
     let error = cot_error(&error);
     let kind = error.reply_problem().unwrap().kind();
-    assert_eq!(kind, ReplyProblemKind::EndedEarly);
+    assert_eq!(kind, AnswerProblemKind::Check);
     assert_snapshot!(error, @"thought 1: no usable reply in 3 tries: the reply ends the reasoning, but these steps of its plan are not done: 2 Add (Pending); 3 Conclusion (Verification Needed)");
 }
 

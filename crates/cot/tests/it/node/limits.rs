@@ -14,12 +14,11 @@ use cogwork_llm::ScriptedReply;
 use crate::node::support::{FIRST, LAST, PROSE, SECOND, Stateless, cot_error, reasoning};
 
 #[tokio::test]
-async fn each_run_has_its_own_limits_which_are_neither_saved_nor_compared() {
+async fn each_run_has_its_own_limits_which_are_not_saved() {
     let client = ScriptedClient::new([FIRST, LAST, LAST]);
     let flow = ChainOfThought::new(client).into_flow();
     let mut limited = reasoning().with_limits(Limits::default().with_thoughts(2));
 
-    assert_eq!(limited, reasoning());
     let saved = serde_json::to_string(&limited).unwrap();
     assert_eq!(saved, serde_json::to_string(&reasoning()).unwrap());
 

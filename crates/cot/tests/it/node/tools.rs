@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, FinishReason, Limits, Reasoning, ReplyProblemKind,
+    AnswerProblemKind, ChainOfThought, ChatRequest, ChatResponse, FinishReason, Limits, Reasoning,
     RunError, ScriptedClient, Thought, ToolCall, ToolCallRecord, ToolError, Tools, function,
 };
 use cogwork_llm::{Capabilities, Capability, Role, ToolChoice};
@@ -231,7 +231,7 @@ async fn a_model_that_calls_tools_for_ever_is_asked_again_and_then_given_up() {
     assert_snapshot!(error, @"thought 1: no usable reply in 2 tries: the reply calls tools, but no more tools may be called in this turn; expected a plan");
     assert_eq!(
         error.reply_problem().unwrap().kind(),
-        ReplyProblemKind::ToolCalls
+        AnswerProblemKind::ToolCalls
     );
     assert_eq!(error.trace().tool_calls.len(), 3);
     assert_eq!(client.requests().len(), 5);

@@ -1,12 +1,14 @@
+//! Saved states: how they are read, and what a run could have left.
+
 use std::fmt;
 
-use cogwork_plan::{MAX_DEPTH, Plan};
+use cogwork_plan::MAX_DEPTH;
 use cogwork_text::yaml::YamlGuard;
-use cogwork_typed::ask::Spent;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::text_error::{check_length, read_yaml};
-use crate::{CutShort, TextError, Thought};
+use crate::{CutShort, Reasoning, TextError, Thought};
 
 /// The maximum number of bytes of JSON.
 const JSON_BYTES: usize = 64 * 1024 * 1024;
@@ -15,53 +17,40 @@ const YAML_BYTES: usize = 4 * 1024 * 1024;
 /// The maximum nesting of YAML, with two levels per level of a plan.
 const YAML_NESTING: usize = 2 * MAX_DEPTH + 8;
 
-/// The part of [`Reasoning`](crate::Reasoning) that is saved.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "a mapping with the keys problem, thoughts, current_thought_number and solution"
-)]
-pub(crate) struct ReasoningRecord {
-    pub(crate) problem: String,
-    pub(crate) thoughts: Vec<Thought>,
-    pub(crate) current_thought_number: u32,
-    #[serde(default)]
-    pub(crate) solution: Option<String>,
-    #[serde(default, skip_serializing_if = "Spent::is_zero")]
-    pub(crate) spent: Spent,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cut_short: Option<CutShort>,
-}
+/// A state that isn't checked yet.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Unchecked(#[serde(with = "Reasoning")] Reasoning);
 
-impl ReasoningRecord {
-    pub(crate) fn new(problem: String) -> Self {
-        Self {
-            problem,
-            thoughts: Vec::new(),
-            current_thought_number: 0,
-            solution: None,
-            spent: Spent::default(),
-            cut_short: None,
-        }
-    }
-
-    /// Reads a record saved as JSON.
-    pub(crate) fn from_json(text: &str) -> Result<Self, TextError> {
+impl Reasoning {
+    /// Reads a state saved as JSON, of at most 64 MiB.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`TextError`] if the text is longer, is not JSON, or is not a state that a run
+    /// could have produced; see [`Reasoning`].
+    pub fn from_json(text: &str) -> Result<Self, TextError> {
         check_length(text, JSON_BYTES)?;
 
-        let record: Self = serde_json::from_str(text).map_err(TextError::quoting)?;
-        record.checked().map_err(TextError::new)
+        let Unchecked(read) = serde_json::from_str(text).map_err(TextError::quoting)?;
+        read.checked().map_err(TextError::new)
     }
 
-    /// Reads a record saved as YAML.
-    pub(crate) fn from_yaml(text: &str) -> Result<Self, TextError> {
+    /// Reads a state saved as YAML, of at most 4 MiB.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`TextError`] if the text is longer, is not YAML, is not a state that a run could
+    /// have produced, or uses YAML that takes long to read or is easily misread, such as deep
+    /// nesting and anchors.
+    pub fn from_yaml(text: &str) -> Result<Self, TextError> {
         let guard = YamlGuard::new(YAML_NESTING);
-        let record: Self = read_yaml(text, YAML_BYTES, guard)?;
-        record.checked().map_err(TextError::new)
+        let Unchecked(read) = read_yaml(text, YAML_BYTES, guard)?;
+        read.checked().map_err(TextError::new)
     }
 
-    /// Refuses a record that no run could have left, and adds up the cost if the sum is missing.
-    pub(crate) fn checked(mut self) -> Result<Self, String> {
+    /// Refuses a state that no run could have left, and adds up the cost if the sum is missing.
+    fn checked(mut self) -> Result<Self, String> {
         self.check()?;
 
         if self.spent.is_zero() {
@@ -110,54 +99,19 @@ impl ReasoningRecord {
              if another thought is needed, and neither `problem` nor `trace` otherwise",
         )
     }
+}
 
-    /// Returns the plan of the last thought.
-    pub(crate) fn plan(&self) -> Option<&Plan> {
-        self.thoughts.last().map(Thought::planning)
+impl Serialize for Reasoning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // The function that is derived.
+        Self::serialize(self, serializer)
     }
+}
 
-    /// Sets the number of the next thought, and returns it.
-    ///
-    /// The number is derived from the number of thoughts, so a repeated turn does not count twice.
-    pub(crate) fn begin_thought(&mut self) -> u32 {
-        let made = u32::try_from(self.thoughts.len()).unwrap_or(u32::MAX);
-        self.current_thought_number = made.saturating_add(1);
-        self.current_thought_number
-    }
-
-    /// Adds a thought, and sets the solution if the thought ends the reasoning.
-    pub(crate) fn push(&mut self, thought: Thought) {
-        self.spent += thought.trace().spent;
-
-        if !thought.next_thought_needed() {
-            self.solution = Some(thought.current_thinking().to_owned());
-        }
-
-        self.thoughts.push(thought);
-    }
-
-    /// Ends the reasoning because of a limit. The solution is the text of the last thought.
-    pub(crate) fn end_at_limit(&mut self, cut_short: CutShort) {
-        self.spent += cut_short.trace().spent;
-        self.solution = self
-            .thoughts
-            .last()
-            .map(|last| last.current_thinking().to_owned());
-        self.cut_short = Some(cut_short);
-    }
-
-    /// Removes the end because of a limit, if there is one.
-    pub(crate) fn reopen(&mut self) -> bool {
-        if self.cut_short.take().is_none() {
-            return false;
-        }
-
-        self.solution = None;
-        if let Some(last) = self.thoughts.last_mut() {
-            last.reopen();
-        }
-
-        true
+impl<'de> Deserialize<'de> for Reasoning {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = Self::deserialize(deserializer)?;
+        read.checked().map_err(D::Error::custom)
     }
 }
 
