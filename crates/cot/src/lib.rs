@@ -73,8 +73,6 @@ pub use reasoning_stream::ReasoningStream;
 
 mod saved;
 
-mod form;
-
 mod settings;
 pub use settings::{EarlyEnd, History, Reading};
 

@@ -6,7 +6,6 @@ use cogwork_typed::ask::{AskLog, Format, Limit, Meter, Policy, Repair, Verdict};
 use cogwork_typed::{AnswerProblemKind, GrowingText, Growth};
 
 use crate::chain_of_thought::Calling;
-use crate::form::Form;
 use crate::open_steps::open_steps;
 use crate::reply::{fits, growing_thinking, reply_format};
 use crate::turn::{Goal, Turn};
@@ -116,12 +115,12 @@ impl<'a> Replies<'a> {
     }
 
     /// Reads a reply that calls no tools, or none that may be called.
-    fn read(&self, response: &ChatResponse, form: Form) -> Result<Read, ReplyProblem> {
+    fn read(&self, response: &ChatResponse, format: Format) -> Result<Read, ReplyProblem> {
         let node = &self.turn.node;
         let reader = ReplyReader {
             reading: node.reading,
             may_have_calls: node.calling() == Calling::InReplies,
-            form,
+            format,
         };
 
         reader.read_finished(response.text(), response.finish_reason())
@@ -153,17 +152,17 @@ impl<'a> Replies<'a> {
             problem.kind() == AnswerProblemKind::CutOff && *reason == FinishReason::Length;
         let complaint = (!is_too_long).then(|| format!("{problem:#}"));
 
-        let message = self.ask_again(&node.prompts.unreadable, complaint, Form::from(format));
+        let message = self.ask_again(&node.prompts.unreadable, complaint, format);
         Verdict::Unusable { problem, message }
     }
 
     /// Returns the message that asks for a reply again, because of a complaint or because it was
     /// cut off.
-    fn ask_again(&self, text: &str, complaint: Option<String>, form: Form) -> Message {
+    fn ask_again(&self, text: &str, complaint: Option<String>, format: Format) -> Message {
         let prompts = &self.turn.node.prompts;
         match complaint {
-            Some(complaint) => prompts.message(text, form, &[("complaint", &complaint)]),
-            None => prompts.message(&prompts.cut_off, form, &[]),
+            Some(complaint) => prompts.message(text, format, &[("complaint", &complaint)]),
+            None => prompts.message(&prompts.cut_off, format, &[]),
         }
     }
 
@@ -196,7 +195,7 @@ impl<'a> Replies<'a> {
         let prompts = &self.turn.node.prompts;
         let steps = format!("- {}", open.join("\n- "));
         let values = [("open_steps", steps.as_str())];
-        let message = prompts.message(&prompts.ended_early, Form::default(), &values);
+        let message = prompts.message(&prompts.ended_early, Format::Text, &values);
 
         match self.turn.node.early_end {
             EarlyEnd::Refuse => Verdict::Unusable { problem, message },
@@ -288,7 +287,7 @@ impl Policy for Replies<'_> {
         response: &ChatResponse,
         format: Format,
     ) -> Verdict<Read, ReplyProblem> {
-        let form = Form::from(format);
+        let format = format;
         let reason = response.finish_reason();
         let prompts = &self.turn.node.prompts;
         self.tries = self.tries.saturating_add(1);
@@ -299,21 +298,21 @@ impl Policy for Replies<'_> {
             Err(problem) => {
                 let is_whole = *reason != FinishReason::Length;
                 let complaint = is_whole.then(|| format!("{problem:#}"));
-                let message = self.ask_again(&prompts.tools.unreadable, complaint, form);
+                let message = self.ask_again(&prompts.tools.unreadable, complaint, format);
                 return Verdict::Unusable { problem, message };
             }
         };
 
         if !calls.is_empty() && self.may_call() {
-            let messages = self.call_tools(response, &calls, form).await;
+            let messages = self.call_tools(response, &calls, format).await;
             return Verdict::Continue { messages };
         }
 
-        let read = match self.read(response, form) {
+        let read = match self.read(response, format) {
             Ok(read) => read,
             Err(_) if !calls.is_empty() => {
                 let problem = ReplyProblem::new(AnswerProblemKind::ToolCalls, USED_UP);
-                let message = prompts.message(&prompts.tools.used_up, form, &[]);
+                let message = prompts.message(&prompts.tools.used_up, format, &[]);
                 return Verdict::Unusable { problem, message };
             }
             Err(problem) => return self.complain(problem, reason, format),

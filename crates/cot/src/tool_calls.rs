@@ -9,13 +9,12 @@ use cogwork_llm::{ChatResponse, Message, ResponseLimits, ToolCall};
 use cogwork_text::{Escaped, Name};
 use cogwork_tools::{ToolApproval, ToolError};
 use cogwork_typed::AnswerProblemKind;
-use cogwork_typed::ask::{excerpt, record};
+use cogwork_typed::ask::{Format, excerpt, record};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Map, Value};
 
 use crate::chain_of_thought::Calling;
-use crate::form::Form;
 use crate::replies::Replies;
 use crate::reply::read_calls;
 use crate::turn::Turn;
@@ -54,7 +53,7 @@ impl Replies<'_> {
         &mut self,
         response: &ChatResponse,
         calls: &[ToolCall],
-        form: Form,
+        format: Format,
     ) -> Vec<Message> {
         self.rounds_left -= 1;
 
@@ -98,7 +97,7 @@ impl Replies<'_> {
         turn.meter.add_time(longest_replayed);
 
         self.want_thought();
-        self.results(response, calls, first, form)
+        self.results(response, calls, first, format)
     }
 
     /// Returns the reply and the results of its calls as messages.
@@ -107,14 +106,14 @@ impl Replies<'_> {
         response: &ChatResponse,
         calls: &[ToolCall],
         first: usize,
-        form: Form,
+        format: Format,
     ) -> Vec<Message> {
         let made = self.trace.tool_calls.get(first..).unwrap_or_default();
         let node = &self.turn.node;
 
         if node.calling() == Calling::InReplies {
             let is_last = !self.may_call();
-            let results = node.prompts.tool_results(made, is_last, form);
+            let results = node.prompts.tool_results(made, is_last, format);
             return vec![Message::assistant(excerpt(response.text())), results];
         }
 

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain_of_thought::Calling;
 use crate::error::Kind;
-use crate::form::Form;
 use crate::open_steps::open_steps;
 use crate::replies::{Replies, Stop};
 use crate::reply::fits;
@@ -26,8 +25,8 @@ pub struct Turn {
     pub(crate) node: ChainOfThought,
     pub(crate) thought_number: u32,
     task: Task,
-    /// The conversation for each form in which the reply may be requested.
-    conversations: BTreeMap<Form, Messages>,
+    /// The conversations that request replies in JSON and in YAML, if they may be requested.
+    conversations: BTreeMap<bool, Messages>,
     /// The forms in which the reply may be requested, tightest first. They do not depend on what
     /// the server has refused so far, because a replay must prepare the same turn again.
     formats: Vec<Format>,
@@ -167,13 +166,15 @@ impl Turn {
         meter.expect_prompt(last.map_or(0, |last| last.trace().read_tokens()));
 
         let formats = node.formats();
-        let forms = formats.iter().map(|format| Form::from(*format));
+        let conversations = formats.iter().map(|format| {
+            let conversation = node.conversation(state, *format);
+            (format.is_json(), conversation)
+        });
+        let conversations = conversations.collect();
         let mut turn = Self {
             thought_number: state.current_thought_number(),
             task,
-            conversations: forms
-                .map(|form| (form, node.conversation(state, form)))
-                .collect(),
+            conversations,
             formats: Vec::new(),
             plan: state.plan().cloned(),
             meter,
@@ -203,10 +204,14 @@ impl Turn {
 
     /// Returns the request for a reply in this format, but doesn't ask the server for it.
     pub(crate) fn request(&self, format: Format, goal: Goal) -> ChatRequest {
-        let form = Form::from(format);
-        let mut conversation = self.conversations.get(&form).cloned().unwrap_or_default();
+        let format = format;
+        let mut conversation = self
+            .conversations
+            .get(&format.is_json())
+            .cloned()
+            .unwrap_or_default();
         if goal == Goal::Conclusion {
-            self.node.prompts.conclude(&mut conversation, form);
+            self.node.prompts.conclude(&mut conversation, format);
         }
 
         let request = self.node.request.clone().with_messages(conversation);
@@ -393,14 +398,14 @@ impl ChainOfThought {
         Format::from_first(self.format, self.client.capabilities())
     }
 
-    fn conversation(&self, state: &Reasoning, form: Form) -> Messages {
+    fn conversation(&self, state: &Reasoning, format: Format) -> Messages {
         let prompts = &self.prompts;
         let instructions = match self.calling() {
             Calling::Never => String::new(),
-            Calling::Natively => prompts.fill(&prompts.tools.native, form, &[]),
-            Calling::InReplies => prompts.tools_in_reply(form, self.tools.definitions()),
+            Calling::Natively => prompts.fill(&prompts.tools.native, format, &[]),
+            Calling::InReplies => prompts.tools_in_reply(format, self.tools.definitions()),
         };
 
-        prompts.conversation(state, self.history, form, &instructions)
+        prompts.conversation(state, self.history, format, &instructions)
     }
 }

@@ -6,8 +6,7 @@ use cogwork_llm::Messages;
 
 use super::Prompts;
 use super::earlier::{EarlierThought, push_thoughts};
-use crate::form::Form;
-use crate::{History, Reasoning};
+use crate::{Format, History, Reasoning};
 
 impl Prompts {
     /// Returns the conversation that requests the next thought. `instructions` follow the system
@@ -16,12 +15,12 @@ impl Prompts {
         &self,
         reasoning: &Reasoning,
         history: History,
-        form: Form,
+        format: Format,
         instructions: &str,
     ) -> Messages {
-        let mut messages = self.opening(form, instructions);
+        let mut messages = self.opening(format, instructions);
         let Some(last) = reasoning.thoughts().last() else {
-            messages.push(self.first_turn(reasoning.problem(), form));
+            messages.push(self.first_turn(reasoning.problem(), format));
             return messages;
         };
 
@@ -32,11 +31,11 @@ impl Prompts {
         let thoughts: Vec<EarlierThought> = thoughts.collect();
         let left_out = thoughts.len() - shown(&thoughts, history);
 
-        messages.push(self.problem(reasoning.problem(), form));
+        messages.push(self.problem(reasoning.problem(), format));
         push_thoughts(&mut messages, thoughts.get(left_out..).unwrap_or_default());
         let results = thoughts.last().map_or("", |last| &last.results);
         let number = last.thought_number();
-        messages.push(self.later_turn(number, last.planning(), results, left_out, form));
+        messages.push(self.later_turn(number, last.planning(), results, left_out, format));
         messages
     }
 }

@@ -7,27 +7,24 @@ use super::earlier::{EarlierThought, after_results, push_thoughts};
 use super::results::results;
 use super::template::fill;
 use super::{Example, Prompts};
-use crate::form::Form;
-use crate::{Reply, ToolCallRecord};
+use crate::{Format, Reply, ToolCallRecord};
 
 impl Prompts {
     /// Fills in one of the texts.
-    pub(crate) fn fill(&self, text: &str, form: Form, values: &[(&str, &str)]) -> String {
-        let form = match (form, &self.json) {
-            (Form::Json, Some(json)) => json.values(),
-            _ => self.yaml.values(),
-        };
-        fill(text, &[values, &form].concat())
+    pub(crate) fn fill(&self, text: &str, format: Format, values: &[(&str, &str)]) -> String {
+        let form = self.json.as_ref().filter(|_| format.is_json());
+        let form = form.unwrap_or(&self.yaml);
+        fill(text, &[values, &form.values()].concat())
     }
 
     /// Fills in one of the texts, as a message to the model.
-    pub(crate) fn message(&self, text: &str, form: Form, values: &[(&str, &str)]) -> Message {
-        Message::user(self.fill(text, form, values))
+    pub(crate) fn message(&self, text: &str, format: Format, values: &[(&str, &str)]) -> Message {
+        Message::user(self.fill(text, format, values))
     }
 
     /// Returns the system text, followed by `instructions`, and the example.
-    pub(super) fn opening(&self, form: Form, instructions: &str) -> Messages {
-        let mut system = self.fill(&self.system, form, &[]);
+    pub(super) fn opening(&self, format: Format, instructions: &str) -> Messages {
+        let mut system = self.fill(&self.system, format, &[]);
         if !instructions.is_empty() {
             system = format!("{}\n\n{}", system.trim_end(), instructions.trim_end());
         }
@@ -36,22 +33,22 @@ impl Prompts {
         messages.push(Message::system(system));
 
         if let Some(example) = &self.example {
-            self.push_example(&mut messages, example, form);
+            self.push_example(&mut messages, example, format);
         }
 
         messages
     }
 
     /// Appends the example as an earlier exchange.
-    fn push_example(&self, messages: &mut Messages, example: &Example, form: Form) {
+    fn push_example(&self, messages: &mut Messages, example: &Example, format: Format) {
         let Some((last, earlier)) = example.replies.split_last() else {
             return;
         };
 
         match earlier.last() {
-            None => messages.push(self.first_turn(&example.problem, form)),
+            None => messages.push(self.first_turn(&example.problem, format)),
             Some(previous) => {
-                messages.push(self.problem(&example.problem, form));
+                messages.push(self.problem(&example.problem, format));
 
                 let thoughts: Vec<_> = (1..)
                     .zip(earlier)
@@ -62,21 +59,21 @@ impl Prompts {
                 push_thoughts(messages, &thoughts);
 
                 let number = u32::try_from(earlier.len()).unwrap_or(u32::MAX);
-                messages.push(self.later_turn(number, &previous.planning, "", 0, form));
+                messages.push(self.later_turn(number, &previous.planning, "", 0, format));
             }
         }
 
-        messages.push(Message::assistant(shown_reply(last, form)));
+        messages.push(Message::assistant(shown_reply(last, format)));
     }
 
-    pub(super) fn problem(&self, problem: &str, form: Form) -> Message {
-        self.message(&self.problem, form, &[("problem", problem)])
+    pub(super) fn problem(&self, problem: &str, format: Format) -> Message {
+        self.message(&self.problem, format, &[("problem", problem)])
     }
 
     /// Returns the message that requests the first thought.
-    pub(super) fn first_turn(&self, problem: &str, form: Form) -> Message {
-        let problem = self.problem(problem, form);
-        let turn = self.fill(&self.first_turn, form, &[("thought_number", "1")]);
+    pub(super) fn first_turn(&self, problem: &str, format: Format) -> Message {
+        let problem = self.problem(problem, format);
+        let turn = self.fill(&self.first_turn, format, &[("thought_number", "1")]);
         Message::user(format!("{}\n\n{turn}", problem.text()))
     }
 
@@ -88,14 +85,14 @@ impl Prompts {
         plan: &Plan,
         results: &str,
         left_out: usize,
-        form: Form,
+        format: Format,
     ) -> Message {
         let left_out = match left_out {
             0 => String::new(),
             count => fill(&self.left_out, &[("left_out_count", &count.to_string())]),
         };
 
-        let plan = shown_plan(plan, form);
+        let plan = shown_plan(plan, format);
         let values = [
             (
                 "thought_number",
@@ -105,13 +102,13 @@ impl Prompts {
             ("plan", plan.trim_end()),
             ("left_out", &left_out),
         ];
-        let turn = self.fill(&self.later_turn, form, &values);
+        let turn = self.fill(&self.later_turn, format, &values);
         Message::user(after_results(results, &turn))
     }
 
     /// Makes a conversation ask for the conclusion instead of one more step.
-    pub(crate) fn conclude(&self, conversation: &mut Messages, form: Form) {
-        let conclude = self.fill(&self.conclude, form, &[]);
+    pub(crate) fn conclude(&self, conversation: &mut Messages, format: Format) {
+        let conclude = self.fill(&self.conclude, format, &[]);
         let conclude = conclude.trim_end();
 
         let message = match conversation.pop() {
@@ -125,12 +122,12 @@ impl Prompts {
     /// Returns the instructions for a model that writes its tool calls into the reply.
     pub(crate) fn tools_in_reply(
         &self,
-        form: Form,
+        format: Format,
         tools: impl Iterator<Item = ToolDefinition>,
     ) -> String {
-        let call_form = match form {
-            Form::Yaml => &self.tools.yaml,
-            Form::Json => &self.tools.json,
+        let call_form = match format.is_json() {
+            true => &self.tools.json,
+            false => &self.tools.yaml,
         };
         let tools: Vec<String> = tools
             .map(|tool| {
@@ -143,7 +140,7 @@ impl Prompts {
             ("tools", &*tools.join("\n")),
             ("call_form", call_form.trim_end()),
         ];
-        self.fill(&self.tools.in_reply, form, &values)
+        self.fill(&self.tools.in_reply, format, &values)
     }
 
     /// Returns the message with the results of tool calls. `is_last` means that no more tools may
@@ -152,7 +149,7 @@ impl Prompts {
         &self,
         calls: &[ToolCallRecord],
         is_last: bool,
-        form: Form,
+        format: Format,
     ) -> Message {
         let text = if is_last {
             &self.tools.last_results
@@ -160,22 +157,20 @@ impl Prompts {
             &self.tools.results
         };
 
-        self.message(text, form, &[("results", &results(calls))])
+        self.message(text, format, &[("results", &results(calls))])
     }
 }
 
 /// Returns a plan in the form in which the model should repeat it. A plan that is too deep for JSON,
 /// which therefore no reply can contain, is shown as YAML.
-fn shown_plan(plan: &Plan, form: Form) -> String {
-    let json = match form {
-        Form::Json => serde_json::to_string(plan).ok(),
-        Form::Yaml => None,
-    };
-    json.unwrap_or_else(|| format_plan_for_prompt(plan))
+fn shown_plan(plan: &Plan, format: Format) -> String {
+    let json = format.is_json().then(|| serde_json::to_string(plan).ok());
+    json.flatten()
+        .unwrap_or_else(|| format_plan_for_prompt(plan))
 }
 
-fn shown_reply(reply: &Reply, form: Form) -> String {
-    if form == Form::Yaml {
+fn shown_reply(reply: &Reply, format: Format) -> String {
+    if !format.is_json() {
         return reply.to_string();
     }
 

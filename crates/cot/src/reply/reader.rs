@@ -2,7 +2,7 @@ use std::sync::LazyLock;
 
 use cogwork_llm::FinishReason;
 use cogwork_plan::Step;
-use cogwork_typed::ask::{Repair, RepairKind};
+use cogwork_typed::ask::{Format, Repair, RepairKind};
 use cogwork_typed::{
     AnswerProblem, AnswerProblemKind as Kind, AnswerReader, GrowingText, ReadAnswer,
 };
@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::problem::ReplyProblem;
 use super::types::{Partial, Reply, ReplyWith};
 use crate::Reading;
-use crate::form::Form;
 
 /// Reads the raw text of a model, of at most 256 KiB, and repairs malformed replies.
 ///
@@ -45,8 +44,8 @@ pub struct ReplyReader {
     pub(crate) reading: Reading,
     /// Whether an empty list of tool calls is accepted.
     pub(crate) may_have_calls: bool,
-    /// The form that error messages ask for. It does not affect which replies are accepted.
-    pub(crate) form: Form,
+    /// The format that error messages ask for. It does not affect which replies are accepted.
+    pub(crate) format: Format,
 }
 
 /// A usable reply, and how it was read.
@@ -164,7 +163,10 @@ impl ReplyReader {
 
     /// Returns the problem of a text that is no reply.
     fn problem(&self, text: &str, problem: &AnswerProblem, reason: &FinishReason) -> ReplyProblem {
-        let wanted = self.form;
+        let wanted = match self.format.is_json() {
+            true => "JSON object",
+            false => "YAML block",
+        };
         if let Kind::CutOff | Kind::NoValue | Kind::Empty = problem.kind()
             && *reason != FinishReason::Stop
         {

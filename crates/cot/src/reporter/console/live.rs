@@ -169,6 +169,6 @@ fn style() -> ProgressStyle {
 }
 
 /// Returns the estimated number of tokens, as clients estimate it: one per four bytes.
-pub(super) fn tokens(bytes: u64) -> u64 {
+fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(4)
 }

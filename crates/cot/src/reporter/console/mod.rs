@@ -7,7 +7,6 @@ mod wrap;
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use console::Term;
@@ -69,8 +68,6 @@ pub struct ConsoleReporter {
     /// The terminal to whose width lines are wrapped.
     terminal: Option<Box<dyn TermLike>>,
     live: Option<Live>,
-    /// The size of the replies since the last thought, in bytes.
-    unfinished: AtomicU64,
 }
 
 impl ConsoleReporter {
@@ -101,7 +98,6 @@ impl ConsoleReporter {
             styles: Styles::default(),
             terminal: None,
             live: None,
-            unfinished: AtomicU64::new(0),
         }
     }
 
@@ -126,9 +122,7 @@ impl ConsoleReporter {
     /// Prints a summary of a run that was interrupted: the plan, the number of thoughts, and what
     /// they cost. Call this after the run was cancelled or dropped.
     pub fn interrupted(&self, reasoning: &Reasoning) {
-        let unfinished = live::tokens(self.unfinished.swap(0, Ordering::Relaxed));
-
-        self.print(|page| page.interrupted(reasoning, unfinished));
+        self.print(|page| page.interrupted(reasoning));
     }
 
     fn print(&self, write: impl FnOnce(&mut Page)) {
@@ -159,15 +153,6 @@ impl ConsoleReporter {
 
 impl Reporter for ConsoleReporter {
     fn event(&self, event: &ReasoningEvent) {
-        match event {
-            ReasoningEvent::ReplyPiece { text, .. } => {
-                let bytes = u64::try_from(text.len()).unwrap_or(0);
-                self.unfinished.fetch_add(bytes, Ordering::Relaxed);
-            }
-            ReasoningEvent::Thought { .. } => self.unfinished.store(0, Ordering::Relaxed),
-            _ => {}
-        }
-
         self.print(|page| page.event(event));
         if let Some(live) = &self.live {
             live.event(event, self.styles.faint);

@@ -126,9 +126,8 @@ impl Page {
         self.paragraph(self.styles.warning, text);
     }
 
-    /// Adds what is known after an interruption. `unfinished` is the estimated number of tokens of
-    /// the thought that was being written.
-    pub(super) fn interrupted(&mut self, reasoning: &Reasoning, unfinished: u64) {
+    /// Adds what is known after an interruption.
+    pub(super) fn interrupted(&mut self, reasoning: &Reasoning) {
         let Styles { warning, faint, .. } = self.styles;
 
         self.line(&format!("{warning}Interrupted{warning:#}"));
@@ -136,10 +135,7 @@ impl Page {
             self.plan(plan);
         }
 
-        let mut cost = sum(reasoning.thoughts().len(), reasoning.spent());
-        if unfinished > 0 {
-            cost += &format!(", and about {unfinished} tokens of an unfinished thought");
-        }
+        let cost = sum(reasoning.thoughts().len(), reasoning.spent());
         self.paragraph(faint, cost);
     }
 
