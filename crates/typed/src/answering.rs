@@ -4,13 +4,15 @@ use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolChoice};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::ask::{Asking, Format, Limit, Meter, Policy, Repair, Spent, Unanswered, Verdict};
 use crate::calls::make_calls;
+use crate::growing::Beginning;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::{Answered, AskError, AskErrorKind, GrowingAnswer, Model, Prompt, ReadAnswer};
+use crate::{Answered, AskError, AskErrorKind, Model, Prompt, ReadAnswer};
 
-type OnGrowth<'a> = &'a mut (dyn FnMut(&GrowingAnswer) + Send);
+type OnGrowth<'a> = &'a mut (dyn FnMut(&Value) + Send);
 
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     /// Asks for an answer.
@@ -22,10 +24,12 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
         self.answer(prompt.into(), &self.meter(), None).await
     }
 
-    /// Asks for an answer, and calls `on_growth` whenever a streamed reply has grown.
+    /// Asks for an answer, and calls `on_growth` with what has arrived of the value whenever a
+    /// streamed reply has grown.
     ///
-    /// [`GrowingAnswer::value`] is what has arrived of the value so far. If the model starts over or
-    /// is asked again, the value does so, too.
+    /// The value is as it is written: a key or a number may still be corrected when the reply is
+    /// whole. A text grows with the reply, and any other value is added when it is complete. If the
+    /// model starts over or is asked again, the value does so, too.
     ///
     /// # Errors
     ///
@@ -33,7 +37,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     pub async fn ask_streaming(
         &self,
         prompt: impl Into<Prompt>,
-        mut on_growth: impl FnMut(&GrowingAnswer) + Send,
+        mut on_growth: impl FnMut(&Value) + Send,
     ) -> Result<Answered<T>, AskError> {
         let on_growth: OnGrowth<'_> = &mut on_growth;
         self.answer(prompt.into(), &self.meter(), Some(on_growth))
@@ -58,7 +62,8 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             meter,
             rounds: 0,
             messages: Vec::new(),
-            growing: GrowingAnswer::default(),
+            arrived: Beginning::default(),
+            value: Value::Null,
             on_growth,
         };
         let settings = &self.settings;
@@ -131,7 +136,9 @@ struct Answering<'a, T> {
     rounds: u32,
     /// What was added to the conversation.
     messages: Vec<Message>,
-    growing: GrowingAnswer,
+    /// What has arrived of the reply, and the value in it.
+    arrived: Beginning,
+    value: Value,
     on_growth: Option<OnGrowth<'a>>,
 }
 
@@ -156,10 +163,14 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
         let Some(on_growth) = &mut self.on_growth else {
             return;
         };
+        let Some(arrived) = self.arrived.push(text) else {
+            return;
+        };
 
-        let read = |text: &str| self.model.reader.growing(text);
-        if self.growing.push(text, read) {
-            on_growth(&self.growing);
+        let value = self.model.reader.growing(arrived).unwrap_or_default();
+        if value != self.value {
+            self.value = value;
+            on_growth(&self.value);
         }
     }
 
@@ -172,7 +183,8 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
         response: &ChatResponse,
         _: Format,
     ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
-        self.growing = GrowingAnswer::default();
+        self.arrived = Beginning::default();
+        self.value = Value::Null;
 
         let calls = response.tool_calls();
         if !calls.is_empty() && !self.model.settings.tools.is_empty() {

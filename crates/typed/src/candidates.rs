@@ -122,31 +122,25 @@ impl<'t> Passage<'t> {
         }
     }
 
-    /// Returns what is left out because fences are around the value: the first object outside of these
-    /// blocks that has a key of the value.
+    /// Returns what is left out because the value is in fenced blocks: an object outside of them that
+    /// has a key of the value.
     fn object_outside(
         self,
         blocks: &[FencedBlock<'t>],
         words: &Words,
     ) -> Option<(usize, &'static str)> {
-        let ends = blocks.iter().map(|block| block.offset + block.text.len());
-        let starts = blocks.iter().map(|block| block.offset);
-        let gaps = std::iter::once(0)
-            .chain(ends)
-            .zip(starts.chain([self.text.len()]));
+        let is_inside = |at: usize| {
+            let mut tried = blocks.iter().take(MAX_TRIED);
+            tried.any(|block| (block.offset..block.offset + block.text.len()).contains(&at))
+        };
+        let mut brackets = self.text.match_indices('{').map(|(at, _)| at);
+        let first = brackets.find(|at| !is_inside(*at) && !is_prose(self.after(*at)))?;
 
-        gaps.filter_map(|(from, to)| {
-            let gap = Self {
-                text: self.text.get(from..to)?,
-                ..self.skipping(from)
-            };
-            let object = gap.skipping(gap.bracket()?);
-            let read = json::read(object.text, object.line, Dialect::Json);
-            let entries = read.tree.entries();
-            let is_value = entries.iter().any(|(key, _)| words.is_root(key));
-            is_value.then_some((object.line, "left out an object outside of the fence"))
-        })
-        .next()
+        let object = self.skipping(first);
+        let read = json::read(object.text, object.line, Dialect::Json);
+        let mut keys = read.tree.entries().iter();
+        let is_value = keys.any(|(key, _)| words.is_root(key));
+        is_value.then_some((object.line, "left out an object outside of the fence"))
     }
 
     /// Returns what is left out if there is thinking elsewhere than at the beginning.
@@ -154,6 +148,10 @@ impl<'t> Passage<'t> {
         let at = self.text.find("<think>")?;
         let line = self.skipping(at).line;
         Some((line, "there is a `<think>` tag after the beginning"))
+    }
+
+    fn after(self, offset: usize) -> &'t str {
+        self.text.get(offset..).unwrap_or_default()
     }
 
     fn up_to(self, offset: usize) -> &'t str {
@@ -243,14 +241,14 @@ impl<'t> Passage<'t> {
     /// Returns the offset of the first bracket that begins a value.
     fn bracket(self) -> Option<usize> {
         let mut brackets = self.text.match_indices(['{', '[']).map(|(at, _)| at);
-        brackets.find(|at| self.text.get(*at..).is_some_and(|text| !is_prose(text)))
+        brackets.find(|at| !is_prose(self.after(*at)))
     }
 
     /// Returns the offset of the first line with which YAML of the value may begin.
     fn yaml_start(self, words: &Words, is_first_in_line: bool, is_framed: bool) -> Option<usize> {
         let mut offset = 0;
         for (at, line) in self.text.split_inclusive('\n').enumerate() {
-            let after = self.text.get(offset + line.len()..).unwrap_or_default();
+            let after = self.after(offset + line.len());
             let may_begin = (at > 0 || is_first_in_line) && words.begins(line);
             let is_json =
                 introduces_json(line, after) || (!is_framed && is_json_after_prose(line, words));
@@ -287,7 +285,7 @@ impl<'t> Passage<'t> {
     fn json(self, start: usize, before: usize, words: &Words, is_framed: bool) -> Parsed {
         let part = self.skipping(start);
         let mut parsed = json::read(part.text, part.line, Dialect::Json);
-        let after = part.text.get(parsed.end..).unwrap_or_default();
+        let after = part.after(parsed.end);
         let text_before = self.text.get(before..start).unwrap_or_default();
         let line_before = text_before.rsplit('\n').next().unwrap_or_default();
 

@@ -5,13 +5,12 @@
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::AnswerReader;
 
 /// What has arrived of a reply.
 #[derive(Debug, Clone, Default)]
-struct Beginning {
+pub(crate) struct Beginning {
     text: String,
     /// The length of the text when it was last read.
     read: usize,
@@ -19,7 +18,7 @@ struct Beginning {
 
 impl Beginning {
     /// Adds a piece. Returns the text if it is to be read again.
-    fn push(&mut self, piece: &str) -> Option<&str> {
+    pub(crate) fn push(&mut self, piece: &str) -> Option<&str> {
         self.text.push_str(piece);
         if self.text.len() < self.read + self.read / 64 {
             return None;
@@ -27,35 +26,6 @@ impl Beginning {
 
         self.read = self.text.len();
         Some(&self.text)
-    }
-}
-
-/// What has arrived of an answer.
-///
-/// The value is as it is written: a key or a number may still be corrected when the reply is whole.
-/// A text grows with the reply, and any other value is added when it is complete.
-#[derive(Debug, Clone, Default)]
-pub struct GrowingAnswer {
-    reply: Beginning,
-    value: Value,
-}
-
-impl GrowingAnswer {
-    /// Returns what has arrived of the value, or null if it hasn't begun.
-    pub fn value(&self) -> &Value {
-        &self.value
-    }
-
-    /// Adds a piece of the reply. Returns whether the value changed.
-    pub(crate) fn push(&mut self, piece: &str, read: impl FnOnce(&str) -> Option<Value>) -> bool {
-        let Some(text) = self.reply.push(piece) else {
-            return false;
-        };
-
-        let value = read(text).unwrap_or_default();
-        let is_new = value != self.value;
-        self.value = value;
-        is_new
     }
 }
 

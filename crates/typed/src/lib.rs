@@ -73,7 +73,7 @@ pub use answered::Answered;
 pub use ask::AskLog;
 pub use candidates::without_thinking;
 pub use error::{AskError, AskErrorKind};
-pub use growing::{GrowingAnswer, GrowingText, Growth};
+pub use growing::{GrowingText, Growth};
 pub use memory::ChatMemory;
 pub use model::Model;
 pub use node::{ModelNode, NodeAnswer, NodeQuestion};

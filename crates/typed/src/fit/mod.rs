@@ -19,7 +19,7 @@ use serde_json::Value;
 
 pub(crate) use self::number::number_in;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::shape::{Bounds, Form, Shape, Words};
+use crate::shape::{Bounds, Form, Shape};
 use crate::syntax::MAX_REPAIRS;
 use crate::tree::{Node, Tree};
 
@@ -90,7 +90,6 @@ impl Fitted {
 /// Fits values to the shapes of a form.
 pub(crate) struct Fitter<'f> {
     form: &'f Form,
-    words: &'f Words,
     /// Whether keys that the schema doesn't know are left to the type.
     keeps_unknown: bool,
     /// How many more values are visited. Alternatives inside alternatives would otherwise take
@@ -105,10 +104,9 @@ pub(crate) struct Fitter<'f> {
 
 impl<'f> Fitter<'f> {
     /// Creates a fitter for values of a reply of this length.
-    pub(crate) fn new(form: &'f Form, words: &'f Words, bytes: usize) -> Self {
+    pub(crate) fn new(form: &'f Form, bytes: usize) -> Self {
         Self {
             form,
-            words,
             keeps_unknown: true,
             fuel: 1_000 + bytes.saturating_mul(32),
             is_only_item: false,

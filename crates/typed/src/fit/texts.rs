@@ -30,7 +30,7 @@ impl<'f> Fitter<'f> {
             }
             (json.tree, "read the JSON in a text")
         } else if text.starts_with("- ") {
-            let list = yaml::read(text, tree.line + 1, self.words, false);
+            let list = yaml::read(text, tree.line + 1, &self.form.words, false);
             (list.whole(text)?.tree, "read the list in a text")
         } else {
             return None;
@@ -46,9 +46,9 @@ impl<'f> Fitter<'f> {
         for (lines, part) in text.split_inclusive('\n').enumerate() {
             let item = part.trim().strip_prefix("- ");
             let key = item.and_then(|item| key_of(item.trim()));
-            if lines > 0 && key.is_some_and(|(key, _)| self.words.is_known(&key)) {
+            if lines > 0 && key.is_some_and(|(key, _)| self.form.words.is_known(&key)) {
                 let (before, list) = text.split_at_checked(at)?;
-                let read = yaml::read(list, line + 1 + lines, self.words, false);
+                let read = yaml::read(list, line + 1 + lines, &self.form.words, false);
                 return Some((before.trim_end().to_owned(), read.whole(list)?.tree));
             }
             at += part.len();

@@ -20,7 +20,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let is_list = |candidate: &&Parsed| matches!(candidate.tree.node, Node::List(_));
         if meant.iter().any(is_wrapped) {
             meant.retain(is_wrapped);
-        } else if self.words.is_list && meant.iter().any(is_list) {
+        } else if self.form.words.is_list && meant.iter().any(is_list) {
             meant.retain(is_list);
         }
         meant
@@ -33,7 +33,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             Node::Object(entries) => {
                 let has_root = |tree: &Tree| {
                     let mut keys = tree.entries().iter();
-                    keys.any(|(key, _)| self.words.is_root(key))
+                    keys.any(|(key, _)| self.form.words.is_root(key))
                 };
                 let is_wrapper = matches!(entries.as_slice(), [(_, inner)] if has_root(inner));
                 let is_meant = has_root(tree) || is_wrapper || self.is_item(tree);

@@ -27,7 +27,7 @@ use crate::AnswerKey;
 use crate::ask::{Repair, RepairKind, folded_name};
 use crate::candidates::{candidates, lines, said};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::shape::{ANSWER, AnswerSchema, Form, Words};
+use crate::shape::{ANSWER, AnswerSchema, Form};
 use crate::syntax::Parsed;
 use crate::syntax::lines::without_begun_key;
 use crate::tree::{Node, Tree};
@@ -57,7 +57,6 @@ use crate::tree::{Node, Tree};
 /// ```
 pub struct AnswerReader<T> {
     pub(crate) form: Arc<Form>,
-    words: Arc<Words>,
     settings: Settings,
     value: PhantomData<fn() -> T>,
 }
@@ -108,7 +107,6 @@ impl<T> Clone for AnswerReader<T> {
     fn clone(&self) -> Self {
         Self {
             form: Arc::clone(&self.form),
-            words: Arc::clone(&self.words),
             settings: self.settings,
             value: PhantomData,
         }
@@ -138,7 +136,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     fn of_form(form: Form) -> Self {
         Self {
-            words: Arc::new(Words::of(&form)),
             form: Arc::new(form),
             settings: Settings::default(),
             value: PhantomData,
@@ -224,7 +221,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return self.read_candidate(&lines);
         }
 
-        let found = candidates(text, &self.words);
+        let found = candidates(text, &self.form.words);
         let meant = self.meant(&found);
         let Some((last, earlier)) = meant.split_last() else {
             return self.read_bare(text, &found);
@@ -263,7 +260,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         if self.check_text(text).is_err() {
             return Vec::new();
         }
-        let found = candidates(text, &self.words);
+        let found = candidates(text, &self.form.words);
         let meant = self.meant(&found).into_iter();
         meant
             .map(|candidate| self.read_candidate(candidate))
@@ -300,7 +297,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return Some(lines.tree);
         }
 
-        let found = candidates(text, &self.words);
+        let found = candidates(text, &self.form.words);
         let meant = self.meant(&found);
         let last = meant.last().copied().or(found.last());
         last.map_or_else(|| self.prose(text), |last| Some(last.tree.clone()))

@@ -19,7 +19,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     }
 
     fn fitter(&self, tree: &Tree) -> Fitter<'_> {
-        Fitter::new(&self.form, &self.words, tree.size())
+        Fitter::new(&self.form, tree.size())
     }
 
     pub(super) fn read_candidate(

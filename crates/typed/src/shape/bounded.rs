@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Bounds, Choice, Form, Shape, Text, Words};
+use super::{Bounds, Choice, Form, Shape, Text};
 use crate::fit::Fitter;
 use crate::syntax::json::{self, Dialect};
 
@@ -92,9 +92,8 @@ impl AnswerSchema {
     pub fn holds(&self, value: &impl Serialize) -> bool {
         let text = serde_json::to_string(value).unwrap_or_default();
         let tree = json::read(&text, 1, Dialect::Json).tree;
-        let words = Words::default();
 
-        let mut fitter = Fitter::new(&self.0, &words, text.len());
+        let mut fitter = Fitter::new(&self.0, text.len());
         fitter.fit(&self.0.root, &tree).is_exact()
     }
 }

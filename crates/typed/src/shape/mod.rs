@@ -185,6 +185,8 @@ pub(crate) struct Form {
     pub(crate) is_of_keys: bool,
     /// The names of lines that are left out.
     pub(crate) left_out: Vec<String>,
+    /// The keys by which a value is recognized.
+    pub(crate) words: Words,
 }
 
 impl Form {
@@ -201,19 +203,20 @@ impl Form {
         if !form.is_wrapped() {
             form.fields = fields.first().copied().unwrap_or_default();
         }
+        form.words = Words::of(&form);
         form
     }
 
     /// Creates the form of an object with these keys.
     pub(crate) fn of_keys(properties: Vec<Property>) -> Self {
-        Self {
-            root: Shape::Object(Object {
-                properties,
-                others: None,
-            }),
+        let others = None;
+        let mut form = Self {
+            root: Shape::Object(Object { properties, others }),
             is_of_keys: true,
             ..Self::default()
-        }
+        };
+        form.words = Words::of(&form);
+        form
     }
 
     /// Returns the keys of the answer, if it is an object.

@@ -33,7 +33,7 @@ async fn a_value_is_there_before_the_reply_ends() {
 
     let model = Model::<Story>::typed(client);
     let story = model.ask_streaming("Write.", |growing| {
-        let draft = Draft::deserialize(growing.value()).unwrap();
+        let draft = Draft::deserialize(growing).unwrap();
         seen.lock()
             .unwrap()
             .push((draft.title.unwrap_or_default(), draft.pages));
@@ -63,7 +63,7 @@ async fn the_value_starts_over_with_another_reply() {
 
     let model = Model::<Story>::typed(client);
     let story = model.ask_streaming("Write.", |growing| {
-        titles.push(growing.value()["title"].clone());
+        titles.push(growing["title"].clone());
     });
     assert_eq!(story.await.unwrap().value.title, "two");
     assert_eq!(titles, ["one", "two"]);
@@ -107,7 +107,7 @@ fn streamed(reply: ScriptedReply) -> (Vec<Value>, Flat) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().build().unwrap();
     let answered = runtime.block_on(model.ask_streaming("Go.", |growing| {
-        seen.push(growing.value().clone());
+        seen.push(growing.clone());
     }));
     let answered = answered.unwrap();
     (seen, answered.value)
