@@ -37,6 +37,12 @@ pub(crate) enum Kind {
     Reply(ReplyProblem),
 }
 
+impl From<Limit> for Kind {
+    fn from(limit: Limit) -> Self {
+        Self::Limit(limit)
+    }
+}
+
 impl CotError {
     pub(crate) fn new(thought_number: u32, kind: Kind) -> Self {
         Self(Box::new(Inner {

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -39,6 +38,7 @@ use crate::{ChainOfThought, Reasoning, ReasoningEvent};
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Debug)]
 pub struct ReasoningStream {
     run: RunStream<'static, Reasoning>,
     finished: Option<Box<Finished<Reasoning>>>,
@@ -123,13 +123,5 @@ fn reasoning_event(event: Event) -> Option<ReasoningEvent> {
         }),
         EventKind::Lost { count } => Some(ReasoningEvent::Lost { count }),
         _ => None,
-    }
-}
-
-impl fmt::Debug for ReasoningStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReasoningStream")
-            .field("run", &self.run)
-            .finish_non_exhaustive()
     }
 }

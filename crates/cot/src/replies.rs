@@ -6,6 +6,7 @@ use cogwork_typed::ask::{AskLog, Format, Limit, Meter, Policy, Repair, Verdict};
 use cogwork_typed::{AnswerProblemKind, GrowingText, Growth};
 
 use crate::chain_of_thought::Calling;
+use crate::error::Kind;
 use crate::open_steps::open_steps;
 use crate::reply::{fits, growing_thinking, reply_format};
 use crate::turn::{Goal, Turn};
@@ -26,19 +27,6 @@ pub(crate) struct Replies<'a> {
     thinking: GrowingText<Reply>,
     /// Why the run cannot wait for the approval of a tool call.
     pub(crate) cannot_wait: Option<CannotWait>,
-}
-
-/// Why a turn ends without a usable reply.
-#[derive(Debug)]
-pub(crate) enum Stop {
-    Limit(Limit),
-    CannotWait(CannotWait),
-}
-
-impl From<Limit> for Stop {
-    fn from(limit: Limit) -> Self {
-        Self::Limit(limit)
-    }
 }
 
 /// The problem of a reply that calls tools when none may be called.
@@ -237,7 +225,7 @@ impl<'a> Replies<'a> {
 impl Policy for Replies<'_> {
     type Reply = Read;
     type Problem = ReplyProblem;
-    type Stop = Stop;
+    type Stop = Kind;
 
     fn request(&self, format: Format) -> ChatRequest {
         self.turn.request(format, self.goal)
@@ -248,9 +236,9 @@ impl Policy for Replies<'_> {
         meter: &Meter,
         request: ChatRequest,
         format: Format,
-    ) -> Result<ChatRequest, Stop> {
+    ) -> Result<ChatRequest, Kind> {
         if let Some(error) = self.cannot_wait {
-            return Err(Stop::CannotWait(error));
+            return Err(Kind::CannotWait(error));
         }
 
         self.thinking.reset();

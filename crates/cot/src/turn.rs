@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::chain_of_thought::Calling;
 use crate::error::Kind;
 use crate::open_steps::open_steps;
-use crate::replies::{Replies, Stop};
+use crate::replies::Replies;
 use crate::reply::fits;
 use crate::{
     ChainOfThought, CotError, CutShort, Limit, Read, Reasoning, ReasoningEvent, Thought, Trace,
@@ -244,8 +244,8 @@ impl Turn {
             Ok(Ok(read)) => return Ok(read),
             Ok(Err(Unanswered::Client(error))) => Kind::Client(error),
             Ok(Err(Unanswered::Unusable(problem))) => Kind::Reply(problem),
-            Ok(Err(Unanswered::Stopped(Stop::CannotWait(error)))) => Kind::CannotWait(error),
-            Ok(Err(Unanswered::Stopped(Stop::Limit(limit)))) | Err(limit) => Kind::Limit(limit),
+            Ok(Err(Unanswered::Stopped(kind))) => kind,
+            Err(limit) => Kind::Limit(limit),
         };
 
         replies.take_fallback().ok_or(kind)

@@ -1,4 +1,4 @@
-//! Earlier thoughts as messages.
+//! Earlier thoughts as messages. They do not depend on the format of replies.
 
 use cogwork_llm::{Message, Messages};
 
@@ -7,43 +7,58 @@ use super::results::earlier_results;
 use super::template::fill;
 use crate::ToolCallRecord;
 
-/// The messages of an earlier thought. They do not depend on the form.
-#[derive(Debug, Clone)]
-pub(super) struct EarlierThought {
-    /// The text before the thought. The first thought of a request has none.
-    lead: String,
-    /// The thought in the model's own words.
-    words: Message,
-    /// What tools returned in the thought. It precedes the text after the thought; empty if no tool
-    /// was called.
+/// An earlier thought.
+pub(super) struct Earlier<'t> {
+    number: String,
+    thinking: &'t str,
+    /// What tools returned in the thought, which precedes the text after it. Empty if no tool was
+    /// called.
     pub(super) results: String,
-    /// The number of bytes of the thinking and the results.
-    pub(super) bytes: usize,
 }
 
-impl EarlierThought {
-    pub(super) fn new(
-        prompts: &Prompts,
-        number: u32,
-        thinking: &str,
-        tool_calls: &[ToolCallRecord],
-    ) -> Self {
-        let number = ("thought_number", &*number.to_string());
-        let words = [number, ("current_thinking", thinking.trim_end())];
+impl Earlier<'_> {
+    /// Returns the number of bytes of the thinking and the results.
+    pub(super) fn bytes(&self) -> usize {
+        self.thinking.len().saturating_add(self.results.len())
+    }
+}
 
-        let results = match tool_calls {
+impl Prompts {
+    pub(super) fn earlier<'t>(
+        &self,
+        number: u32,
+        thinking: &'t str,
+        calls: &[ToolCallRecord],
+    ) -> Earlier<'t> {
+        let number = number.to_string();
+        let results = match calls {
             [] => String::new(),
             calls => {
                 let results = earlier_results(calls);
-                fill(&prompts.tools.earlier, &[number, ("results", &results)])
+                let values = [("thought_number", &*number), ("results", &results)];
+                fill(&self.tools.earlier, &values)
             }
         };
 
-        Self {
-            lead: fill(&prompts.next_thought, &[number]),
-            words: Message::assistant(fill(&prompts.thought, &words)),
-            bytes: thinking.len().saturating_add(results.len()),
+        Earlier {
+            number,
+            thinking,
             results,
+        }
+    }
+
+    /// Appends thoughts to a conversation. A message between two of them asks for the second one.
+    pub(super) fn push_thoughts(&self, messages: &mut Messages, thoughts: &[Earlier<'_>]) {
+        let mut previous: Option<&Earlier<'_>> = None;
+        for thought in thoughts {
+            let number = ("thought_number", thought.number.as_str());
+            if let Some(previous) = previous.replace(thought) {
+                let lead = fill(&self.next_thought, &[number]);
+                messages.push(Message::user(after_results(&previous.results, &lead)));
+            }
+
+            let words = [number, ("current_thinking", thought.thinking.trim_end())];
+            messages.push(Message::assistant(fill(&self.thought, &words)));
         }
     }
 }
@@ -55,17 +70,4 @@ pub(super) fn after_results(results: &str, text: &str) -> String {
     }
 
     format!("{}\n\n{text}", results.trim_end())
-}
-
-/// Appends thoughts to a conversation.
-pub(super) fn push_thoughts(messages: &mut Messages, thoughts: &[EarlierThought]) {
-    let mut previous = None;
-    for thought in thoughts {
-        if let Some(previous) = previous.replace(thought) {
-            let lead = after_results(&previous.results, &thought.lead);
-            messages.push(Message::user(lead));
-        }
-
-        messages.push(thought.words.clone());
-    }
 }

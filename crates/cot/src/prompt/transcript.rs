@@ -5,7 +5,7 @@
 use cogwork_llm::Messages;
 
 use super::Prompts;
-use super::earlier::{EarlierThought, push_thoughts};
+use super::earlier::Earlier;
 use crate::{Format, History, Reasoning};
 
 impl Prompts {
@@ -26,13 +26,13 @@ impl Prompts {
 
         let thoughts = reasoning.thoughts().iter().map(|thought| {
             let (number, calls) = (thought.thought_number(), &thought.trace().tool_calls);
-            EarlierThought::new(self, number, thought.current_thinking(), calls)
+            self.earlier(number, thought.current_thinking(), calls)
         });
-        let thoughts: Vec<EarlierThought> = thoughts.collect();
+        let thoughts: Vec<Earlier<'_>> = thoughts.collect();
         let left_out = thoughts.len() - shown(&thoughts, history);
 
         messages.push(self.problem(reasoning.problem(), format));
-        push_thoughts(&mut messages, thoughts.get(left_out..).unwrap_or_default());
+        self.push_thoughts(&mut messages, thoughts.get(left_out..).unwrap_or_default());
         let results = thoughts.last().map_or("", |last| &last.results);
         let number = last.thought_number();
         messages.push(self.later_turn(number, last.planning(), results, left_out, format));
@@ -41,14 +41,14 @@ impl Prompts {
 }
 
 /// Returns how many of the newest thoughts are part of a request; at least one.
-fn shown(thoughts: &[EarlierThought], history: History) -> usize {
+fn shown(thoughts: &[Earlier<'_>], history: History) -> usize {
     match history {
         History::All => thoughts.len(),
         History::Window(max) => thoughts.len().min(max.max(1)),
         History::Bytes(max) => {
             let mut bytes = 0_usize;
             let fitting = thoughts.iter().rev().take_while(|thought| {
-                bytes = bytes.saturating_add(thought.bytes);
+                bytes = bytes.saturating_add(thought.bytes());
                 bytes <= max
             });
             fitting.count().max(1)

@@ -3,7 +3,7 @@
 use cogwork_llm::{Message, Messages, ToolDefinition};
 use cogwork_plan::{Plan, format_plan_for_prompt};
 
-use super::earlier::{EarlierThought, after_results, push_thoughts};
+use super::earlier::after_results;
 use super::results::results;
 use super::template::fill;
 use super::{Example, Prompts};
@@ -52,11 +52,9 @@ impl Prompts {
 
                 let thoughts: Vec<_> = (1..)
                     .zip(earlier)
-                    .map(|(number, reply)| {
-                        EarlierThought::new(self, number, &reply.current_thinking, &[])
-                    })
+                    .map(|(number, reply)| self.earlier(number, &reply.current_thinking, &[]))
                     .collect();
-                push_thoughts(messages, &thoughts);
+                self.push_thoughts(messages, &thoughts);
 
                 let number = u32::try_from(earlier.len()).unwrap_or(u32::MAX);
                 messages.push(self.later_turn(number, &previous.planning, "", 0, format));

@@ -18,27 +18,17 @@ const LEAST_TOKENS: u32 = 512;
 /// Returns the schema of replies of at most this many tokens, for llama.cpp, vLLM, Ollama, and similar
 /// servers. Every length and count has a limit, and a plan has at most three levels. These servers
 /// preserve the order of the properties, which is the order in which the model should write them.
-fn within<T: JsonSchema + DeserializeOwned>(tokens: u32) -> Option<AnswerSchema> {
+fn within<T: JsonSchema + DeserializeOwned>(request: &ChatRequest) -> Option<AnswerSchema> {
+    let tokens = request.max_tokens().unwrap_or(DEFAULT_TOKENS);
     let tokens = tokens.max(LEAST_TOKENS);
     AnswerReader::<T>::new().schema_within(usize::try_from(tokens).unwrap_or(usize::MAX))
-}
-
-/// Returns the schema for servers that support only part of JSON Schema, such as the strict mode of
-/// OpenAI and the structured output of Anthropic. It has no references or bounds, every property is
-/// required, and a missing result or mark is null.
-fn flat<T: JsonSchema + DeserializeOwned>() -> Option<AnswerSchema> {
-    AnswerReader::<T>::new().flat_schema()
-}
-
-fn tokens(request: &ChatRequest) -> u32 {
-    request.max_tokens().unwrap_or(DEFAULT_TOKENS)
 }
 
 /// Returns whether a reply in this format can contain the plan.
 pub(crate) fn fits(plan: &Plan, format: Format, request: &ChatRequest) -> bool {
     let schema = match format {
-        Format::Schema => within::<Reply>(tokens(request)),
-        Format::FlatSchema => flat::<Reply>(),
+        Format::Schema => within::<Reply>(request),
+        Format::FlatSchema => AnswerReader::<Reply>::new().flat_schema(),
         _ => return true,
     };
 
@@ -58,16 +48,17 @@ pub(crate) fn reply_format(
     request: &ChatRequest,
     tools: &[String],
 ) -> Option<ReplyFormat> {
-    let tokens = tokens(request);
     let schema = match format {
-        Format::Schema if tools.is_empty() => within::<Reply>(tokens)?.to_string(),
+        Format::Schema if tools.is_empty() => within::<Reply>(request)?.to_string(),
         Format::Schema => {
-            let calls = within::<ThoughtAndCalls>(tokens)?.with_choices("name", tools);
-            format!(r#"{{"anyOf":[{},{calls}]}}"#, within::<Reply>(tokens)?)
+            let calls = within::<ThoughtAndCalls>(request)?.with_choices("name", tools);
+            format!(r#"{{"anyOf":[{},{calls}]}}"#, within::<Reply>(request)?)
         }
-        Format::FlatSchema if tools.is_empty() => flat::<Reply>()?.to_string(),
+        Format::FlatSchema if tools.is_empty() => {
+            AnswerReader::<Reply>::new().flat_schema()?.to_string()
+        }
         Format::FlatSchema => {
-            let schema = flat::<ReplyWith<FlatCall>>()?;
+            let schema = AnswerReader::<ReplyWith<FlatCall>>::new().flat_schema()?;
             schema.with_choices("name", tools).to_string()
         }
         Format::Json => return Some(ReplyFormat::Json),
