@@ -275,7 +275,6 @@ impl Policy for Replies<'_> {
         response: &ChatResponse,
         format: Format,
     ) -> Verdict<Read, ReplyProblem> {
-        let format = format;
         let reason = response.finish_reason();
         let prompts = &self.turn.node.prompts;
         self.tries = self.tries.saturating_add(1);

@@ -204,7 +204,6 @@ impl Turn {
 
     /// Returns the request for a reply in this format, but doesn't ask the server for it.
     pub(crate) fn request(&self, format: Format, goal: Goal) -> ChatRequest {
-        let format = format;
         let mut conversation = self
             .conversations
             .get(&format.is_json())

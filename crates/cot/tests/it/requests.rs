@@ -123,13 +123,3 @@ async fn a_window_keeps_the_newest_thoughts_and_at_least_the_last() {
     shown(History::Bytes(3 * 23 - 1), &[4, 5]).await;
     shown(History::Bytes(0), &[5]).await;
 }
-
-#[tokio::test]
-async fn a_request_has_each_thought_once() {
-    let requests = requests(|node| node, 50).await;
-
-    for turn in 1..=50 {
-        let thinking = format!("The thinking of turn {turn}.");
-        assert_eq!(holding(&requests[50], &thinking), 1);
-    }
-}

@@ -63,7 +63,11 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             notes.repairs.insert(0, repair);
         }
 
-        let read = self.read_tree(&candidate.tree, &notes);
+        let tree = &candidate.tree;
+        let read = match self.wrapped(tree) {
+            Some(inner) => self.read_value(inner, &format!("/{ANSWER}"), &notes),
+            None => self.read_value(tree, "", &notes),
+        };
         let Some((line, doubt)) = &notes.doubt else {
             return read;
         };
@@ -75,14 +79,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         };
         let message = format!("{doubt}; expected valid {form}{also}");
         Err(AnswerProblem::new(Kind::Malformed, *line, message))
-    }
-
-    /// Reads a value, be it wrapped under the key `answer` or not.
-    fn read_tree(&self, tree: &Tree, notes: &Notes) -> Result<ReadAnswer<T>, AnswerProblem> {
-        match self.wrapped(tree) {
-            Some(inner) => self.read_value(inner, &format!("/{ANSWER}"), notes),
-            None => self.read_value(tree, "", notes),
-        }
     }
 
     pub(super) fn read_value(

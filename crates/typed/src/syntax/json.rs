@@ -336,24 +336,20 @@ impl<'t> Reader<'t> {
             '‘' => '’',
             other => other,
         };
-        let mut characters = inner.char_indices();
         let mut before = ' ';
-
-        while let Some((at, character)) = characters.next() {
-            if character == '\\' {
-                characters.next();
-            } else if character == close {
-                let after = inner.get(at + close.len_utf8()..).unwrap_or_default();
+        let mut is_escaped = false;
+        for (at, character) in inner.char_indices() {
+            let after = inner.get(at + character.len_utf8()..).unwrap_or_default();
+            if character == close && !is_escaped {
                 if ends_text(after) {
                     return Some(at);
                 }
-
-                let is_apostrophe =
-                    before.is_alphanumeric() && after.starts_with(char::is_alphanumeric);
-                if !is_apostrophe {
+                let is_inside = after.starts_with(char::is_alphanumeric);
+                if !(is_inside && before.is_alphanumeric()) {
                     self.doubt("there are quotes inside a text");
                 }
             }
+            is_escaped = character == '\\' && !is_escaped;
             before = character;
         }
 

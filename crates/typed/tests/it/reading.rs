@@ -122,19 +122,6 @@ fn malformed_yaml_is_corrected_or_refused() {
 }
 
 #[test]
-fn the_place_is_the_line_of_the_reply() {
-    let reply = "Here:\n```json\n{\n  \"customer\": \"Ann\",\n  \"item_count\": \"many\"\n}\n```";
-    let problem = AnswerReader::<Order>::new().read(reply).unwrap_err();
-
-    assert_eq!(problem.line(), 5);
-    assert_eq!(problem.pointer(), "/item_count");
-    assert_eq!(
-        problem.message(),
-        "found the text \"many\"; expected an integer from 0"
-    );
-}
-
-#[test]
 fn a_refusal_of_the_model_is_one() {
     for reply in [
         "I'm sorry, but I can't help with that.",
@@ -229,16 +216,6 @@ fn enums_with_data_are_read() {
 struct Pair {
     left: Vec<u8>,
     right: String,
-}
-
-/// Only an optional part can be missing without notice.
-#[test]
-fn a_missing_bracket_is_added_if_every_part_is_there() {
-    let (pair, repairs) = read::<Pair>("{\"left\": [1], \"right\": \"a\"").unwrap();
-
-    assert_eq!(pair.right, "a");
-    assert_eq!(repairs, ["line 1: closed the brackets"]);
-    assert!(read::<Pair>("{\"right\": \"a\", \"left\": [1").is_err());
 }
 
 /// A text whose opening quote is missing may contain the brackets that close the value.
