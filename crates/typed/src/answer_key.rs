@@ -17,7 +17,7 @@ use crate::shape::{Bounds, Form, Property, Shape};
 ///         .offering(&json!({"enum": ["search", "finish"]})),
 /// ]);
 ///
-/// let read = reader.with_lines().read("I look it up.\n**Action:** search")?;
+/// let read = reader.in_lines().read("I look it up.\n**Action:** search")?;
 /// assert_eq!(read.value, json!({"thought": "I look it up.", "action": "search"}));
 /// # Ok::<(), cogwork_typed::AnswerProblem>(())
 /// ```
