@@ -216,6 +216,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         if self.settings.is_text {
             return read_text(text);
         }
+
         self.check_text(text)?;
         if let Some(lines) = self.lines_of(text, text) {
             return self.read_candidate(&lines);
@@ -245,6 +246,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 "the object is part of a list that cannot be read; expected the whole list";
             return Err(AnswerProblem::new(Kind::Malformed, line, message));
         }
+
         // A model that starts over has abandoned what it wrote before.
         let mut read = self.read_candidate(last)?;
         if let Some(first) = earlier.first() {
@@ -260,6 +262,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         if self.check_text(text).is_err() {
             return Vec::new();
         }
+
         let found = candidates(text, &self.form.words);
         let meant = self.meant(&found).into_iter();
         meant
@@ -276,6 +279,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         if self.settings.is_text {
             return None;
         }
+
         let tree = self.growing_tree(text)?;
         let is_nested = matches!(tree.node, Node::Object(_) | Node::List(_));
         is_nested.then(|| tree.to_value())

@@ -12,9 +12,10 @@ use crate::syntax::json::{self, Dialect};
 /// A JSON Schema for servers, without references and recursion. Created by an
 /// [`AnswerReader`](crate::AnswerReader).
 ///
-/// [Within](crate::AnswerReader::schema_within) a limit of tokens, every text and list has a bound, so that even the
-/// longest value fits. Each character of a text counts as one token, which is the maximum for plain
-/// English and four times the usual number, and everything else as one token per three characters.
+/// [Within](crate::AnswerReader::schema_within) a limit of tokens, every text and list has a bound,
+/// so that even the longest value fits. Each character of a text counts as one token, which is the
+/// maximum for plain English and four times the usual number, and everything else as one token per
+/// three characters.
 /// The texts that are in no list share at least a fifth of the limit, and are at least as long as
 /// those in lists. They have at most 1,900 characters each, because llama.cpp does not support a
 /// bound of 2,000, and those in lists at most 200. There may be as many items as leave room for 40
