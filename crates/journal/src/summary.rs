@@ -61,8 +61,9 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    /// Returns the name, as in the column of a database.
-    pub(crate) fn name(&self) -> &'static str {
+    /// Returns the name, as in the column `status` of a database: `open`, `paused`, `failed`, `ended`
+    /// or `damaged`.
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Paused { .. } => "paused",

@@ -1,9 +1,9 @@
 //! Cases that every store of runs and every durable engine for flows has to pass.
 //!
-//! The same cases run over all stores and engines of this project: memory, files, SQLite,
-//! PostgreSQL and Restate. They also run over a custom one. Each case is a promise that programs
-//! rely on, for example that a run continues after a crash at each of its calls, and that no
-//! recorded call is made again.
+//! The same cases run over all stores and engines of this project: files, SQLite, PostgreSQL and
+//! Restate. They also run over a custom one. Each case is a promise that programs rely on, for
+//! example that a run continues after a crash at each of its calls, and that no recorded call is made
+//! again.
 //!
 //! | to test … | implement | and call |
 //! |---|---|---|
@@ -21,27 +21,16 @@
 //!
 //! # Abilities
 //!
-//! Not every store can do everything: a journal in memory has no second process, and files have no
-//! leases. A subject names what it [lacks](TestedStore::lacks), and why. The cases that
-//! need it are reported as skipped.
+//! Not every store can do everything: files have no leases. A subject names what it
+//! [lacks](TestedStore::lacks), and the cases that need it are reported as skipped.
 
-mod broken_promise;
-pub use broken_promise::{BrokenPromise, Refusal, RefusalKind};
-
-mod engine;
-pub use engine::{Ability, Attempt, Stopped, TestedEngine};
-
-mod memory;
-pub use memory::MemoryEngine;
-
-mod run;
-pub use run::execute;
-
-mod store;
-pub use store::{ListedRun, ListedStatus, Open, Opened, TestedStore};
+mod subject;
+pub use subject::{
+    Ability, Attempt, Open, Opened, Refusal, RefusalKind, Stopped, TestedEngine, TestedStore,
+};
 
 mod suite;
-pub use suite::{CaseResult, ConformanceReport, check_engine, check_store, check_store_case};
+pub use suite::{ConformanceReport, check_engine, check_store};
 
 mod engine_cases;
 mod flows;

@@ -3,55 +3,54 @@
 use std::fmt;
 use std::sync::Arc;
 
+use cogwork_flow::BoxError;
 use cogwork_text::ErrorText;
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 
-use super::broken_promise::{BrokenPromise, Checked};
-use super::engine_cases::{self, EngineCase};
-use super::run::StoreEngine;
-use super::store_cases::{self, StoreCase};
+use super::engine_cases::ENGINE_CASES;
+use super::store_cases::{STORE_CASES, Store};
+use super::trial::StoreEngine;
 use super::{Ability, TestedEngine, TestedStore};
 
 /// How many cases run at the same time.
 const AT_ONCE: usize = 8;
 
-/// A case of the suite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Case {
-    pub(super) name: &'static str,
-    /// What the contract demands.
-    pub(super) promise: &'static str,
-    /// The abilities without which the case is skipped.
-    pub(super) needs: &'static [Ability],
-}
+/// What a case found.
+pub(super) type Checked = Result<(), BoxError>;
 
-/// The result of a case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CaseResult {
-    /// The subject does what the case demands.
-    Passed,
-    /// The subject lacks an ability.
-    Skipped {
-        /// The ability.
-        lacks: Ability,
-        /// Why the subject lacks it.
-        why: &'static str,
-    },
-    /// The subject doesn't do what the case demands.
-    Failed(BrokenPromise),
+/// A case for a subject of this type: its name, the ability without which it is skipped, and the check.
+pub(super) type Case<Check> = (&'static str, Option<Ability>, Check);
+pub(super) type EngineCase = Case<for<'e> fn(&'e dyn TestedEngine) -> BoxFuture<'e, Checked>>;
+pub(super) type StoreCase = Case<fn(Store) -> BoxFuture<'static, Checked>>;
+
+/// Makes a table of cases of functions with their names.
+macro_rules! cases {
+    ($table:ident: $case:ty, |$subject:ident|; $($name:ident $(needs $ability:ident)?,)+) => {
+        pub(super) const $table: &[$case] = &[$((
+            stringify!($name),
+            [$(Some(super::Ability::$ability),)? None][0],
+            |$subject| Box::pin($name($subject)),
+        )),+];
+    };
 }
+pub(super) use cases;
 
 /// Checks an engine with all cases. `make` returns a new subject for each of them.
 pub async fn check_engine<E: TestedEngine>(make: impl Fn() -> E) -> ConformanceReport {
-    let cases = engine_cases::all().into_iter().map(|case| {
+    let cases = ENGINE_CASES.iter().map(|(name, needs, check)| {
         let engine = make();
-        async move { (case.case, engine_result(&case, &engine).await) }
+        async move {
+            match needs.filter(|ability| engine.lacks().contains(ability)) {
+                Some(ability) => (*name, Found::Skipped(ability)),
+                None => (*name, Found::of(check(&engine).await)),
+            }
+        }
     });
 
     ConformanceReport {
         subject: make().name(),
-        results: stream::iter(cases).buffered(AT_ONCE).collect().await,
+        found: stream::iter(cases).buffered(AT_ONCE).collect().await,
     }
 }
 
@@ -60,75 +59,51 @@ pub async fn check_engine<E: TestedEngine>(make: impl Fn() -> E) -> ConformanceR
 pub async fn check_store<S: TestedStore>(make: impl Fn() -> S) -> ConformanceReport {
     let mut report = check_engine(|| StoreEngine::over(Arc::new(make()))).await;
 
-    let cases = store_cases::all().into_iter().map(|case| {
-        let store = Arc::new(make());
-        async move { (case.case, store_result(&case, store).await) }
+    let cases = STORE_CASES.iter().map(|(name, needs, check)| {
+        let store = make();
+        async move {
+            match needs.filter(|ability| store.lacks().contains(ability)) {
+                Some(ability) => (*name, Found::Skipped(ability)),
+                None => (*name, Found::of(check(Arc::new(store)).await)),
+            }
+        }
     });
-    let results: Vec<_> = stream::iter(cases).buffered(AT_ONCE).collect().await;
-    report.results.extend(results);
+    let found: Vec<_> = stream::iter(cases).buffered(AT_ONCE).collect().await;
+    report.found.extend(found);
     report
 }
 
-/// Checks a store, which must be empty, with the case of this name, which may be one for engines.
-/// Returns `None` if there is no such case.
-pub async fn check_store_case(name: &str, store: impl TestedStore) -> Option<CaseResult> {
-    let store: Arc<dyn TestedStore> = Arc::new(store);
-    let cases = store_cases::all();
-    if let Some(case) = cases.iter().find(|case| case.case.name == name) {
-        return Some(store_result(case, store).await);
-    }
-
-    let cases = engine_cases::all();
-    let case = cases.iter().find(|case| case.case.name == name)?;
-    Some(engine_result(case, &StoreEngine::over(store)).await)
-}
-
-async fn store_result(case: &StoreCase, store: Arc<dyn TestedStore>) -> CaseResult {
-    match skipped(&case.case, |ability| store.lacks(ability)) {
-        Some(skipped) => skipped,
-        None => result((case.check)(store).await),
-    }
-}
-
-async fn engine_result(case: &EngineCase, engine: &dyn TestedEngine) -> CaseResult {
-    match skipped(&case.case, |ability| engine.lacks(ability)) {
-        Some(skipped) => skipped,
-        None => result((case.check)(engine).await),
-    }
-}
-
-fn skipped(case: &Case, lacks: impl Fn(Ability) -> Option<&'static str>) -> Option<CaseResult> {
-    case.needs.iter().find_map(|ability| {
-        let why = lacks(*ability)?;
-        Some(CaseResult::Skipped {
-            lacks: *ability,
-            why,
-        })
-    })
-}
-
-fn result(checked: Checked) -> CaseResult {
-    match checked {
-        Ok(()) => CaseResult::Passed,
-        Err(problem) => CaseResult::Failed(problem),
-    }
-}
-
-/// The results of all cases on one subject.
+/// What all cases found of one subject.
 ///
-/// `Display` writes a line for each case, and for a failed one also the promise that isn't kept.
+/// `Display` writes a line for each of them.
 #[derive(Debug, Clone)]
 pub struct ConformanceReport {
     subject: String,
-    results: Vec<(Case, CaseResult)>,
+    found: Vec<(&'static str, Found)>,
+}
+
+#[derive(Debug, Clone)]
+enum Found {
+    Passed,
+    Skipped(Ability),
+    Failed(String),
+}
+
+impl Found {
+    fn of(checked: Checked) -> Self {
+        match checked {
+            Ok(()) => Self::Passed,
+            Err(problem) => Self::Failed(ErrorText(problem).to_string()),
+        }
+    }
 }
 
 impl ConformanceReport {
     /// Returns the names of the cases that failed.
     pub fn failed(&self) -> Vec<&'static str> {
-        let failed = |result: &CaseResult| matches!(result, CaseResult::Failed(_));
-        let results = self.results.iter().filter(|(_, result)| failed(result));
-        results.map(|(case, _)| case.name).collect()
+        let has_failed = |found: &Found| matches!(found, Found::Failed(_));
+        let failed = self.found.iter().filter(|(_, found)| has_failed(found));
+        failed.map(|(name, _)| *name).collect()
     }
 }
 
@@ -136,18 +111,35 @@ impl fmt::Display for ConformanceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}:", ErrorText(&self.subject))?;
 
-        for (Case { name, promise, .. }, result) in &self.results {
-            match result {
-                CaseResult::Passed => writeln!(f, "passed   {name}")?,
-                CaseResult::Skipped { lacks, why } => {
-                    writeln!(f, "skipped  {name}: the subject lacks {lacks}: {why}")?;
-                }
-                CaseResult::Failed(problem) => {
-                    writeln!(f, "failed   {name}: {problem}")?;
-                    writeln!(f, "         promise: {promise}")?;
-                }
+        for (name, found) in &self.found {
+            match found {
+                Found::Passed => writeln!(f, "passed   {name}")?,
+                Found::Skipped(lacks) => writeln!(f, "skipped  {name} (lacks {lacks:?})")?,
+                Found::Failed(problem) => writeln!(f, "failed   {name}: {problem}")?,
             }
         }
         Ok(())
     }
+}
+
+/// Returns a problem unless the two are equal.
+pub(super) fn equal<T: PartialEq + fmt::Debug>(
+    at: impl fmt::Display,
+    expected: &T,
+    got: &T,
+) -> Checked {
+    if expected == got {
+        return Ok(());
+    }
+
+    unexpected(at, format_args!("{expected:?}"), got)
+}
+
+/// Returns the problem that something else happened than was expected.
+pub(super) fn unexpected<T>(
+    at: impl fmt::Display,
+    expected: impl fmt::Display,
+    got: &dyn fmt::Debug,
+) -> Result<T, BoxError> {
+    Err(format!("{at}: expected {expected}; got {got:?}").into())
 }

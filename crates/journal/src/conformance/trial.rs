@@ -1,17 +1,21 @@
 //! One run on the subject, through any number of crashes.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
-use cogwork_flow::Flow;
+use async_trait::async_trait;
+use cogwork_flow::{BoxError, Proceeded, Run};
 
-use crate::conformance::broken_promise::{BrokenPromise, Checked, equal, unexpected};
-use crate::conformance::flows::{EVENT, Kind};
-use crate::conformance::world::{Moment, World};
-use crate::conformance::{Attempt, Refusal, State, Stopped, TestedEngine};
+use super::flows::{Built, EVENT, Kind};
+use super::suite::{Checked, equal, unexpected};
+use super::world::{Halts, Moment, World};
+use super::{
+    Ability, Attempt, Open, Refusal, RefusalKind, State, Stopped, TestedEngine, TestedStore,
+};
 
 /// The answer to each question.
 const ANSWER: &str = "7";
@@ -20,77 +24,66 @@ const ANSWER: &str = "7";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The maximum number of attempts at one run.
-const MAX_ATTEMPTS: usize = 60;
+const MAX_ATTEMPTS: usize = 150;
 
-/// Returns an id that no other run of this process has.
-pub(crate) fn unique(name: &str) -> String {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    format!("{name}-{number}")
+/// A run, its flow, and the calls of its nodes.
+pub(super) struct Trial {
+    pub(super) world: World,
+    pub(super) attempt: Attempt,
+    /// When each process ended that was stopped.
+    crashes: Vec<Moment>,
 }
 
-/// A run, its flow and the calls of its nodes, without an engine.
-pub(crate) struct Case {
-    pub(crate) world: World,
-    pub(crate) attempt: Attempt,
-}
-
-impl Case {
-    pub(crate) fn new(
-        run_id: String,
-        define: impl FnOnce(&World) -> crate::conformance::flows::Built,
+impl Trial {
+    pub(super) fn named(
+        run_id: &str,
+        define: impl FnOnce(&World) -> Built,
         input: &[u64],
-    ) -> Result<Self, BrokenPromise> {
-        let world = World::of(&run_id);
+    ) -> Result<Self, BoxError> {
+        let world = World::of(run_id);
         let flow = define(&world)?;
         Ok(Self {
             world,
             attempt: Attempt {
-                run_id,
+                run_id: run_id.to_owned(),
                 flow: Arc::new(flow),
                 input: input.to_vec(),
             },
-        })
-    }
-
-    /// The run of a kind of flow, with an id of its own.
-    pub(crate) fn of(kind: &Kind) -> Result<Self, BrokenPromise> {
-        Self::new(unique("run"), kind.define, kind.input)
-    }
-}
-
-pub(crate) struct Trial<'e> {
-    engine: &'e dyn TestedEngine,
-    pub(crate) world: World,
-    pub(crate) attempt: Attempt,
-    /// When each process ended that was stopped.
-    pub(crate) crashes: Vec<Moment>,
-}
-
-impl<'e> Trial<'e> {
-    pub(crate) fn new(
-        engine: &'e dyn TestedEngine,
-        run_id: String,
-        define: impl FnOnce(&World) -> crate::conformance::flows::Built,
-        input: &[u64],
-    ) -> Result<Self, BrokenPromise> {
-        let Case { world, attempt } = Case::new(run_id, define, input)?;
-        Ok(Self {
-            engine,
-            world,
-            attempt,
             crashes: Vec::new(),
         })
     }
 
-    /// Replaces the flow, as a new version of the program would.
-    pub(crate) fn with_flow(&mut self, flow: Flow<State>) {
-        self.attempt.flow = Arc::new(flow);
+    /// Returns a run with an id that no other run of this process has.
+    pub(super) fn new(
+        define: impl FnOnce(&World) -> Built,
+        input: &[u64],
+    ) -> Result<Self, BoxError> {
+        Self::named(&unique(), define, input)
+    }
+
+    pub(super) fn of(kind: &Kind) -> Result<Self, BoxError> {
+        Self::new(kind.define, kind.input)
+    }
+
+    /// Returns the same run with a different flow, which counts its calls together with this one.
+    pub(super) fn changed(&self, define: fn(&World) -> Built) -> Result<Self, BoxError> {
+        let flow = Arc::new(define(&self.world)?);
+        Ok(Self {
+            world: self.world.clone(),
+            attempt: Attempt {
+                flow,
+                ..self.attempt.clone()
+            },
+            crashes: Vec::new(),
+        })
     }
 
     /// Executes the run until it stops, or until it halts at a call. Returns `None` for the latter.
-    pub(crate) async fn proceed(&mut self) -> Result<Option<Stopped>, Refusal> {
-        let proceeding = self.engine.proceed(self.attempt.clone());
+    pub(super) async fn proceed(
+        &mut self,
+        engine: &dyn TestedEngine,
+    ) -> Result<Option<Stopped>, Refusal> {
+        let proceeding = engine.proceed(self.attempt.clone());
         let stopped = tokio::select! {
             biased;
             // First, since a process that was never polled cannot crash.
@@ -100,10 +93,10 @@ impl<'e> Trial<'e> {
 
         match stopped {
             Some(Ok(stopped)) => stopped.map(Some),
-            Some(Err(_)) => Err(Refusal::new(
-                crate::conformance::RefusalKind::Other,
-                "the attempt neither ended nor stopped within 60 seconds",
-            )),
+            Some(Err(_)) => {
+                let text = "the attempt neither ended nor stopped within 60 seconds";
+                Err(Refusal::new(RefusalKind::Other, text))
+            }
             None => {
                 self.crashes.push(self.world.now());
                 self.world.release();
@@ -113,16 +106,20 @@ impl<'e> Trial<'e> {
     }
 
     /// Executes the run until its process crashes at the call with this number.
-    pub(crate) async fn crash_at(&mut self, call: usize) -> Checked {
-        self.world.halt_at(call);
-        let crashed = self.proceed().await?;
+    pub(super) async fn crash_at(&mut self, engine: &dyn TestedEngine, call: usize) -> Checked {
+        self.world.halt(Halts::At(call));
+        let crashed = self.proceed(engine).await?;
         equal(format_args!("at call {call}"), &None, &crashed)
     }
 
     /// Executes the run in a process that ends after the future was polled so often. Returns
     /// whether it stopped before that.
-    pub(crate) async fn proceed_for(&mut self, polls: usize) -> Result<bool, Refusal> {
-        let mut proceeding = self.engine.proceed(self.attempt.clone());
+    pub(super) async fn proceed_for(
+        &mut self,
+        engine: &dyn TestedEngine,
+        polls: usize,
+    ) -> Result<bool, Refusal> {
+        let mut proceeding = engine.proceed(self.attempt.clone());
         let mut left = polls;
         let stopped = std::future::poll_fn(|context| {
             left = left.saturating_sub(1);
@@ -143,43 +140,37 @@ impl<'e> Trial<'e> {
         }
     }
 
-    /// Executes the run until it crashes, ends or fails, and answers its questions.
-    pub(crate) async fn until_stopped(&mut self) -> Result<Option<Stopped>, BrokenPromise> {
+    /// Executes the run until it ends or fails, however often it crashes, and answers its questions.
+    pub(super) async fn until_the_end(
+        &mut self,
+        engine: &dyn TestedEngine,
+    ) -> Result<Stopped, BoxError> {
         for _ in 0..MAX_ATTEMPTS {
-            match self.proceed().await? {
-                Some(Stopped::Waiting { event, .. }) if event == EVENT => self.answer().await?,
+            match self.proceed(engine).await? {
+                Some(Stopped::Waiting { event, .. }) if event == EVENT => {
+                    self.deliver(engine, EVENT, ANSWER).await?;
+                }
                 Some(Stopped::Waiting { until, .. }) => sleep_until(until).await,
-                stopped => return Ok(stopped),
+                Some(stopped) => return Ok(stopped),
+                None => {}
             }
         }
 
-        unexpected(
-            format_args!("run `{}`", self.attempt.run_id),
-            "the end of the run",
-            &format_args!("a run that still waits after {MAX_ATTEMPTS} attempts"),
-        )
+        let at = format!("run `{}`", self.attempt.run_id);
+        unexpected(at, "its end", &format_args!("{MAX_ATTEMPTS} attempts"))
     }
 
-    /// Executes the run until it ends or fails, however often it crashes.
-    pub(crate) async fn until_the_end(&mut self) -> Result<Stopped, BrokenPromise> {
-        loop {
-            if let Some(stopped) = self.until_stopped().await? {
-                return Ok(stopped);
-            }
-        }
-    }
-
-    pub(crate) async fn answer(&self) -> Result<(), Refusal> {
-        self.deliver(EVENT, ANSWER).await
-    }
-
-    pub(crate) async fn deliver(&self, event: &str, answer: &str) -> Result<(), Refusal> {
-        let run_id = &self.attempt.run_id;
-        self.engine.deliver(run_id, event, answer).await
+    pub(super) async fn deliver(
+        &self,
+        engine: &dyn TestedEngine,
+        event: &str,
+        answer: &str,
+    ) -> Result<(), Refusal> {
+        engine.deliver(&self.attempt.run_id, event, answer).await
     }
 
     /// Checks what each process did after the crash of the one before it.
-    pub(crate) fn check_calls(&self, at_once: usize) -> Checked {
+    pub(super) fn check_calls(&self, at_once: usize) -> Checked {
         let calls = self.world.calls();
         let ends = self.crashes.iter().skip(1).map(|crash| crash.calls);
         let ends = ends.chain([calls.len()]);
@@ -188,25 +179,16 @@ impl<'e> Trial<'e> {
             let before: BTreeSet<_> = calls.iter().take(crash.calls).collect();
             let after = calls.iter().take(end).skip(crash.calls);
             let repeated: BTreeSet<_> = after.filter(|step| before.contains(step)).collect();
+            let used = repeated.iter().find(|step| crash.used.contains(**step));
             let at = format!("after a crash at call {}", crash.calls);
 
-            if let Some(step) = repeated.iter().find(|step| crash.used.contains(**step)) {
-                return unexpected(
-                    at,
-                    format_args!(
-                        "the recorded outcome of `{step}`, which had been used before the crash"
-                    ),
-                    &format_args!("the same call once more"),
-                );
+            if let Some(step) = used {
+                let expected = format_args!("the recorded outcome of `{step}`, which was used");
+                return unexpected(at, expected, &"the same call once more");
             }
             if repeated.len() > at_once {
-                return unexpected(
-                    at,
-                    format_args!(
-                        "at most {at_once} repeated calls, which were in progress at the crash"
-                    ),
-                    &format_args!("{} repeated calls: {repeated:?}", repeated.len()),
-                );
+                let expected = format_args!("at most {at_once} calls that are made again");
+                return unexpected(at, expected, &repeated);
             }
         }
 
@@ -214,8 +196,83 @@ impl<'e> Trial<'e> {
     }
 }
 
+/// Returns an id that no other run of this process has.
+pub(super) fn unique() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    format!("run-{}", NUMBER.fetch_add(1, Ordering::Relaxed))
+}
+
 async fn sleep_until(until: Option<SystemTime>) {
     let left = until.and_then(|until| until.duration_since(SystemTime::now()).ok());
     let left = left.unwrap_or_default().min(Duration::from_secs(1));
     tokio::time::sleep(left + Duration::from_millis(2)).await;
+}
+
+/// The engine that consists of a store and this process.
+pub(super) struct StoreEngine {
+    store: Arc<dyn TestedStore>,
+    lacks: Vec<Ability>,
+    /// After how many steps each time it takes a snapshot.
+    fold_every: Option<NonZeroU64>,
+}
+
+impl StoreEngine {
+    pub(super) fn over(store: Arc<dyn TestedStore>) -> Self {
+        Self {
+            lacks: [store.lacks(), &[Ability::Cancellation]].concat(),
+            store,
+            fold_every: None,
+        }
+    }
+
+    pub(super) fn folding(store: Arc<dyn TestedStore>, every: u64) -> Self {
+        Self {
+            fold_every: NonZeroU64::new(every),
+            ..Self::over(store)
+        }
+    }
+}
+
+#[async_trait]
+impl TestedEngine for StoreEngine {
+    fn name(&self) -> String {
+        self.store.name()
+    }
+
+    fn lacks(&self) -> &[Ability] {
+        &self.lacks
+    }
+
+    async fn proceed(&self, attempt: Attempt) -> Result<Stopped, Refusal> {
+        let opened = self.store.open(Open::StartOrResume, &attempt).await?;
+        let mut run = attempt.flow.begin().with_journal(opened.journal);
+        if let Some(steps) = self.fold_every {
+            run = run.with_fold_every(steps);
+        }
+
+        finish(run, opened.state).await
+    }
+
+    async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
+        self.store.deliver(run_id, event, answer).await
+    }
+}
+
+/// Executes a run until it stops.
+pub(super) async fn finish(mut run: Run<'_, State>, mut state: State) -> Result<Stopped, Refusal> {
+    match run.proceed(&mut state).await {
+        Ok(Proceeded::Ended(ended)) => Ok(Stopped::Ended {
+            state,
+            steps: ended.steps,
+        }),
+        Ok(Proceeded::Paused(paused)) => Ok(Stopped::Waiting {
+            event: paused.event,
+            until: paused.until,
+        }),
+        Err(error) if error.is_journal() => Err(Refusal::new(RefusalKind::Other, error)),
+        Err(error) if error.is_cancelled() => Ok(Stopped::Cancelled),
+        Err(error) => Ok(Stopped::Failed {
+            error: error.to_string(),
+        }),
+    }
 }

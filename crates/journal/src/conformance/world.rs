@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 /// The calls that the nodes of one run make.
 #[derive(Clone, Debug)]
-pub(crate) struct World(Arc<Inner>);
+pub(super) struct World(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -27,34 +27,34 @@ struct Seen {
 
 /// At which calls a process halts.
 #[derive(Debug, Default)]
-enum Halts {
+pub(super) enum Halts {
     #[default]
     Never,
-    /// At the call with this number.
+    /// At the call with this number, counted from 1 over all processes.
     At(usize),
     /// At each call that is made for the first time.
     AtNew,
 }
 
 /// A call that was made.
-pub(crate) struct Call {
+pub(super) struct Call {
     /// The name of the step, and of the item or the call inside the step.
-    pub(crate) step: String,
+    pub(super) step: String,
     /// How often it had been made before.
-    pub(crate) before: usize,
+    pub(super) before: usize,
 }
 
 /// What had happened when a process ended.
 #[derive(Debug, Clone)]
-pub(crate) struct Moment {
+pub(super) struct Moment {
     /// The number of calls.
-    pub(crate) calls: usize,
+    pub(super) calls: usize,
     /// The steps whose outcome had been used, so that it has to be on record.
-    pub(crate) used: BTreeSet<String>,
+    pub(super) used: BTreeSet<String>,
 }
 
 impl World {
-    pub(crate) fn of(run_id: &str) -> Self {
+    pub(super) fn of(run_id: &str) -> Self {
         Self(Arc::new(Inner {
             prefix: format!("{run_id}:"),
             seen: Mutex::default(),
@@ -62,23 +62,17 @@ impl World {
         }))
     }
 
-    /// Halts the process at the call with this number, counted from 1 over all processes.
-    pub(crate) fn halt_at(&self, call: usize) {
-        self.seen().halts = Halts::At(call);
-    }
-
-    /// Halts each process at its first call that no process has made before.
-    pub(crate) fn halt_at_each(&self) {
-        self.seen().halts = Halts::AtNew;
+    pub(super) fn halt(&self, halts: Halts) {
+        self.seen().halts = halts;
     }
 
     /// Lets the process continue, or the next one begin.
-    pub(crate) fn release(&self) {
+    pub(super) fn release(&self) {
         self.0.halted.send_replace(false);
     }
 
     /// Waits until the process halts at a call.
-    pub(crate) async fn halted(&self) {
+    pub(super) async fn halted(&self) {
         let mut halted = self.0.halted.subscribe();
 
         // The sender lives as long as `self`.
@@ -86,7 +80,7 @@ impl World {
     }
 
     /// Makes a call, for the step that runs.
-    pub(crate) async fn call(&self) -> Call {
+    pub(super) async fn call(&self) -> Call {
         let call = self.enter();
         let mut halted = self.0.halted.subscribe();
         let _ = halted.wait_for(|halted| !*halted).await;
@@ -115,15 +109,15 @@ impl World {
     }
 
     /// Reports that a step used its outcome.
-    pub(crate) fn uses(&self, step: &str) {
+    pub(super) fn uses(&self, step: &str) {
         self.seen().used.insert(step.to_owned());
     }
 
-    pub(crate) fn calls(&self) -> Vec<String> {
+    pub(super) fn calls(&self) -> Vec<String> {
         self.seen().calls.clone()
     }
 
-    pub(crate) fn now(&self) -> Moment {
+    pub(super) fn now(&self) -> Moment {
         let seen = self.seen();
         Moment {
             calls: seen.calls.len(),

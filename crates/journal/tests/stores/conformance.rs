@@ -1,150 +1,96 @@
-//! The cases for all stores.
+//! The cases for all stores, and for one that somebody else wrote.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 use async_trait::async_trait;
-use cogwork_flow::BoxError;
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::journal::{Entry, Json, Log, Recorded};
+use cogwork_flow::{BoxError, FlowGraph};
+use cogwork_journal::Fork;
 use cogwork_journal::conformance::{
-    Ability, Attempt, CaseResult, ListedRun, MemoryEngine, Open, Opened, Refusal, State,
-    TestedStore, check_engine, check_store, check_store_case,
+    Ability, Attempt, Open, Opened, Refusal, RefusalKind, State, TestedStore, check_store,
 };
-use cogwork_journal::{Fork, RunJournal, Store, StoreError};
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
-use crate::each::{FileStore, Tested, for_each_store};
+use crate::each::{Tested, for_each_store};
 
 for_each_store! {
     every_promise_is_kept,
 }
 
-async fn every_promise_is_kept<S: Conforming>() {
+async fn every_promise_is_kept<S: Tested>() {
     let report = check_store(Subject::<S>::new).await;
     println!("{report}");
     assert!(report.failed().is_empty(), "{report}");
 }
 
-#[tokio::test]
-async fn every_promise_is_kept_in_memory() {
-    let report = check_engine(MemoryEngine::new).await;
-    assert!(report.failed().is_empty(), "{report}");
-}
-
-/// What the suite needs to do to a store.
-#[async_trait]
-pub(crate) trait Conforming: Tested {
-    /// The reason why the store lacks an ability that others have.
-    fn lacks(ability: Ability) -> Option<&'static str> {
-        match ability {
-            Ability::Fences => Some("the lock on a file lasts as long as its process"),
-            _ => None,
-        }
-    }
-
-    async fn expire_lease(&self, _run_id: &str) -> Result<(), BoxError> {
-        Err("there are no leases".into())
-    }
-}
-
-impl Conforming for FileStore {}
-
-#[cfg(feature = "sqlite")]
-impl Conforming for crate::each::SqliteStore {}
-
-#[cfg(feature = "postgres")]
-#[async_trait]
-impl Conforming for cogwork_journal::PostgresStore {
-    fn lacks(_: Ability) -> Option<&'static str> {
-        None
-    }
-
-    async fn expire_lease(&self, run_id: &str) -> Result<(), BoxError> {
-        let sql = format!(
-            "UPDATE runs SET wake = clock_timestamp() - interval '1 s' WHERE id = '{run_id}'"
-        );
-        crate::server::tamper(self, &sql);
-        Ok(())
-    }
-}
-
 /// A store in a folder of its own.
-pub(crate) struct Subject<S> {
+struct Subject<S> {
     store: S,
     folder: Arc<TempDir>,
 }
 
-impl<S: Conforming> Subject<S> {
-    pub(crate) fn new() -> Self {
+impl<S: Tested> Subject<S> {
+    fn new() -> Self {
         Self::within(Arc::new(tempfile::tempdir().unwrap()))
     }
 
     fn within(folder: Arc<TempDir>) -> Self {
-        let store = S::within(&runs(&folder));
+        let runs: PathBuf = folder.path().join("runs");
+        let store = S::within(&runs);
         Self { store, folder }
     }
 }
 
-/// The folder of the runs.
-fn runs(folder: &TempDir) -> PathBuf {
-    folder.path().join("runs")
-}
-
-async fn open(store: &Store, how: Open, attempt: &Attempt) -> Result<RunJournal, StoreError> {
-    let Attempt {
-        run_id,
-        flow,
-        input,
-        ..
-    } = attempt;
-    match how {
-        Open::Start => store.start(run_id, flow, input).await,
-        Open::Resume => store.resume(run_id, flow).await,
-        Open::StartOrResume => store.start_or_resume(run_id, flow, input).await,
-        Open::ResumeChanged => store.resume_changed(run_id, flow).await,
-    }
-}
-
 #[async_trait]
-impl<S: Conforming> TestedStore for Subject<S> {
+impl<S: Tested> TestedStore for Subject<S> {
     fn name(&self) -> String {
         S::NAME.to_owned()
     }
 
-    fn lacks(&self, ability: Ability) -> Option<&'static str> {
-        S::lacks(ability)
+    fn lacks(&self) -> &[Ability] {
+        S::LACKS
     }
 
     async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, Refusal> {
-        let journal = open(&self.store, how, attempt).await?;
-        let state: State = journal.state()?;
+        let (run_id, flow) = (&attempt.run_id, &attempt.flow);
+        let journal = match how {
+            Open::Start => self.store.start(run_id, flow, &attempt.input).await?,
+            Open::Resume => self.store.resume(run_id, flow).await?,
+            Open::StartOrResume => {
+                let opened = self.store.start_or_resume(run_id, flow, &attempt.input);
+                opened.await?
+            }
+            Open::ResumeChanged => self.store.resume_changed(run_id, flow).await?,
+        };
         Ok(Opened {
+            state: journal.state()?,
             journal: Arc::new(journal),
-            state,
         })
     }
 
     async fn fork(&self, run_id: &str, step: u64, attempt: &Attempt) -> Result<Opened, Refusal> {
         let fork = Fork::at(step).with_run_id(&attempt.run_id);
-        let journal = self.store.fork(run_id, &attempt.flow, fork).await;
-        let journal = journal?;
-        let state: State = journal.state()?;
+        let journal = self.store.fork(run_id, &attempt.flow, fork).await?;
         Ok(Opened {
+            state: journal.state()?,
             journal: Arc::new(journal),
-            state,
         })
     }
 
     async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
         let answer = RawValue::from_string(answer.to_owned()).unwrap();
-        let delivered = self.store.deliver(run_id, event, &answer).await;
-        Ok(delivered?)
+        Ok(self.store.deliver(run_id, event, &answer).await?)
     }
 
-    async fn list(&self) -> Result<Vec<ListedRun>, Refusal> {
+    async fn list(&self) -> Result<Vec<(String, String)>, Refusal> {
         let runs = self.store.runs().await?;
-        Ok(runs.into_iter().map(Into::into).collect())
+        let listed = runs
+            .into_iter()
+            .map(|run| (run.run_id, run.status.name().to_owned()));
+        Ok(listed.collect())
     }
 
     async fn remove(&self, run_id: &str) -> Result<(), Refusal> {
@@ -156,69 +102,203 @@ impl<S: Conforming> TestedStore for Subject<S> {
     }
 
     async fn expire_lease(&self, run_id: &str) -> Result<(), BoxError> {
-        Conforming::expire_lease(&self.store, run_id).await
+        self.store.expire_lease(run_id);
+        Ok(())
     }
 }
 
+/// A store over a map, as somebody else could write it.
+#[derive(Clone, Default)]
+struct Map {
+    runs: Arc<Mutex<BTreeMap<String, MapRun>>>,
+    mistake: Option<Mistake>,
+}
+
 /// Something that a store does wrong.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Mistake {
     RecordsNothing,
     OverwritesRuns,
     LosesAnswers,
     RemovesNothing,
+    SharesRuns,
 }
 
-/// A store of files that makes a mistake.
-struct Mistaken(Subject<FileStore>, Mistake);
+struct MapRun {
+    graph: FlowGraph,
+    input: State,
+    entries: Arc<Mutex<Vec<Entry>>>,
+    /// Alive while the run is in use.
+    user: Weak<()>,
+}
+
+struct MapLog {
+    entries: Arc<Mutex<Vec<Entry>>>,
+    records: bool,
+    _user: Arc<()>,
+}
 
 #[async_trait]
-impl TestedStore for Mistaken {
-    fn name(&self) -> String {
-        format!("{:?}", self.1)
+impl Log for MapLog {
+    fn push(&self, entry: Entry) -> u64 {
+        if self.records {
+            self.entries.lock().unwrap().push(entry);
+        }
+        1
     }
 
-    fn lacks(&self, ability: Ability) -> Option<&'static str> {
-        self.0.lacks(ability)
+    fn replace(&self, entries: Vec<Entry>) -> u64 {
+        *self.entries.lock().unwrap() = entries;
+        1
+    }
+
+    async fn written(&self, _: u64) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+fn refused<T>(kind: RefusalKind, error: &str) -> Result<T, Refusal> {
+    Err(Refusal::new(kind, error))
+}
+
+impl MapRun {
+    fn is_in_use(&self) -> bool {
+        self.user.strong_count() > 0
+    }
+
+    fn status(&self) -> &'static str {
+        let (mut waits, mut answers) = (0, 0);
+        let mut status = "open";
+        for entry in &*self.entries.lock().unwrap() {
+            match entry {
+                Entry::Waiting { .. } => waits += 1,
+                Entry::Answer { .. } => answers += 1,
+                Entry::TimedOut { .. } => waits -= 1,
+                Entry::Taken { .. } => (waits, answers) = (waits - 1, answers - 1),
+                Entry::Failed { .. } => status = "failed",
+                Entry::Ended { .. } => status = "ended",
+                _ => {}
+            }
+        }
+        if waits > answers { "paused" } else { status }
+    }
+
+    fn open(&mut self, run_id: &str, records: bool) -> Opened {
+        let user = Arc::new(());
+        self.user = Arc::downgrade(&user);
+        let log = MapLog {
+            entries: Arc::clone(&self.entries),
+            records,
+            _user: user,
+        };
+
+        let entries = self.entries.lock().unwrap().clone();
+        let state = match entries.first() {
+            Some(Entry::Snapshot(snapshot)) => snapshot.state.read().unwrap(),
+            _ => self.input.clone(),
+        };
+        Opened {
+            journal: Arc::new(Recorded::over(run_id, entries, log).unwrap()),
+            state,
+        }
+    }
+}
+
+#[async_trait]
+impl TestedStore for Map {
+    fn name(&self) -> String {
+        "a map".to_owned()
+    }
+
+    fn lacks(&self) -> &[Ability] {
+        &[Ability::Fences, Ability::Forks]
     }
 
     async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, Refusal> {
-        let how = match (self.1, how) {
-            (Mistake::OverwritesRuns, Open::Start) => Open::StartOrResume,
-            (_, how) => how,
-        };
+        let mut runs = self.runs.lock().unwrap();
+        let graph = attempt.flow.graph();
+        let may_start = matches!(how, Open::Start | Open::StartOrResume);
+        if may_start && !runs.contains_key(&attempt.run_id) {
+            let run = MapRun {
+                graph: graph.clone(),
+                input: attempt.input.clone(),
+                entries: Arc::default(),
+                user: Weak::new(),
+            };
+            runs.insert(attempt.run_id.clone(), run);
+        } else if how == Open::Start && self.mistake != Some(Mistake::OverwritesRuns) {
+            return refused(RefusalKind::AlreadyThere, "it exists");
+        }
 
-        let opened = self.0.open(how, attempt).await?;
-        Ok(match self.1 {
-            Mistake::RecordsNothing => Opened {
-                journal: Arc::new(MemoryJournal::new(&attempt.run_id)),
-                state: attempt.input.clone(),
-            },
-            _ => opened,
-        })
+        let Some(run) = runs.get_mut(&attempt.run_id) else {
+            return refused(RefusalKind::Missing, "it doesn't exist");
+        };
+        if run.is_in_use() && self.mistake != Some(Mistake::SharesRuns) {
+            return refused(RefusalKind::InUse, "it is in use");
+        }
+        let difference = graph.difference(&run.graph);
+        if graph.name != run.graph.name || difference.is_some() && how != Open::ResumeChanged {
+            let difference = difference.unwrap_or_default();
+            return refused(RefusalKind::AnotherFlow, &difference);
+        }
+        if how == Open::StartOrResume && run.input != attempt.input {
+            return refused(RefusalKind::AnotherInput, "it has another input");
+        }
+
+        run.graph = graph;
+        let records = self.mistake != Some(Mistake::RecordsNothing);
+        Ok(run.open(&attempt.run_id, records))
     }
 
     async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
-        match self.1 {
-            Mistake::LosesAnswers => Ok(()),
-            _ => self.0.deliver(run_id, event, answer).await,
-        }
+        let journal = {
+            let mut runs = self.runs.lock().unwrap();
+            let Some(run) = runs.get_mut(run_id) else {
+                return refused(RefusalKind::Missing, "it doesn't exist");
+            };
+            if run.status() == "ended" {
+                return refused(RefusalKind::Ended, "it has ended");
+            }
+            let opened = run.open(run_id, self.mistake != Some(Mistake::LosesAnswers));
+            if !run.graph.events().contains(event) && !opened.journal.awaits(event) {
+                return refused(RefusalKind::UnknownEvent, "nobody waits for it");
+            }
+            opened.journal
+        };
+        let delivered = journal.deliver(event, Json::from(answer.to_owned())).await;
+        delivered.map_err(|error| Refusal::new(RefusalKind::Other, error))
     }
 
-    async fn list(&self) -> Result<Vec<ListedRun>, Refusal> {
-        self.0.list().await
+    async fn list(&self) -> Result<Vec<(String, String)>, Refusal> {
+        let runs = self.runs.lock().unwrap();
+        let listed = runs
+            .iter()
+            .map(|(id, run)| (id.clone(), run.status().to_owned()));
+        Ok(listed.collect())
     }
 
     async fn remove(&self, run_id: &str) -> Result<(), Refusal> {
-        match self.1 {
-            Mistake::RemovesNothing => Ok(()),
-            _ => self.0.remove(run_id).await,
+        let mut runs = self.runs.lock().unwrap();
+        match runs.get(run_id) {
+            None => refused(RefusalKind::Missing, "it doesn't exist"),
+            Some(run) if run.is_in_use() => refused(RefusalKind::InUse, "it is in use"),
+            Some(_) if self.mistake == Some(Mistake::RemovesNothing) => Ok(()),
+            Some(_) => {
+                runs.remove(run_id);
+                Ok(())
+            }
         }
     }
 
     fn another_process(&self) -> Arc<dyn TestedStore> {
-        self.0.another_process()
+        Arc::new(self.clone())
     }
+}
+
+#[tokio::test]
+async fn a_store_of_somebody_else_passes() {
+    let report = check_store(Map::default).await;
+    assert!(report.failed().is_empty(), "{report}");
 }
 
 /// The cases find what a store does wrong.
@@ -232,15 +312,13 @@ async fn broken_promises_are_found() {
         (Mistake::OverwritesRuns, "a_run_is_started_once"),
         (Mistake::LosesAnswers, "an_early_answer_is_kept"),
         (Mistake::RemovesNothing, "a_removed_run_leaves_nothing"),
+        (Mistake::SharesRuns, "of_many_takers_one_gets_the_run"),
     ] {
-        let right = check_store_case(name, Subject::<FileStore>::new()).await;
-        assert_eq!(right, Some(CaseResult::Passed), "{name}");
-
-        let wrong = Mistaken(Subject::new(), mistake);
-        let wrong = check_store_case(name, wrong).await;
-        assert!(
-            matches!(wrong, Some(CaseResult::Failed(_))),
-            "{mistake:?}: {wrong:?}"
-        );
+        let broken = || Map {
+            mistake: Some(mistake),
+            ..Map::default()
+        };
+        let report = check_store(broken).await;
+        assert!(report.failed().contains(&name), "{mistake:?}: {report}");
     }
 }

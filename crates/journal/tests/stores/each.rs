@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use cogwork_journal::Store;
+use cogwork_journal::conformance::Ability;
 
 /// A store, as tests see it.
 pub(crate) trait Tested: Deref<Target = Store> + Clone + Send + Sync + 'static {
@@ -12,8 +13,13 @@ pub(crate) trait Tested: Deref<Target = Store> + Clone + Send + Sync + 'static {
     /// Where the run `a` is, where a line of it is, and its lock, as messages name them.
     const PLACES: [(&str, &str); 3];
 
+    const LACKS: &[Ability];
+
     /// A store in a folder of its own.
     fn within(folder: &Path) -> Self;
+
+    /// Lets a lease expire, without its holder noticing.
+    fn expire_lease(&self, _run_id: &str) {}
 
     /// Makes the runs of a process that was killed available to the next one.
     fn after_a_kill(&self) {}
@@ -64,6 +70,9 @@ impl Tested for FileStore {
         ("runs/a.jsonl", "STORE"),
         ("runs/a.lock", "LOCK"),
     ];
+    // The lock on a file lasts as long as its process.
+    const LACKS: &[Ability] = &[Ability::Fences];
+
     fn within(folder: &Path) -> Self {
         Self::new(folder)
     }
@@ -111,6 +120,8 @@ impl Tested for SqliteStore {
         ("runs/runs.db, run `a`, line", "STORE, line"),
         ("runs/runs.db", "STORE"),
     ];
+    const LACKS: &[Ability] = &[Ability::Fences];
+
     fn within(folder: &Path) -> Self {
         Self::new(folder.join("runs.db"))
     }

@@ -212,15 +212,9 @@ impl TestedEngine for OnRestate {
         "Restate".to_owned()
     }
 
-    fn lacks(&self, ability: Ability) -> Option<&'static str> {
-        match ability {
-            Ability::ReplayAfterEnd
-            | Ability::ChangedFlows
-            | Ability::LateAnswers
-            | Ability::Cancellation => None,
-            Ability::DropAnywhere => Some("the run isn't a future of this process"),
-            _ => Some("Restate has its own store"),
-        }
+    fn lacks(&self) -> &[Ability] {
+        // The run isn't a future of this process.
+        &[Ability::DropAnywhere]
     }
 
     async fn proceed(&self, attempt: Attempt) -> Result<Stopped, Refusal> {

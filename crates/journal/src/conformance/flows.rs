@@ -1,0 +1,520 @@
+//! Flows of every kind over a list of numbers.
+
+use std::time::Duration;
+
+use cogwork_flow::journal::{recorded, wait_for};
+use cogwork_flow::{
+    Action, Backoff, Batch, BoxError, Branches, BuildError, Each, Flow, FlowBuilder, Node, Wait,
+    from_exec, from_fn, from_phases,
+};
+use futures_util::future::try_join_all;
+
+use super::State;
+use super::world::World;
+
+pub(super) type Built = Result<Flow<State>, BuildError>;
+
+/// Long enough to be noticed, and short enough to be waited for.
+pub(super) const SHORT: Duration = Duration::from_millis(60);
+
+/// Longer than any test.
+pub(super) const HOUR: Duration = Duration::from_secs(3600);
+
+/// The event that the suite answers.
+pub(super) const EVENT: &str = "question";
+
+/// An event without an answer.
+const SILENCE: &str = "silence";
+
+const UNLUCKY: &str = "13 is unlucky";
+
+/// A kind of flow, and what its runs come to.
+pub(super) struct Kind {
+    pub(super) define: fn(&World) -> Built,
+    pub(super) input: &'static [u64],
+    /// The maximum number of calls in progress.
+    pub(super) at_once: usize,
+    /// The final state, or a part of the error.
+    pub(super) ends: Result<&'static [u64], &'static str>,
+}
+
+/// A loop with five calls.
+pub(super) const LOOP: Kind = Kind {
+    define: a_loop,
+    input: &[3, 60],
+    at_once: 1,
+    ends: Ok(&[96, 60]),
+};
+
+/// Branches in items, a batch, and a batch without items, after a loop in a subflow of a subflow.
+pub(super) const NESTED: Kind = Kind {
+    define: nested,
+    input: &[3, 20],
+    at_once: 4,
+    ends: Ok(&[768, 388, 160, 168]),
+};
+
+/// Retries, fallbacks and timeouts, in steps and in batches.
+pub(super) const WRAPPED: Kind = Kind {
+    define: wrapped,
+    input: &[3, 13, 5],
+    at_once: 2,
+    ends: Ok(&[2096, 2026, 20]),
+};
+
+/// A composite step with a wait among its calls, and a batch of composite items.
+pub(super) const COMPOSITE: Kind = Kind {
+    define: composite,
+    input: &[3, 60],
+    at_once: 6,
+    ends: Ok(&[1196, 972]),
+};
+
+/// The same without the wait.
+pub(super) const CALLS: Kind = Kind {
+    define: calls,
+    input: &[3],
+    at_once: 3,
+    ends: Ok(&[972]),
+};
+
+/// A sleep, a wait in a loop, items that wait, and waits with limits.
+pub(super) const WAITING: Kind = Kind {
+    define: waiting,
+    input: &[3, 1],
+    at_once: 4,
+    ends: Ok(&[880, 9, 21, 21, 7, 1000]),
+};
+
+/// Runs that fail in a step, in an item, and in `post`.
+pub(super) const FAILING: [Kind; 3] = [failing(&[13, 3]), failing(&[3, 60, 13]), failing(&[24, 3])];
+
+const fn failing(input: &'static [u64]) -> Kind {
+    Kind {
+        define: unlucky,
+        input,
+        at_once: 2,
+        ends: Err(UNLUCKY),
+    }
+}
+
+/// The outcome of a call: the name of the step, and a number.
+type Made = (String, u64);
+
+/// What a call does with a number, and how often it had been made before.
+type Does = fn(u64, usize) -> Result<u64, Failure>;
+
+enum Failure {
+    Error(&'static str),
+    /// It doesn't return.
+    Hangs,
+}
+
+fn double(n: u64, _: usize) -> Result<u64, Failure> {
+    Ok(2 * n)
+}
+
+fn unless_13(n: u64, _: usize) -> Result<u64, Failure> {
+    match n {
+        13 => Err(Failure::Error(UNLUCKY)),
+        n => Ok(2 * n),
+    }
+}
+
+fn the_third_time(n: u64, before: usize) -> Result<u64, Failure> {
+    match before {
+        0 | 1 => Err(Failure::Error("not yet")),
+        _ => Ok(2 * n),
+    }
+}
+
+fn hangs(_: u64, _: usize) -> Result<u64, Failure> {
+    Err(Failure::Hangs)
+}
+
+async fn made(world: World, n: u64, does: Does) -> Result<Made, String> {
+    let call = world.call().await;
+    match does(n, call.before) {
+        Ok(n) => Ok((call.step, n)),
+        Err(Failure::Error(error)) => Err(error.to_owned()),
+        Err(Failure::Hangs) => std::future::pending().await,
+    }
+}
+
+/// A node of a batch that makes one call.
+fn of_number(
+    world: &World,
+    does: Does,
+) -> impl Node<u64, Prep = u64, Exec = Made, Error = String> + use<> {
+    let world = world.clone();
+    from_exec(move |n: u64| made(world.clone(), n, does))
+}
+
+/// A node that makes one call, over the first of the numbers.
+fn of_first(
+    world: &World,
+    does: Does,
+) -> impl Node<State, Prep = u64, Exec = Made, Error = String> + use<> {
+    followed(world, does, &["default"], |_| Action::DEFAULT)
+}
+
+fn followed(
+    world: &World,
+    does: Does,
+    actions: &[&'static str],
+    next: fn(&State) -> Action,
+) -> impl Node<State, Prep = u64, Exec = Made, Error = String> + use<> {
+    let calling = world.clone();
+    let using = world.clone();
+
+    from_phases(
+        |all: &mut State| first(all),
+        move |n: u64| made(calling.clone(), n, does),
+        move |all: &mut State, _, (step, value): Made| {
+            using.uses(&step);
+            set_first(all, value);
+            next(all)
+        },
+    )
+    .with_actions(actions.iter().copied().map(Action::from_static))
+}
+
+/// A batch of calls, two at a time.
+fn batch_of<N: Node<u64, Exec = Made> + 'static>(world: &World, node: N) -> Batch<State, u64, N> {
+    let using = world.clone();
+    let join = move |all: &mut State, outcomes: Vec<Made>| {
+        let values = outcomes.into_iter().map(|(step, value)| {
+            using.uses(&step);
+            value
+        });
+        *all = values.collect();
+    };
+    Batch::at_most(2, node, State::clone, join)
+}
+
+fn first(all: &State) -> u64 {
+    all.first().copied().unwrap_or_default()
+}
+
+fn set_first(all: &mut State, value: u64) {
+    if let Some(first) = all.first_mut() {
+        *first = value;
+    }
+}
+
+fn again_below_50(all: &State) -> Action {
+    if first(all) < 50 {
+        Action::from_static("again")
+    } else {
+        Action::DEFAULT
+    }
+}
+
+/// A node that calls itself until the number is large.
+fn a_loop(world: &World) -> Built {
+    let node = followed(world, double, &["again", "default"], again_below_50);
+    Flow::builder("loop")
+        .start("double")
+        .node("double", node)
+        .edge("double", "again", "double")
+        .end("double", Action::DEFAULT)
+        .build()
+}
+
+/// A loop of two nodes.
+pub(super) fn checked_loop(world: &World) -> Built {
+    looping(world, "loop", "check")
+        .end("check", Action::DEFAULT)
+        .build()
+}
+
+/// The same whose second node has a different name.
+pub(super) fn changed_loop(world: &World) -> Built {
+    looping(world, "loop", "examine")
+        .end("examine", Action::DEFAULT)
+        .build()
+}
+
+/// The same in a flow with a different name.
+pub(super) fn renamed_loop(world: &World) -> Built {
+    looping(world, "another flow", "check")
+        .end("check", Action::DEFAULT)
+        .build()
+}
+
+/// The same after which one more node follows.
+pub(super) fn longer_loop(world: &World) -> Built {
+    looping(world, "loop", "check")
+        .node("once more", of_first(world, double))
+        .edge("check", Action::DEFAULT, "once more")
+        .end("once more", Action::DEFAULT)
+        .build()
+}
+
+fn looping(world: &World, name: &str, check: &'static str) -> FlowBuilder<State> {
+    let again = from_fn(|all: &mut State| again_below_50(all));
+    Flow::builder(name)
+        .start("double")
+        .node("double", of_first(world, double))
+        .node(check, again.with_actions(["again", "default"]))
+        .edge("double", Action::DEFAULT, check)
+        .edge(check, "again", "double")
+}
+
+fn nested(world: &World) -> Built {
+    let inner = Flow::builder("inner")
+        .subflow("loop", a_loop(world)?, |all: &mut State| all)
+        .chain(["loop"])
+        .build()?;
+    let right = |all: &State| all.iter().map(|n| n + 1).collect::<State>();
+    let branches = Branches::new()
+        .branch("left", a_loop(world)?, State::clone, |all, left| {
+            *all = left
+        })
+        .branch("right", a_loop(world)?, right, |all, right: State| {
+            all.extend(right)
+        });
+    let item = Flow::builder("item")
+        .branches("both", branches)
+        .chain(["both"])
+        .build()?;
+    let none = Batch::at_most(
+        2,
+        of_number(world, double),
+        |_: &State| Vec::<u64>::new(),
+        |all, outcomes| all.extend(outcomes.into_iter().map(|(_, value)| value)),
+    );
+
+    Flow::builder("nested")
+        .subflow("inner", inner, |all: &mut State| all)
+        .each("items", each_of(item))
+        .batch("none", none)
+        .batch("batch", batch_of(world, of_number(world, double)))
+        .node("after", of_first(world, double))
+        .chain(["inner", "items", "none", "batch", "after"])
+        .build()
+}
+
+/// A flow for each number.
+fn each_of(item: Flow<State>) -> Each<State, State> {
+    Each::at_most(2, item, one_by_one, |all, items: Vec<State>| {
+        *all = items.concat()
+    })
+}
+
+fn one_by_one(all: &State) -> Vec<State> {
+    all.iter().map(|n| vec![*n]).collect()
+}
+
+/// Three attempts with short delays.
+fn three() -> Backoff {
+    Backoff::of::<3>()
+        .with_first(Duration::from_millis(5))
+        .with_jitter(false)
+}
+
+fn wrapped(world: &World) -> Built {
+    let fallback = of_number(world, unless_13)
+        .retry(three())
+        .fallback(async |n, _| Ok((String::new(), n + 1000)));
+    let late = of_first(world, hangs)
+        .timeout(SHORT)
+        .fallback(async |n, _| Ok((String::new(), n + 1000)));
+
+    Flow::builder("wrapped")
+        .node("retried", of_first(world, the_third_time).retry(three()))
+        .batch("fallback", batch_of(world, fallback))
+        .batch(
+            "retried items",
+            batch_of(world, of_number(world, the_third_time).retry(three())),
+        )
+        .node("in time", of_first(world, double).timeout(HOUR))
+        .node("late", late)
+        .node("after", of_first(world, double))
+        .chain([
+            "retried",
+            "fallback",
+            "retried items",
+            "in time",
+            "late",
+            "after",
+        ])
+        .build()
+}
+
+fn unlucky(world: &World) -> Built {
+    let check = from_fn(|all: &mut State| match first(all) {
+        96 => Err(UNLUCKY.into()),
+        _ => Ok(()),
+    });
+    Flow::builder("unlucky")
+        .node("work", of_first(world, unless_13).retry(three()))
+        .batch("items", batch_of(world, of_number(world, unless_13)))
+        .node("check", check)
+        .node("after", of_first(world, double))
+        .chain(["work", "items", "check", "after"])
+        .build()
+}
+
+/// A node that makes several calls, some of them at once, which are recorded one by one.
+struct Several {
+    world: World,
+    waits: bool,
+}
+
+impl Several {
+    async fn double(&self, label: &str, n: u64) -> Result<u64, BoxError> {
+        let outcome = recorded(label, || async {
+            let call = self.world.call().await;
+            Ok::<_, BoxError>((call.step, 2 * n))
+        });
+        let (step, n) = outcome.await?;
+
+        self.world.uses(&step);
+        Ok(n)
+    }
+}
+
+impl Node<State> for Several {
+    type Prep = u64;
+    type Exec = u64;
+    type Error = BoxError;
+
+    fn is_composite(&self) -> bool {
+        true
+    }
+
+    fn prep(&self, all: &mut State) -> Result<u64, BoxError> {
+        Ok(first(all))
+    }
+
+    async fn exec(&self, n: &u64) -> Result<u64, BoxError> {
+        let first = self.double("first", *n).await?;
+        let many = (0..3).map(|more| self.double("many", n + more));
+        let many = try_join_all(many).await?;
+        let mut sum = first + many.iter().sum::<u64>();
+
+        if self.waits {
+            let answer = wait_for::<u64>(EVENT, "a number to add", None).await?;
+            sum += answer.unwrap_or_default();
+        }
+        self.double("last", sum).await
+    }
+
+    fn post(&self, all: &mut State, _: u64, n: u64) -> Result<Action, BoxError> {
+        set_first(all, n);
+        Ok(Action::DEFAULT)
+    }
+}
+
+/// A step that waits among its calls, and a batch.
+fn composite(world: &World) -> Built {
+    several(world, true)
+}
+
+fn calls(world: &World) -> Built {
+    several(world, false)
+}
+
+fn several(world: &World, waits: bool) -> Built {
+    let world = world.clone();
+    let node = move |waits| Several {
+        world: world.clone(),
+        waits,
+    };
+    let items = Batch::at_most(2, node(false), one_by_one, |all, done| *all = done);
+    Flow::builder("composite")
+        .node("step", node(waits))
+        .batch("items", items)
+        .chain(["step", "items"])
+        .build()
+}
+
+/// A call, a wait for this event, and a call.
+pub(super) fn asks(world: &World, event: &str) -> Built {
+    let ask = Wait::for_event(event, |all: &mut State, answer: u64| all.push(answer))
+        .with_reason(|all| format!("a number after {}", first(all)));
+    Flow::builder("asks")
+        .node("before", of_first(world, double))
+        .wait("ask", ask)
+        .node("after", of_first(world, double))
+        .chain(["before", "ask", "after"])
+        .build()
+}
+
+/// A call, a wait that times out after an hour, and a call.
+pub(super) fn asks_for_an_hour(world: &World) -> Built {
+    limited(world, EVENT, HOUR)
+}
+
+fn limited(world: &World, event: &str, limit: Duration) -> Built {
+    let ask = Wait::for_event(event, |all: &mut State, answer: u64| all.push(answer));
+    Flow::builder("limited")
+        .node("before", of_first(world, double))
+        .wait("ask", ask.with_timeout(limit))
+        .node("late", from_fn(|all: &mut State| all.push(1000)))
+        .node("after", of_first(world, double))
+        .chain(["before", "ask", "after"])
+        .edge("ask", Action::TIMED_OUT, "late")
+        .edge("late", Action::DEFAULT, "after")
+        .build()
+}
+
+/// A call, a sleep, and a call.
+pub(super) fn sleeps(world: &World) -> Built {
+    Flow::builder("sleeps")
+        .node("before", of_first(world, double))
+        .sleep("sleep", |_: &State| SHORT)
+        .node("after", of_first(world, double))
+        .chain(["before", "sleep", "after"])
+        .build()
+}
+
+/// Appends answers until there are four numbers.
+pub(super) fn sums(world: &World) -> Built {
+    let ask = Wait::for_event(EVENT, |all: &mut State, answer: u64| {
+        all.push(answer);
+        if all.len() < 4 {
+            Action::from_static("again")
+        } else {
+            Action::DEFAULT
+        }
+    });
+    Flow::builder("sums")
+        .start("work")
+        .node("work", of_first(world, double))
+        .wait("ask", ask.with_actions(["again", "default"]))
+        .edge("work", Action::DEFAULT, "ask")
+        .edge("ask", "again", "ask")
+        .end("ask", Action::DEFAULT)
+        .build()
+}
+
+fn waiting(world: &World) -> Built {
+    let ask = Wait::for_event(EVENT, |all: &mut State, answer: u64| {
+        let sum = first(all) + answer;
+        set_first(all, sum);
+    });
+    let item = Flow::builder("item")
+        .node("work", of_first(world, double))
+        .wait("ask", ask)
+        .chain(["work", "ask"])
+        .build()?;
+
+    Flow::builder("waiting")
+        .subflow("sleeps", sleeps(world)?, |all: &mut State| all)
+        .subflow("sums", sums(world)?, |all: &mut State| all)
+        .each("items", each_of(item))
+        .subflow(
+            "in time",
+            limited(world, EVENT, HOUR)?,
+            |all: &mut State| all,
+        )
+        .subflow(
+            "late",
+            limited(world, SILENCE, SHORT)?,
+            |all: &mut State| all,
+        )
+        .chain(["sleeps", "sums", "items", "in time", "late"])
+        .build()
+}
