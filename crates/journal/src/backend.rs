@@ -2,15 +2,17 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use serde::Serialize;
 use tokio::runtime::Handle;
 
 use crate::error::Kind;
 use crate::header::Header;
 use crate::query::RunQuery;
-use crate::waits::WaitChange;
+use crate::summary::WaitChanges;
 use crate::{EventLine, RunSummary, StoreError};
 
 /// A place for the lines of runs. It knows what lines are, and nothing of flows.
@@ -95,7 +97,7 @@ pub(crate) struct Taken {
 }
 
 /// A line as JSON: the header, or an entry.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct TextLine {
     pub(crate) text: String,
     /// Milliseconds since 1970; `None` for the header, and for a line that isn't written yet.
@@ -106,19 +108,17 @@ pub(crate) struct TextLine {
 pub(crate) const EVENTS_PART: usize = 256 * 1024;
 
 /// A change of a run.
-#[cfg_attr(
-    not(feature = "postgres"),
-    expect(dead_code, reason = "other stores do not need all of it")
-)]
+#[derive(Serialize)]
 pub(crate) struct Edit {
     /// The header, if the lines replace all earlier ones. They begin with it.
+    #[serde(skip)]
     pub(crate) replaces: Option<Header>,
     pub(crate) lines: Vec<TextLine>,
     /// The number of the first of these lines, counted from 1.
     pub(crate) first: u64,
     /// The status after the change, if it is a different one.
     pub(crate) status: Option<&'static str>,
-    pub(crate) waits: Vec<WaitChange>,
+    pub(crate) waits: WaitChanges,
     /// Whether the run got further, so that it isn't one that fails each time.
     pub(crate) is_progress: bool,
     /// Whether the lines are the answers that were offered.
@@ -137,4 +137,9 @@ pub(crate) async fn blocking<T: Send + 'static>(
             format_args!("{place}: it was interrupted: {error}"),
         ))
     })
+}
+
+/// Locks a mutex, also after a panic: nothing that this crate guards is left half changed by one.
+pub(crate) fn guard<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

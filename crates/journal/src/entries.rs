@@ -1,10 +1,9 @@
-use std::ops::{Bound, Range, RangeBounds};
 use std::time::SystemTime;
 
 use cogwork_flow::journal::Entry;
 
+use crate::header::from_millis;
 use crate::record::Line;
-use crate::time::from_millis;
 
 /// An entry of the record of a run.
 #[derive(Debug, Clone)]
@@ -29,20 +28,4 @@ impl RecordedEntry {
             entry: line.entry,
         }
     }
-}
-
-/// Returns the indexes in a range.
-pub(crate) fn indexes(range: &impl RangeBounds<u64>) -> Range<u64> {
-    let start = match range.start_bound() {
-        Bound::Included(start) => *start,
-        Bound::Excluded(before) => before.saturating_add(1),
-        Bound::Unbounded => 0,
-    };
-    let end = match range.end_bound() {
-        Bound::Included(last) => last.saturating_add(1),
-        Bound::Excluded(end) => *end,
-        Bound::Unbounded => u64::MAX,
-    };
-
-    start..end
 }

@@ -181,11 +181,6 @@ impl StoreError {
         )
     }
 
-    pub(crate) fn interrupted(place: &str) -> Self {
-        let text = format_args!("{place}: writing was interrupted: the runtime shut down");
-        Self::new(Kind::Other, text)
-    }
-
     pub(crate) fn missing(run_id: &str, place: &str) -> Self {
         let run_id = Name(run_id);
         Self::new(

@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::StoreError;
-use crate::write::{Queued, Written};
+use crate::write::{Accepted, Job, MAX_WAITING, Written, failure};
 
 /// Adds events to the journal of a run, such as requests and replies of models.
 ///
@@ -40,23 +40,13 @@ use crate::write::{Queued, Written};
 /// ```
 #[derive(Clone)]
 pub struct RunEvents {
-    run_id: Arc<str>,
-    queue: Queued,
-    written: watch::Receiver<Written>,
-    /// The number of the last event that was accepted.
-    last: Arc<AtomicU64>,
+    pub(crate) run_id: Arc<str>,
+    pub(crate) queue: mpsc::WeakUnboundedSender<Job>,
+    pub(crate) accepted: Arc<Accepted>,
+    pub(crate) written: watch::Receiver<Written>,
 }
 
 impl RunEvents {
-    pub(crate) fn new(run_id: &str, queue: Queued, written: watch::Receiver<Written>) -> Self {
-        Self {
-            run_id: run_id.into(),
-            queue,
-            written,
-            last: Arc::default(),
-        }
-    }
-
     /// Returns the id of the run.
     pub fn run_id(&self) -> &str {
         &self.run_id
@@ -65,14 +55,20 @@ impl RunEvents {
     /// Adds an event, a JSON text. It is written soon; this doesn't wait.
     ///
     /// Returns `false`, and drops the event, if too many bytes wait to be written (16 MiB), if events
-    /// of this run could not be written, if its journal was dropped, or outside of a tokio runtime.
+    /// of this run could not be written, or if its journal was dropped.
     pub fn push(&self, event: String) -> bool {
-        let Some(number) = self.queue.push_event(event) else {
+        let Some(queue) = self.queue.upgrade() else {
             return false;
         };
+        let Accepted { events, waiting } = &*self.accepted;
+        let bytes = waiting.load(Ordering::Relaxed) + event.len();
+        if bytes > MAX_WAITING || self.written.borrow().has_failed_events() {
+            return false;
+        }
 
-        self.last.fetch_max(number, Ordering::Relaxed);
-        true
+        waiting.fetch_add(event.len(), Ordering::Relaxed);
+        events.fetch_add(1, Ordering::Relaxed);
+        queue.send(Job::Event(event)).is_ok()
     }
 
     /// Waits until all events that were accepted are written. They are not synced to disk: a crash of
@@ -82,16 +78,19 @@ impl RunEvents {
     ///
     /// Returns the error for which some were not written.
     pub async fn written(&self) -> Result<(), StoreError> {
-        let last = self.last.load(Ordering::Relaxed);
+        let accepted = self.accepted.events.load(Ordering::Relaxed);
         let mut written = self.written.clone();
-        let is_known = |written: &Written| written.has_events(last).is_some();
+        let is_known =
+            |written: &Written| written.events >= accepted || written.has_failed_events();
 
-        let known = match written.wait_for(is_known).await {
-            Ok(written) => written.has_events(last),
-            // Nobody writes any more.
-            Err(_) => self.written.borrow().has_events(last),
-        };
-        known.unwrap_or_else(|| Err(StoreError::interrupted(&self.run_id)))
+        match written.wait_for(is_known).await {
+            Ok(written) if written.events >= accepted => Ok(()),
+            Ok(written) => {
+                let error = written.events_failed.clone().or(written.failed.clone());
+                Err(failure(&error, &self.run_id))
+            }
+            Err(_) => Err(failure(&None, &self.run_id)),
+        }
     }
 }
 

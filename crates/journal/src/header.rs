@@ -1,15 +1,14 @@
 //! The header of a run, written once, before its first entry.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::FlowGraph;
 use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::Kind;
-use crate::input::difference;
-use crate::time::{from_millis, now};
 use crate::{ForkOrigin, StoreError};
 
 /// The version of the format.
@@ -59,23 +58,6 @@ impl Header {
             input,
             graph: flow,
         })
-    }
-
-    /// Returns the header of a run that begins with a part of this one and has no id yet.
-    pub(crate) fn of_fork(self, flow: FlowGraph, origin: ForkOrigin) -> Self {
-        Self {
-            started: now(),
-            fork: Some(origin),
-            graph: flow,
-            ..self
-        }
-    }
-
-    pub(crate) fn with_run_id(self, run_id: &str) -> Self {
-        Self {
-            run_id: run_id.to_owned(),
-            ..self
-        }
     }
 
     pub(crate) fn started(&self) -> SystemTime {
@@ -142,7 +124,7 @@ impl Header {
         given: &str,
     ) -> StoreError {
         let difference = recorded.and_then(|recorded| difference(recorded, given));
-        let at = difference.map_or_else(String::new, |difference| difference.to_string());
+        let at = difference.unwrap_or_default();
         let expected = match recorded {
             Some(_) => "the state that `RunJournal::state` returns",
             None => "the state that the program made of the input when it started the run",
@@ -159,14 +141,8 @@ impl Header {
         )
     }
 
-    /// Checks that the flow hasn't changed since the run began. `otherwise` is what accepts a changed
-    /// flow.
-    pub(crate) fn check_graph(
-        &self,
-        place: &str,
-        flow: &FlowGraph,
-        otherwise: &str,
-    ) -> Result<(), StoreError> {
+    /// Checks that the flow hasn't changed since the run began.
+    pub(crate) fn check_graph(&self, place: &str, flow: &FlowGraph) -> Result<(), StoreError> {
         let Some(difference) = flow.difference(&self.graph) else {
             return Ok(());
         };
@@ -174,15 +150,71 @@ impl Header {
         let flow = Name(&self.flow);
         let text = format!(
             "{place}: the flow `{flow}` has changed since the run began: {difference}; \
-             to continue with the changed flow, use `{otherwise}`"
+             to continue with the changed flow, use `resume_changed`, or `Fork::with_changed_flow` for a fork"
         );
         Err(StoreError::changed_flow(text, difference))
     }
+}
 
-    /// Replaces the graph with that of the current flow. Returns whether it changed.
-    pub(crate) fn take_graph(&mut self, flow: FlowGraph) -> bool {
-        let changed = flow.difference(&self.graph).is_some();
-        self.graph = flow;
-        changed
+/// Returns the current time of this machine, in milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    to_millis(SystemTime::now())
+}
+
+pub(crate) fn to_millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns `None` if the platform cannot represent the time.
+pub(crate) fn from_millis(millis: u64) -> Option<SystemTime> {
+    UNIX_EPOCH.checked_add(Duration::from_millis(millis))
+}
+
+/// Returns where two JSON texts differ, or `None` if they are equal. The order of keys doesn't matter,
+/// since it differs between processes for a `HashMap`.
+fn difference(recorded: &str, given: &str) -> Option<String> {
+    if recorded == given {
+        return None;
     }
+
+    let recorded = serde_json::from_str::<Value>(recorded);
+    let given = serde_json::from_str::<Value>(given);
+    let (Ok(recorded), Ok(given)) = (recorded, given) else {
+        // Nested too deeply to be compared part by part.
+        return Some(String::new());
+    };
+    if recorded == given {
+        return None;
+    }
+
+    let pointer = first_difference(&recorded, &given);
+    let at = format!(" (it differs at `{}`)", Name(&pointer));
+    Some(if pointer.is_empty() { pointer } else { at })
+}
+
+/// Returns the JSON pointer of the first part that differs, which is empty for the whole value.
+fn first_difference(recorded: &Value, given: &Value) -> String {
+    let (name, values) = match (recorded, given) {
+        (Value::Object(recorded), Value::Object(given)) => {
+            let mut keys = recorded.keys().chain(given.keys());
+            let Some(key) = keys.find(|key| recorded.get(*key) != given.get(*key)) else {
+                return String::new();
+            };
+            let name = key.replace('~', "~0").replace('/', "~1");
+            (name, recorded.get(key).zip(given.get(key)))
+        }
+        (Value::Array(recorded), Value::Array(given)) => {
+            let both = recorded.iter().zip(given);
+            let equal = both
+                .take_while(|(recorded, given)| recorded == given)
+                .count();
+            let values = recorded.get(equal).zip(given.get(equal));
+            (equal.to_string(), values)
+        }
+        _ => return String::new(),
+    };
+
+    let rest = values.map(|(recorded, given)| first_difference(recorded, given));
+    format!("/{name}{}", rest.unwrap_or_default())
 }

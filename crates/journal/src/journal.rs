@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use cogwork_flow::journal::{
-    Awaited, EntryError, Journal, Json, Progress, Recorded, Snapshot, StateDigest, StepError,
-    Waited, Work,
+    Awaited, Entry, EntryError, Journal, Json, Progress, Recorded, Snapshot, StateDigest,
+    StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::error::Kind;
 use crate::header::Header;
 use crate::record::Record;
-use crate::write::{Behind, Writer};
+use crate::write::{RunLog, Writer};
 use crate::{ForkOrigin, RunEvents, StoreError};
 
 /// The journal of a run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
@@ -43,7 +43,9 @@ use crate::{ForkOrigin, RunEvents, StoreError};
 pub struct RunJournal {
     place: String,
     header: Header,
-    recorded: Recorded<Behind>,
+    recorded: Recorded<RunLog>,
+    /// Whether the run had ended when it was opened, and its flow is still the same.
+    has_ended: bool,
     /// Whether the program got the state from here.
     gave_state: AtomicBool,
 }
@@ -59,7 +61,9 @@ impl RunJournal {
         now: Option<SystemTime>,
     ) -> Result<Self, EntryError> {
         let Record { header, lines } = record;
-        let log = Behind::new(place.clone(), writer);
+        let last = lines.last().map(|line| &line.entry);
+        let has_ended = matches!(last, Some(Entry::Ended { .. }));
+        let log = RunLog::start(place.clone(), writer);
         let entries = lines.into_iter().map(|line| line.entry);
         let mut recorded = Recorded::over(header.run_id.as_str(), entries, log)?;
         if let Some(now) = now {
@@ -70,8 +74,17 @@ impl RunJournal {
             place,
             header,
             recorded,
+            has_ended,
             gave_state: AtomicBool::new(false),
         })
+    }
+
+    /// Marks the run as one of a changed flow, which may be longer.
+    pub(crate) fn of_changed_flow(self) -> Self {
+        Self {
+            has_ended: false,
+            ..self
+        }
     }
 
     /// Returns the run that this one was forked from; `None` if it wasn't forked.
@@ -107,8 +120,12 @@ impl RunJournal {
         self.read("input", self.header.input.get())
     }
 
-    /// Checks that a node of the flow waits for this event, or a call inside a node.
-    pub(crate) fn check_event(&self, event: &str) -> Result<(), StoreError> {
+    /// Checks that the run hasn't ended, and that a node of the flow waits for this event, or a call
+    /// inside a node.
+    pub(crate) fn check_answerable(&self, event: &str) -> Result<(), StoreError> {
+        if self.has_ended {
+            return Err(StoreError::ended(&self.header.run_id));
+        }
         if self.recorded.awaits(event) {
             return Ok(());
         }
@@ -187,6 +204,9 @@ impl Journal for RunJournal {
     }
 
     async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
+        if self.has_ended {
+            return Err(StoreError::ended(&self.header.run_id).into());
+        }
         self.recorded.deliver(event, answer).await
     }
 

@@ -87,10 +87,7 @@ mod entries;
 pub use entries::RecordedEntry;
 
 mod summary;
-pub use summary::{RunStatus, RunSummary};
-
-mod waits;
-pub use waits::WaitSummary;
+pub use summary::{RunStatus, RunSummary, WaitSummary};
 
 mod error;
 pub use error::StoreError;
@@ -100,17 +97,13 @@ pub mod conformance;
 
 mod backend;
 mod file;
-mod folder;
 mod header;
-mod input;
 mod lock;
-mod mutex;
 mod record;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod rows;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-mod time;
 mod write;
 
 /// The code in the README, compiled and run as a doctest.

@@ -1,5 +1,6 @@
-//! Locks runs, so that each has at most one runner.
+//! The folders and locks of runs, so that each has at most one runner.
 
+use std::path::Path;
 use std::time::Duration;
 
 use cogwork_text::Name;
@@ -11,12 +12,19 @@ use crate::error::Kind;
 /// How long to wait for a lock. After a run is dropped, its queue is still written.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
 
+/// Opens a folder, and creates it if it doesn't exist.
+pub(crate) fn create(path: &Path) -> Result<Folder, StoreError> {
+    Folder::create(path).map_err(|error| {
+        let what = format_args!("{}: the folder cannot be created", path.display());
+        StoreError::io(what, error.into())
+    })
+}
+
 /// Locks a run until the lock is dropped or the process ends. Blocks for at most [`PATIENCE`].
 pub(crate) fn take(folder: &Folder, lock: &str, run_id: &str) -> Result<LockFile, StoreError> {
     LockFile::lock_within(folder, lock, PATIENCE).map_err(|error| {
         let path = folder.path_of(lock);
         let path = path.display();
-
         match error {
             LockError::InUse { .. } => {
                 let run_id = Name(run_id);
@@ -24,9 +32,6 @@ pub(crate) fn take(folder: &Folder, lock: &str, run_id: &str) -> Result<LockFile
                     "the run `{run_id}` is {error}, with the lock on {path}: it can be resumed after that has stopped"
                 );
                 StoreError::new(Kind::Locked, text)
-            }
-            LockError::File(error) => {
-                StoreError::io(format_args!("{path}: cannot be locked"), error.into())
             }
             error => StoreError::caused(Kind::Other, format_args!("{path}: cannot be locked"), error),
         }

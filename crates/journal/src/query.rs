@@ -158,34 +158,55 @@ impl RunQuery {
         is_run && is_of_flow && has_status && self.event.as_ref().is_none_or(waits_for)
     }
 
+    /// Returns the statement that finds the runs in a database, and its values. `@.` is the schema.
+    /// `further` is a further condition.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
-    pub(crate) fn order(&self) -> &'static str {
-        if self.by_id {
-            "id"
-        } else {
-            "started DESC, key DESC"
-        }
-    }
-
-    /// Returns only the conditions that are set, so that an index can be used. Each has one value, for
-    /// its `?`.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
-    pub(crate) fn conditions(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn sql(&self, further: &str) -> (String, Vec<String>) {
         let conditions = [
-            ("id = ?", self.run_id.clone()),
-            ("flow = ?", self.flow.clone()),
-            ("status = ?", self.status.map(str::to_owned)),
+            ("id = $", self.run_id.clone()),
+            ("flow = $", self.flow.clone()),
+            ("status = $", self.status.map(str::to_owned)),
             (
-                "key IN (SELECT run FROM waits WHERE event = ?)",
+                "key IN (SELECT run FROM @.waits WHERE event = $)",
                 self.event.clone(),
             ),
         ];
 
-        let set = conditions.into_iter();
-        set.filter_map(|(condition, value)| Some((condition, value?)))
-            .collect()
+        // Only the conditions that are set, so that an index can be used.
+        let mut sql = format!("{FIND}{further}");
+        let mut values = Vec::new();
+        for (condition, value) in conditions {
+            let Some(value) = value else {
+                continue;
+            };
+            values.push(value);
+            sql += " AND ";
+            sql += &condition.replace('$', &format!("${}", values.len()));
+        }
+
+        let order = if self.by_id {
+            "id"
+        } else {
+            "started DESC, key DESC"
+        };
+        let (limit, offset) = (self.limit, self.offset);
+        (
+            format!("{sql} ORDER BY {order} LIMIT {limit} OFFSET {offset}"),
+            values,
+        )
     }
 }
+
+/// Finds runs, each with its last line and, if it is paused, the lines with which its waits began.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+const FIND: &str = "SELECT runs.*, number, line, at, CASE WHEN status = 'paused' THEN (
+         SELECT string_agg(began.line, '\n' ORDER BY began.number)
+         FROM @.waits AS waits JOIN @.lines AS began ON began.run = waits.run AND began.number = waits.line
+         WHERE waits.run = key
+     ) END AS waiting
+     FROM @.runs AS runs JOIN @.lines AS last ON run = key
+         AND number = (SELECT max(number) FROM @.lines WHERE run = key)
+     WHERE true";
 
 impl Default for RunQuery {
     fn default() -> Self {

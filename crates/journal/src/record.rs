@@ -53,12 +53,12 @@ impl Reader<'_> {
 
     /// Reads the first line, and checks that it belongs to the run.
     pub(crate) fn header(self, line: &TextLine) -> Result<Header, StoreError> {
-        let header: Header = self.parse(1, &line.text)?;
+        let place = self.backend.line_place(self.run_id, 1);
+        let header: Header = parse(&place, 1, &line.text)?;
         if header.run_id == self.run_id {
             return Ok(header);
         }
 
-        let place = self.backend.line_place(self.run_id, 1);
         let (run_id, other) = (Name(self.run_id), Name(&header.run_id));
         let text = format_args!("{place}: this is the run `{other}`, not `{run_id}`");
         Err(StoreError::new(Kind::Damaged, text))
@@ -66,11 +66,16 @@ impl Reader<'_> {
 
     /// Reads further lines, of which the first has this number.
     pub(crate) fn entries(self, lines: &[TextLine], first: u64) -> Result<Vec<Line>, StoreError> {
-        let read = |(line, number): (&TextLine, u64)| {
-            let entry = self.parse(number, &line.text)?;
-            Ok(Line { entry, at: line.at })
-        };
-        lines.iter().zip(first..).map(read).collect()
+        let numbered = lines.iter().zip(first..);
+        numbered
+            .map(|(line, number)| self.entry(number, line))
+            .collect()
+    }
+
+    pub(crate) fn entry(self, number: u64, line: &TextLine) -> Result<Line, StoreError> {
+        let place = self.backend.line_place(self.run_id, number);
+        let entry = parse(&place, number, &line.text)?;
+        Ok(Line { entry, at: line.at })
     }
 
     /// Checks that each entry can follow the entries before it.
@@ -88,14 +93,18 @@ impl Reader<'_> {
     pub(crate) fn missing(self) -> StoreError {
         StoreError::missing(self.run_id, &self.backend.run_place(self.run_id))
     }
+}
 
-    fn parse<T: DeserializeOwned>(self, number: u64, text: &str) -> Result<T, StoreError> {
-        serde_json::from_str(text).map_err(|error| {
-            let place = self.backend.line_place(self.run_id, number);
-            let problem = format!("{place}: the line isn't one of a journal: {error}");
-            StoreError::line(Kind::Damaged, problem, number, text.as_bytes())
-        })
-    }
+/// Reads the JSON of a line.
+pub(crate) fn parse<T: DeserializeOwned>(
+    place: &str,
+    number: u64,
+    text: &str,
+) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|error| {
+        let problem = format!("{place}: the line isn't one of a journal: {error}");
+        StoreError::line(Kind::Damaged, problem, number, text.as_bytes())
+    })
 }
 
 /// Checks that each entry can follow the entries before it.
@@ -104,61 +113,41 @@ pub(crate) fn check_order(lines: &[Line]) -> Result<(), EntryError> {
     Recorded::over("", entries, ()).map(drop)
 }
 
-/// The conditions for a recorded run.
+/// What a recorded run has to be.
 #[derive(Clone)]
-pub(crate) enum Wanted {
-    /// The run must belong to this flow.
-    Same(FlowGraph),
-    /// The run must belong to this flow and have been started with this input.
-    SameInput(FlowGraph, Box<RawValue>),
-    /// The run must belong to an earlier version of this flow, which replaces the recorded one.
-    Changed(FlowGraph),
-    /// The run must belong to this flow, or to an earlier version of it if it may have changed.
-    Fork { flow: FlowGraph, changes_flow: bool },
-    /// The run must accept answers.
-    Answerable,
+pub(crate) struct Wanted {
+    /// The flow to which it must belong; `None` for any.
+    pub(crate) flow: Option<FlowGraph>,
+    /// Whether that may have changed since.
+    pub(crate) may_have_changed: bool,
+    /// The input with which it must have been started; `None` for any.
+    pub(crate) input: Option<Box<RawValue>>,
 }
 
 impl Wanted {
-    /// Checks that the record of a run is the wanted one.
-    pub(crate) fn check(&self, reader: Reader<'_>, record: &Record) -> Result<(), StoreError> {
-        let header = &record.header;
-        let place = reader.backend.line_place(reader.run_id, 1);
-
-        match self {
-            Self::Same(flow) => {
-                header.check_name(&place, flow)?;
-                header.check_graph(&place, flow, "resume_changed")
-            }
-            Self::Fork { flow, changes_flow } => {
-                header.check_name(&place, flow)?;
-                if *changes_flow {
-                    return Ok(());
-                }
-                header.check_graph(&place, flow, "Fork::with_changed_flow")
-            }
-            Self::SameInput(flow, input) => {
-                header.check_name(&place, flow)?;
-                // Checked before the shape, because a run of a changed flow can be resumed without
-                // comparing its input.
-                header.check_input(&place, input)?;
-                header.check_graph(&place, flow, "resume_changed")
-            }
-            Self::Changed(flow) => header.check_name(&place, flow),
-            Self::Answerable => match record.lines.last().map(|line| &line.entry) {
-                Some(Entry::Ended { .. }) => Err(StoreError::ended(reader.run_id)),
-                _ => Ok(()),
-            },
+    pub(crate) fn flow(flow: FlowGraph) -> Self {
+        Self {
+            flow: Some(flow),
+            may_have_changed: false,
+            input: None,
         }
     }
 
-    /// Stores the current flow in the header. Returns whether it changed.
-    pub(crate) fn change(self, header: &mut Header) -> bool {
-        match self {
-            Self::Same(flow) | Self::SameInput(flow, _) | Self::Changed(flow) => {
-                header.take_graph(flow)
-            }
-            Self::Fork { .. } | Self::Answerable => false,
+    /// Checks that the record of a run is the wanted one.
+    pub(crate) fn check(&self, reader: Reader<'_>, header: &Header) -> Result<(), StoreError> {
+        let place = &reader.backend.line_place(reader.run_id, 1);
+        let Some(flow) = &self.flow else {
+            return Ok(());
+        };
+
+        header.check_name(place, flow)?;
+        // Before the shape, because a run of a changed flow can be resumed without comparing its input.
+        if let Some(input) = &self.input {
+            header.check_input(place, input)?;
+        }
+        match self.may_have_changed {
+            true => Ok(()),
+            false => header.check_graph(place, flow),
         }
     }
 }

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::ops::RangeBounds;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 
 use crate::backend::{Backend, Expected, Taken};
-use crate::entries::indexes;
 use crate::error::Kind;
 use crate::file::Files;
 use crate::header::Header;
@@ -53,19 +52,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Store {
-    backend: Arc<dyn Backend>,
-    place: Place,
-}
-
-#[derive(Clone)]
-enum Place {
-    Folder(PathBuf),
-    #[cfg(feature = "sqlite")]
-    Database(PathBuf),
-    #[cfg(feature = "postgres")]
-    Server,
-}
+pub struct Store(Arc<dyn Backend>);
 
 impl Store {
     /// Returns the store in a folder, with a file for each run. The folder is created when the first
@@ -91,11 +78,7 @@ impl Store {
     /// a run ends, and must not be removed while it is in use. An open run uses two file descriptors,
     /// and a store uses one.
     pub fn files(folder: impl Into<PathBuf>) -> Self {
-        let folder = folder.into();
-        Self {
-            backend: Arc::new(Files::new(folder.clone())),
-            place: Place::Folder(folder),
-        }
+        Self(Arc::new(Files::new(folder.into())))
     }
 
     /// Returns the store in a SQLite database, which keeps many runs in one file. The file is created
@@ -117,11 +100,7 @@ impl Store {
     /// can read and write a new database.
     #[cfg(feature = "sqlite")]
     pub fn sqlite(path: impl Into<PathBuf>) -> Self {
-        let path = path.into();
-        Self {
-            backend: Arc::new(crate::sqlite::Sqlite::new(path.clone())),
-            place: Place::Database(path),
-        }
+        Self(Arc::new(crate::sqlite::Sqlite::new(path.into())))
     }
 
     /// Returns the store in a PostgreSQL database, with the default settings of
@@ -166,28 +145,7 @@ impl Store {
 
     #[cfg(feature = "postgres")]
     pub(crate) fn over(backend: Arc<dyn Backend>) -> Self {
-        Self {
-            backend,
-            place: Place::Server,
-        }
-    }
-
-    /// Returns the folder of a store of files.
-    pub fn folder(&self) -> Option<&Path> {
-        match &self.place {
-            Place::Folder(path) => Some(path),
-            #[cfg(any(feature = "sqlite", feature = "postgres"))]
-            _ => None,
-        }
-    }
-
-    /// Returns the file of a store in a SQLite database.
-    #[cfg(feature = "sqlite")]
-    pub fn database(&self) -> Option<&Path> {
-        match &self.place {
-            Place::Database(path) => Some(path),
-            _ => None,
-        }
+        Self(backend)
     }
 
     /// Starts a run and records its input.
@@ -223,7 +181,7 @@ impl Store {
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let wanted = Wanted::Same(flow.graph());
+        let wanted = Wanted::flow(flow.graph());
         self.opener(run_id).open(None, Some(wanted))
     }
 
@@ -253,7 +211,10 @@ impl Store {
         let flow = flow.graph();
         async move {
             let header = header?;
-            let wanted = Wanted::SameInput(flow, header.input.clone());
+            let wanted = Wanted {
+                input: Some(header.input.clone()),
+                ..Wanted::flow(flow)
+            };
             opener.open(Some(header.into()), Some(wanted)).await
         }
     }
@@ -272,7 +233,7 @@ impl Store {
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         let opener = self.opener(run_id);
         let header = Header::new(run_id, flow.graph(), input);
-        let wanted = Wanted::Same(flow.graph());
+        let wanted = Wanted::flow(flow.graph());
         async move { opener.open(Some(header?.into()), Some(wanted)).await }
     }
 
@@ -290,7 +251,10 @@ impl Store {
         run_id: &str,
         flow: &Flow<S>,
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
-        let wanted = Wanted::Changed(flow.graph());
+        let wanted = Wanted {
+            may_have_changed: true,
+            ..Wanted::flow(flow.graph())
+        };
         self.opener(run_id).open(None, Some(wanted))
     }
 
@@ -431,7 +395,7 @@ impl Store {
         &self,
         query: RunQuery,
     ) -> impl Future<Output = Result<Vec<RunSummary>, StoreError>> + Send + use<> {
-        let backend = Arc::clone(&self.backend);
+        let backend = Arc::clone(&self.0);
         async move { backend.list(query).await }
     }
 
@@ -457,7 +421,7 @@ impl Store {
     /// let journal = store.start("order-17", &flow, &41).await?;
     /// flow.begin().with_journal(journal).finish(&mut 41).await?;
     ///
-    /// for recorded in store.entries("order-17", ..100).await? {
+    /// for recorded in store.entries("order-17", 0..100).await? {
     ///     println!("{:?}: {:?}", recorded.at, recorded.entry);
     /// }
     /// # Ok(())
@@ -471,10 +435,9 @@ impl Store {
     pub fn entries(
         &self,
         run_id: &str,
-        range: impl RangeBounds<u64>,
+        range: Range<u64>,
     ) -> impl Future<Output = Result<Vec<RecordedEntry>, StoreError>> + Send {
         let opener = self.opener(run_id);
-        let range = indexes(&range);
         async move { opener.entries(range).await }
     }
 
@@ -536,7 +499,7 @@ impl Store {
 
     pub(crate) fn opener(&self, run_id: &str) -> Opener {
         Opener {
-            backend: Arc::clone(&self.backend),
+            backend: Arc::clone(&self.0),
             run_id: run_id.to_owned(),
         }
     }
@@ -544,7 +507,7 @@ impl Store {
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.backend.fmt(f)
+        self.0.fmt(f)
     }
 }
 
@@ -620,7 +583,7 @@ impl Opener {
 
     async fn start(&self, taken: Taken, mut new: Record) -> Result<RunJournal, StoreError> {
         if let Some(now) = taken.now {
-            new.header.started = crate::time::to_millis(now);
+            new.header.started = crate::header::to_millis(now);
         }
 
         let writer = Writer::start(taken.held, new.clone()).await?;
@@ -642,7 +605,13 @@ impl Opener {
             }
         };
 
-        let is_changed = wanted.change(&mut record.header);
+        let changed = wanted
+            .flow
+            .filter(|flow| flow.difference(&record.header.graph).is_some());
+        let is_changed = changed.is_some();
+        if let Some(flow) = changed {
+            record.header.graph = flow;
+        }
         let mut writer = Writer::resume(taken.held, &record);
         if is_changed {
             writer.replace(record.lines.clone()).await?;
@@ -651,7 +620,13 @@ impl Opener {
             writer.append_offered(offered.clone()).await?;
             record.lines.extend(offered);
         }
-        self.journal(record, writer, taken.now)
+
+        let journal = self.journal(record, writer, taken.now)?;
+        Ok(if is_changed {
+            journal.of_changed_flow()
+        } else {
+            journal
+        })
     }
 
     /// Reads a run that was taken, and the answers that were left for it.
@@ -662,7 +637,7 @@ impl Opener {
     ) -> Result<(Record, Vec<Line>), StoreError> {
         let reader = self.reader();
         let record = reader.record(&taken.lines)?;
-        wanted.check(reader, &record)?;
+        wanted.check(reader, &record.header)?;
         reader.check_order(&record.lines)?;
 
         // If there are too many, they stay where they are until some were used.
@@ -689,11 +664,11 @@ impl Opener {
         let reader = self.reader();
         let lines = self.backend.read(&self.run_id, 1..u64::MAX).await?;
         let record = reader.record(&lines.ok_or_else(|| reader.missing())?)?;
-        wanted.check(reader, &record)?;
+        wanted.check(reader, &record.header)?;
         Ok(record)
     }
 
-    async fn entries(&self, range: std::ops::Range<u64>) -> Result<Vec<RecordedEntry>, StoreError> {
+    async fn entries(&self, range: Range<u64>) -> Result<Vec<RecordedEntry>, StoreError> {
         // The first line is the header, and lines are counted from 1.
         let first = range.start.saturating_add(2);
         let numbers = first..range.end.saturating_add(2);
@@ -711,17 +686,25 @@ impl Opener {
             return Ok(());
         }
 
-        let opened = self.clone().open(None, Some(Wanted::Answerable)).await;
-        let journal = match opened {
+        let any = Wanted {
+            flow: None,
+            may_have_changed: true,
+            input: None,
+        };
+        let journal = match self.clone().open(None, Some(any)).await {
             // Somebody has taken the run in the meantime.
             Err(error) if error.is_locked() => {
                 let offered = self.offer(&event, &answer).await?;
-                return if offered { Ok(()) } else { Err(error) };
+                let problem = format_args!("the run cannot be answered now: {error}");
+                return match offered {
+                    true => Ok(()),
+                    false => Err(StoreError::new(Kind::Locked, problem)),
+                };
             }
             opened => opened?,
         };
 
-        journal.check_event(&event)?;
+        journal.check_answerable(&event)?;
         let delivered = journal.deliver(&event, answer).await;
         let place = self.place();
         delivered.map_err(|error| StoreError::of_journal(&place, error))

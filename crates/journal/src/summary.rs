@@ -1,11 +1,12 @@
+use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
-use cogwork_flow::journal::Entry;
+use cogwork_flow::journal::{Entry, Json};
+use serde::Serialize;
+use serde::de::IgnoredAny;
 
 use crate::ForkOrigin;
-use crate::header::Header;
-use crate::time::from_millis;
-use crate::waits::{WaitChange, WaitSummary, Waits};
+use crate::header::{Header, from_millis, to_millis};
 
 /// A summary of a recorded run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,70 +89,154 @@ impl RunStatus {
     }
 }
 
-/// The status of a run after the entries so far.
+/// A step that waits for an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitSummary {
+    /// The name of the step.
+    pub step: String,
+    /// The name of the event.
+    pub event: String,
+    /// The reason from [`Wait::with_reason`](cogwork_flow::Wait::with_reason); empty if there is
+    /// none.
+    pub why: String,
+    /// When the wait times out; `None` if it never does. If the run is resumed after that, it
+    /// continues without an answer.
+    pub until: Option<SystemTime>,
+    /// The JSON Schema of the answer from [`Wait::with_schema`](cogwork_flow::Wait::with_schema).
+    pub schema: Option<Json>,
+}
+
+impl WaitSummary {
+    /// Returns the wait that begins with an entry.
+    pub(crate) fn of(entry: &Entry) -> Option<Self> {
+        let Entry::Waiting {
+            step,
+            event,
+            why,
+            until,
+            schema,
+        } = entry
+        else {
+            return None;
+        };
+
+        let is_json = |schema: &&Json| schema.read::<IgnoredAny>().is_ok();
+        Some(Self {
+            step: step.clone(),
+            event: event.clone(),
+            why: why.clone(),
+            until: until.and_then(from_millis),
+            schema: schema.as_ref().filter(is_json).cloned(),
+        })
+    }
+}
+
+/// The status of a run after the entries so far. Each entry takes the same work, however many steps
+/// wait.
 #[derive(Default)]
 pub(crate) struct Standing {
     entries: u64,
-    waits: Waits,
     stopped: Option<RunStatus>,
+    /// The waiting steps, with the numbers of the lines with which they started to wait.
+    waiting: BTreeMap<String, (u64, WaitSummary)>,
+    /// How many steps wait for each event…
+    awaited: HashMap<String, u64>,
+    /// …and how many answers to it are unused.
+    unused: HashMap<String, u64>,
+    changes: WaitChanges,
+}
+
+/// How entries change the waiting steps, for the rows of a database.
+#[derive(Default, Serialize)]
+pub(crate) struct WaitChanges {
+    pub(crate) begun: Vec<Begun>,
+    /// The lines with which waits began that ended.
+    pub(crate) ended: Vec<u64>,
+}
+
+/// A wait that began.
+#[derive(Serialize)]
+pub(crate) struct Begun {
+    /// The number of its line.
+    pub(crate) line: u64,
+    pub(crate) event: String,
+    /// In milliseconds since 1970.
+    pub(crate) until: Option<u64>,
 }
 
 impl Standing {
-    /// Removes all entries. Returns how that changes the waiting steps.
-    pub(crate) fn clear(&mut self) -> WaitChange {
-        *self = Self::default();
-        WaitChange::AllEnded
-    }
-
-    /// Adds an entry. Returns how it changes the waiting steps.
-    pub(crate) fn add(&mut self, entry: &Entry) -> Vec<WaitChange> {
-        let mut changes = self.end_calls(entry);
-        changes.extend(self.add_entry(entry));
-        changes
-    }
-
-    /// Ends the waits of the calls that the entry ends.
-    fn end_calls(&mut self, entry: &Entry) -> Vec<WaitChange> {
-        if self.waits.is_empty() {
-            return Vec::new();
+    pub(crate) fn add(&mut self, entry: &Entry) {
+        if !self.waiting.is_empty()
+            && let Some(calls) = entry.ended_calls()
+        {
+            self.end_calls(&calls);
         }
 
-        let ended = entry.ended_calls();
-        ended.map_or_else(Vec::new, |ended| self.waits.end_all(&ended))
-    }
-
-    fn add_entry(&mut self, entry: &Entry) -> Option<WaitChange> {
         self.entries += 1;
         self.stopped = RunStatus::stopped(entry);
         if let Some(wait) = WaitSummary::of(entry) {
-            // The first line is the header.
-            return Some(self.waits.begin(self.entries + 1, wait));
+            self.begin(wait);
         }
-
         match entry {
-            Entry::Answer { event, .. } => self.waits.answer(event),
+            Entry::Answer { event, .. } => *self.unused.entry(event.clone()).or_default() += 1,
             Entry::Taken { step, event } => {
-                self.waits.use_up(event);
-                return self.waits.end(step);
+                take_one(&mut self.unused, event);
+                self.end(step);
             }
-            Entry::Refused { event, .. } => self.waits.use_up(event),
-            Entry::TimedOut { step } => return self.waits.end(step),
-            Entry::Snapshot(_) => {
-                let cleared = self.clear();
-                self.entries = 1;
-                return Some(cleared);
-            }
+            Entry::Refused { event, .. } => take_one(&mut self.unused, event),
+            Entry::TimedOut { step } => self.end(step),
             _ => {}
         }
+    }
 
-        None
+    fn begin(&mut self, wait: WaitSummary) {
+        // The first line is the header.
+        let line = self.entries + 1;
+        self.changes.begun.push(Begun {
+            line,
+            event: wait.event.clone(),
+            until: wait.until.map(to_millis),
+        });
+        *self.awaited.entry(wait.event.clone()).or_default() += 1;
+        self.waiting.insert(wait.step.clone(), (line, wait));
+    }
+
+    fn end(&mut self, step: &str) {
+        if let Some((line, wait)) = self.waiting.remove(step) {
+            take_one(&mut self.awaited, &wait.event);
+            self.changes.ended.push(line);
+        }
+    }
+
+    /// Ends the waits of all calls whose names begin with this.
+    fn end_calls(&mut self, beginning: &str) {
+        let steps = self.waiting.range(beginning.to_owned()..);
+        let steps = steps.map(|(step, _)| step.clone());
+        let steps: Vec<_> = steps
+            .take_while(|step| step.starts_with(beginning))
+            .collect();
+        for step in steps {
+            self.end(&step);
+        }
+    }
+
+    /// Returns how the waiting steps have changed since the last call.
+    pub(crate) fn take_changes(&mut self) -> WaitChanges {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// Returns whether no step can continue before an answer arrives.
+    fn is_paused(&self) -> bool {
+        let mut answered = self.unused.keys();
+        !self.waiting.is_empty() && !answered.any(|event| self.awaited.contains_key(event))
     }
 
     /// Returns the name of the status.
     pub(crate) fn name(&self) -> &'static str {
         match &self.stopped {
             Some(stopped) => stopped.name(),
-            None if self.waits.block_the_run() => "paused",
+            None if self.is_paused() => "paused",
             None => RunStatus::Open.name(),
         }
     }
@@ -159,11 +244,14 @@ impl Standing {
     /// Returns the summary of a run whose last entry was recorded at this time, in milliseconds since
     /// 1970.
     pub(crate) fn summary(self, header: Header, updated: Option<u64>) -> RunSummary {
-        let is_paused = self.waits.block_the_run();
+        let is_paused = self.is_paused();
+        let mut waits: Vec<_> = self.waiting.into_values().collect();
+        waits.sort_by_key(|(line, _)| *line);
+        let waits = waits.into_iter().map(|(_, wait)| wait);
         let status = match self.stopped {
             Some(stopped) => stopped,
             None if is_paused => RunStatus::Paused {
-                waits: self.waits.into_summaries(),
+                waits: waits.collect(),
             },
             None => RunStatus::Open,
         };
@@ -176,6 +264,15 @@ impl Standing {
             run_id: header.run_id,
             flow: header.flow,
             fork: header.fork,
+        }
+    }
+}
+
+fn take_one(counts: &mut HashMap<String, u64>, event: &str) {
+    if let Some(count) = counts.get_mut(event) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(event);
         }
     }
 }

@@ -22,9 +22,6 @@ use crate::error::Kind;
 /// the future is dropped.
 #[async_trait]
 pub trait TestedEngine: Send + Sync {
-    /// Returns the name of the engine, for reports.
-    fn name(&self) -> String;
-
     /// Returns the abilities that the engine lacks.
     fn lacks(&self) -> &[Ability];
 
@@ -61,9 +58,6 @@ pub trait TestedEngine: Send + Sync {
 /// journal.
 #[async_trait]
 pub trait TestedStore: Send + Sync + 'static {
-    /// Returns the name of the store, for reports.
-    fn name(&self) -> String;
-
     /// Returns the abilities that the store lacks. No store needs
     /// [`Cancellation`](Ability::Cancellation): a program cancels its own runs.
     fn lacks(&self) -> &[Ability];

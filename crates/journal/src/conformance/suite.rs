@@ -48,10 +48,7 @@ pub async fn check_engine<E: TestedEngine>(make: impl Fn() -> E) -> ConformanceR
         }
     });
 
-    ConformanceReport {
-        subject: make().name(),
-        found: stream::iter(cases).buffered(AT_ONCE).collect().await,
-    }
+    ConformanceReport(stream::iter(cases).buffered(AT_ONCE).collect().await)
 }
 
 /// Checks a store with all cases, first those for engines and then those for stores. `make` returns
@@ -69,7 +66,7 @@ pub async fn check_store<S: TestedStore>(make: impl Fn() -> S) -> ConformanceRep
         }
     });
     let found: Vec<_> = stream::iter(cases).buffered(AT_ONCE).collect().await;
-    report.found.extend(found);
+    report.0.extend(found);
     report
 }
 
@@ -77,10 +74,7 @@ pub async fn check_store<S: TestedStore>(make: impl Fn() -> S) -> ConformanceRep
 ///
 /// `Display` writes a line for each of them.
 #[derive(Debug, Clone)]
-pub struct ConformanceReport {
-    subject: String,
-    found: Vec<(&'static str, Found)>,
-}
+pub struct ConformanceReport(Vec<(&'static str, Found)>);
 
 #[derive(Debug, Clone)]
 enum Found {
@@ -102,16 +96,14 @@ impl ConformanceReport {
     /// Returns the names of the cases that failed.
     pub fn failed(&self) -> Vec<&'static str> {
         let has_failed = |found: &Found| matches!(found, Found::Failed(_));
-        let failed = self.found.iter().filter(|(_, found)| has_failed(found));
+        let failed = self.0.iter().filter(|(_, found)| has_failed(found));
         failed.map(|(name, _)| *name).collect()
     }
 }
 
 impl fmt::Display for ConformanceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}:", ErrorText(&self.subject))?;
-
-        for (name, found) in &self.found {
+        for (name, found) in &self.0 {
             match found {
                 Found::Passed => writeln!(f, "passed   {name}")?,
                 Found::Skipped(lacks) => writeln!(f, "skipped  {name} (lacks {lacks:?})")?,

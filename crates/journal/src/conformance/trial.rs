@@ -235,10 +235,6 @@ impl StoreEngine {
 
 #[async_trait]
 impl TestedEngine for StoreEngine {
-    fn name(&self) -> String {
-        self.store.name()
-    }
-
     fn lacks(&self) -> &[Ability] {
         &self.lacks
     }

@@ -1,10 +1,9 @@
 //! A file for each run.
 
-mod events;
 mod lines;
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, BufRead, BufReader, Read as _, Seek, SeekFrom, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -13,42 +12,30 @@ use std::time::UNIX_EPOCH;
 use async_trait::async_trait;
 use cogwork_text::files::{Access, Folder, LockFile, safe_name};
 
-use self::lines::{Joins, ReadLines, append};
-use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine, blocking};
-use crate::mutex;
-use crate::record::Reader;
+use crate::backend::{
+    Backend, EVENTS_PART, Edit, Expected, Held, Taken, TextLine, blocking, guard,
+};
+use crate::header::Header;
+use crate::record::{Reader, parse};
 use crate::summary::Standing;
-use crate::{EventLine, RunQuery, RunStatus, RunSummary, StoreError, folder, lock};
+use crate::{EventLine, RunQuery, RunStatus, RunSummary, StoreError, lock};
 
 /// The ending of the file of each run.
-const ENDING: &str = ".jsonl";
+const LINES: &str = ".jsonl";
+const EVENTS: &str = ".events";
+const LOCK: &str = ".lock";
+/// Of the file that replaces the lines once it is complete. Its name is fixed, so that leftovers of a
+/// crash are found.
+const NEW: &str = ".new";
+
+fn name(run_id: &str, ending: &str) -> String {
+    safe_name(run_id) + ending
+}
 
 /// A folder with a file for each run.
 #[derive(Debug, Clone)]
 pub(crate) struct Files {
     folder: PathBuf,
-}
-
-/// The names of the files of a run.
-struct Names {
-    lines: String,
-    events: String,
-    lock: String,
-    /// The file that replaces the lines once it is complete. Its name is fixed, so that leftovers of a
-    /// crash are found.
-    new: String,
-}
-
-impl Names {
-    fn of(run_id: &str) -> Self {
-        let name = safe_name(run_id);
-        Self {
-            lines: format!("{name}{ENDING}"),
-            events: format!("{name}.events"),
-            lock: format!("{name}.lock"),
-            new: format!("{name}.new"),
-        }
-    }
 }
 
 impl Files {
@@ -57,43 +44,49 @@ impl Files {
     }
 
     fn path(&self, run_id: &str) -> PathBuf {
-        self.folder.join(Names::of(run_id).lines)
+        self.folder.join(name(run_id, LINES))
+    }
+
+    /// Opens the folder. Returns `None` if it doesn't exist.
+    fn open(&self) -> Result<Option<Folder>, StoreError> {
+        match Folder::open(&self.folder) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(failed(&self.folder, "opened")(error.into())),
+        }
     }
 
     /// Opens the folder of a run that exists.
     fn existing(&self, run_id: &str) -> Result<Option<Folder>, StoreError> {
-        let Some(folder) = folder::open(&self.folder)? else {
+        let Some(folder) = self.open()? else {
             return Ok(None);
         };
 
-        let path = self.path(run_id);
-        let exists = folder.has_file(Names::of(run_id).lines);
-        let exists = exists.map_err(|error| failed(&path, "opened")(error.into()))?;
+        let exists = folder.has_file(name(run_id, LINES));
+        let exists = exists.map_err(|error| failed(&self.path(run_id), "opened")(error.into()))?;
         Ok(exists.then_some(folder))
     }
 
     fn take_now(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError> {
-        let path = self.path(run_id);
-        let names = Names::of(run_id);
         // A failed lookup leaves no lock file.
         let folder = match expected {
             Expected::Existing => self.existing(run_id)?,
-            Expected::New | Expected::Either => Some(folder::create(&self.folder)?),
+            Expected::New | Expected::Either => Some(lock::create(&self.folder)?),
         };
         let Some(folder) = folder else {
             return Ok(None);
         };
 
-        let lock = lock::take(&folder, &names.lock, run_id)?;
+        let lock = lock::take(&folder, &name(run_id, LOCK), run_id)?;
         // Left by a crash during a fold. If it cannot be removed, the next fold reports the error.
-        let _ = folder.remove_leftover(&names.new);
+        let _ = folder.remove_leftover(name(run_id, NEW));
         let mut taken = FileRun {
-            path,
-            names,
+            path: self.path(run_id),
+            run_id: run_id.to_owned(),
             folder,
             file: None,
             events: None,
-            whole: 0,
+            length: 0,
             _lock: lock,
         };
         let lines = match self.existing(run_id)? {
@@ -122,131 +115,112 @@ impl Files {
         };
 
         let path = self.path(run_id);
-        let file = folder.open_file(Names::of(run_id).lines, Access::Read);
-        let file = file.map_err(|error| failed(&path, "read")(error.into()))?;
-        let mut lines = ReadLines::of(&path, &file);
-        let mut read = Vec::new();
-        for number in 1..numbers.end {
-            let Some(line) = lines.next_line()? else {
-                break;
-            };
-            if number == 1 {
-                // It must be a record, whatever part of it is wanted.
-                self.reader(run_id).header(&line)?;
-            }
-            if number >= numbers.start {
-                read.push(line);
-            }
+        let bytes = contents(&folder, &name(run_id, LINES)).map_err(failed(&path, "read"))?;
+        let read = lines::read(&path, &bytes, numbers.end - 1);
+        if let Some(damage) = read.damage {
+            return Err(damage);
+        }
+        if let Some(header) = read.lines.first() {
+            // It must be a record of this run, whatever part of it is wanted.
+            self.reader(run_id).header(header)?;
         }
 
-        Ok(Some(read))
+        let skipped = usize::try_from(numbers.start - 1).unwrap_or(usize::MAX);
+        Ok(Some(read.lines.into_iter().skip(skipped).collect()))
     }
 
     fn remove_now(&self, run_id: &str) -> Result<bool, StoreError> {
-        let names = Names::of(run_id);
         let Some(folder) = self.existing(run_id)? else {
             return Ok(false);
         };
-
-        let lock = lock::take(&folder, &names.lock, run_id)?;
+        let lock = lock::take(&folder, &name(run_id, LOCK), run_id)?;
         if self.existing(run_id)?.is_none() {
             return Ok(false);
         }
 
-        let _ = folder.remove_leftover(&names.new);
-        for name in [&names.events, &names.lines] {
-            match folder.remove_file(name) {
-                Err(error) if !error.is_not_found() => {
-                    return Err(failed(&folder.path_of(name), "removed")(error.into()));
-                }
-                _ => {}
-            }
-        }
-        sync(&folder)?;
-        lock::remove(&folder, &names.lock, lock);
+        let _ = folder.remove_leftover(name(run_id, NEW));
+        let remove = |ending| match folder.remove_file(name(run_id, ending)) {
+            Err(error) if !error.is_not_found() => Err(error),
+            _ => Ok(()),
+        };
+        let removed = remove(EVENTS).and_then(|()| remove(LINES));
+        let removed = removed.and_then(|()| folder.sync());
+        removed.map_err(|error| failed(&self.path(run_id), "removed")(error.into()))?;
+
+        lock::remove(&folder, &name(run_id, LOCK), lock);
         Ok(true)
     }
 
     fn list_now(&self, query: &RunQuery) -> Result<Vec<RunSummary>, StoreError> {
-        let Some(folder) = folder::open(&self.folder)? else {
+        let Some(folder) = self.open()? else {
             return Ok(Vec::new());
         };
 
         let names = match query.only_run() {
             Some(run_id) if self.existing(run_id)?.is_none() => return Ok(Vec::new()),
-            Some(run_id) => vec![Names::of(run_id).lines.into()],
+            Some(run_id) => vec![name(run_id, LINES).into()],
             None => folder
                 .names()
                 .map_err(|error| failed(&self.folder, "read")(error.into()))?,
         };
-        let runs = names.iter().filter_map(|name| {
-            let name = name.to_str()?;
-            let stem = name.strip_suffix(ENDING)?;
-            Some(self.summary(&folder, name, stem))
-        });
-        Ok(query.select(runs.collect()))
+        let names = names.iter().filter_map(|name| name.to_str());
+        let runs = names.filter(|name| name.ends_with(LINES));
+        let runs = runs.map(|name| self.summary(&folder, name)).collect();
+        Ok(query.select(runs))
     }
 
     /// Returns the summary of the run in a file. The part before any damage counts.
-    fn summary(&self, folder: &Folder, name: &str, stem: &str) -> RunSummary {
-        let mut summary = RunSummary {
-            run_id: stem.to_owned(),
+    fn summary(&self, folder: &Folder, name: &str) -> RunSummary {
+        let path = self.folder.join(name);
+        let damaged = |error: StoreError| RunStatus::Damaged {
+            error: error.to_string(),
+        };
+        let unreadable = |error| RunSummary {
+            run_id: name.strip_suffix(LINES).unwrap_or(name).to_owned(),
             flow: String::new(),
             fork: None,
             started: UNIX_EPOCH,
             updated: None,
             entries: 0,
-            status: RunStatus::Open,
+            status: damaged(error),
         };
 
-        if let Err(error) = self.summarize(folder, name, &mut summary) {
-            summary.status = RunStatus::Damaged {
-                error: error.to_string(),
-            };
-        }
-        summary
-    }
-
-    fn summarize(
-        &self,
-        folder: &Folder,
-        name: &str,
-        summary: &mut RunSummary,
-    ) -> Result<(), StoreError> {
-        let path = self.folder.join(name);
-        let file = folder.open_file(name, Access::Read);
-        let file = file.map_err(|error| failed(&path, "read")(error.into()))?;
-        let mut lines = ReadLines::of(&path, &file);
-        let header = lines.header()?;
-        let reader = Reader {
-            backend: self,
-            run_id: &header.run_id,
+        let bytes = match contents(folder, name) {
+            Ok(bytes) => bytes,
+            Err(error) => return unreadable(failed(&path, "read")(error)),
+        };
+        let read = lines::read(&path, &bytes, u64::MAX);
+        let mut damage = read.damage;
+        let Some((first, lines)) = read.lines.split_first() else {
+            return unreadable(
+                damage.unwrap_or_else(|| failed(&path, "read")(io::ErrorKind::InvalidData.into())),
+            );
+        };
+        let place = format!("{}, line 1", path.display());
+        let header: Header = match parse(&place, 1, &first.text) {
+            Ok(header) => header,
+            Err(error) => return unreadable(error),
         };
 
         let mut standing = Standing::default();
         let mut updated = Some(header.started);
-        let mut number = 1;
-        let mut next = || -> Result<bool, StoreError> {
-            let Some(line) = lines.next_line()? else {
-                return Ok(false);
-            };
-            number += 1;
+        let reader = self.reader(&header.run_id);
+        for (number, line) in (2..).zip(lines) {
+            match reader.entry(number, line) {
+                Ok(read) => standing.add(&read.entry),
+                Err(error) => {
+                    damage = Some(error);
+                    break;
+                }
+            }
             updated = line.at;
-            for line in reader.entries(&[line], number)? {
-                standing.add(&line.entry);
-            }
-            Ok(true)
-        };
+        }
 
-        let read = loop {
-            match next() {
-                Ok(true) => {}
-                Ok(false) => break Ok(()),
-                Err(error) => break Err(error),
-            }
-        };
-        *summary = standing.summary(header, updated);
-        read
+        let mut summary = standing.summary(header.clone(), updated);
+        if let Some(error) = damage {
+            summary.status = damaged(error);
+        }
+        summary
     }
 
     fn reader<'a>(&'a self, run_id: &'a str) -> Reader<'a> {
@@ -305,14 +279,16 @@ impl Backend for Files {
             let Some(folder) = files.existing(run_id)? else {
                 return Ok(None);
             };
-            events::read(&folder, &Names::of(run_id).events, from).map(Some)
+            let name = name(run_id, EVENTS);
+            let read = read_events(&folder, &name, from);
+            read.map(Some)
+                .map_err(failed(&folder.path_of(&name), "read"))
         };
         self.run(run_id, read).await
     }
 
     async fn list(&self, query: RunQuery) -> Result<Vec<RunSummary>, StoreError> {
-        let files = self.clone();
-        blocking(self.place(), move || files.list_now(&query)).await
+        self.run("", move |files, _| files.list_now(&query)).await
     }
 
     async fn remove(&self, run_id: &str) -> Result<bool, StoreError> {
@@ -321,129 +297,186 @@ impl Backend for Files {
 
     async fn is_in_use(&self, run_id: &str) -> Result<Option<bool>, StoreError> {
         let is_in_use = |files: &Self, run_id: &str| match files.existing(run_id)? {
-            Some(folder) => lock::is_taken(&folder, &Names::of(run_id).lock, run_id).map(Some),
+            Some(folder) => lock::is_taken(&folder, &name(run_id, LOCK), run_id).map(Some),
             None => Ok(None),
         };
         self.run(run_id, is_in_use).await
     }
 }
 
+fn contents(folder: &Folder, name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut file = folder.open_file(name, Access::Read)?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads the complete lines of one part of a file, or of the first line if that is longer.
+fn read_events(folder: &Folder, name: &str, from: u64) -> io::Result<Vec<EventLine>> {
+    let mut file = match folder.open_file(name, Access::Read) {
+        Ok(file) => file,
+        // No events were written.
+        Err(error) if error.is_not_found() => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    file.seek(SeekFrom::Start(from))?;
+    let mut file = BufReader::new(file);
+
+    let mut lines = Vec::new();
+    let mut next = from;
+    while next - from < EVENTS_PART as u64 {
+        let mut line = Vec::new();
+        let read = file.read_until(b'\n', &mut line)?;
+        if line.pop() != Some(b'\n') {
+            break;
+        }
+
+        next += read as u64;
+        let json = String::from_utf8_lossy(&line).into_owned();
+        lines.push(EventLine { json, next });
+    }
+    Ok(lines)
+}
+
 /// A run that is locked.
 struct FileRun {
     path: PathBuf,
-    names: Names,
+    run_id: String,
     folder: Folder,
     /// The file with the lines, if it exists.
     file: Option<File>,
     /// The file with the events, once some were written.
     events: Option<File>,
     /// The length of its whole lines. A crash may have left an incomplete one after them.
-    whole: u64,
+    length: u64,
     _lock: LockFile,
 }
 
 struct HeldFile(Arc<Mutex<FileRun>>);
 
+impl HeldFile {
+    async fn blocking(
+        &self,
+        ending: &str,
+        work: impl FnOnce(&mut FileRun) -> io::Result<()> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let run = Arc::clone(&self.0);
+        let path = {
+            let run = guard(&run);
+            run.folder.path_of(name(&run.run_id, ending))
+        };
+        let work = move || work(&mut guard(&run)).map_err(failed(&path, "written"));
+        blocking(String::new(), work).await
+    }
+}
+
 #[async_trait]
 impl Held for HeldFile {
     async fn write(&mut self, edit: Edit) -> Result<(), StoreError> {
-        let run = Arc::clone(&self.0);
-        let place = mutex::lock(&run).path.display().to_string();
-        blocking(place, move || mutex::lock(&run).write(&edit)).await
+        let write = move |run: &mut FileRun| match edit.replaces {
+            Some(_) => run.replace(&edit.lines),
+            None => run.append(&edit.lines),
+        };
+        self.blocking(LINES, write).await
     }
 
     async fn write_events(&mut self, events: Vec<String>) -> Result<(), StoreError> {
-        let run = Arc::clone(&self.0);
-        let place = mutex::lock(&run).path.display().to_string();
-        let write = move || {
-            let mut run = mutex::lock(&run);
-            let FileRun {
-                folder,
-                names,
-                events: file,
-                ..
-            } = &mut *run;
-            events::append(folder, &names.events, file, &events)
-        };
-        blocking(place, write).await
+        let write = move |run: &mut FileRun| run.append_events(&events);
+        self.blocking(EVENTS, write).await
     }
 }
 
 impl FileRun {
     /// Reads all lines, without changing anything.
     fn read(&mut self) -> Result<Vec<TextLine>, StoreError> {
-        let file = self.folder.open_file(&self.names.lines, Access::Append);
-        let file = file.map_err(|error| failed(&self.path, "opened")(error.into()))?;
-
-        let mut reader = ReadLines::of(&self.path, &file);
-        let mut lines = Vec::new();
-        while let Some(line) = reader.next_line()? {
-            lines.push(line);
+        let open = || -> io::Result<(File, Vec<u8>)> {
+            let mut bytes = Vec::new();
+            let mut file = self
+                .folder
+                .open_file(name(&self.run_id, LINES), Access::Append)?;
+            file.read_to_end(&mut bytes)?;
+            Ok((file, bytes))
+        };
+        let (file, bytes) = open().map_err(failed(&self.path, "opened"))?;
+        let read = lines::read(&self.path, &bytes, u64::MAX);
+        if let Some(damage) = read.damage {
+            return Err(damage);
         }
 
-        self.whole = reader.whole();
         // A process that was killed may have left lines that aren't on disk yet.
         file.sync_data().map_err(failed(&self.path, "written"))?;
+        self.length = read.length;
         self.file = Some(file);
-        Ok(lines)
+        Ok(read.lines)
     }
 
-    fn write(&mut self, edit: &Edit) -> Result<(), StoreError> {
-        if edit.replaces.is_some() {
-            self.file = Some(self.replace(&edit.lines)?);
-            return Ok(());
+    fn append(&mut self, lines: &[TextLine]) -> io::Result<()> {
+        let mut file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        if file.metadata()?.len() > self.length {
+            file.set_len(self.length)?;
         }
 
         let mut text = Vec::new();
-        let mut joins = Joins::Nothing;
-        for line in &edit.lines {
-            append(&mut text, line, joins);
-            joins = Joins::TheLineBefore;
-        }
-        self.append(&text).map_err(failed(&self.path, "written"))
-    }
-
-    fn append(&mut self, text: &[u8]) -> io::Result<()> {
-        let mut file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        if file.metadata()?.len() > self.whole {
-            file.set_len(self.whole)?;
-        }
-
-        file.write_all(text)?;
+        lines::append(&mut text, lines, true);
+        file.write_all(&text)?;
         file.sync_data()?;
-        self.whole += text.len() as u64;
+        self.length += text.len() as u64;
         Ok(())
     }
 
     /// Replaces the file, or creates it: after a crash, either the old or the new one is there.
-    fn replace(&mut self, lines: &[TextLine]) -> Result<File, StoreError> {
+    fn replace(&mut self, lines: &[TextLine]) -> io::Result<()> {
         let mut text = Vec::new();
-        for line in lines {
-            append(&mut text, line, Joins::Nothing);
-        }
-
-        let path = self.folder.path_of(&self.names.new);
-        let new = (self.folder).temporary_named(&self.names.lines, &self.names.new);
-        let mut new = new.map_err(|error| failed(&path, "written")(error.into()))?;
-        new.write_all(&text).map_err(failed(&path, "written"))?;
+        lines::append(&mut text, lines, false);
+        let (target, new) = (name(&self.run_id, LINES), name(&self.run_id, NEW));
+        let mut new = self.folder.temporary_named(target, new)?;
+        new.write_all(&text)?;
         // The file only gets its name once it is completely on disk.
-        new.file().sync_all().map_err(failed(&path, "written"))?;
+        new.file().sync_all()?;
 
-        let placed = new.put_in_place();
-        let file = placed.map_err(|error| failed(&self.path, "written")(error.into()))?;
-        sync(&self.folder)?;
-        self.whole = text.len() as u64;
-        Ok(file)
+        self.file = Some(new.put_in_place()?);
+        self.length = text.len() as u64;
+        Ok(self.folder.sync()?)
+    }
+
+    /// Appends events, to a file that is opened the first time and never synced.
+    fn append_events(&mut self, events: &[String]) -> io::Result<()> {
+        let mut text = String::new();
+        let open = match self.events.take() {
+            Some(open) => open,
+            None => {
+                let name = name(&self.run_id, EVENTS);
+                let open = self.folder.open_or_create(name, Access::Append)?;
+                if !ends_a_line(&open)? {
+                    // A crash left an incomplete line.
+                    text.push('\n');
+                }
+                open
+            }
+        };
+
+        for event in events {
+            text.push_str(event);
+            text.push('\n');
+        }
+        self.events.insert(open).write_all(text.as_bytes())
     }
 }
 
-fn sync(folder: &Folder) -> Result<(), StoreError> {
-    let synced = folder.sync();
-    synced.map_err(|error| failed(folder.path(), "synced")(error.into()))
+fn ends_a_line(mut file: &File) -> io::Result<bool> {
+    let length = file.metadata()?.len();
+    let Some(before) = length.checked_sub(1) else {
+        return Ok(true);
+    };
+
+    let mut last = [0];
+    file.seek(SeekFrom::Start(before))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
 /// Makes the error of a system call, which did not do what it should.
-fn failed(path: &Path, done: &'static str) -> impl Fn(io::Error) -> StoreError {
+fn failed(path: &Path, done: &'static str) -> impl Fn(io::Error) -> StoreError + use<> {
     let path = path.display().to_string();
     move |error| StoreError::io(format_args!("{path}: cannot be {done}"), error)
 }

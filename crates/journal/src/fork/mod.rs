@@ -1,25 +1,21 @@
 //! Forks: new runs that begin with a part of the record of another run.
 
 mod cut;
-mod edit_state;
-mod origin;
 mod plan;
-mod preview;
-mod previewed;
 mod replay;
-mod start;
 mod step;
 
-pub use origin::ForkOrigin;
-pub use previewed::{ForkOutcome, ForkPreview};
-
 use std::fmt;
+use std::pin::Pin;
 
-use cogwork_flow::journal::{Json, OutcomeProblem};
-use serde::Serialize;
+use cogwork_flow::Flow;
+use cogwork_flow::journal::{Json, OutcomeProblem, Snapshot};
+use cogwork_text::{Name, NameList};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use edit_state::EditState;
+use self::replay::{Replay, edited};
+use crate::StoreError;
 
 /// How to fork a run, for [`Store::fork`](crate::Store::fork).
 ///
@@ -92,6 +88,11 @@ pub struct Fork<S> {
     state: Option<EditState<S>>,
     changes_flow: bool,
 }
+
+/// Replays so many steps, and edits the state after them.
+type EditState<S> = Box<dyn for<'f> FnOnce(&'f Flow<S>, Replay, u64) -> Edits<'f> + Send>;
+
+type Edits<'f> = Pin<Box<dyn Future<Output = Result<Snapshot, StoreError>> + Send + 'f>>;
 
 /// Where the runs part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,7 +195,9 @@ impl<S> Fork<S> {
     where
         S: Serialize + DeserializeOwned + Send + 'static,
     {
-        self.state = Some(edit_state::boxed(edit));
+        self.state = Some(Box::new(|flow, replay, steps| {
+            Box::pin(edited(flow, replay, steps, edit))
+        }));
         self
     }
 
@@ -222,4 +225,65 @@ impl<S> fmt::Debug for Fork<S> {
             .field("changes_flow", &self.changes_flow)
             .finish()
     }
+}
+
+/// Where a run was forked from, as recorded with it. See [`Fork`](crate::Fork).
+///
+/// `{}` writes it in one line: "`run 3` at step 7, with a different outcome of shop/charge#7".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ForkOrigin {
+    /// The id of the other run.
+    pub run_id: String,
+    /// The step at which the runs part. All steps before it were taken from the other run.
+    pub step: u64,
+    /// The names of the steps with a different outcome than in the other run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edited_outcomes: Vec<String>,
+    /// Whether the state before the step was edited.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited_state: bool,
+}
+
+impl fmt::Display for ForkOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let run_id = Name(&self.run_id);
+        write!(f, "`{run_id}` at step {}", self.step)?;
+
+        if self.edited_state {
+            f.write_str(", with an edited state")?;
+        }
+        if self.edited_outcomes.is_empty() {
+            return Ok(());
+        }
+
+        let outcomes = NameList::and(&self.edited_outcomes);
+        write!(f, ", with a different outcome of {outcomes}")
+    }
+}
+
+/// What a fork begins with, as [`Store::preview_fork`](crate::Store::preview_fork) returns it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ForkPreview<S> {
+    /// The step at which the runs part.
+    pub step: u64,
+    /// The outcomes of this step that are on record in the other run, in the order in which they were
+    /// recorded. Those are what [`Fork::with_outcome`](crate::Fork::with_outcome) and
+    /// [`Fork::with_outcome_of`](crate::Fork::with_outcome_of) replace.
+    pub outcomes: Vec<ForkOutcome>,
+    /// The state of the new run before the first step that is executed: before step
+    /// [`step`](Self::step) or, if all of its outcomes are kept or edited, after it.
+    pub state: S,
+}
+
+/// A recorded outcome.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ForkOutcome {
+    /// The name of the step, of a part of it, or of a call in it.
+    pub step: String,
+    /// The outcome. For a wait, this is the answer.
+    pub outcome: Json,
 }

@@ -4,142 +4,176 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use cogwork_flow::Flow;
-use cogwork_flow::journal::{Entry, Json, Snapshot};
+use cogwork_flow::journal::Entry;
 use cogwork_text::{Name, NameList};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::cut::{Cut, Edited, Kept, answer_at, step};
-use super::previewed::ForkOutcome;
+use super::cut::{Cut, Edited, answer_at, step};
 use super::replay::Replay;
 use super::step::{outermost_number, step_around_call};
-use super::{At, Fork, ForkOrigin, NewOutcome};
+use super::{At, Fork, ForkOrigin, ForkOutcome, ForkPreview, NewOutcome};
 use crate::error::Kind;
-use crate::header::Header;
+use crate::header::{Header, now};
 use crate::record::{Line, Record, Wanted, check_order};
-use crate::time::now;
-use crate::{Store, StoreError};
+use crate::{RunJournal, Store, StoreError};
+
+/// How many ids are tried for a fork without an id.
+const MAX_IDS: u32 = 10_000;
 
 /// What a fork begins with.
-pub(super) struct Plan {
-    /// The location of the other run, for messages.
-    pub(super) place: String,
-    /// The header of the other run.
-    pub(super) header: Header,
-    pub(super) origin: ForkOrigin,
+struct Plan {
+    source: Source,
+    /// The header of the new run, which has no id yet.
+    header: Header,
+    origin: ForkOrigin,
     /// The lines of the new run after its header.
-    pub(super) lines: Vec<Line>,
+    lines: Vec<Line>,
     /// The recorded outcomes of the step at which the runs part.
-    pub(super) outcomes: Vec<ForkOutcome>,
-    pub(super) steps: KeptSteps,
-}
-
-/// How many steps a fork replays, after the snapshot with which it begins, if there is one.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct KeptSteps {
-    /// Those of which everything is on record.
-    pub(super) complete: u64,
-    /// Those of which a part may be on record.
-    pub(super) partial: u64,
+    outcomes: Vec<ForkOutcome>,
+    /// How many steps the fork replays of which everything is on record…
+    complete: u64,
+    /// …and how many of which a part may be on record.
+    partial: u64,
 }
 
 impl<S> Fork<S> {
-    /// Reads the record of a run, and returns what the fork keeps of it.
-    pub(super) async fn plan(
+    /// Reads the record of a run, and starts a new run with a part of it.
+    pub(crate) async fn start(
+        mut self,
+        store: &Store,
+        run_id: &str,
+        flow: &Flow<S>,
+    ) -> Result<RunJournal, StoreError> {
+        let new_id = self.run_id.take();
+        let Plan {
+            source,
+            header,
+            lines,
+            ..
+        } = self.plan(store, run_id, flow).await?;
+        let open = |id: &str| {
+            let record = Record {
+                header: Header {
+                    run_id: id.to_owned(),
+                    ..header.clone()
+                },
+                lines: lines.clone(),
+            };
+            store.opener(id).open(Some(record), None)
+        };
+
+        if let Some(id) = new_id {
+            return open(&id).await;
+        }
+        for number in 1..=MAX_IDS {
+            match open(&format!("{run_id} fork {number}")).await {
+                // A run that is in use exists as well.
+                Err(error) if error.is_already_there() || error.is_locked() => {}
+                opened => return opened,
+            }
+        }
+
+        let problem = format!("it has {MAX_IDS} forks without an id; expected `Fork::with_run_id`");
+        Err(source.problem(Kind::AlreadyThere, &problem))
+    }
+
+    /// Replays the part of the record that the fork keeps.
+    pub(crate) async fn preview(
         self,
         store: &Store,
         run_id: &str,
         flow: &Flow<S>,
-    ) -> Result<Plan, StoreError> {
+    ) -> Result<ForkPreview<S>, StoreError>
+    where
+        S: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let plan = self.plan(store, run_id, flow).await?;
+        let replay = Replay::new(&plan.source, &plan.header, &plan.lines);
+        let mut replayed = replay.begin(flow)?;
+        replayed.take(plan.complete).await?;
+        for _ in 0..plan.partial {
+            replayed.take_recorded_part().await?;
+        }
+
+        Ok(ForkPreview {
+            step: plan.origin.step,
+            outcomes: plan.outcomes,
+            state: replayed.state,
+        })
+    }
+
+    /// Decides what the fork keeps of the record of a run.
+    async fn plan(self, store: &Store, run_id: &str, flow: &Flow<S>) -> Result<Plan, StoreError> {
         let opener = store.opener(run_id);
-        let wanted = Wanted::Fork {
-            flow: flow.graph(),
-            changes_flow: self.changes_flow,
+        let wanted = Wanted {
+            may_have_changed: self.changes_flow,
+            ..Wanted::flow(flow.graph())
         };
         let Record { header, lines } = opener.read(&wanted).await?;
-        let place = opener.place();
         let source = Source {
-            place: &place,
-            run_id,
+            place: opener.place(),
+            run_id: run_id.to_owned(),
         };
 
-        let Fork {
-            at,
-            outcomes,
-            state,
-            ..
-        } = self;
-
-        let steps = source.steps(&lines);
-        let is_at_end = at == At::End;
-        let step = source.step(at, &steps, &lines)?;
-        if is_at_end && !outcomes.is_empty() {
+        let steps = Source::steps(&lines);
+        if self.at == At::End && !self.outcomes.is_empty() {
             let problem = "an outcome can be edited with `Fork::at`, not with `Fork::at_end`";
             return Err(source.problem(Kind::UnknownStep, &problem));
         }
-
-        let recorded = Outcomes::of(&lines, step).values(&lines);
-        let edits = source.edits(step, &lines, outcomes)?;
+        let step = source.step(self.at, &steps, &lines)?;
+        let outcomes = Outcomes::of(&lines, step).values(&lines);
+        let edits = &source.edits(step, &lines, self.outcomes)?;
         let origin = ForkOrigin {
             run_id: run_id.to_owned(),
             step,
             edited_outcomes: edits.iter().map(|edit| edit.step.clone()).collect(),
-            edited_state: state.is_some(),
+            edited_state: self.state.is_some(),
         };
 
-        let edits = &edits;
         let mut kept = Cut { step, edits }.apply(lines);
-        let mut replayed = KeptSteps::of(step, &steps, !edits.is_empty());
-        if let Some(state) = state {
-            let first = first_state(&kept.before).map_or_else(|| Json::of(&header.input), Ok);
-            let replay = Replay {
-                place: place.clone(),
-                run_id: run_id.to_owned(),
-                first: first.map_err(|problem| source.problem(Kind::Damaged, &problem))?,
-                entries: kept.before.iter().map(|line| line.entry.clone()).collect(),
-                steps: step - steps.start(),
-            };
-            let snapshot = state(flow, replay).await?;
-            kept.replace_steps(snapshot);
-            replayed = KeptSteps::of(step, &(step..=u64::MAX), !edits.is_empty());
+        let mut before = step - steps.start();
+        // The last step on record may be incomplete.
+        let mut is_at_end = step == *steps.end() && before > 0;
+        if let Some(edit) = self.state {
+            let replay = Replay::new(&source, &header, &kept.before);
+            let snapshot = edit(flow, replay, before).await?;
+            kept.before = vec![Line {
+                entry: Entry::Snapshot(snapshot),
+                at: Some(now()),
+            }];
+            (before, is_at_end) = (0, false);
         }
 
-        let lines = kept.into_lines();
+        let lines = [kept.before, kept.at, kept.unused].concat();
         check_order(&lines).map_err(|error| source.problem(Kind::Damaged, &error.problem))?;
-
         Ok(Plan {
-            place,
-            header,
+            header: Header {
+                started: now(),
+                fork: Some(origin.clone()),
+                graph: flow.graph(),
+                ..header
+            },
+            source,
             origin,
             lines,
-            outcomes: recorded,
-            steps: replayed,
+            outcomes,
+            complete: before - u64::from(is_at_end),
+            partial: u64::from(is_at_end) + u64::from(!edits.is_empty()),
         })
     }
 }
 
-impl KeptSteps {
-    /// Returns the steps before this one, of those that are on record, and the step itself if its
-    /// outcome is edited.
-    fn of(step: u64, recorded: &RangeInclusive<u64>, has_edits: bool) -> Self {
-        let before = step - recorded.start();
-        // The last step on record may be incomplete.
-        let is_at_end = step == *recorded.end() && before > 0;
-
-        Self {
-            complete: before - u64::from(is_at_end),
-            partial: u64::from(is_at_end) + u64::from(has_edits),
-        }
-    }
-}
-
 /// The run that is forked, for messages.
-struct Source<'a> {
-    place: &'a str,
-    run_id: &'a str,
+#[derive(Clone)]
+pub(super) struct Source {
+    pub(super) place: String,
+    pub(super) run_id: String,
 }
 
-impl Source<'_> {
+impl Source {
     /// Returns the steps at which the run can be forked.
-    fn steps(&self, lines: &[Line]) -> RangeInclusive<u64> {
+    fn steps(lines: &[Line]) -> RangeInclusive<u64> {
         let folded = match lines.first().map(|line| &line.entry) {
             Some(Entry::Snapshot(snapshot)) => snapshot.number,
             _ => 0,
@@ -229,9 +263,9 @@ impl Source<'_> {
         edits.collect()
     }
 
-    fn problem(&self, kind: Kind, problem: &dyn std::fmt::Display) -> StoreError {
-        let place = self.place;
-        let run_id = Name(self.run_id);
+    pub(super) fn problem(&self, kind: Kind, problem: &dyn std::fmt::Display) -> StoreError {
+        let place = &self.place;
+        let run_id = Name(&self.run_id);
         let text = format_args!("{place}: the run `{run_id}` cannot be forked: {problem}");
         StoreError::new(kind, text)
     }
@@ -302,26 +336,5 @@ impl<'a> Outcomes<'a> {
         let mut names: Vec<_> = outcomes.iter().map(|(_, step)| *step).collect();
         names.sort_unstable();
         NameList::or(names).to_string()
-    }
-}
-
-pub(super) fn first_state(lines: &[Line]) -> Option<Json> {
-    match &lines.first()?.entry {
-        Entry::Snapshot(snapshot) => Some(snapshot.state.clone()),
-        _ => None,
-    }
-}
-
-impl Kept {
-    /// Replaces the steps before the fork with a snapshot.
-    fn replace_steps(&mut self, snapshot: Snapshot) {
-        self.before = vec![Line {
-            entry: Entry::Snapshot(snapshot),
-            at: Some(now()),
-        }];
-    }
-
-    fn into_lines(self) -> Vec<Line> {
-        [self.before, self.at, self.unused].concat()
     }
 }

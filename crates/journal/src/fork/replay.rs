@@ -1,7 +1,6 @@
 //! Replays recorded steps in memory.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,150 +8,156 @@ use cogwork_flow::journal::{
     Awaited, Entry, Journal, Json, MemoryJournal, Snapshot, StepError, Waited, Work,
 };
 use cogwork_flow::{BoxError, Flow, Run, StepName, Stepped};
-use cogwork_text::Name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::cut::step;
+use super::plan::Source;
 use super::step::{OtherVisit, other_visit};
 use crate::StoreError;
 use crate::error::Kind;
+use crate::header::Header;
+use crate::record::Line;
 
 /// A part of a record.
 pub(super) struct Replay {
-    /// The location of the run, for messages.
-    pub(super) place: String,
-    pub(super) run_id: String,
+    source: Source,
     /// The input of the run, or the state of its snapshot.
-    pub(super) first: Json,
-    pub(super) entries: Vec<Entry>,
-    /// How many steps to take. All of their outcomes have to be on record.
-    pub(super) steps: u64,
+    first: Json,
+    entries: Vec<Entry>,
 }
 
-/// A run that was replayed, with its state.
+/// A run that is replayed, with its state.
 pub(super) struct Replayed<'f, S> {
-    pub(super) run: Run<'f, S>,
+    source: Source,
+    run: Run<'f, S>,
     pub(super) state: S,
     has_ended: bool,
-    stops: Arc<Stops>,
+    stop: Arc<OnceLock<Stop>>,
 }
 
 /// Why a replay stopped, if what is on record isn't enough.
-#[derive(Default)]
-struct Stops {
+#[derive(Clone, Copy, PartialEq)]
+enum Stop {
     /// An outcome isn't on record.
-    is_missing: AtomicBool,
+    Missing,
     /// The flow visits a different node than the recorded run.
-    is_other_path: AtomicBool,
+    OtherPath,
 }
 
 impl Replay {
-    /// Takes the steps, beginning with the recorded state.
-    pub(super) async fn take<S>(self, flow: &Flow<S>) -> Result<Replayed<'_, S>, StoreError>
+    pub(super) fn new(source: &Source, header: &Header, lines: &[Line]) -> Self {
+        let first = match lines.first().map(|line| &line.entry) {
+            Some(Entry::Snapshot(snapshot)) => snapshot.state.clone(),
+            _ => Json::from_record(header.input.get()),
+        };
+        Self {
+            source: source.clone(),
+            first,
+            entries: lines.iter().map(|line| line.entry.clone()).collect(),
+        }
+    }
+
+    /// Begins with the recorded state.
+    pub(super) fn begin<S>(self, flow: &Flow<S>) -> Result<Replayed<'_, S>, StoreError>
     where
         S: Serialize + DeserializeOwned + Send + 'static,
     {
-        let state = self.first_state()?;
-        let journal = MemoryJournal::over(self.run_id.as_str(), self.entries.clone(), ());
-        let journal = journal.map_err(|error| self.failed(Kind::Damaged, &error.problem))?;
-        let stops = Arc::new(Stops::default());
+        let source = self.source;
+        let state = serde_json::from_str(self.first.as_str()).map_err(|problem| {
+            let problem = format!(
+                "its input isn't a state of the flow, so its state cannot be edited: {problem}"
+            );
+            source.problem(Kind::Value, &problem)
+        })?;
         let steps = self.entries.iter().filter_map(step);
+        let steps = steps.map(str::to_owned).collect();
+        let journal = MemoryJournal::over(source.run_id.as_str(), self.entries, ());
+        let journal = journal.map_err(|error| source.problem(Kind::Damaged, &error.problem))?;
+
+        let stop = Arc::default();
         let on_record = OnRecord {
             journal,
-            steps: steps.map(str::to_owned).collect(),
-            stops: Arc::clone(&stops),
+            steps,
+            stop: Arc::clone(&stop),
         };
-
-        let run = flow.begin().with_max_steps(u64::MAX);
-        let mut replayed = Replayed {
-            run: run.with_journal(on_record),
+        Ok(Replayed {
+            source,
+            run: flow
+                .begin()
+                .with_max_steps(u64::MAX)
+                .with_journal(on_record),
             state,
             has_ended: false,
-            stops,
-        };
-
-        for taken in 0..self.steps {
-            if replayed.has_ended {
-                let problem = format!("it ends after {taken} steps");
-                return Err(self.failed(Kind::UnknownStep, &problem));
-            }
-            let stepped = replayed.run.step(&mut replayed.state).await;
-            let stepped = stepped.map_err(|error| {
-                let kind = replayed.stops.kind().unwrap_or(Kind::Other);
-                self.failed(kind, &error)
-            })?;
-            replayed.has_ended = matches!(stepped, Stepped::Ended(_));
-        }
-        Ok(replayed)
-    }
-
-    fn first_state<S: DeserializeOwned>(&self) -> Result<S, StoreError> {
-        serde_json::from_str(self.first.as_str()).map_err(|problem| {
-            let place = &self.place;
-            let run_id = Name(&self.run_id);
-            let text = format_args!(
-                "{place}: the input of the run `{run_id}` isn't a state of the flow, so its state \
-                 cannot be edited: {problem}"
-            );
-            StoreError::new(Kind::Value, text)
+            stop,
         })
     }
-
-    fn failed(&self, kind: Kind, problem: &dyn std::fmt::Display) -> StoreError {
-        failed(&self.place, &self.run_id, kind, problem)
-    }
-}
-
-/// Returns the error of a run that cannot be replayed.
-pub(super) fn failed(
-    place: &str,
-    run_id: &str,
-    kind: Kind,
-    problem: &dyn std::fmt::Display,
-) -> StoreError {
-    let run_id = Name(run_id);
-    let text = format_args!("{place}: the run `{run_id}` cannot be replayed: {problem}");
-    StoreError::new(kind, text)
 }
 
 impl<S> Replayed<'_, S> {
+    /// Takes steps. All of their outcomes have to be on record.
+    pub(super) async fn take(&mut self, steps: u64) -> Result<(), StoreError> {
+        for taken in 0..steps {
+            if self.has_ended {
+                let problem = format!("it ends after {taken} steps");
+                return Err(self.source.problem(Kind::UnknownStep, &problem));
+            }
+            let stepped = self.run.step(&mut self.state).await;
+            let stepped = stepped.map_err(|error| {
+                let kind = self.other_path().unwrap_or(Kind::Other);
+                self.source.problem(kind, &error)
+            })?;
+            self.has_ended = matches!(stepped, Stepped::Ended(_));
+        }
+        Ok(())
+    }
+
     /// Takes another step as far as it is on record.
-    ///
-    /// # Errors
-    ///
-    /// Returns the problem if the flow cannot use what is on record.
-    pub(super) async fn take_recorded_part(&mut self) -> Result<(), PartProblem> {
+    pub(super) async fn take_recorded_part(&mut self) -> Result<(), StoreError> {
         if self.has_ended {
             return Ok(());
         }
 
-        let stepped = self.run.step(&mut self.state).await;
-        let Err(error) = stepped else {
-            return Ok(());
-        };
-        let is_missing = self.stops.is_missing.load(Ordering::Relaxed);
-        if error.paused().is_some() || is_missing {
-            return Ok(());
+        match self.run.step(&mut self.state).await {
+            Ok(_) => Ok(()),
+            Err(error) if error.paused().is_some() => Ok(()),
+            Err(_) if self.stop.get() == Some(&Stop::Missing) => Ok(()),
+            Err(error) => {
+                let kind = self.other_path().unwrap_or(Kind::Value);
+                Err(self.source.problem(kind, &error))
+            }
         }
-        Err(PartProblem {
-            kind: self.stops.kind().unwrap_or(Kind::Value),
-            text: error.to_string(),
-        })
+    }
+
+    fn other_path(&self) -> Option<Kind> {
+        let is_other = self.stop.get() == Some(&Stop::OtherPath);
+        is_other.then_some(Kind::AnotherFlow)
     }
 }
 
-/// Why a step cannot be replayed.
-pub(super) struct PartProblem {
-    pub(super) kind: Kind,
-    pub(super) text: String,
-}
+/// Replays some steps, edits the state after them, and returns a snapshot with it.
+pub(super) async fn edited<S>(
+    flow: &Flow<S>,
+    replay: Replay,
+    steps: u64,
+    edit: impl FnOnce(&mut S) + Send,
+) -> Result<Snapshot, StoreError>
+where
+    S: Serialize + DeserializeOwned + Send + 'static,
+{
+    let mut replayed = replay.begin(flow)?;
+    replayed.take(steps).await?;
+    edit(&mut replayed.state);
 
-impl Stops {
-    fn kind(&self) -> Option<Kind> {
-        let is_other_path = self.is_other_path.load(Ordering::Relaxed);
-        is_other_path.then_some(Kind::AnotherFlow)
-    }
+    let source = &replayed.source;
+    let snapshot = replayed.run.snapshot(&replayed.state);
+    let snapshot = snapshot.map_err(|problem| source.problem(Kind::Value, &problem))?;
+    let snapshot = snapshot.ok_or_else(|| source.problem(Kind::UnknownStep, &"it has ended"))?;
+
+    // A snapshot that cannot be read back would be of no use.
+    let read: Result<S, _> = snapshot.state.read();
+    read.map_err(|problem| source.problem(Kind::Value, &problem))?;
+    Ok(snapshot)
 }
 
 /// A journal that returns what is on record, and does no work.
@@ -160,34 +165,33 @@ struct OnRecord {
     journal: MemoryJournal,
     /// The names of the steps on record.
     steps: Vec<String>,
-    stops: Arc<Stops>,
+    stop: Arc<OnceLock<Stop>>,
 }
 
 impl OnRecord {
     fn missing(&self, step: &StepName) -> BoxError {
         let step = step.to_string();
-        let mut recorded = self.steps.iter();
-        let other = recorded.find_map(|recorded| other_visit(&step, recorded));
-        if let Some(other) = other {
-            self.stops.is_other_path.store(true, Ordering::Relaxed);
-            return another_path(other).into();
-        }
+        let other = self
+            .steps
+            .iter()
+            .find_map(|recorded| other_visit(&step, recorded));
+        let Some(OtherVisit {
+            visited,
+            recorded,
+            number,
+        }) = other
+        else {
+            self.stop.get_or_init(|| Stop::Missing);
+            return format!("no outcome of the step `{step}` is on record").into();
+        };
 
-        self.stops.is_missing.store(true, Ordering::Relaxed);
-        format!("no outcome of the step `{step}` is on record").into()
+        self.stop.get_or_init(|| Stop::OtherPath);
+        let problem = format!(
+            "the flow visits `{visited}`, but the recorded run visited `{recorded}`; use a flow with \
+             the same path, or fork the run at step {number} or before"
+        );
+        problem.into()
     }
-}
-
-fn another_path(other: OtherVisit<'_>) -> String {
-    let OtherVisit {
-        visited,
-        recorded,
-        number,
-    } = other;
-    format!(
-        "the flow visits `{visited}`, but the recorded run visited `{recorded}`; use a flow with \
-         the same path, or fork the run at step {number} or before"
-    )
 }
 
 #[async_trait]
@@ -220,10 +224,6 @@ impl Journal for OnRecord {
 
     async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
         self.journal.deliver(event, answer).await
-    }
-
-    fn awaits(&self, event: &str) -> bool {
-        self.journal.awaits(event)
     }
 
     fn snapshot(&self) -> Option<Snapshot> {

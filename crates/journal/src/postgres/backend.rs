@@ -1,4 +1,4 @@
-//! Takes, reads, lists and removes runs.
+//! Takes, reads, writes, lists and removes runs.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,19 +6,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_text::Name;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 
-use super::claim::Claimed;
-use super::database::Database;
-use super::run::HeldRun;
-use super::statements::TAKE;
-use crate::backend::{Backend, EVENTS_PART, Expected, Taken, TextLine};
+use super::database::{Database, Sql, reconnects};
+use super::lease::{Lease, Stopped};
+use super::statements::{APPEND, EVENTS, TAKE};
+use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine};
 use crate::error::Kind;
 use crate::lock::PATIENCE;
 use crate::record::Reader;
-use crate::rows::{RunRow, WaitRow, check_number, count, event_line};
+use crate::rows::{RunRow, count, event_line, fork_column, time};
 use crate::{EventLine, RunQuery, RunSummary, StoreError};
 
 /// The delay between two attempts to take a run on which somebody works.
@@ -27,25 +25,80 @@ const BETWEEN: Duration = Duration::from_millis(25);
 /// The maximum number of answers to a run that aren't on record yet.
 const MAX_OFFERED: i64 = 1_000;
 
+/// How many events are read at once.
+const EVENTS_AT_ONCE: i64 = 100;
+
 /// A PostgreSQL database, as a store uses it.
 #[derive(Debug)]
 pub(super) struct Postgres(pub(super) Arc<Database>);
 
-/// Who works on a run, and for how many more seconds at most unless it is renewed.
-struct User {
-    worker: String,
-    seconds: f64,
+impl Postgres {
+    /// Finds a run, and may take it if nobody works on it.
+    async fn find(&self, run_id: &str, takes: bool) -> Result<Row, StoreError> {
+        let (worker, seconds) = (&self.0.settings.worker, self.0.lease_seconds());
+        let values: [Sql<'_>; 4] = [&run_id, worker, &seconds, &takes];
+        self.0.query_one("cannot be read", TAKE, &values).await
+    }
+
+    /// Waits before the next attempt to use a run on which somebody works. The time until this is an
+    /// error begins when the run is first found to be in use, because a connection may take longer.
+    async fn wait_for(
+        &self,
+        run_id: &str,
+        found: &Row,
+        give_up: &mut Option<Instant>,
+    ) -> Result<(), StoreError> {
+        let now = Instant::now();
+        let holder: Option<String> = found.get("holder");
+        if let Some(holder) = holder
+            && now >= *give_up.get_or_insert(now + PATIENCE)
+        {
+            return Err(in_use(&self.place(), run_id, &holder, found.get("seconds")));
+        }
+
+        sleep(BETWEEN).await;
+        Ok(())
+    }
+
+    /// Returns whether somebody works on a run, which can use an answer to this event.
+    async fn can_use(&self, run_id: &str, event: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT line, EXISTS (SELECT FROM @.waits WHERE run = key AND event = $2) AS waits, status
+             FROM @.runs JOIN @.lines ON run = key AND number = 1
+             WHERE id = $1 AND worker IS NOT NULL AND wake > clock_timestamp()";
+        let found = self
+            .0
+            .query("cannot be read", sql, &[&run_id, &event])
+            .await?;
+        let Some(row) = found.first() else {
+            return Ok(false);
+        };
+        if row.get::<_, &str>("status") == "ended" {
+            return Err(StoreError::ended(run_id));
+        }
+        if row.get("waits") {
+            return Ok(true);
+        }
+
+        let reader = Reader {
+            backend: self,
+            run_id,
+        };
+        let text = row.get("line");
+        let header = reader.header(&TextLine { text, at: None })?;
+        header.check_event(&self.place(), event)?;
+        Ok(true)
+    }
 }
 
-/// A run that may exist.
-enum Found {
-    /// It doesn't exist. The time is in milliseconds since 1970.
-    Missing {
-        now: i64,
-    },
-    /// Nobody works on it.
-    Free,
-    InUse(User),
+/// Returns the error for a run on which somebody works.
+pub(super) fn in_use(place: &str, run_id: &str, worker: &str, left: Option<f64>) -> StoreError {
+    let (run_id, worker) = (Name(run_id), Name(worker));
+    let left = Duration::try_from_secs_f64(left.unwrap_or_default()).unwrap_or_default();
+    let text = format_args!(
+        "the run `{run_id}` is in use by `{worker}`, with a lease in {place} that ends in {left:.1?} \
+         unless it is renewed: it can be resumed after that has stopped"
+    );
+    StoreError::new(Kind::Locked, text)
 }
 
 #[async_trait]
@@ -55,30 +108,33 @@ impl Backend for Postgres {
     }
 
     fn line_place(&self, run_id: &str, number: u64) -> String {
-        self.0.line_place(run_id, number)
+        format!("{}, run `{}`, line {number}", self.place(), Name(run_id))
     }
 
     async fn take(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError> {
         let mut give_up = None;
-
         loop {
-            let found = self.0.find_run(run_id).await?;
-            match found {
-                Found::Missing { .. } if expected == Expected::Existing => return Ok(None),
-                Found::Missing { now } => return Ok(Some(HeldRun::to_start(&self.0, run_id, now))),
-                Found::Free | Found::InUse(_) if expected == Expected::New => {
-                    return Err(StoreError::already_there(run_id, &self.place()));
-                }
-                Found::Free | Found::InUse(_) => {}
+            let found = self.find(run_id, expected != Expected::New).await?;
+            let is_missing = found.get::<_, Option<i64>>("found").is_none();
+            if is_missing && expected == Expected::Existing {
+                return Ok(None);
+            }
+            if is_missing {
+                return Ok(Some(Taken {
+                    held: Box::new(HeldRun::new(&self.0, run_id)),
+                    lines: Vec::new(),
+                    offered: Vec::new(),
+                    now: time(found.get("now")),
+                }));
+            }
+            if expected == Expected::New {
+                return Err(StoreError::already_there(run_id, &self.place()));
             }
 
-            if let Some(claimed) = self.0.take(run_id).await? {
-                let run = HeldRun::taken(&self.0, claimed);
-                return run.with_lines().await.map(Some);
+            if found.get::<_, Option<i64>>("key").is_some() {
+                return HeldRun::taken(&self.0, &found).with_lines().await.map(Some);
             }
-            if let Found::InUse(user) = found {
-                self.wait_for(run_id, &user, &mut give_up).await?;
-            }
+            self.wait_for(run_id, &found, &mut give_up).await?;
         }
     }
 
@@ -95,40 +151,46 @@ impl Backend for Postgres {
         run_id: &str,
         from: u64,
     ) -> Result<Option<Vec<EventLine>>, StoreError> {
-        self.0.events(run_id, from).await
+        let sql =
+            "SELECT number, event FROM @.runs LEFT JOIN @.events ON run = key AND number >= $2
+             WHERE id = $1 ORDER BY number LIMIT $3";
+        let values: [Sql<'_>; 3] = [&run_id, &count(from), &EVENTS_AT_ONCE];
+        let rows = self.0.query("cannot be read", sql, &values).await?;
+        let events = rows.iter().filter_map(|row| {
+            let number: Option<i64> = row.get(0);
+            Some(event_line(number?, row.get(1)))
+        });
+        Ok((!rows.is_empty()).then(|| events.collect()))
     }
 
     async fn list(&self, query: RunQuery) -> Result<Vec<RunSummary>, StoreError> {
-        let found = self.0.find(&query, "").await?;
-        Ok(found.into_iter().map(|(_, run)| run).collect())
+        let rows = self.0.rows(&query, "").await?;
+        Ok(rows.iter().map(summary).collect())
     }
 
     async fn remove(&self, run_id: &str) -> Result<bool, StoreError> {
         let mut give_up = None;
-
         loop {
-            let remove = "DELETE FROM @.runs
+            let sql = "DELETE FROM @.runs
                 WHERE id = $1 AND (worker IS NULL OR wake <= clock_timestamp()) RETURNING key";
-            let removed = self.0.query(remove, &[&run_id]).await;
-            let removed = removed.map_err(|failure| self.0.failed("cannot be removed", failure))?;
+            let removed = self.0.query("cannot be removed", sql, &[&run_id]).await?;
             if !removed.is_empty() {
                 return Ok(true);
             }
 
-            match self.0.find_run(run_id).await? {
-                Found::Missing { .. } => return Ok(false),
-                Found::Free => {}
-                Found::InUse(user) => self.wait_for(run_id, &user, &mut give_up).await?,
+            let found = self.find(run_id, false).await?;
+            if found.get::<_, Option<i64>>("found").is_none() {
+                return Ok(false);
             }
+            self.wait_for(run_id, &found, &mut give_up).await?;
         }
     }
 
     async fn is_in_use(&self, run_id: &str) -> Result<Option<bool>, StoreError> {
-        Ok(match self.0.find_run(run_id).await? {
-            Found::Missing { .. } => None,
-            Found::Free => Some(false),
-            Found::InUse(_) => Some(true),
-        })
+        let found = self.find(run_id, false).await?;
+        let holder: Option<String> = found.get("holder");
+        let key: Option<i64> = found.get("found");
+        Ok(key.map(|_| holder.is_some()))
     }
 
     async fn offer(&self, run_id: &str, event: &str, line: &str) -> Result<bool, StoreError> {
@@ -137,241 +199,50 @@ impl Backend for Postgres {
             return Ok(false);
         }
 
-        // The row is locked before the answer is inserted, so that the run isn't given back without
-        // it. A run that paused and isn't given back yet is open again, as if it had been free.
-        let offer = "WITH run AS (
-                 UPDATE @.runs SET answers = answers + 1,
-                     status = CASE
-                         WHEN status = 'paused' AND EXISTS (
-                             SELECT FROM @.waits WHERE run = key AND event = $2
-                         ) THEN 'open' ELSE status END
-                 WHERE id = $1 AND worker IS NOT NULL AND wake > clock_timestamp() AND answers < $4
-                     AND status <> 'ended'
-                 RETURNING key
-             ), offered AS (
-                 INSERT INTO @.answers (run, line) SELECT key, $3 FROM run
-             )
-             SELECT FROM run";
-        let values: [&(dyn ToSql + Sync); 4] = [&run_id, &event, &line, &MAX_OFFERED];
-        let offered = self.0.query(offer, &values).await;
-        let offered = offered.map_err(|failure| self.0.failed("cannot be written", failure))?;
-        Ok(!offered.is_empty())
+        let sql = "SELECT @.offer($1, $2, $3, $4)";
+        let values: [Sql<'_>; 4] = [&run_id, &event, &line, &MAX_OFFERED];
+        let offered = self.0.query_one("cannot be written", sql, &values).await?;
+        Ok(offered.get(0))
     }
 }
-
-impl Postgres {
-    /// Waits before the next attempt to take a run on which somebody works. The time until this is an
-    /// error begins when the run is first found to be in use, because a connection may take longer.
-    async fn wait_for(
-        &self,
-        run_id: &str,
-        user: &User,
-        give_up: &mut Option<Instant>,
-    ) -> Result<(), StoreError> {
-        let now = Instant::now();
-        if now >= *give_up.get_or_insert(now + PATIENCE) {
-            return Err(self.0.in_use(run_id, &user.worker, user.seconds));
-        }
-
-        tokio::time::sleep(BETWEEN).await;
-        Ok(())
-    }
-
-    /// Returns whether somebody works on a run, which can use an answer to this event.
-    async fn can_use(&self, run_id: &str, event: &str) -> Result<bool, StoreError> {
-        let find = "SELECT line, EXISTS (SELECT FROM @.waits WHERE run = key AND event = $2),
-                 status = 'ended'
-             FROM @.runs JOIN @.lines ON run = key AND number = 1
-             WHERE id = $1 AND worker IS NOT NULL AND wake > clock_timestamp()";
-        let found = self.0.query(find, &[&run_id, &event]).await;
-        let found = found.map_err(|failure| self.0.failed("cannot be read", failure))?;
-        let Some(row) = found.first() else {
-            return Ok(false);
-        };
-        if row.get(2) {
-            return Err(StoreError::ended(run_id));
-        }
-        if row.get(1) {
-            return Ok(true);
-        }
-
-        let text = row.get(0);
-        let reader = Reader {
-            backend: self,
-            run_id,
-        };
-        let header = reader.header(&TextLine { text, at: None })?;
-        header.check_event(&self.place(), event)?;
-        Ok(true)
-    }
-}
-
-/// What is listed of a run, with its last line.
-const COLUMNS: &str = "key, id, flow, started, status, fork, number, line,
-    (extract(epoch FROM at) * 1000)::bigint AS updated,
-    worker, failures, failure, set_aside";
 
 impl Database {
-    pub(super) fn line_place(&self, run_id: &str, number: u64) -> String {
-        format!("{}, run `{}`, line {number}", self.place(), Name(run_id))
-    }
-
-    async fn find_run(&self, run_id: &str) -> Result<Found, StoreError> {
-        let find = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, key,
-                 CASE WHEN wake > clock_timestamp() THEN worker END,
-                 extract(epoch FROM wake - clock_timestamp())::float8
-             FROM (VALUES (1)) AS one LEFT JOIN @.runs ON id = $1";
-        let found = self.query(find, &[&run_id]).await;
-        let found = found.map_err(|failure| self.failed("cannot be read", failure))?;
-
-        let exists = |row: &&Row| row.get::<_, Option<i64>>(1).is_some();
-        let Some(row) = found.first().filter(exists) else {
-            let now = found.first().map_or(0, |row| row.get(0));
-            return Ok(Found::Missing { now });
-        };
-
-        let worker: Option<String> = row.get(2);
-        Ok(worker.map_or(Found::Free, |worker| {
-            let seconds: Option<f64> = row.get(3);
-            Found::InUse(User {
-                worker,
-                seconds: seconds.unwrap_or_default(),
-            })
-        }))
-    }
-
-    /// Takes a run, unless somebody works on it.
-    async fn take(&self, run_id: &str) -> Result<Option<Claimed>, StoreError> {
-        let seconds = self.settings.lease.as_secs_f64();
-        let values: [&(dyn ToSql + Sync); 3] = [&run_id, &self.settings.worker, &seconds];
-        let taken = self.query(TAKE, &values).await;
-        let taken = taken.map_err(|failure| self.failed("cannot be taken", failure))?;
-        Ok(taken.first().map(Claimed::of))
-    }
-
     /// Reads lines of a run, on which somebody may work. Returns `None` if it doesn't exist.
-    pub(super) async fn lines(
+    async fn lines(
         &self,
         run_id: &str,
         numbers: &Range<u64>,
     ) -> Result<Option<Vec<TextLine>>, StoreError> {
-        let read = "SELECT number, line, (extract(epoch FROM at) * 1000)::bigint
-             FROM @.runs LEFT JOIN @.lines ON run = key AND number >= $2 AND number < $3
+        let sql = "SELECT line, at FROM @.runs LEFT JOIN @.lines ON run = key AND number >= $2 AND number < $3
              WHERE id = $1 ORDER BY number";
-        let values: [&(dyn ToSql + Sync); 3] =
-            [&run_id, &count(numbers.start), &count(numbers.end)];
-        let rows = self.query(read, &values).await;
-        let rows = rows.map_err(|failure| self.failed("cannot be read", failure))?;
-        if rows.is_empty() {
-            return Ok(None);
-        }
-
-        let rows = rows
-            .iter()
-            .filter_map(|row| Some((row.get::<_, Option<i64>>(0)?, row)));
-        let lines = rows.zip(numbers.start..).map(|((number, row), expected)| {
-            check_number(|| self.line_place(run_id, expected), expected, number)?;
-            let at: i64 = row.get(2);
-            Ok(TextLine {
-                text: row.get(1),
-                at: u64::try_from(at).ok(),
+        let (start, end) = (count(numbers.start), count(numbers.end));
+        let rows = self
+            .query("cannot be read", sql, &[&run_id, &start, &end])
+            .await?;
+        let lines = rows.iter().filter_map(|row| {
+            let text: Option<String> = row.get(0);
+            let at: Option<i64> = row.get(1);
+            Some(TextLine {
+                text: text?,
+                at: at.and_then(|at| at.try_into().ok()),
             })
         });
-        lines.collect::<Result<_, _>>().map(Some)
-    }
-
-    /// Reads some events of a run. Returns `None` if it doesn't exist.
-    async fn events(&self, run_id: &str, from: u64) -> Result<Option<Vec<EventLine>>, StoreError> {
-        // The sum is that of the events before, so that a single one may be longer than a part.
-        let read = "SELECT number, event FROM @.runs LEFT JOIN (
-                 SELECT *, sum(octet_length(event)) OVER (PARTITION BY run ORDER BY number) - octet_length(event)
-                     AS before
-                 FROM (SELECT events.* FROM @.events JOIN @.runs ON run = key
-                     WHERE id = $1 AND number >= $2 ORDER BY number LIMIT 1000) AS following
-             ) AS part ON run = key AND before < $3
-             WHERE id = $1 ORDER BY number";
-        let values: [&(dyn ToSql + Sync); 3] = [&run_id, &count(from), &count(EVENTS_PART)];
-        let rows = self.query(read, &values).await;
-        let rows = rows.map_err(|failure| self.failed("cannot be read", failure))?;
-        if rows.is_empty() {
-            return Ok(None);
-        }
-
-        let numbered = rows
-            .iter()
-            .filter_map(|row| Some((row.get::<_, Option<i64>>(0)?, row)));
-        Ok(Some(
-            numbered
-                .map(|(number, row)| event_line(number, row.get(1)))
-                .collect(),
-        ))
+        Ok((!rows.is_empty()).then(|| lines.collect()))
     }
 
     /// Finds the runs that match a query, and a further condition.
-    pub(super) async fn find(
+    pub(super) async fn rows(
         &self,
         query: &RunQuery,
         further: &str,
-    ) -> Result<Vec<(Row, RunSummary)>, StoreError> {
-        let mut sql = format!(
-            "SELECT {COLUMNS} FROM @.runs JOIN @.lines ON run = key
-                 AND number = (SELECT max(number) FROM @.lines WHERE run = key)
-             WHERE true{further}"
-        );
-        let conditions = query.conditions();
-        let mut values: Vec<&(dyn ToSql + Sync)> = Vec::new();
-        for (condition, value) in &conditions {
-            values.push(value);
-            let condition = condition.replace("FROM waits", "FROM @.waits");
-            let condition = condition.replacen('?', &format!("${}", values.len()), 1);
-            sql.push_str(&format!(" AND {condition}"));
-        }
-        let (order, limit, offset) = (query.order(), query.limit, query.offset);
-        sql.push_str(&format!(" ORDER BY {order} LIMIT {limit} OFFSET {offset}"));
-
-        let failed = |failure| self.failed("cannot be read", failure);
-        let rows = self.query(&sql, &values).await.map_err(failed)?;
-        let paused = rows
-            .iter()
-            .filter(|row| row.get::<_, &str>("status") == "paused");
-        let paused: Vec<i64> = paused.map(|row| row.get("key")).collect();
-        let waits = "SELECT waits.run, lines.line, until FROM @.waits JOIN @.lines
-                 ON lines.run = waits.run AND number = waits.line
-             WHERE waits.run = ANY($1) ORDER BY waits.run, number";
-        let waits = if paused.is_empty() {
-            Vec::new()
-        } else {
-            self.query(waits, &[&paused]).await.map_err(failed)?
-        };
-
-        let found = rows.into_iter().map(|row| {
-            let summary = summary(&row, &waits);
-            (row, summary)
-        });
-        Ok(found.collect())
-    }
-
-    /// Returns the error for a run on which somebody works.
-    pub(super) fn in_use(&self, run_id: &str, worker: &str, left: f64) -> StoreError {
-        let place = self.place();
-        let (run_id, worker) = (Name(run_id), Name(worker));
-        let left = Duration::try_from_secs_f64(left).unwrap_or_default();
-        let text = format_args!(
-            "the run `{run_id}` is in use by `{worker}`, with a lease in {place} that ends in {left:.1?} \
-             unless it is renewed: it can be resumed after that has stopped"
-        );
-        StoreError::new(Kind::Locked, text)
+    ) -> Result<Vec<Row>, StoreError> {
+        let (sql, values) = query.sql(further);
+        let values: Vec<Sql<'_>> = values.iter().map(|value| value as _).collect();
+        self.query("cannot be read", &sql, &values).await
     }
 }
 
-fn summary(row: &Row, waits: &[Row]) -> RunSummary {
-    let key: i64 = row.get("key");
-    let waits = waits.iter().filter(|wait| wait.get::<_, i64>(0) == key);
-    let waits = waits.map(|wait| WaitRow {
-        line: wait.get(1),
-        until: wait.get(2),
-    });
-
+pub(super) fn summary(row: &Row) -> RunSummary {
     let run = RunRow {
         run_id: row.get("id"),
         flow: row.get("flow"),
@@ -380,8 +251,240 @@ fn summary(row: &Row, waits: &[Row]) -> RunSummary {
         status: row.get("status"),
         lines: row.get("number"),
         last: row.get("line"),
-        updated: row.get("updated"),
-        waits: waits.collect(),
+        updated: row.get("at"),
+        waits: row.get("waiting"),
     };
     run.summary()
+}
+
+/// A run that this process writes.
+pub(super) struct HeldRun {
+    database: Arc<Database>,
+    run_id: String,
+    /// `None` if the run doesn't exist yet.
+    pub(super) lease: Option<Lease>,
+    /// Whether a new run is for workers. Otherwise, this process takes it.
+    is_queued: bool,
+    /// How often the run was changed other than by appending lines.
+    version: i64,
+    /// Whether failures are counted, which the next outcome sets to 0.
+    has_failures: bool,
+    has_answers: bool,
+    /// The numbers of the answers that were offered.
+    offered: Vec<i64>,
+    now: i64,
+}
+
+impl HeldRun {
+    /// Returns a run that this process is about to start.
+    fn new(database: &Arc<Database>, run_id: &str) -> Self {
+        Self {
+            database: Arc::clone(database),
+            run_id: run_id.to_owned(),
+            lease: None,
+            is_queued: false,
+            version: 0,
+            has_failures: false,
+            has_answers: false,
+            offered: Vec::new(),
+            now: 0,
+        }
+    }
+
+    /// Returns a run that is about to be recorded for workers.
+    pub(super) fn queued(database: &Arc<Database>, run_id: &str) -> Self {
+        Self {
+            is_queued: true,
+            ..Self::new(database, run_id)
+        }
+    }
+
+    /// Returns a run that was taken, and keeps its lease.
+    pub(super) fn taken(database: &Arc<Database>, row: &Row) -> Self {
+        let answers: i64 = row.get("answers");
+        Self {
+            lease: Some(Lease::keep(database, row.get("key"), row.get("fence"))),
+            version: row.get("version"),
+            has_failures: row.get("has_failures"),
+            has_answers: answers > 0,
+            now: row.get("now"),
+            ..Self::new(database, row.get("id"))
+        }
+    }
+
+    /// Reads the lines of a run that was taken, and the answers that were offered.
+    pub(super) async fn with_lines(mut self) -> Result<Taken, StoreError> {
+        let read = self.read().await;
+        if let Err(error) = &read {
+            self.refused(error);
+        }
+
+        let (lines, offered) = read?;
+        Ok(Taken {
+            now: time(self.now),
+            held: Box::new(self),
+            lines,
+            offered,
+        })
+    }
+
+    async fn read(&mut self) -> Result<(Vec<TextLine>, Vec<TextLine>), StoreError> {
+        let lines = self.database.lines(&self.run_id, &(1..u64::MAX)).await?;
+        let lines = lines.unwrap_or_default();
+        let Some(lease) = self.lease.as_ref().filter(|_| self.has_answers) else {
+            return Ok((lines, Vec::new()));
+        };
+
+        let sql = "SELECT number, line FROM @.answers WHERE run = $1 ORDER BY number";
+        let rows = self
+            .database
+            .query("cannot be read", sql, &[&lease.key])
+            .await?;
+        self.offered = rows.iter().map(|row| row.get(0)).collect();
+        let offered = rows.iter().map(|row| TextLine {
+            text: row.get(1),
+            at: None,
+        });
+        Ok((lines, offered.collect()))
+    }
+
+    async fn start(&mut self, edit: &Edit) -> Result<(), StoreError> {
+        let database = &self.database;
+        let Some(header) = &edit.replaces else {
+            return Err(StoreError::missing(&self.run_id, &database.place()));
+        };
+
+        let sql = "SELECT @.start_run($1, $2, $3, $4, $5, $6, $7, $8, $9::text::json)";
+        let worker = (!self.is_queued).then_some(&database.settings.worker);
+        let values: [Sql<'_>; 9] = [
+            &self.run_id,
+            &header.flow,
+            &header.graph.digest().cast_signed(),
+            &count(header.started),
+            &fork_column(header),
+            &worker,
+            &database.lease_seconds(),
+            &database.channel(),
+            &json(edit),
+        ];
+        let started = database
+            .query_one("cannot be written", sql, &values)
+            .await?;
+        let key: Option<i64> = started.get(0);
+        let exists = || StoreError::already_there(&self.run_id, &database.place());
+        let key = key.ok_or_else(exists)?;
+
+        if !self.is_queued {
+            self.lease = Some(Lease::keep(database, key, 1));
+        }
+        Ok(())
+    }
+
+    /// Writes a change once. Returns whether the lease and the rows are as this process left them.
+    async fn attempt(&self, lease: &Lease, edit: &Edit) -> Result<bool, StoreError> {
+        let Lease { key, fence, .. } = lease;
+        let (database, version) = (&self.database, &self.version);
+        let what = "cannot be written";
+        if self.is_append(edit) {
+            let before = count(edit.first) - 1;
+            let lines: Vec<&str> = edit.lines.iter().map(|line| line.text.as_str()).collect();
+            let values: [Sql<'_>; 5] = [key, fence, version, &before, &lines];
+            return Ok(!database.query(what, APPEND, &values).await?.is_empty());
+        }
+
+        let sql = "SELECT @.change_run($1, $2, $3, $4, $5, $6::text::json)";
+        let header = edit.replaces.as_ref();
+        let shape = header.map(|header| header.graph.digest().cast_signed());
+        let answers = if edit.takes_offered {
+            self.offered.as_slice()
+        } else {
+            &[]
+        };
+        let values: [Sql<'_>; 6] = [key, fence, version, &shape, &answers, &json(edit)];
+        Ok(database.query_one(what, sql, &values).await?.get(0))
+    }
+
+    /// Returns whether a change only adds lines.
+    fn is_append(&self, edit: &Edit) -> bool {
+        let ends_failures = edit.is_progress && self.has_failures;
+
+        edit.replaces.is_none()
+            && edit.status.is_none()
+            && edit.waits.begun.is_empty()
+            && edit.waits.ended.is_empty()
+            && !edit.takes_offered
+            && !ends_failures
+    }
+}
+
+fn json(edit: &Edit) -> String {
+    // Texts and numbers can always be written.
+    serde_json::to_string(edit).unwrap_or_default()
+}
+
+#[async_trait]
+impl Held for HeldRun {
+    /// While the server is gone, this is repeated for as long as the lease lasts.
+    async fn write(&mut self, mut edit: Edit) -> Result<(), StoreError> {
+        for wait in &mut edit.waits.begun {
+            // PostgreSQL has no text with NUL.
+            wait.event = wait.event.replace('\0', "\u{2400}");
+        }
+        let Some(lease) = &self.lease else {
+            return self.start(&edit).await;
+        };
+
+        let give_up = Instant::now() + self.database.settings.lease;
+        let mut delays = reconnects();
+        loop {
+            let error = match self.attempt(lease, &edit).await {
+                Ok(true) => break,
+                Ok(false) => return Err(gone(&self.database.place(), &self.run_id)),
+                Err(error) => error,
+            };
+
+            let delay = delays.next().unwrap_or_default();
+            if !error.is_unavailable() || Instant::now() + delay > give_up {
+                return Err(error);
+            }
+            sleep(delay).await;
+        }
+
+        self.version += i64::from(!self.is_append(&edit));
+        self.has_failures &= !edit.is_progress;
+        Ok(())
+    }
+
+    async fn write_events(&mut self, events: Vec<String>) -> Result<(), StoreError> {
+        let Some(Lease { key, fence, .. }) = &self.lease else {
+            return Ok(());
+        };
+        let values: [Sql<'_>; 3] = [key, fence, &events];
+        let written = self.database.query("cannot be written", EVENTS, &values);
+        written.await.map(drop)
+    }
+
+    /// If the run isn't the wanted one, that is the fault of whoever opens it.
+    fn refused(&mut self, error: &StoreError) {
+        let stopped = if error.is_damaged() {
+            Stopped::Failed(error.to_string())
+        } else if error.is_unavailable() {
+            Stopped::Interrupted(error.to_string())
+        } else {
+            return;
+        };
+
+        if let Some(lease) = &self.lease {
+            lease.watch.set_stopped(stopped);
+        }
+    }
+}
+
+/// Returns the error for a run that was removed or written by somebody else.
+fn gone(place: &str, run_id: &str) -> StoreError {
+    let run_id = Name(run_id);
+    let text = format_args!(
+        "{place}: the run `{run_id}` was removed, or written by somebody else, while it was at work"
+    );
+    StoreError::new(Kind::Gone, text)
 }

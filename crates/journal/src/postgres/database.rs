@@ -1,138 +1,271 @@
-//! One pool of connections, shared by all runs of a store.
+//! A database: its settings, its connections, and its tables.
 
+use std::error::Error as _;
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use cogwork_text::{Backoff, Name};
+use deadpool_postgres::{
+    Connect, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Notify, OnceCell};
-use tokio_postgres::Row;
+use tokio::task::JoinHandle;
+use tokio_postgres::config::Host;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row};
 
-use super::connect::Opened;
-use super::failure::Failure;
-use super::lease::Leases;
-use super::names::Names;
-use super::settings::Settings;
-use super::statements::APPEND;
-use super::tables;
 use crate::StoreError;
 use crate::error::Kind;
+
+/// The tables and functions. `@.` is replaced with the name of the schema and a dot.
+const TABLES: &str = include_str!("tables.sql");
+
+/// The version of the tables, which is in the comment of the table of runs.
+const VERSION: &str = "cogwork 1";
+
+/// The longest delay between attempts to reach a server that is gone.
+const LONGEST_RECONNECT: Duration = Duration::from_secs(1);
+
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) config: Config,
+    pub(super) encryption: Encryption,
+    pub(super) schema: String,
+    pub(super) max_connections: usize,
+    pub(super) lease: Duration,
+    /// How often a run that fails is tried, and the delays in between.
+    pub(super) retries: Backoff,
+    /// Names this process in the rows of the runs that it works on.
+    pub(super) worker: String,
+}
 
 /// A database, which is opened on first use.
 pub(super) struct Database {
     pub(super) settings: Settings,
-    pub(super) names: Names,
-    pub(super) leases: Leases,
-    /// The statement that is executed for each step.
-    pub(super) append: String,
     pool: OnceCell<Pool>,
+}
+
+/// A value of a statement.
+pub(super) type Sql<'a> = &'a (dyn ToSql + Sync);
+
+/// Delays between attempts to reach a server that is gone, however long it is.
+pub(super) type Delays = Box<dyn Iterator<Item = Duration> + Send + Sync>;
+
+pub(super) fn reconnects() -> Delays {
+    let growing = Backoff::of::<8>()
+        .with_first(Duration::from_millis(50))
+        .with_ceiling(LONGEST_RECONNECT);
+    Box::new(growing.delays().chain(std::iter::repeat(LONGEST_RECONNECT)))
 }
 
 impl Database {
     pub(super) fn new(settings: Settings) -> Arc<Self> {
-        let names = Names::new(&settings);
-        Arc::new(Self {
-            append: names.sql(APPEND),
-            names,
-            leases: Leases::default(),
-            pool: OnceCell::new(),
-            settings,
-        })
+        let pool = OnceCell::new();
+        Arc::new(Self { settings, pool })
     }
 
+    /// Returns the location of the runs, for messages. It doesn't contain the password.
     pub(super) fn place(&self) -> String {
-        self.names.place()
+        let config = &self.settings.config;
+        let database = config.get_dbname().or(config.get_user());
+        let database = database.unwrap_or("postgres");
+        let hosts = config.get_hosts().iter().map(|host| match host {
+            Host::Tcp(name) => name.clone(),
+            #[cfg(unix)]
+            Host::Unix(path) => path.display().to_string(),
+        });
+        let hosts = hosts.collect::<Vec<_>>().join(", ");
+
+        format!(
+            "database {database} on {hosts}, schema {}",
+            self.settings.schema
+        )
     }
 
-    pub(super) fn sql(&self, text: &str) -> String {
-        self.names.sql(text)
+    fn quoted_schema(&self) -> String {
+        format!("\"{}\"", self.settings.schema.replace('"', "\"\""))
     }
 
-    /// Returns a connection of the pool. The first time, this creates the tables.
-    pub(super) async fn client(&self) -> Result<Object, Failure> {
-        let pool = self.pool.get_or_try_init(|| self.open()).await?;
-        self.timed(async { Ok(pool.get().await?) }).await
+    fn sql(&self, text: &str) -> String {
+        text.replace("@.", &format!("{}.", self.quoted_schema()))
     }
 
-    async fn open(&self) -> Result<Pool, Failure> {
-        if tokio::runtime::Handle::try_current().is_err() {
-            return Err(StoreError::no_runtime(self.place()).into());
-        }
-
-        let Settings {
-            config, encryption, ..
-        } = &self.settings;
-        let manager = Manager::from_connect(
-            config.clone(),
-            encryption.clone(),
-            ManagerConfig {
-                recycling_method: RecyclingMethod::Fast,
-            },
-        );
-        let pool = Pool::builder(manager)
-            .max_size(self.settings.max_connections)
-            .runtime(Runtime::Tokio1)
-            .build();
-        let pool = pool.map_err(|error| {
-            let place = self.place();
-            StoreError::caused(Kind::Other, format_args!("{place}: no pool"), error)
-        })?;
-
-        let mut client = self.timed(async { Ok(pool.get().await?) }).await?;
-        self.timed(tables::create(&mut client, &self.names)).await?;
-        Ok(pool)
+    fn hash(&self) -> u32 {
+        crc32fast::hash(self.settings.schema.as_bytes())
     }
 
-    /// Opens a connection beside the pool, for notifications.
-    pub(super) async fn open_listener(&self, notified: Arc<Notify>) -> Result<Opened, Failure> {
-        let Settings {
-            config, encryption, ..
-        } = &self.settings;
-        self.timed(async { Ok(encryption.open(config, Some(notified)).await?) })
-            .await
+    /// Returns the name of the channel for notifications.
+    pub(super) fn channel(&self) -> String {
+        format!("cogwork_{:08x}", self.hash())
     }
 
-    /// Limits the time that a statement takes. A connection on which one took too long must not be
-    /// used again.
-    pub(super) async fn timed<T>(
-        &self,
-        work: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<T, Failure> {
-        let limit = self.settings.statement_timeout();
-        let done = tokio::time::timeout(limit, work).await;
-        done.unwrap_or(Err(Failure::TimedOut(limit)))
+    pub(super) fn lease_seconds(&self) -> f64 {
+        self.settings.lease.as_secs_f64()
     }
 
-    /// Executes one statement and returns its rows.
+    /// Returns the delays in seconds after each failure of a run but the last.
+    pub(super) fn retry_seconds(&self) -> Vec<f64> {
+        let delays = self.settings.retries.with_jitter(false).delays().take(100);
+        delays.map(|delay| delay.as_secs_f64()).collect()
+    }
+
+    /// Executes one statement and returns its rows. `what` is the error that it has failed.
     pub(super) async fn query(
         &self,
+        what: &str,
         sql: &str,
-        values: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Row>, Failure> {
+        values: &[Sql<'_>],
+    ) -> Result<Vec<Row>, StoreError> {
         let sql = self.sql(sql);
-        let client = self.client().await?;
+        let pool = self.pool.get_or_try_init(|| self.open()).await?;
+        let client = self.timed(what, async { Ok(pool.get().await?) }).await?;
         let done = async {
             let statement = client.prepare_cached(&sql).await?;
             Ok(client.query(&statement, values).await?)
         };
 
-        let done = self.timed(done).await;
-        give_back(client, done)
+        let done = self.timed(what, done).await;
+        if done.as_ref().is_err_and(StoreError::is_unavailable) {
+            // The connection must not be used again.
+            drop(Object::take(client));
+        }
+        done
     }
 
-    pub(super) fn failed(&self, what: &str, failure: impl Into<Failure>) -> StoreError {
+    /// Executes a statement that always returns one row.
+    pub(super) async fn query_one(
+        &self,
+        what: &str,
+        sql: &str,
+        values: &[Sql<'_>],
+    ) -> Result<Row, StoreError> {
+        let rows = self.query(what, sql, values).await?;
+        rows.into_iter().next().ok_or_else(|| {
+            let text = format_args!("{}: {what}: the server returned nothing", self.place());
+            StoreError::new(Kind::Other, text)
+        })
+    }
+
+    async fn open(&self) -> Result<Pool, StoreError> {
         let place = self.place();
-        failure.into().into_error(format_args!("{place}: {what}"))
-    }
-}
+        if tokio::runtime::Handle::try_current().is_err() {
+            return Err(StoreError::no_runtime(place));
+        }
 
-/// Gives a connection back to the pool after statements were executed on it. If it failed, it is closed.
-pub(super) fn give_back<T>(client: Object, done: Result<T, Failure>) -> Result<T, Failure> {
-    if done.as_ref().is_err_and(Failure::is_passing) {
-        drop(Object::take(client));
+        let settings = &self.settings;
+        let recycling = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
+        let (config, encryption) = (settings.config.clone(), settings.encryption.clone());
+        let pool = Pool::builder(Manager::from_connect(config, encryption, recycling))
+            .max_size(settings.max_connections)
+            .runtime(Runtime::Tokio1)
+            .build();
+        let pool = pool.map_err(|error| StoreError::caused(Kind::Other, place, error))?;
+
+        let what = "cannot be opened";
+        let mut client = self.timed(what, async { Ok(pool.get().await?) }).await?;
+        match self.timed(what, self.create_tables(&mut client)).await? {
+            version if version == VERSION => Ok(pool),
+            version => {
+                let (place, version) = (self.place(), Name(&version));
+                let text = format_args!(
+                    "{place}: the tables have version `{version}`; expected version `{VERSION}`"
+                );
+                Err(StoreError::new(Kind::Damaged, text))
+            }
+        }
     }
 
-    done
+    /// Creates the tables if they don't exist, and returns their version. Several processes may do this
+    /// at once: one of them creates the tables, and the others wait for it.
+    async fn create_tables(&self, client: &mut Client) -> Result<String, Failure> {
+        // Unlike `to_regclass`, this sees what another process has just committed.
+        let find = "SELECT coalesce(obj_description(pg_class.oid, 'pg_class'), '')
+             FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+             WHERE nspname = $1 AND relname = 'runs'";
+        let schema = &self.settings.schema;
+        if let Some(row) = client.query_opt(find, &[schema]).await? {
+            return Ok(row.get(0));
+        }
+
+        let transaction = client.transaction().await?;
+        let lock = "SELECT pg_advisory_xact_lock($1)";
+        transaction
+            .execute(lock, &[&i64::from(self.hash())])
+            .await?;
+        if let Some(row) = transaction.query_opt(find, &[schema]).await? {
+            return Ok(row.get(0));
+        }
+
+        let schema = self.quoted_schema();
+        let create = format!(
+            "CREATE SCHEMA IF NOT EXISTS {schema}; {TABLES} COMMENT ON TABLE @.runs IS '{VERSION}';"
+        );
+        transaction.batch_execute(&self.sql(&create)).await?;
+        transaction.commit().await?;
+        Ok(VERSION.to_owned())
+    }
+
+    /// Notifies `woken` whenever a run becomes ready, until this is dropped. While the connection is
+    /// gone, the polls of the worker have to do.
+    pub(super) async fn listen(self: Arc<Self>, woken: Arc<Notify>) {
+        let mut delays = reconnects();
+        loop {
+            // The connection is closed when the client is dropped.
+            if let Ok((_client, connection)) = self.open_listener(&woken).await {
+                delays = reconnects();
+
+                // Something may have become ready before. How the connection ends is of no interest.
+                woken.notify_one();
+                let _ = connection.await;
+            }
+            tokio::time::sleep(delays.next().unwrap_or_default()).await;
+        }
+    }
+
+    async fn open_listener(&self, woken: &Arc<Notify>) -> Result<Opened, StoreError> {
+        let listen = format!("LISTEN {}", self.channel());
+        let opening = async {
+            let settings = &self.settings;
+            let woken = Some(Arc::clone(woken));
+            let opened = settings.encryption.open(&settings.config, woken).await?;
+            opened.0.batch_execute(&listen).await?;
+            Ok(opened)
+        };
+        self.timed("cannot be opened", opening).await
+    }
+
+    /// Limits the time that a statement takes, or opening a connection: there has to be time for another
+    /// attempt before a lease expires.
+    async fn timed<T>(
+        &self,
+        what: &str,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, StoreError> {
+        let limit = (self.settings.lease / 3).max(Duration::from_secs(1));
+        let failure = match tokio::time::timeout(limit, work).await {
+            Ok(Ok(done)) => return Ok(done),
+            Ok(Err(failure)) => failure,
+            Err(_) => Failure {
+                kind: Kind::Unavailable,
+                text: format!("the server did not respond within {limit:?}"),
+            },
+        };
+
+        let Failure { kind, text } = failure;
+        let place = self.place();
+        Err(StoreError::new(
+            kind,
+            format_args!("{place}: {what}: {text}"),
+        ))
+    }
 }
 
 impl fmt::Debug for Database {
@@ -140,5 +273,133 @@ impl fmt::Debug for Database {
         f.debug_struct("Database")
             .field("place", &self.place())
             .finish_non_exhaustive()
+    }
+}
+
+/// Why a statement failed, without its place.
+struct Failure {
+    kind: Kind,
+    text: String,
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let kind = match is_passing(&error) {
+            true => Kind::Unavailable,
+            false => Kind::Other,
+        };
+        let text = shown(&error);
+        Self { kind, text }
+    }
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => error.into(),
+            error => Self {
+                kind: Kind::Unavailable,
+                text: error.to_string(),
+            },
+        }
+    }
+}
+
+/// Returns whether the same statement may succeed later, because the server or the network failed and
+/// not the statement.
+fn is_passing(error: &tokio_postgres::Error) -> bool {
+    let Some(state) = error.code() else {
+        // Without a reply of the server, it is the connection that failed.
+        let source = error.source();
+        return error.is_closed() || source.is_some_and(|source| source.is::<std::io::Error>());
+    };
+
+    state.code().starts_with("08")
+        || [
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::CANNOT_CONNECT_NOW,
+            SqlState::TOO_MANY_CONNECTIONS,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::LOCK_NOT_AVAILABLE,
+        ]
+        .contains(state)
+}
+
+/// Returns the message of the server, which the error itself leaves to its source.
+pub(super) fn shown(error: &tokio_postgres::Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        let code = error.code().code();
+        return format!("{} (SQLSTATE {code})", error.message());
+    }
+
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+/// How connections are encrypted.
+#[derive(Clone)]
+pub(super) enum Encryption {
+    None,
+    #[cfg(feature = "postgres-tls")]
+    Rustls(tokio_postgres_rustls::MakeRustlsConnect),
+}
+
+/// An open connection, and the task that drives it.
+type Opened = (Client, JoinHandle<()>);
+
+impl Encryption {
+    /// Opens a connection. `notified` is notified with each notification that arrives.
+    async fn open(
+        &self,
+        config: &Config,
+        notified: Option<Arc<Notify>>,
+    ) -> Result<Opened, tokio_postgres::Error> {
+        match self {
+            Self::None => {
+                let (client, connection) = config.connect(NoTls).await?;
+                Ok((client, tokio::spawn(drive(connection, notified))))
+            }
+            #[cfg(feature = "postgres-tls")]
+            Self::Rustls(tls) => {
+                let (client, connection) = config.connect(tls.clone()).await?;
+                Ok((client, tokio::spawn(drive(connection, notified))))
+            }
+        }
+    }
+}
+
+/// Drives a connection until it is closed. Statements report how it ended.
+async fn drive<S, T>(mut connection: Connection<S, T>, notified: Option<Arc<Notify>>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    poll_fn(|context| {
+        loop {
+            match connection.poll_message(context) {
+                Poll::Ready(Some(Ok(AsyncMessage::Notification(_)))) => {
+                    if let Some(notified) = &notified {
+                        notified.notify_one();
+                    }
+                }
+                Poll::Ready(Some(Ok(_))) => {}
+                Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(()),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    })
+    .await;
+}
+
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl Connect for Encryption {
+    fn connect(&self, config: &Config) -> BoxFuture<'_, Result<Opened, tokio_postgres::Error>> {
+        let config = config.clone();
+        Box::pin(async move { self.open(&config, None).await })
     }
 }

@@ -2,16 +2,19 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cogwork_flow::Flow;
 use cogwork_text::Backoff;
+use serde::Serialize;
 use tokio_postgres::Config;
 #[cfg(feature = "postgres-tls")]
 use tokio_postgres::config::SslMode;
 
-use super::backend::Postgres;
-use super::database::Database;
-use super::settings::Settings;
+use super::backend::{HeldRun, Postgres, in_use, summary};
+use super::database::{Database, Encryption, Settings, shown};
 use crate::error::Kind;
-use crate::{Store, StoreError};
+use crate::header::Header;
+use crate::write::Writer;
+use crate::{RunQuery, RunSummary, Store, StoreError};
 
 /// A [`Store`] in PostgreSQL, for programs on many machines, with its settings and its queue.
 ///
@@ -71,11 +74,23 @@ impl PostgresStore {
     /// Returns an error if the connection string is invalid.
     pub fn new(url: &str) -> Result<Self, StoreError> {
         let config: Config = url.parse().map_err(|error| {
-            let what = "the connection string of PostgreSQL";
-            StoreError::caused(Kind::Other, what, Unreadable(error))
+            let problem = shown(&error);
+            let text = format_args!("the connection string of PostgreSQL: {problem}");
+            StoreError::new(Kind::Other, text)
         })?;
 
-        Ok(Self::over(Settings::new(config)))
+        Ok(Self::over(Settings {
+            config,
+            encryption: Encryption::None,
+            schema: "cogwork".to_owned(),
+            max_connections: 8,
+            lease: Self::DEFAULT_LEASE,
+            retries: Backoff::of::<5>()
+                .with_first(Duration::from_secs(1))
+                .with_factor(4.0)
+                .with_ceiling(Duration::from_secs(300)),
+            worker: format!("process {}", std::process::id()),
+        }))
     }
 
     fn over(settings: Settings) -> Self {
@@ -131,7 +146,7 @@ impl PostgresStore {
         let tls = tokio_postgres_rustls::MakeRustlsConnect::new(config);
         self.with(|settings| {
             settings.config.ssl_mode(SslMode::Require);
-            settings.encryption = super::connect::Encryption::Rustls(tls);
+            settings.encryption = Encryption::Rustls(tls);
         })
     }
 
@@ -179,6 +194,101 @@ impl PostgresStore {
     }
 }
 
+/// A queued run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct QueuedRun {
+    /// The summary of its record.
+    pub run: RunSummary,
+    /// The name of the worker that executes it.
+    pub worker: Option<String>,
+    /// How often it failed or its worker died, since its last new outcome.
+    pub failures: u32,
+    /// The error of the last failure, or which worker died.
+    pub failure: Option<String>,
+    /// Whether it failed so often that workers don't take it any more.
+    pub is_set_aside: bool,
+}
+
+impl PostgresStore {
+    /// Records a new run for a [`Worker`](crate::Worker) to take.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a run with this id [already exists](StoreError::is_already_there), if
+    /// the input cannot be [written as JSON](StoreError::is_value), or if the database cannot be
+    /// written.
+    pub fn enqueue<S>(
+        &self,
+        run_id: &str,
+        flow: &Flow<S>,
+        input: &impl Serialize,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let held = HeldRun::queued(&self.database, run_id);
+        let header = Header::new(run_id, flow.graph(), input);
+        async move {
+            let started = Writer::start(Box::new(held), header?.into());
+            started.await.map(drop)
+        }
+    }
+
+    /// Returns the queued runs that match a query.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the database cannot be read.
+    pub async fn queued(&self, query: RunQuery) -> Result<Vec<QueuedRun>, StoreError> {
+        let rows = self.database.rows(&query, " AND queued").await?;
+        let queued = rows.iter().map(|row| {
+            let failures: i32 = row.get("failures");
+            QueuedRun {
+                run: summary(row),
+                worker: row.get("worker"),
+                failures: u32::try_from(failures).unwrap_or_default(),
+                failure: row.get("failure"),
+                is_set_aside: row.get("set_aside"),
+            }
+        });
+        Ok(queued.collect())
+    }
+
+    /// Puts back a run that was set aside, or that waits for its next attempt, so that a worker
+    /// takes it soon. Its failures are forgotten.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there [is no such run](StoreError::is_missing) in the queue, if it is [in
+    /// use](StoreError::is_locked) or [has ended](StoreError::is_ended), or if the database cannot be
+    /// written.
+    pub async fn put_back(&self, run_id: &str) -> Result<(), StoreError> {
+        let sql = "WITH found AS (
+                 SELECT key, status, worker FROM @.runs WHERE id = $1 AND queued FOR UPDATE
+             ), put_back AS (
+                 UPDATE @.runs SET failures = 0, failure = NULL, set_aside = false, ready = true, wake = NULL
+                 WHERE key IN (SELECT key FROM found WHERE worker IS NULL AND status <> 'ended')
+                 RETURNING pg_notify($2, '')
+             )
+             SELECT status = 'ended', worker, (SELECT count(*) FROM put_back) FROM found";
+        let channel = self.database.channel();
+        let rows = self
+            .database
+            .query("cannot be written", sql, &[&run_id, &channel])
+            .await?;
+
+        let place = self.database.place();
+        let Some(row) = rows.first() else {
+            return Err(StoreError::missing(run_id, &place));
+        };
+        if row.get(0) {
+            return Err(StoreError::ended(run_id));
+        }
+        match row.get::<_, Option<String>>(1) {
+            Some(worker) => Err(in_use(&place, run_id, &worker, None)),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Deref for PostgresStore {
     type Target = Store;
 
@@ -192,19 +302,3 @@ impl From<PostgresStore> for Store {
         store.store
     }
 }
-
-/// An invalid connection string. The reason is in the source of the error.
-#[derive(Debug)]
-struct Unreadable(tokio_postgres::Error);
-
-impl std::fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        match std::error::Error::source(&self.0) {
-            Some(source) => write!(f, ": {source}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for Unreadable {}

@@ -1,25 +1,26 @@
 //! Executes queued runs.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{CancellationToken, Flow};
+use async_trait::async_trait;
+use cogwork_flow::{CancellationToken, Flow, FlowGraph, Proceeded, RunError};
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
+use tokio_postgres::Row;
 
-use super::claim::{Claimed, Wanted as WantedRuns};
-use super::database::Database;
+use super::backend::HeldRun;
+use super::database::{Delays, Sql, reconnects};
 use super::lease::{LeaseWatch, Stopped};
-use super::listen::listen;
-use super::registered::{Registered, RunFlow};
-use super::run::{HeldRun, shape_hash};
-use super::settings::Reconnects;
+use super::statements::CLAIM;
 use super::store::PostgresStore;
-use crate::StoreError;
 use crate::record::Wanted;
+use crate::rows::count;
+use crate::{RunJournal, StoreError};
 
 /// Takes runs from the queue of a [`PostgresStore`] and executes them.
 ///
@@ -53,7 +54,6 @@ use crate::record::Wanted;
 pub struct Worker {
     store: PostgresStore,
     flows: BTreeMap<String, Arc<dyn RunFlow>>,
-    wanted: WantedRuns,
     concurrency: usize,
     poll: Duration,
     grace: Duration,
@@ -112,7 +112,6 @@ impl Worker {
         Self {
             store,
             flows: BTreeMap::new(),
-            wanted: WantedRuns::default(),
             concurrency: Self::DEFAULT_CONCURRENCY,
             poll: Duration::from_secs(5),
             grace: Duration::from_secs(10),
@@ -126,9 +125,8 @@ impl Worker {
     where
         S: DeserializeOwned + Send + 'static,
     {
-        let flow = flow.into();
-        let name = flow.name().to_owned();
-        self.flows.insert(name, Arc::new(Registered(flow)));
+        let flow: Arc<Flow<S>> = flow.into();
+        self.flows.insert(flow.name().to_owned(), flow);
         self
     }
 
@@ -180,35 +178,26 @@ impl Worker {
     /// Executes runs until `shutdown` is ready. Then the worker takes no more runs, waits for those
     /// that it executes for at most its [grace period](Worker::with_grace), and returns once they
     /// were given back.
-    pub async fn run(mut self, shutdown: impl Future<Output = ()>) {
-        self.wanted = self.wanted_runs();
-
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let database = Arc::clone(&self.store.database);
         let woken = Arc::new(Notify::new());
-        let listening = tokio::spawn(listen(database, Arc::clone(&woken)));
+        let listening = tokio::spawn(database.listen(Arc::clone(&woken)));
+        let grace = self.grace;
         let mut at_work = AtWork {
             worker: self,
             runs: JoinSet::new(),
             stop: CancellationToken::new(),
-            woken,
             delays: None,
         };
 
-        at_work.until(shutdown).await;
+        at_work.until(shutdown, &woken).await;
         listening.abort();
-        at_work.drain().await;
-    }
 
-    fn wanted_runs(&self) -> WantedRuns {
-        let flows = self.flows.iter();
-        let mut wanted = WantedRuns::default();
-
-        for (name, flow) in flows {
-            wanted.flows.push(name.clone());
-            wanted.shapes.push(shape_hash(&flow.graph()));
+        let ended = async { while at_work.runs.join_next().await.is_some() {} };
+        if tokio::time::timeout(grace, ended).await.is_err() {
+            at_work.stop.cancel();
+            while at_work.runs.join_next().await.is_some() {}
         }
-
-        wanted
     }
 }
 
@@ -216,7 +205,7 @@ impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker")
             .field("store", &self.store)
-            .field("flows", &self.wanted.flows)
+            .field("flows", &self.flows.keys())
             .finish_non_exhaustive()
     }
 }
@@ -227,13 +216,12 @@ struct AtWork {
     runs: JoinSet<()>,
     /// Cancelled to interrupt all runs.
     stop: CancellationToken,
-    woken: Arc<Notify>,
     /// The delays before further attempts, if the database failed. Notifications don't shorten them.
-    delays: Option<Reconnects>,
+    delays: Option<Delays>,
 }
 
 impl AtWork {
-    async fn until(&mut self, shutdown: impl Future<Output = ()>) {
+    async fn until(&mut self, shutdown: impl Future<Output = ()>, woken: &Notify) {
         let mut shutdown = std::pin::pin!(shutdown);
 
         loop {
@@ -245,7 +233,6 @@ impl AtWork {
             }
             let pause = self.take_runs().await;
 
-            let woken = Arc::clone(&self.woken);
             let is_slow = self.delays.is_some();
             tokio::select! {
                 () = &mut shutdown => return,
@@ -260,35 +247,53 @@ impl AtWork {
     async fn take_runs(&mut self) -> Duration {
         while self.runs.try_join_next().is_some() {}
 
-        let database = Arc::clone(&self.worker.store.database);
-        let room = self.worker.concurrency.saturating_sub(self.runs.len());
-        match database.claim(&self.worker.wanted, room).await {
+        match self.claim().await {
             Ok((claimed, due)) => {
                 self.delays = None;
-                for claimed in claimed {
-                    self.start(&database, claimed);
+                for row in claimed {
+                    self.start(&row);
                 }
                 due.map_or(self.worker.poll, |due| due.min(self.worker.poll))
             }
-            Err(failure) => {
-                let error = &database.failed("runs cannot be taken", failure);
-                (self.worker.report)(WorkerEvent::DatabaseFailed { error });
-                let delays = self.delays.take();
-                let mut delays = delays.unwrap_or_else(|| database.settings.reconnects());
-                let pause = delays.next_delay();
-                self.delays = Some(delays);
-                pause
+            Err(error) => {
+                (self.worker.report)(WorkerEvent::DatabaseFailed { error: &error });
+                let delays = self.delays.get_or_insert_with(reconnects);
+                delays.next().unwrap_or_default()
             }
         }
     }
 
-    fn start(&mut self, database: &Arc<Database>, claimed: Claimed) {
+    /// Takes runs that are ready. Also returns how long it takes until the next one is due.
+    async fn claim(&self) -> Result<(Vec<Row>, Option<Duration>), StoreError> {
+        let database = &self.worker.store.database;
+        let what = "runs cannot be taken";
+        let (delays, channel) = (database.retry_seconds(), database.channel());
+        let sql = "SELECT @.wake_due($1, $2)";
+        let next = database.query_one(what, sql, &[&delays, &channel]).await?;
+        let seconds: Option<f64> = next.get(0);
+        let due = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.001)).ok());
+
+        let room = self.worker.concurrency.saturating_sub(self.runs.len());
+        if room == 0 {
+            return Ok((Vec::new(), due));
+        }
+        let flows: Vec<_> = self.worker.flows.keys().collect();
+        let shapes = self.worker.flows.values();
+        let shapes: Vec<_> = shapes
+            .map(|flow| flow.graph().digest().cast_signed())
+            .collect();
+        let (worker, seconds) = (&database.settings.worker, database.lease_seconds());
+        let values: [Sql<'_>; 5] = [worker, &seconds, &flows, &shapes, &count(room)];
+        Ok((database.query(what, CLAIM, &values).await?, due))
+    }
+
+    fn start(&mut self, row: &Row) {
         // The statement only takes runs of these flows.
-        let Some(flow) = self.worker.flows.get(&claimed.flow) else {
+        let Some(flow) = self.worker.flows.get(row.get::<_, &str>("flow")) else {
             return;
         };
 
-        let run_id = claimed.run_id.clone();
+        let run_id: String = row.get("id");
         (self.worker.report)(WorkerEvent::Taken { run_id: &run_id });
         let execution = Execution {
             store: self.worker.store.clone(),
@@ -297,20 +302,8 @@ impl AtWork {
             stop: self.stop.clone(),
             report: self.worker.report.clone(),
         };
-        let run = HeldRun::taken(database, claimed);
+        let run = HeldRun::taken(&self.worker.store.database, row);
         self.runs.spawn(execution.run(run));
-    }
-
-    /// Waits for all runs, and interrupts those that take too long.
-    async fn drain(&mut self) {
-        let grace = self.worker.grace;
-        let ended = async { while self.runs.join_next().await.is_some() {} };
-        if tokio::time::timeout(grace, ended).await.is_ok() {
-            return;
-        }
-
-        self.stop.cancel();
-        while self.runs.join_next().await.is_some() {}
     }
 }
 
@@ -326,36 +319,29 @@ struct Execution {
 impl Execution {
     async fn run(self, run: HeldRun) {
         let run_id = &self.run_id;
-        let Some(lease) = run.lease() else {
+        let Some(watch) = run.lease.as_ref().map(|lease| lease.watch.clone()) else {
             return;
         };
-        let watch = lease.watch();
         let stopped = self.execute(run, &watch).await;
 
         // The run may be due again soon, which the database shows only now.
         watch.given_back.cancelled().await;
 
-        match stopped {
-            Stopped::Ended => (self.report)(WorkerEvent::Ended { run_id }),
-            Stopped::Paused => (self.report)(WorkerEvent::Paused { run_id }),
-            Stopped::Interrupted(reason) => {
-                let reason = &reason;
-                (self.report)(WorkerEvent::Interrupted { run_id, reason });
-            }
-            Stopped::Failed(error) => {
-                let error = &error;
-                (self.report)(WorkerEvent::Failed { run_id, error });
-            }
-        }
+        (self.report)(match &stopped {
+            Stopped::Ended => WorkerEvent::Ended { run_id },
+            Stopped::Paused => WorkerEvent::Paused { run_id },
+            Stopped::Interrupted(reason) => WorkerEvent::Interrupted { run_id, reason },
+            Stopped::Failed(error) => WorkerEvent::Failed { run_id, error },
+        });
     }
 
     async fn execute(&self, run: HeldRun, lease: &LeaseWatch) -> Stopped {
-        let wanted = Wanted::Same(self.flow.graph());
+        let wanted = Wanted::flow(self.flow.graph());
         let opener = self.store.opener(&self.run_id);
         let opened = async { opener.resume(run.with_lines().await?, wanted).await };
         let journal = match opened.await {
             Ok(journal) => journal,
-            Err(error) => return Stopped::of_opening(&error),
+            Err(error) => return Stopped::by(&error),
         };
 
         let stop = CancellationToken::new();
@@ -373,4 +359,81 @@ impl Execution {
             stopped = interrupted => stopped,
         }
     }
+}
+
+/// A flow whose state has any type.
+#[async_trait]
+trait RunFlow: Send + Sync {
+    fn graph(&self) -> FlowGraph;
+
+    /// Executes a run. How it stopped is set before the journal is dropped.
+    async fn run(
+        &self,
+        journal: RunJournal,
+        stop: CancellationToken,
+        lease: &LeaseWatch,
+    ) -> Stopped;
+}
+
+#[async_trait]
+impl<S> RunFlow for Flow<S>
+where
+    S: DeserializeOwned + Send + 'static,
+{
+    fn graph(&self) -> FlowGraph {
+        self.graph()
+    }
+
+    async fn run(
+        &self,
+        journal: RunJournal,
+        stop: CancellationToken,
+        lease: &LeaseWatch,
+    ) -> Stopped {
+        let mut state: S = match journal.state() {
+            Ok(state) => state,
+            Err(error) => {
+                lease.set_stopped(Stopped::by(&error));
+                return Stopped::by(&error);
+            }
+        };
+
+        // The state is that of the record, whatever its digest is.
+        let run = self.begin().with_journal_any_state(journal);
+        let mut run = run.with_cancellation(stop.clone());
+        let stopped = match run.proceed(&mut state).await {
+            Ok(Proceeded::Ended(_)) => Stopped::Ended,
+            Ok(Proceeded::Paused(_)) => Stopped::Paused,
+            Err(error) if error.is_cancelled() && stop.is_cancelled() => {
+                Stopped::Interrupted(error.to_string())
+            }
+            Err(error) => Stopped::of(&error),
+        };
+
+        lease.set_stopped(stopped.clone());
+        stopped
+    }
+}
+
+impl Stopped {
+    fn of(error: &RunError) -> Self {
+        let sources = std::iter::successors(error.source(), |cause| (*cause).source());
+        let mut errors = sources.filter_map(|cause| cause.downcast_ref::<StoreError>());
+        match errors.next().is_some_and(is_passing) {
+            true => Self::Interrupted(error.to_string()),
+            false => Self::Failed(error.to_string()),
+        }
+    }
+
+    /// Returns how a run stopped that could not be opened.
+    fn by(error: &StoreError) -> Self {
+        match is_passing(error) {
+            true => Self::Interrupted(error.to_string()),
+            false => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+fn is_passing(error: &StoreError) -> bool {
+    error.is_unavailable() || error.is_gone()
 }

@@ -9,7 +9,6 @@ use crate::work::Calls;
 
 for_each_store! {
     a_store_lists_and_answers_a_wait_inside_exec,
-    a_failed_attempt_is_made_again_after_a_restart,
     a_wait_of_a_failed_attempt_is_no_longer_listed,
 }
 
@@ -126,43 +125,6 @@ async fn a_store_lists_and_answers_a_wait_inside_exec<S: Tested>() {
         .unwrap();
     assert_eq!(n, 18);
     assert_eq!(calls.lock().unwrap().len(), made + 1);
-}
-
-async fn a_failed_attempt_is_made_again_after_a_restart<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let calls = Calls::default();
-    let flow = flow(&calls, true);
-    let journal = store.start("a", &flow, &0).await.unwrap();
-    let mut n: u64 = journal.state().unwrap();
-    flow.begin()
-        .with_journal(journal)
-        .finish(&mut n)
-        .await
-        .unwrap_err();
-
-    store.deliver("a", "how many", &5000).await.unwrap();
-    for expected in ["that is too many", "how many"] {
-        let journal = store.resume("a", &flow).await.unwrap();
-        let mut n: u64 = journal.state().unwrap();
-        let mut run = flow.begin().with_journal(journal);
-        let error = run.finish(&mut n).await.unwrap_err();
-        assert!(error.to_string().contains(expected), "{error}");
-    }
-
-    store.deliver("a", "how many", &3).await.unwrap();
-    let journal = store.resume("a", &flow).await.unwrap();
-    let mut n: u64 = journal.state().unwrap();
-    flow.begin()
-        .with_journal(journal)
-        .finish(&mut n)
-        .await
-        .unwrap();
-    assert_eq!(n, 18);
-
-    let calls = calls.lock().unwrap();
-    assert!(calls.contains(&"a:several/ask#5.2/first.1".to_owned()));
-    assert_eq!(calls.len(), 10 + 4 + 5);
 }
 
 /// Waits, and fails at the same time in the first attempt.

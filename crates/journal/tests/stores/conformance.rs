@@ -46,10 +46,6 @@ impl<S: Tested> Subject<S> {
 
 #[async_trait]
 impl<S: Tested> TestedStore for Subject<S> {
-    fn name(&self) -> String {
-        S::NAME.to_owned()
-    }
-
     fn lacks(&self) -> &[Ability] {
         S::LACKS
     }
@@ -206,10 +202,6 @@ impl MapRun {
 
 #[async_trait]
 impl TestedStore for Map {
-    fn name(&self) -> String {
-        "a map".to_owned()
-    }
-
     fn lacks(&self) -> &[Ability] {
         &[Ability::Fences, Ability::Forks]
     }

@@ -41,17 +41,18 @@ pub(crate) trait Tested: Deref<Target = Store> + Clone + Send + Sync + 'static {
 
 /// A store of files.
 #[derive(Debug, Clone)]
-pub(crate) struct FileStore(Store);
+pub(crate) struct FileStore(Store, PathBuf);
 
 impl FileStore {
     pub(crate) fn new(folder: impl Into<PathBuf>) -> Self {
-        Self(Store::files(folder))
+        let folder = folder.into();
+        Self(Store::files(&folder), folder)
     }
 
     /// The file of a run.
     pub(crate) fn path(&self, run_id: &str) -> PathBuf {
         let name = cogwork_text::files::safe_name(run_id);
-        self.0.folder().unwrap().join(name + ".jsonl")
+        self.1.join(name + ".jsonl")
     }
 }
 
@@ -89,17 +90,18 @@ impl Tested for FileStore {
 /// A store in a SQLite database.
 #[cfg(feature = "sqlite")]
 #[derive(Debug, Clone)]
-pub(crate) struct SqliteStore(Store);
+pub(crate) struct SqliteStore(Store, PathBuf);
 
 #[cfg(feature = "sqlite")]
 impl SqliteStore {
     pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
-        Self(Store::sqlite(path))
+        let path = path.into();
+        Self(Store::sqlite(&path), path)
     }
 
     /// The file of the database.
     pub(crate) fn path(&self) -> &Path {
-        self.0.database().unwrap()
+        &self.1
     }
 }
 

@@ -4,17 +4,15 @@ use std::collections::HashSet;
 use std::num::NonZeroU64;
 
 use cogwork_flow::{BoxError, Flow, RunError, from_phases};
-use cogwork_journal::{RunJournal, Store, StoreError};
+use cogwork_journal::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::each::{Tested, for_each_store};
 use crate::work::{Calls, Work, counted, flow};
 
 for_each_store! {
-    a_different_state_is_refused_at_any_point_of_a_run,
     the_error_says_where_the_state_differs_from_the_input,
     the_error_says_where_the_state_differs_from_the_snapshot,
-    a_state_that_was_made_of_the_input_is_compared,
     a_set_in_a_state_from_the_record_may_be_in_any_order,
 }
 
@@ -45,25 +43,6 @@ fn store_error(error: &RunError) -> &StoreError {
     error.downcast_ref().unwrap()
 }
 
-async fn a_different_state_is_refused_at_any_point_of_a_run<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let calls = Calls::default();
-    let flow = flow(&counted(&calls));
-    begin(&store, &flow, false).await;
-
-    for _ in 0..2 {
-        let before = store.lines("a");
-        let error = resumed(&store, &flow, Work::of(4)).await.unwrap_err();
-        assert!(error.is_another_state(), "{error}");
-        assert!(store_error(&error).is_another_state());
-        assert_eq!(store.lines("a"), before);
-
-        resumed(&store, &flow, Work::of(3)).await.unwrap();
-    }
-    assert_eq!(calls.lock().unwrap().len(), 9, "no call was made twice");
-}
-
 async fn the_error_says_where_the_state_differs_from_the_input<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
     let store = S::within(folder.path());
@@ -88,31 +67,6 @@ async fn the_error_says_where_the_state_differs_from_the_snapshot<S: Tested>() {
     let work: Work = journal.state().unwrap();
     drop(journal);
     resumed(&store, &flow, work).await.unwrap();
-}
-
-async fn a_state_that_was_made_of_the_input_is_compared<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let flow = flow(&counted(&Calls::default()));
-    let state_of = |journal: &RunJournal| Work::of(journal.input::<Vec<u32>>().unwrap().len());
-
-    let journal = store.start("a", &flow, &[1, 2]).await.unwrap();
-    let mut work = state_of(&journal);
-    let mut run = flow.begin().with_journal(journal);
-    run.step(&mut work).await.unwrap();
-    drop(run);
-
-    let error = resumed(&store, &flow, Work::of(3)).await.unwrap_err();
-    let told = S::told(store_error(&error), folder.path());
-    insta::assert_snapshot!(told, @"STORE: the run `a` of the flow `work` began with a different state; resume it with the state that the program made of the input when it started the run, or start a run with a different id");
-
-    let journal = store.resume("a", &flow).await.unwrap();
-    let mut work = state_of(&journal);
-    flow.begin()
-        .with_journal(journal)
-        .finish(&mut work)
-        .await
-        .unwrap();
 }
 
 #[derive(Serialize, Deserialize)]

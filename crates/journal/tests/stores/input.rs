@@ -7,77 +7,13 @@ use cogwork_journal::{Store, StoreError};
 use serde::Serialize;
 
 use crate::each::{Tested, for_each_store};
-use crate::work::{Calls, Work, changed, counted, flow};
+use crate::work::{Calls, Work, counted, flow};
 
 for_each_store! {
-    a_different_input_is_refused_at_any_point_of_a_run,
     any_input_resumes_a_run_if_the_program_asks_for_it,
-    a_different_input_is_reported_before_a_changed_flow,
     the_order_of_keys_does_not_matter,
     the_place_of_the_difference_is_reported,
     inputs_that_are_nested_too_deeply_are_compared_as_text,
-}
-
-/// How far the first process comes before it dies.
-#[derive(Debug, Clone, Copy)]
-enum Progress {
-    /// The header is written, but no entry.
-    Header,
-    Steps(usize),
-    Folded,
-    Ended,
-}
-
-const PROGRESS: [Progress; 4] = [
-    Progress::Header,
-    Progress::Steps(2),
-    Progress::Folded,
-    Progress::Ended,
-];
-
-/// Runs as far as `progress` and drops everything.
-async fn run_until(store: &Store, run_id: &str, flow: &Flow<Work>, progress: Progress) {
-    let input = Work::of(3);
-    let journal = store.start_or_resume(run_id, flow, &input).await.unwrap();
-    let mut work: Work = journal.state().unwrap();
-    let run = flow.begin().with_journal(journal);
-
-    let steps = match progress {
-        Progress::Header => 0,
-        Progress::Steps(steps) => steps,
-        Progress::Folded => 3,
-        Progress::Ended => usize::MAX,
-    };
-    let mut run = match progress {
-        Progress::Folded => run.with_fold_every(std::num::NonZeroU64::MIN),
-        _ => run,
-    };
-
-    if steps == usize::MAX {
-        run.finish(&mut work).await.unwrap();
-        return;
-    }
-
-    for _ in 0..steps {
-        run.step(&mut work).await.unwrap();
-    }
-}
-
-async fn a_different_input_is_refused_at_any_point_of_a_run<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let flow = flow(&counted(&Calls::default()));
-
-    for progress in PROGRESS {
-        let run_id = format!("{progress:?}");
-        run_until(&store, &run_id, &flow, progress).await;
-        let before = store.lines(&run_id);
-
-        let other = Work::of(4);
-        let error = store.start_or_resume(&run_id, &flow, &other).await;
-        assert!(error.unwrap_err().is_another_input(), "{run_id}");
-        assert_eq!(store.lines(&run_id), before, "{run_id}");
-    }
 }
 
 async fn any_input_resumes_a_run_if_the_program_asks_for_it<S: Tested>() {
@@ -94,26 +30,6 @@ async fn any_input_resumes_a_run_if_the_program_asks_for_it<S: Tested>() {
 
     let journal = store.resume("a", &flow).await.unwrap();
     assert_eq!(journal.state::<Work>().unwrap(), Work::of(3));
-}
-
-async fn a_different_input_is_reported_before_a_changed_flow<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let call = counted(&Calls::default());
-    let old = flow(&call);
-    let new = changed(&call, "twice");
-    drop(store.start("a", &old, &Work::of(3)).await.unwrap());
-
-    let error = store.start_or_resume("a", &new, &Work::of(4)).await;
-    assert!(error.unwrap_err().is_another_input());
-
-    let error = store.start_or_resume("a", &new, &Work::of(3)).await;
-    assert!(error.unwrap_err().is_another_flow());
-
-    let error = store
-        .start_or_resume_any_input("a", &new, &Work::of(4))
-        .await;
-    assert!(error.unwrap_err().is_another_flow());
 }
 
 /// A flow that does nothing, for inputs of any type.

@@ -3,40 +3,7 @@ use crate::each::{Tested, for_each_store_on_disk};
 use crate::work::{Calls, Work, counted, flow, undisturbed};
 
 for_each_store_on_disk! {
-    a_second_runner_in_the_same_process_is_refused_until_the_first_is_done,
     a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone,
-}
-
-async fn a_second_runner_in_the_same_process_is_refused_until_the_first_is_done<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let flow = flow(&counted(&Calls::default()));
-    let first = store.start("a", &flow, &Work::of(2)).await.unwrap();
-
-    let error = store.resume("a", &flow).await.unwrap_err();
-    assert!(error.is_locked());
-    insta::assert_snapshot!(S::told(error, folder.path()), @"the run `a` is in use in this process, with the lock on LOCK: it can be resumed after that has stopped");
-    assert!(
-        store
-            .deliver("a", "name", &1)
-            .await
-            .unwrap_err()
-            .is_locked()
-    );
-
-    assert!(
-        store
-            .start("a", &flow, &Work::of(2))
-            .await
-            .unwrap_err()
-            .is_locked()
-    );
-
-    // Other runs go on.
-    store.start("b", &flow, &Work::of(2)).await.unwrap();
-
-    drop(first);
-    store.resume("a", &flow).await.unwrap();
 }
 
 async fn a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone<S: Tested>() {

@@ -24,7 +24,6 @@ mod folding;
 mod forking;
 mod going_on;
 mod gone;
-mod in_use;
 mod input;
 mod kills;
 mod listing;
@@ -45,7 +44,6 @@ mod restarting;
 mod schemas;
 #[cfg(feature = "postgres")]
 mod server;
-mod shown;
 mod times;
 #[cfg(all(feature = "postgres-tls", unix))]
 mod tls;

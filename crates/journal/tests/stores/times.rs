@@ -6,13 +6,12 @@ use cogwork_flow::journal::Entry;
 use cogwork_journal::{RecordedEntry, Store};
 
 use crate::each::{Tested, for_each_store};
-use crate::work::{Calls, Work, changed, counted, flow};
+use crate::work::{Calls, Work, counted, flow};
 
 for_each_store! {
     each_entry_has_the_time_at_which_it_was_recorded,
     a_range_of_entries_is_read,
     entries_of_a_damaged_record_are_refused,
-    a_changed_flow_keeps_the_times,
 }
 
 /// The clock of a database server may differ from that of this machine.
@@ -44,7 +43,7 @@ async fn each_entry_has_the_time_at_which_it_was_recorded<S: Tested>() {
     finish(&store, "a", 1).await;
     let after = SystemTime::now() + TOLERANCE;
 
-    let entries = store.entries("a", ..).await.unwrap();
+    let entries = store.entries("a", 0..u64::MAX).await.unwrap();
     assert_eq!(
         steps(&entries),
         ["began", "outcome", "outcome", "outcome", "ended"]
@@ -76,10 +75,10 @@ async fn a_range_of_entries_is_read<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
     let store = S::within(folder.path());
     finish(&store, "a", 2).await;
-    let all = store.entries("a", ..).await.unwrap();
+    let all = store.entries("a", 0..u64::MAX).await.unwrap();
     assert_eq!(all.len(), 8);
 
-    let none = store.entries("a", u64::MAX..).await.unwrap();
+    let none = store.entries("a", u64::MAX..u64::MAX).await.unwrap();
     assert!(none.is_empty(), "{none:?}");
     for start in 0..10_u64 {
         for end in 0..10_u64 {
@@ -98,10 +97,16 @@ async fn a_range_of_entries_is_read<S: Tested>() {
         }
     }
 
-    let missing = store.entries("b", ..).await.unwrap_err();
+    let missing = store.entries("b", 0..u64::MAX).await.unwrap_err();
     assert!(missing.is_missing(), "{missing}");
     let empty = S::within(tempfile::tempdir().unwrap().path());
-    assert!(empty.entries("a", ..).await.unwrap_err().is_missing());
+    assert!(
+        empty
+            .entries("a", 0..u64::MAX)
+            .await
+            .unwrap_err()
+            .is_missing()
+    );
 }
 
 async fn entries_of_a_damaged_record_are_refused<S: Tested>() {
@@ -111,24 +116,13 @@ async fn entries_of_a_damaged_record_are_refused<S: Tested>() {
     let lines = store.lines("a");
     store.rewrite("a", &lines.replacen("\"outcome\":1}", "\"outcome\":}", 1));
 
-    assert!(store.entries("a", ..).await.unwrap_err().is_damaged());
+    assert!(
+        store
+            .entries("a", 0..u64::MAX)
+            .await
+            .unwrap_err()
+            .is_damaged()
+    );
     assert!(store.entries("a", 1..2).await.unwrap_err().is_damaged());
-    assert_eq!(store.entries("a", ..1).await.unwrap().len(), 1);
-}
-
-async fn a_changed_flow_keeps_the_times<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let call = counted(&Calls::default());
-    finish(&store, "a", 2).await;
-    let before = store.entries("a", ..).await.unwrap();
-
-    tokio::time::sleep(Duration::from_millis(20)).await;
-    let changed = changed(&call, "twice");
-    drop(store.resume_changed("a", &changed).await.unwrap());
-    let after = store.entries("a", ..).await.unwrap();
-    let times = |entries: &[RecordedEntry]| -> Vec<_> {
-        entries.iter().map(|recorded| recorded.at).collect()
-    };
-    assert_eq!(times(&before), times(&after));
+    assert_eq!(store.entries("a", 0..1).await.unwrap().len(), 1);
 }

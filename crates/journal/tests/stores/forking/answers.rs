@@ -8,7 +8,6 @@ for_each_store! {
     a_run_that_waits_is_copied_with_its_wait,
     an_answer_that_arrived_early_is_kept,
     the_answer_to_a_wait_can_be_different,
-    answers_are_used_by_the_same_steps_as_before,
 }
 
 /// Asks for three names one after the other.
@@ -124,29 +123,4 @@ async fn the_answer_to_a_wait_can_be_different<S: Tested>() {
     let fork = Fork::at(3).with_outcome(&"Hedy");
     let journal = store.fork("a", &names(), fork).await.unwrap();
     assert_eq!(execute(journal).await, ["Ada", "Grace", "Hedy"]);
-}
-
-async fn answers_are_used_by_the_same_steps_as_before<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    answered(&store, &[]).await;
-
-    // The first answer is refused, since it isn't a text.
-    store.deliver("a", "name", &17).await.unwrap();
-    let journal = store.resume("a", &names()).await.unwrap();
-    let mut none: Vec<String> = journal.state().unwrap();
-    let flow = names();
-    let refused = flow.begin().with_journal(journal).finish(&mut none).await;
-    assert!(refused.unwrap_err().paused().is_none());
-
-    for name in ["Ada", "Grace"] {
-        store.deliver("a", "name", &name).await.unwrap();
-    }
-    execute(store.resume("a", &names()).await.unwrap()).await;
-
-    // Both arrived before step 2, so a fork there has the second one as well.
-    for step in [2, 3] {
-        let journal = store.fork("a", &names(), Fork::at(step)).await.unwrap();
-        assert_eq!(execute(journal).await, ["Ada", "Grace"]);
-    }
 }

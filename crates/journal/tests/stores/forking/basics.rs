@@ -3,44 +3,15 @@ use cogwork_journal::{Fork, RunStatus};
 
 use super::{finish, finish_fork, recorded, steps};
 use crate::each::{Tested, for_each_store};
-use crate::work::{Calls, Work, counted, flow, undisturbed};
+use crate::work::{Calls, Work, undisturbed};
 
 for_each_store! {
-    a_fork_makes_the_calls_from_its_step_on_again,
     a_fork_at_the_end_makes_no_call,
-    a_fork_of_an_unfinished_run_continues_where_that_stopped,
     a_fork_is_made_at_a_visit_to_a_node,
     a_different_outcome_replaces_the_recorded_one,
     the_outcome_of_one_item_can_be_different,
     forks_are_numbered_and_listed_with_their_origin,
     a_fork_can_be_resumed_and_forked_again,
-    the_other_run_stays_as_it_is,
-}
-
-async fn a_fork_makes_the_calls_from_its_step_on_again<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let calls = Calls::default();
-    let flow = recorded(&store, &calls).await;
-    let all = [
-        vec!["work/gather#1"],
-        vec!["work/gather#2"],
-        vec!["work/gather#3"],
-        vec!["work/double#4[0]", "work/double#4[1]", "work/double#4[2]"],
-        vec!["work/adding/add#5"],
-        vec!["work/adding/add#6"],
-        vec!["work/adding/add#7"],
-        vec![],
-    ];
-
-    for step in 1..=8 {
-        let work = finish_fork(&store, &flow, Fork::at(step as u64)).await;
-        assert_eq!(work.unwrap(), undisturbed(3).await);
-
-        let mut anew = all[step - 1..].concat();
-        anew.sort_unstable();
-        assert_eq!(steps(&calls), anew);
-    }
 }
 
 async fn a_fork_at_the_end_makes_no_call<S: Tested>() {
@@ -56,33 +27,6 @@ async fn a_fork_at_the_end_makes_no_call<S: Tested>() {
     let ended = |status: &RunStatus| matches!(status, RunStatus::Ended { steps: 7, .. });
     let runs = store.runs().await.unwrap();
     assert!(runs.len() == 2 && runs.iter().all(|run| ended(&run.status)));
-}
-
-async fn a_fork_of_an_unfinished_run_continues_where_that_stopped<S: Tested>() {
-    for taken in 0..7 {
-        let folder = tempfile::tempdir().unwrap();
-        let store = S::within(folder.path());
-        let calls = Calls::default();
-        let flow = flow(&counted(&calls));
-
-        let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
-        let mut work: Work = journal.state().unwrap();
-        let mut run = flow.begin().with_journal(journal);
-        for _ in 0..taken {
-            run.step(&mut work).await.unwrap();
-        }
-
-        // The run is in use. Its fork has what is on record by now.
-        let before = steps(&calls).len();
-        let fork = Fork::at_end().with_run_id("b");
-        let work_of_fork = finish_fork(&store, &flow, fork).await.unwrap();
-        assert_eq!(work_of_fork, undisturbed(3).await);
-        assert_eq!(steps(&calls).len(), 9 - before);
-
-        run.finish(&mut work).await.unwrap();
-        assert_eq!(work, undisturbed(3).await);
-        assert_eq!(steps(&calls).len(), 9 - before);
-    }
 }
 
 async fn a_fork_is_made_at_a_visit_to_a_node<S: Tested>() {
@@ -207,16 +151,4 @@ async fn a_fork_can_be_resumed_and_forked_again<S: Tested>() {
     // The input is that of the first run.
     let again = store.start_or_resume("c", &flow, &Work::of(3)).await;
     assert_eq!(again.unwrap().input::<Work>().unwrap(), Work::of(3));
-}
-
-async fn the_other_run_stays_as_it_is<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let flow = recorded(&store, &Calls::default()).await;
-    let before = store.lines("a");
-
-    for step in 1..=8 {
-        drop(store.fork("a", &flow, Fork::at(step)).await.unwrap());
-    }
-    assert_eq!(store.lines("a"), before);
 }

@@ -4,7 +4,6 @@ mod answers;
 mod atomic;
 mod basics;
 mod preview;
-mod random;
 mod refused;
 mod states;
 

@@ -86,11 +86,11 @@ async fn an_outcome_that_the_flow_cannot_read_is_refused_before_the_fork<S: Test
     let fork = Fork::at(2).with_outcome(&"fifty");
     let error = preview(&store, &flow, fork).await.unwrap_err();
     assert!(error.is_value());
-    insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the run `a` cannot be replayed: flow `work`, node `gather`: the journal failed: the recorded outcome cannot be read: invalid type: string "fifty", expected u64 at line 1 column 7"#);
+    insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the run `a` cannot be forked: flow `work`, node `gather`: the journal failed: the recorded outcome cannot be read: invalid type: string "fifty", expected u64 at line 1 column 7"#);
 
     let fork = Fork::at(4).with_outcome_of("work/double#4[1]", &"ninety");
     let error = preview(&store, &flow, fork).await.unwrap_err();
-    insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the run `a` cannot be replayed: flow `work`, node `double`: the journal failed: the recorded outcome cannot be read: invalid type: string "ninety", expected u64 at line 1 column 8"#);
+    insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the run `a` cannot be forked: flow `work`, node `double`: the journal failed: the recorded outcome cannot be read: invalid type: string "ninety", expected u64 at line 1 column 8"#);
 }
 
 async fn a_flow_with_a_different_path_is_refused_before_the_fork<S: Tested>() {
@@ -103,7 +103,7 @@ async fn a_flow_with_a_different_path_is_refused_before_the_fork<S: Tested>() {
     let fork = || Fork::at(5).with_changed_flow(true);
     let error = preview(&store, &new, fork()).await.unwrap_err();
     assert!(error.is_another_flow());
-    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be replayed: flow `work`, node `twice`: the journal failed: the flow visits `work/twice#4`, but the recorded run visited `work/double#4`; use a flow with the same path, or fork the run at step 4 or before");
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be forked: flow `work`, node `twice`: the journal failed: the flow visits `work/twice#4`, but the recorded run visited `work/double#4`; use a flow with the same path, or fork the run at step 4 or before");
     let fork = fork().with_state(|_| ());
     let error = preview(&store, &new, fork).await.unwrap_err();
     assert!(error.to_string().contains("at step 4 or before"), "{error}");

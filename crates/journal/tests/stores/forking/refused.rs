@@ -6,12 +6,9 @@ use crate::work::{Calls, Work, changed, counted, greeting};
 
 for_each_store! {
     a_step_that_is_not_on_record_is_refused,
-    a_run_that_does_not_exist_is_refused,
-    an_id_that_exists_is_refused_and_its_run_stays_as_it_is,
     a_different_flow_is_refused_and_a_changed_one_on_request,
     an_outcome_that_is_not_on_record_is_refused,
     a_value_that_is_not_json_is_refused,
-    a_damaged_record_is_refused,
 }
 
 /// Checks that a fork is refused and leaves no run. Returns the error in one line.
@@ -41,36 +38,6 @@ async fn a_step_that_is_not_on_record_is_refused<S: Tested>() {
     }
 }
 
-async fn a_run_that_does_not_exist_is_refused<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let flow = recorded(&store, &Calls::default()).await;
-    let forked = store.fork("b", &flow, Fork::at(1)).await;
-    refused(&store, folder.path(), forked, StoreError::is_missing).await;
-
-    let nowhere = S::within(&folder.path().join("none"));
-    let forked = nowhere.fork("a", &flow, Fork::at(1)).await;
-    assert!(forked.unwrap_err().is_missing());
-}
-
-async fn an_id_that_exists_is_refused_and_its_run_stays_as_it_is<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let flow = recorded(&store, &Calls::default()).await;
-    let before = store.lines("a");
-
-    let forked = store.fork("a", &flow, Fork::at(3).with_run_id("a")).await;
-    refused(&store, folder.path(), forked, StoreError::is_already_there).await;
-    assert_eq!(store.lines("a"), before);
-
-    let held = store.fork("a", &flow, Fork::at(3).with_run_id("b")).await;
-    let held = held.unwrap();
-    let error = store.fork("a", &flow, Fork::at(3).with_run_id("b")).await;
-    let error = error.unwrap_err();
-    assert!(error.is_already_there() || error.is_locked(), "{error}");
-    finish(&flow, held).await;
-}
-
 async fn a_different_flow_is_refused_and_a_changed_one_on_request<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
     let store = S::within(folder.path());
@@ -89,7 +56,7 @@ async fn a_different_flow_is_refused_and_a_changed_one_on_request<S: Tested>() {
     assert!(changes.starts_with("gone: the batch `double`"), "{changes}");
     assert!(changes.ends_with("to `adding`"), "{changes}");
     let error = refused(&store, folder.path(), forked, StoreError::is_another_flow).await;
-    insta::assert_snapshot!(error, @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, use `Fork::with_changed_flow`");
+    insta::assert_snapshot!(error, @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, use `resume_changed`, or `Fork::with_changed_flow` for a fork");
 
     let fork = Fork::at(4).with_changed_flow(true).with_run_id("b");
     drop(store.fork("a", &new, fork).await.unwrap());
@@ -158,27 +125,6 @@ async fn a_value_that_is_not_json_is_refused<S: Tested>() {
     let mut run = flow.begin().with_journal(journal);
     let error = run.finish(&mut work).await.unwrap_err();
     assert!(error.is_journal(), "{error}");
-}
-
-async fn a_damaged_record_is_refused<S: Tested>() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = S::within(folder.path());
-    let flow = recorded(&store, &Calls::default()).await;
-    let lines = store.lines("a");
-    store.rewrite(
-        "a",
-        &lines.replacen("\"gather#2", "gather#2", 1).replacen(
-            "work/gather#2\"",
-            "work/gather#2",
-            1,
-        ),
-    );
-
-    // A line is damaged, even after the step at which the run is forked.
-    for fork in [Fork::at(1), Fork::at(5), Fork::at_end()] {
-        let forked = store.fork("a", &flow, fork).await;
-        refused(&store, folder.path(), forked, StoreError::is_damaged).await;
-    }
 }
 
 #[tokio::test]
