@@ -6,7 +6,7 @@ use cogwork_flow::{Action, Flow, Wait, from_fn};
 use cogwork_restate::{Client, Workflow};
 
 use crate::support::counted::{Calls, State, flow};
-use crate::support::server::{Server, server};
+use crate::support::server::server;
 use crate::support::worker::{Worker, endpoint};
 use crate::support::{unique, until};
 
@@ -28,54 +28,6 @@ async fn waits(client: &Client) {
         progress.is_some_and(|progress| progress.waits_for.is_some())
     })
     .await;
-}
-
-async fn last_failure(server: &Server, name: &str) -> Option<String> {
-    let query = format!(
-        "select last_failure from sys_invocation where target_service_name = '{name}' and target_handler_name = 'run'"
-    );
-    let rows = server.query(&query).await;
-    Some(rows.first()?["last_failure"].as_str()?.to_owned())
-}
-
-#[tokio::test]
-async fn a_changed_flow_at_the_same_address_is_refused_until_the_old_one_is_back() {
-    let Some(server) = server() else { return };
-    let name = unique("Changes");
-    let calls = Calls::default();
-    let old = || Workflow::new(name.as_str(), flow(&calls, Duration::ZERO, 1)).unwrap();
-    let new = || Workflow::new(name.as_str(), changed()).unwrap();
-    let client = server.client(&name);
-
-    let worker = Worker::start(endpoint(old()));
-    let port = worker.port;
-    server.register(port).await;
-    client.start("a", &[3, 4]).await.unwrap();
-    waits(&client).await;
-    worker.kill();
-
-    let worker = Worker::start_at(port, endpoint(new()));
-    client.deliver("a", "go", &true).await.unwrap();
-    until("the run is refused", || async {
-        last_failure(&server, &name)
-            .await
-            .is_some_and(|failure| failure.contains("different flow"))
-    })
-    .await;
-    let failure = last_failure(&server, &name).await.unwrap();
-    assert!(
-        failure.contains("the run `a` began with a different flow (gone: the start `double`, the"),
-        "{failure}"
-    );
-    assert!(
-        failure.contains("new: the start `wait`, the node `clear`,"),
-        "{failure}"
-    );
-    worker.kill();
-
-    let _worker = Worker::start_at(port, endpoint(old()));
-    assert_eq!(client.attach::<State>("a").await.unwrap(), [7, 5]);
-    assert_eq!(calls.times("a:counted/double#1"), 1);
 }
 
 #[tokio::test]

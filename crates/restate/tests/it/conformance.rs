@@ -208,10 +208,6 @@ fn end(attached: Result<State, ClientError>, steps: u64) -> Stopped {
 
 #[async_trait]
 impl TestedEngine for OnRestate {
-    fn name(&self) -> String {
-        "Restate".to_owned()
-    }
-
     fn lacks(&self) -> &[Ability] {
         // The run isn't a future of this process.
         &[Ability::DropAnywhere]

@@ -86,25 +86,6 @@ async fn a_run_that_is_cancelled_during_a_step_ends_after_it_and_stays_cancelled
 }
 
 #[tokio::test]
-async fn a_run_can_be_cancelled_as_soon_as_it_is_started() {
-    let Some(server) = server() else { return };
-    let name = unique("Slow");
-    let flow = slow(Duration::from_secs(1), &Counted::default());
-    let worker = Worker::start(endpoint(Workflow::new(name.as_str(), flow).unwrap()));
-    server.register(worker.port).await;
-    let client = server.client(&name);
-
-    for key in ["a", "b", "c", "d", "e", "f", "g", "h"] {
-        client.start(key, &0).await.unwrap();
-        assert!(client.cancel(key).await.unwrap(), "{key}");
-    }
-    for key in ["a", "h"] {
-        let error = client.attach::<u32>(key).await.unwrap_err();
-        assert!(error.is_cancelled(), "{key}: {error}");
-    }
-}
-
-#[tokio::test]
 async fn a_cancelled_run_begins_no_other_item() {
     let Some(server) = server() else { return };
     let name = unique("Items");
@@ -204,20 +185,6 @@ async fn a_run_ends_at_its_maximum_number_of_steps() {
     let error = client.attach::<u32>("a").await.unwrap_err();
     insta::assert_snapshot!(error, @"flow `endless`, node `count`: the run reached its limit of 5 steps before this node (status 500)");
     assert_eq!(client.progress("a").await.unwrap().unwrap().steps, 5);
-}
-
-#[tokio::test]
-async fn a_state_that_cannot_be_read_ends_the_run() {
-    let Some(server) = server() else { return };
-    let name = unique("Slow");
-    let flow = slow(Duration::ZERO, &Counted::default());
-    let worker = Worker::start(endpoint(Workflow::new(name.as_str(), flow).unwrap()));
-    server.register(worker.port).await;
-    let client = server.client(&name);
-
-    client.start("a\u{1b}", &"many").await.unwrap();
-    let error = client.attach::<u32>("a\u{1b}").await.unwrap_err();
-    insta::assert_snapshot!(error, @r#"the state of the run `a\u{1b}` cannot be read: invalid type: string "many", expected u32 at line 1 column 6 (status 400)"#);
 }
 
 #[tokio::test]

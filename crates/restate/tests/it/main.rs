@@ -19,6 +19,4 @@ mod keys;
 mod outage;
 mod partition;
 mod settings;
-mod shown;
-mod sizes;
 mod waiting;

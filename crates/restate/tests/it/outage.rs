@@ -5,7 +5,6 @@ use std::time::Duration;
 use cogwork_restate::{Client, Workflow};
 
 use crate::support::counted::{Calls, State, flow};
-use crate::support::proxy::Proxy;
 use crate::support::server::{OwnServer, server};
 use crate::support::worker::{Worker, endpoint};
 use crate::support::{unique, until};
@@ -61,30 +60,6 @@ async fn a_worker_that_is_killed_loses_only_what_was_in_flight() {
         );
     }
     assert_eq!(calls.times("a:counted/add#3[2]"), 2);
-}
-
-#[tokio::test]
-async fn a_network_that_is_cut_during_a_step_does_not_lose_the_run() {
-    let Some(server) = server() else { return };
-    let name = unique("Counted");
-    let calls = Calls::default();
-    let workflow = Workflow::new(name.as_str(), flow(&calls, Duration::from_millis(300), 1));
-    let worker = Worker::start(endpoint(workflow.unwrap()));
-    let proxy = Proxy::to(worker.port).await;
-    server.register(proxy.port).await;
-    let client = server.client(&name);
-
-    client.start("a", &[3, 4]).await.unwrap();
-    until("the step runs", || async { calls.times(DOUBLE) == 1 }).await;
-    proxy.cut();
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    proxy.mend();
-    waits(&client).await;
-    assert_eq!(calls.times(DOUBLE), 2, "its outcome could not be sent");
-
-    client.deliver("a", "go", &true).await.unwrap();
-    assert_eq!(client.attach::<State>("a").await.unwrap(), [7, 5]);
-    assert_eq!(calls.made().len(), 4);
 }
 
 #[tokio::test]

@@ -86,28 +86,6 @@ fn workflow(name: &str, call: &Call) -> Workflow<u64> {
 }
 
 #[tokio::test]
-async fn an_attempt_is_dropped_with_its_connection() {
-    let Some(server) = server() else { return };
-    let name = unique("Partition");
-    let call = Call::new();
-    let worker = Worker::start(endpoint(workflow(&name, &call)));
-    let proxy = Proxy::to(worker.port).await;
-    server.register(proxy.port).await;
-    let client = server.client(&name);
-
-    client.start("a", &21).await.unwrap();
-    until("the call was begun", || async { call.begun() == 1 }).await;
-    proxy.cut();
-    until("the call was dropped", || async { call.dropped() == 1 }).await;
-    proxy.mend();
-
-    call.permits.add_permits(2);
-    assert_eq!(client.attach::<u64>("a").await.unwrap(), 42);
-    assert_eq!(call.done(), 1);
-    assert_eq!(call.begun(), call.dropped() + 1);
-}
-
-#[tokio::test]
 async fn an_attempt_is_dropped_when_its_network_is_cut_unnoticed() {
     let Some(server) = server() else { return };
     let name = unique("Partition");

@@ -2,7 +2,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use cogwork_flow::{Action, Flow, events, from_fn};
-use cogwork_restate::{Endpoint, Workflow};
+use cogwork_restate::Workflow;
 
 use crate::support::server::server;
 use crate::support::unique;
@@ -70,23 +70,4 @@ async fn the_longest_call_is_the_abort_timeout() {
     let services = server.services(&name).await;
     assert_eq!(services.len(), 1, "{services:?}");
     assert_eq!(services[0]["abort_timeout"], "1m 30s", "{services:?}");
-}
-
-#[tokio::test]
-async fn several_workflows_can_share_a_worker() {
-    let Some(server) = server() else { return };
-    let names = [unique("One"), unique("Two")];
-    let mut builder = Endpoint::builder();
-    for name in &names {
-        let workflow = Workflow::new(name.as_str(), counts()).unwrap();
-        builder = builder.bind(workflow);
-    }
-    let worker = Worker::start(builder.build());
-    server.register(worker.port).await;
-
-    for name in &names {
-        let client = server.client(name);
-        client.start("a", &0).await.unwrap();
-        assert_eq!(client.attach::<u32>("a").await.unwrap(), 2);
-    }
 }

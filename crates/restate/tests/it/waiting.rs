@@ -2,7 +2,6 @@ use std::time::{Duration, Instant};
 
 use cogwork_flow::{Action, Flow, Wait, from_fn};
 use cogwork_restate::{Client, Workflow};
-use serde_json::json;
 
 use crate::support::server::{Server, server};
 use crate::support::worker::{Worker, endpoint};
@@ -50,39 +49,6 @@ async fn serve(server: &Server, workflow: Workflow<Log>, name: &str) -> (Worker,
     let worker = Worker::start(endpoint(workflow));
     server.register(worker.port).await;
     (worker, server.client(name))
-}
-
-async fn refused(client: &Client, key: &str) -> Option<String> {
-    let progress = client.progress(key).await.unwrap()?;
-    progress.waits_for?.refused
-}
-
-#[tokio::test]
-async fn an_answer_that_cannot_be_read_is_refused_and_another_is_used() {
-    let Some(server) = server() else { return };
-    let name = unique("Asks");
-    let workflow = Workflow::new(name.as_str(), asks(Some(Duration::from_secs(60)))).unwrap();
-    let (_worker, client) = serve(&server, workflow, &name).await;
-
-    client.start("a", &Log::new()).await.unwrap();
-    client.deliver("a", "number", &"seven").await.unwrap();
-    until("an answer is refused", || async {
-        refused(&client, "a").await.is_some()
-    })
-    .await;
-    insta::assert_snapshot!(refused(&client, "a").await.unwrap(), @r#"the answer cannot be read: invalid type: string "seven", expected u64 at line 1 column 7"#);
-
-    let waits_for = client.progress("a").await.unwrap().unwrap().waits_for;
-    let waits_for = waits_for.unwrap();
-    assert_eq!(waits_for.event, "number");
-    assert_eq!(waits_for.why, "a number, after 0 others");
-    assert_eq!(waits_for.within_ms, Some(60_000));
-
-    for answer in [json!(7), json!([1]), json!(8), json!(9)] {
-        client.deliver("a", "number", &answer).await.unwrap();
-    }
-    let log: Log = client.attach("a").await.unwrap();
-    assert_eq!(log, ["answered 7", "answered 8", "answered 9"]);
 }
 
 #[tokio::test]
@@ -159,29 +125,6 @@ async fn many_answers_at_once_are_each_used_once() {
 }
 
 #[tokio::test]
-async fn an_answer_to_an_unknown_event_is_refused() {
-    let Some(server) = server() else { return };
-    let name = unique("Asks");
-    let (_worker, client) = serve(
-        &server,
-        Workflow::new(name.as_str(), asks(None)).unwrap(),
-        &name,
-    )
-    .await;
-
-    client.start("a", &Log::new()).await.unwrap();
-    let error = client.deliver("a", "numbr\u{1b}", &7).await.unwrap_err();
-    insta::assert_snapshot!(error, @r"no node waits for the event `numbr\u{1b}`; the run waits for `number` (status 404)");
-
-    for answer in 1..=3 {
-        client.deliver("a", "number", &answer).await.unwrap();
-    }
-    client.attach::<Log>("a").await.unwrap();
-    let error = client.deliver("a", "number", &7).await.unwrap_err();
-    insta::assert_snapshot!(error, @"the run has ended, so it takes no more answers (status 410)");
-}
-
-#[tokio::test]
 async fn a_deadline_ends_a_run_that_waits() {
     let Some(server) = server() else { return };
     let name = unique("Asks");
@@ -216,40 +159,4 @@ async fn a_deadline_ends_a_run_that_waits() {
 
     let progress = client.progress("a").await.unwrap().unwrap();
     assert!(progress.failed.is_some(), "{progress:?}");
-}
-
-#[tokio::test]
-async fn a_sleep_ends_when_it_would_have_ended() {
-    let Some(server) = server() else { return };
-    let name = unique("Sleeps");
-    let flow = || {
-        Flow::builder("sleeps")
-            .start("sleep")
-            .sleep("sleep", |_: &u32| Duration::from_secs(3))
-            .end("sleep", Action::DEFAULT)
-            .build()
-            .unwrap()
-    };
-    let workflow = || Workflow::new(name.as_str(), flow()).unwrap();
-    let worker = Worker::start(endpoint(workflow()));
-    server.register(worker.port).await;
-    let client = server.client(&name);
-
-    let began = Instant::now();
-    client.start("a", &1).await.unwrap();
-    until("the run sleeps", || async {
-        client.progress("a").await.unwrap().is_some()
-    })
-    .await;
-    let port = worker.port;
-    worker.kill();
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    let _worker = Worker::start_at(port, endpoint(workflow()));
-
-    assert_eq!(client.attach::<u32>("a").await.unwrap(), 1);
-    let took = began.elapsed();
-    assert!(
-        took >= Duration::from_millis(2_900) && took < Duration::from_secs(5),
-        "{took:?}"
-    );
 }

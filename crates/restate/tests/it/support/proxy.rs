@@ -18,8 +18,6 @@ pub(crate) struct Proxy {
 #[derive(Clone, Copy, PartialEq)]
 enum Network {
     Works,
-    /// Connections are closed, and no new ones are accepted.
-    Cut,
     /// Connections are closed towards the server, and no new ones are accepted. The worker isn't told, and
     /// hears nothing more.
     HalfCut,
@@ -49,10 +47,6 @@ impl Proxy {
         }
     }
 
-    pub(crate) fn cut(&self) {
-        self.network.send_replace(Network::Cut);
-    }
-
     /// Cuts the connections so that only the server notices. Later ones work.
     pub(crate) async fn cut_unnoticed(&self) {
         self.network.send_replace(Network::HalfCut);
@@ -77,7 +71,7 @@ async fn connect(
     network: watch::Receiver<Network>,
     cut_off: Arc<Notify>,
 ) {
-    if matches!(*network.borrow(), Network::Cut | Network::HalfCut) {
+    if *network.borrow() == Network::HalfCut {
         return;
     }
 
@@ -90,11 +84,11 @@ async fn connect(
         let (from_client, to_client) = client.into_split();
         let (from_worker, to_worker) = worker.split();
         let mut cut = network;
-        let is_cut = |network: &Network| matches!(network, Network::Cut | Network::HalfCut);
+        let is_cut = |network: &Network| *network == Network::HalfCut;
         let half = tokio::select! {
             () = copy(from_client, to_worker) => false,
             () = copy(from_worker, to_client) => false,
-            cut = cut.wait_for(is_cut) => cut.is_ok_and(|network| *network == Network::HalfCut),
+            cut = cut.wait_for(is_cut) => cut.is_ok(),
         };
         if !half {
             return;
