@@ -1,5 +1,6 @@
 //! The command `runs`: lists recorded runs, or what is recorded of one of them.
 
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::journal::Entry;
@@ -22,7 +23,7 @@ pub(crate) fn runs(arguments: &Runs) -> Outcome {
         let store = Store::at(&arguments.journal)?;
         match &arguments.run {
             Some(run_id) => list_entries(&store, run_id).await,
-            None => list_runs(&store).await,
+            None => list_runs(&store, &arguments.journal).await,
         }
     });
     listed.unwrap_or_else(|error| failed(&error))
@@ -33,8 +34,18 @@ fn failed(error: &dyn std::fmt::Display) -> Outcome {
     Outcome::NotReadOrWritten
 }
 
-async fn list_runs(store: &Store) -> Result<Outcome, StoreError> {
-    for run in store.runs().await? {
+async fn list_runs(store: &Store, place: &str) -> Result<Outcome, StoreError> {
+    let runs = store.runs().await?;
+    let is_address = place.starts_with("postgres://") || place.starts_with("postgresql://");
+    if runs.is_empty() && !is_address && !Path::new(place).exists() {
+        let expected = "expected a folder or a SQLite file with runs";
+        return Ok(failed(&format!(
+            "{}: there is nothing here; {expected}",
+            OneLine::new(place)
+        )));
+    }
+
+    for run in runs {
         let outcome = write(summary(&run));
         if outcome != Outcome::Success {
             return Ok(outcome);

@@ -27,9 +27,11 @@ pub(super) async fn start(
     let flow = loaded.flow();
     let store = Store::at(&arguments.journal)?;
 
-    let previewed = store.preview_fork(&arguments.run, flow, fork(arguments, state.clone()));
+    let outcome = edited_outcome(arguments, &store, loaded).await?;
+    let fork = || fork(arguments, state.clone(), outcome.as_ref());
+    let previewed = store.preview_fork(&arguments.run, flow, fork());
     previewed.await.map_err(|error| as_options(&error))?;
-    let started = store.fork(&arguments.run, flow, fork(arguments, state));
+    let started = store.fork(&arguments.run, flow, fork());
     let journal = started.await.map_err(|error| as_options(&error))?;
     Ok(journal)
 }
@@ -41,7 +43,9 @@ pub(super) async fn show(
 ) -> Result<Outcome, BoxError> {
     let state = edited_state(arguments)?;
     let store = Store::at(&arguments.journal)?;
-    let preview = store.preview_fork(&arguments.run, loaded.flow(), fork(arguments, state));
+    let outcome = edited_outcome(arguments, &store, loaded).await?;
+    let fork = fork(arguments, state, outcome.as_ref());
+    let preview = store.preview_fork(&arguments.run, loaded.flow(), fork);
     let preview = preview.await.map_err(|error| as_options(&error))?;
 
     let ForkPreview {
@@ -60,16 +64,14 @@ pub(super) async fn show(
 }
 
 /// Returns the fork with what is edited.
-fn fork(arguments: &arguments::Fork, state: Option<FlowState>) -> Fork<FlowState> {
-    let fork = match &arguments.at {
-        ForkAt::Step(step) => Fork::at(*step),
-        ForkAt::Visit { node, number } => Fork::at_visit(node, *number),
-        ForkAt::End => Fork::at_end(),
-    };
-
-    let mut fork = fork.with_changed_flow(arguments.changed_flow);
-    if let Some(outcome) = &arguments.outcome {
-        fork = fork.with_outcome(&json_or_text(outcome));
+fn fork(
+    arguments: &arguments::Fork,
+    state: Option<FlowState>,
+    outcome: Option<&Value>,
+) -> Fork<FlowState> {
+    let mut fork = unedited(arguments);
+    if let Some(outcome) = outcome {
+        fork = fork.with_outcome(outcome);
     }
     for part in &arguments.outcome_of {
         fork = fork.with_outcome_of(&part.name, &part.value);
@@ -82,6 +84,41 @@ fn fork(arguments: &arguments::Fork, state: Option<FlowState>) -> Fork<FlowState
         Some(id) => fork.with_run_id(id),
         None => fork,
     }
+}
+
+fn unedited(arguments: &arguments::Fork) -> Fork<FlowState> {
+    let fork = match &arguments.at {
+        ForkAt::Step(step) => Fork::at(*step),
+        ForkAt::Visit { node, number } => Fork::at_visit(node, *number),
+        ForkAt::End => Fork::at_end(),
+    };
+    fork.with_changed_flow(arguments.changed_flow)
+}
+
+/// Returns the edited outcome of the step. A text replaces the text of an agent's answer, of which the
+/// rest stays as it is recorded.
+async fn edited_outcome(
+    arguments: &arguments::Fork,
+    store: &Store,
+    loaded: &FileFlow,
+) -> Result<Option<Value>, BoxError> {
+    let Some(argument) = &arguments.outcome else {
+        return Ok(None);
+    };
+    let edited = json_or_text(argument);
+    if !edited.is_string() {
+        return Ok(Some(edited));
+    }
+
+    let preview = store.preview_fork(&arguments.run, loaded.flow(), unedited(arguments));
+    let preview = preview.await.map_err(|error| as_options(&error))?;
+    let mut answers = preview.outcomes.iter().filter_map(|recorded| {
+        let mut answer: Value = recorded.outcome.read().ok()?;
+        *answer.pointer_mut("/output/text")? = edited.clone();
+        Some(answer)
+    });
+    let answer = answers.next();
+    Ok(Some(answer.unwrap_or(edited)))
 }
 
 /// Reads the edited state from JSON, or from a file.
@@ -109,12 +146,11 @@ fn edited_state(arguments: &arguments::Fork) -> Result<Option<FlowState>, String
 pub(super) fn as_options(error: &StoreError) -> String {
     let options = [
         ("`Fork::with_outcome_of`", "`--outcome-of`"),
-        ("`Fork::with_changed_flow`", "`--changed-flow`"),
         ("`Fork::with_run_id`", "`--id`"),
         ("`Fork::at_end`", "`--at end`"),
         (
-            "`resume_changed`",
-            "`cogwork fork` with `--at end --changed-flow`",
+            "`resume_changed`, or `Fork::with_changed_flow` for a fork",
+            "`--changed-flow` of `cogwork fork`, and `--at end` to keep all steps",
         ),
         ("`Fork::at`", "`--at` and a step"),
     ];

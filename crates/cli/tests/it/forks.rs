@@ -219,7 +219,12 @@ fn a_fork_begins_with_an_edited_outcome() {
     let outcome = outcome.replace("Good.", "Better.");
 
     let of_part = format!("pair/critic#2={outcome}");
-    let edits = [["--outcome", &outcome], ["--outcome-of", &of_part]];
+    // A text replaces that of the answer.
+    let edits = [
+        ["--outcome", &outcome],
+        ["--outcome-of", &of_part],
+        ["--outcome", "Better."],
+    ];
     for edit in edits {
         let more = [&["--at", "2"], edit.as_slice()].concat();
         let ran = fork(folder, &run, &more);

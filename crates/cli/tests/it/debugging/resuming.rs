@@ -133,6 +133,6 @@ fn a_changed_flow_is_continued_by_a_fork() {
     let resume = ["--journal", "runs", "--resume", run_id(&waits.err)];
     let refused = place.run(&resume);
     assert_eq!(refused.code, 4);
-    let hint = "use `cogwork fork` with `--at end --changed-flow`";
+    let hint = "use `--changed-flow` of `cogwork fork`, and `--at end` to keep all steps";
     assert!(refused.err.contains(hint), "{}", refused.err);
 }
