@@ -10,9 +10,9 @@
 //!   {"branches":[],"nextThoughtNeeded":true,"thoughtHistoryLength":2,"thoughtNumber":2,"totalThoughts":3}
 //! multiply [6, 7]: 42
 //! thought 3: Thought 9 was wrong.
-//!   refused: "revisesThought: there is no thought 9; expected the number of a thought of this session; the last one is 2"
+//!   refused: "`revisesThought`: there is no thought 9; expected the number of a thought of this session; the last one is 2"
 //! thought 3: Well. Well. Well. Well. Well. Well. Well
-//!   {"error":{"argument":"thought","expected":"at most 200 bytes","found":"300 bytes long","kind":"argument","message":"`thought` is 300 bytes long, expected at most 200 bytes"}}
+//!   refused: "the arguments have 422 bytes; expected at most 300"
 //! ```
 
 use std::error::Error;
@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with_built_in_tools(["sequentialthinking"])
         .with_strict(true)
         .with_limits(ServerLimits {
-            thought_bytes: 200,
+            argument_bytes: 300,
             ..ServerLimits::default()
         })
         .open()?;

@@ -101,8 +101,7 @@ const MCP_HELP: &str = "\
 Environment:
   COGWORK_DATA   the folder for sessions, if --data is not given
   COGWORK_TOKEN  the tokens of clients over HTTP, separated by spaces, if --token-file is not given
-  OPENAI_MODEL   the model of the tool `solve`, with OPENAI_BASE_URL and OPENAI_API_KEY; without it, and without
-                 --flow, there is no such tool
+  OPENAI_MODEL   the model of the tool `solve`, with OPENAI_BASE_URL and OPENAI_API_KEY
   COGWORK_LOG    what to log on standard error, such as `info` or `cogwork_mcp=debug`
 
 Exit codes:
@@ -120,13 +119,14 @@ pub(crate) struct Mcp {
     /// Keep sessions in memory only. They are lost at the end.
     #[arg(long)]
     pub(crate) memory: bool,
-    /// The tools to offer, separated by commas, such as think,think_session. The default is all.
+    /// The tools to offer, separated by commas: sequentialthinking, reason, think, think_session or solve. The default
+    /// is the first two, and solve with --flow.
     #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
     /// A flow from a file, with which the tool `solve` solves problems.
     #[arg(long, value_name = "FILE")]
     pub(crate) flow: Option<PathBuf>,
-    /// A table of strategies in YAML, which `think`, `begin` and `solve` can follow in addition to the built-in ones.
+    /// A table of strategies in YAML, which `think` can follow in addition to the built-in ones.
     #[arg(long, value_name = "FILE")]
     pub(crate) strategies: Option<PathBuf>,
     /// In `sequentialthinking`, refuse branches and revisions of thoughts that don't exist.

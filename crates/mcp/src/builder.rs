@@ -15,7 +15,7 @@ pub struct ServerBuilder {
     pub(crate) strategies: Strategies,
     pub(crate) solve: SolveSettings,
     pub(crate) tools: Tools,
-    /// The names of the built-in tools to be served; all of them if it is missing.
+    /// The names of the built-in tools to be served.
     pub(crate) built_in_tools: Option<Vec<String>>,
     pub(crate) name: String,
     pub(crate) version: String,
@@ -59,7 +59,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds strategies to the nine that are built in, for all tools that follow a strategy. It
+    /// Adds strategies to the nine that are built in, for the tool `think` and as resources. It
     /// replaces those of an earlier call.
     ///
     /// A session keeps the stages and parameters of its strategy, even if they change later.
@@ -104,16 +104,19 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets which of the built-in tools the server has, by name. By default, it has all of them.
+    /// Sets which of the built-in tools the server has, by name: `sequentialthinking`, `reason`,
+    /// `think`, `think_session` and `solve`. By default, it has the first two, and `solve` if there
+    /// is a flow.
     ///
-    /// A strategy is only a prompt if there is a tool to follow it. Without any built-in tool, there
-    /// are no sessions and strategies as resources, either.
+    /// Each tool takes room in every conversation. A strategy is only a prompt if there is a tool to
+    /// follow it. Without any built-in tool, there are no sessions and strategies as resources,
+    /// either.
     ///
     /// ```
     /// use cogwork_mcp::Server;
     ///
     /// # fn main() -> Result<(), cogwork_mcp::ServerError> {
-    /// let one = Server::builder().with_built_in_tools(["sequentialthinking"]).open()?;
+    /// let thinking = Server::builder().with_built_in_tools(["think", "think_session"]).open()?;
     ///
     /// let none: [&str; 0] = [];
     /// let only_added = Server::builder().with_built_in_tools(none).open()?;

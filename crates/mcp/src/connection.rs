@@ -8,7 +8,7 @@ use crate::store::{Owner, SessionId, SessionKind};
 /// A client that is connected.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    owner: Owner,
+    pub(crate) owner: Owner,
     /// The session of each kind that calls without an id use.
     current: Mutex<HashMap<SessionKind, SessionId>>,
 }
@@ -19,11 +19,6 @@ impl Connection {
             owner,
             current: Mutex::default(),
         }
-    }
-
-    /// Returns whose sessions the client may use.
-    pub(crate) fn owner(&self) -> &Owner {
-        &self.owner
     }
 
     /// Returns the session that this client used last.

@@ -3,22 +3,66 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use cogwork_text::{Name, NameList};
 use futures_util::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse,
-    GetTaskParams, GetTaskResult, ListPromptsResult, ListResourceTemplatesResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, Tool, UpdateTaskParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
-use tokio::sync::SemaphorePermit;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_util::sync::CancellationToken;
 
+use crate::builder::ServerBuilder;
 use crate::connection::Connection;
-use crate::shared::Shared;
-use crate::tool::{ListedTool, ToolCall, ToolFailure};
-use crate::{prompts, resources, unknown_request};
+use crate::store::SessionStore;
+use crate::tool::Caller;
+use crate::tools::ServerTools;
+use crate::{prompts, resources};
+
+/// The maximum number of requests that are handled at the same time.
+const REQUESTS: usize = 64;
+
+/// What all connections share.
+pub(crate) struct Shared {
+    pub(crate) store: SessionStore,
+    pub(crate) stop: CancellationToken,
+    tools: ServerTools,
+    info: ServerConfig,
+    requests: Semaphore,
+}
+
+impl Shared {
+    pub(crate) fn new(settings: &ServerBuilder, store: SessionStore, tools: ServerTools) -> Self {
+        Self {
+            info: info(settings, &tools),
+            store,
+            tools,
+            stop: CancellationToken::new(),
+            requests: Semaphore::new(REQUESTS),
+        }
+    }
+}
+
+/// Returns what clients read about the server first.
+fn info(settings: &ServerBuilder, tools: &ServerTools) -> ServerConfig {
+    let capabilities = if tools.has_built_in_ones() {
+        ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .build()
+    } else {
+        ServerCapabilities::builder().enable_tools().build()
+    };
+
+    let mut info = ServerConfig::new(capabilities);
+    info.server_info = Implementation::new(&settings.name, &settings.version);
+    info
+}
 
 /// Handles the requests of one client.
 #[derive(Clone)]
@@ -30,45 +74,12 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
-    /// Calls a tool of the server.
-    async fn call(
-        &self,
-        tool: &ListedTool,
-        request: CallToolRequestParams,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let call = ToolCall {
-            arguments: request.arguments.unwrap_or_default(),
-            connection: self.connection(context),
-            context,
-        };
-        // Without an answer, the client would wait forever.
-        let result = AssertUnwindSafe(tool.tool.call(call)).catch_unwind().await;
-        tracing::debug!(tool = %tool.definition.name, "the tool was called");
-        match result {
-            Ok(result) => Ok(result.unwrap_or_else(ToolFailure::into_response)),
-            Err(_) => Err(ErrorData::internal_error("the tool panicked", None)),
-        }
-    }
-
-    /// Returns whether there are tools with sessions, which are resources.
-    fn has_sessions(&self) -> bool {
-        self.shared.tools.has_built_in_ones()
-    }
-
-    /// Sets what requests share that don't belong to a connection.
-    #[cfg(feature = "http")]
-    pub(crate) fn with_unconnected(mut self, unconnected: Arc<Connection>) -> Self {
-        self.unconnected = Some(unconnected);
-        self
-    }
-
-    /// Returns the connection of a request.
-    fn connection(&self, context: &RequestContext<RoleServer>) -> &Connection {
-        match &self.unconnected {
-            Some(unconnected) if is_of_newer_generation(context) => unconnected,
-            _ => &self.connection,
-        }
+    /// Returns the connection of a request. Those of the newer generation have none.
+    fn connection(&self, request: &RequestContext<RoleServer>) -> Arc<Connection> {
+        let version = request.meta.protocol_version();
+        let is_newer = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        let unconnected = self.unconnected.as_ref().filter(|_| is_newer);
+        Arc::clone(unconnected.unwrap_or(&self.connection))
     }
 
     /// Waits until the number of requests at the same time allows another one.
@@ -77,18 +88,15 @@ impl Handler {
         permit.map_err(|_| ErrorData::internal_error("the server is stopping", None))
     }
 
-    fn unknown_tool(&self, name: &str) -> ToolFailure {
-        let name = cogwork_text::Name(name);
-        let known = self.shared.tools.listed().map(|tool| &tool.name);
-        let known = cogwork_text::NameList::or(known);
-        ToolFailure::message(format_args!("there is no tool `{name}`; expected {known}"))
+    fn unknown_tool(&self, name: &str) -> CallToolResult {
+        let known = self.shared.tools.definitions().map(|tool| &tool.name);
+        let message = format!(
+            "there is no tool `{}`; expected {}",
+            Name(name),
+            NameList::or(known)
+        );
+        CallToolResult::error(vec![ContentBlock::text(message)])
     }
-}
-
-/// Whether a request comes without a handshake and a session of the protocol.
-fn is_of_newer_generation(context: &RequestContext<RoleServer>) -> bool {
-    let version = context.meta.protocol_version();
-    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
 impl ServerHandler for Handler {
@@ -101,7 +109,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let definitions = self.shared.tools.listed().cloned();
+        let definitions = self.shared.tools.definitions().cloned();
         Ok(ListToolsResult::with_all_items(definitions.collect()))
     }
 
@@ -112,17 +120,25 @@ impl ServerHandler for Handler {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        call: CallToolRequestParams,
+        request: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let _permit = self.permit().await?;
-        match self.shared.tools.find(&request.name) {
-            Some(tool) => self.call(tool, request, &context).await,
-            None => {
-                tracing::debug!("an unknown tool was called");
-                Ok(self.unknown_tool(&request.name).into_response())
-            }
-        }
+        let Some(tool) = self.shared.tools.find(&call.name) else {
+            tracing::debug!("an unknown tool was called");
+            return Ok(self.unknown_tool(&call.name).into());
+        };
+
+        let caller = Caller {
+            connection: self.connection(&request),
+            request,
+        };
+        let called = tool.call(call.arguments.unwrap_or_default(), caller);
+        let result = AssertUnwindSafe(called).catch_unwind().await;
+        tracing::debug!(tool = %tool.definition.name, "the tool was called");
+        // Without an answer, the client would wait forever.
+        let result = result.map_err(|_| ErrorData::internal_error("the tool panicked", None));
+        Ok(result?.into())
     }
 
     async fn list_resources(
@@ -130,11 +146,11 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        if !self.has_sessions() {
+        if !self.shared.tools.has_built_in_ones() {
             return Ok(ListResourcesResult::default());
         }
         let _permit = self.permit().await?;
-        resources::list(&self.shared.store, self.connection.owner(), request).await
+        resources::list(&self.shared.store, &self.connection.owner, request).await
     }
 
     async fn list_resource_templates(
@@ -142,21 +158,20 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        if !self.has_sessions() {
-            return Ok(ListResourceTemplatesResult::default());
-        }
-        Ok(resources::templates())
+        Ok(match self.shared.tools.has_built_in_ones() {
+            true => resources::templates(),
+            false => ListResourceTemplatesResult::default(),
+        })
     }
 
     async fn read_resource(
         &self,
-        request: ReadResourceRequestParams,
+        read: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let _permit = self.permit().await?;
-        let owner = self.connection.owner();
-        let result = resources::read(&self.shared.store, owner, request.uri).await?;
-        Ok(result.into())
+        let read = resources::read(&self.shared.store, &self.connection.owner, read.uri);
+        Ok(read.await?.into())
     }
 
     async fn list_prompts(
@@ -165,7 +180,7 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let Shared { store, tools, .. } = &*self.shared;
-        Ok(prompts::list(store.strategies(), &tools.ways()))
+        Ok(prompts::list(&store.strategies, tools))
     }
 
     async fn get_prompt(
@@ -174,55 +189,7 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let Shared { store, tools, .. } = &*self.shared;
-        let prompt = prompts::get(store, &tools.ways(), request)?;
+        let prompt = prompts::get(&store.strategies, tools, request)?;
         Ok(prompt.into())
-    }
-
-    async fn complete(
-        &self,
-        request: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        let _permit = self.permit().await?;
-        let Shared { store, tools, .. } = &*self.shared;
-        prompts::complete(store, self.connection.owner(), &tools.ways(), request).await
-    }
-
-    async fn get_task(
-        &self,
-        request: GetTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetTaskResult, ErrorData> {
-        let tasks = self.shared.tasks.of(self.connection(&context).owner());
-        tasks.get_task(&request.task_id).map(GetTaskResult::new)
-    }
-
-    async fn update_task(
-        &self,
-        request: UpdateTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        let tasks = self.shared.tasks.of(self.connection(&context).owner());
-        tasks.update_task(&request.task_id, request.input_responses)
-    }
-
-    async fn cancel_task(
-        &self,
-        request: CancelTaskParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        let tasks = self.shared.tasks.of(self.connection(&context).owner());
-        tasks.cancel_task(&request.task_id)
-    }
-
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        if request.method == "initialize" && is_of_newer_generation(&context) {
-            return Err(unknown_request::unknown_method(&request.method));
-        }
-        Err(unknown_request::error(&request))
     }
 }

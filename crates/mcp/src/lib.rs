@@ -20,25 +20,22 @@ pub use limits::ServerLimits;
 mod error;
 pub use error::ServerError;
 
-mod added;
 mod arguments;
 mod connection;
+mod failure;
 mod guided;
 mod handler;
-mod info;
+mod markdown;
 mod method;
 mod prompts;
 mod resources;
 mod run;
 mod sequential;
-mod shared;
-mod shown;
 mod solve;
 mod store;
 mod think;
 mod tool;
 mod tools;
-mod unknown_request;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(all(doctest, feature = "http"))]

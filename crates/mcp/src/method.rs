@@ -13,6 +13,7 @@ pub(crate) enum Method {
     Loop,
     Strategy(StrategyName),
     /// The flow that the server was started with, of the tool `solve`.
+    #[cfg(feature = "agents")]
     Flow,
 }
 
@@ -24,6 +25,13 @@ impl Method {
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let strategies = StrategyName::ALL.map(Self::Strategy);
         std::iter::once(Self::Loop).chain(strategies)
+    }
+
+    /// Returns the methods whose questions a host can answer. Several answers from one context are
+    /// not independent, so a vote over them would say nothing.
+    pub(crate) fn guided() -> impl Iterator<Item = Self> {
+        let votes = Self::Strategy(StrategyName::SelfConsistency);
+        Self::all().filter(move |method| *method != votes)
     }
 
     /// Returns the method of this name, which may be another name of a strategy.
@@ -43,6 +51,7 @@ impl Method {
         match self {
             Self::Loop => Self::LOOP,
             Self::Strategy(name) => name.as_str(),
+            #[cfg(feature = "agents")]
             Self::Flow => "flow",
         }
     }

@@ -2,11 +2,10 @@
 
 use cogwork_cot::Reasoning;
 use cogwork_strategies::{BranchId, Call, EndReason, Solving, Spent, ThoughtId};
-use cogwork_tools::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::shown::Step;
+use crate::markdown::Step;
 
 /// The state of a run.
 pub(crate) trait RunState: Send {
@@ -56,11 +55,9 @@ impl End {
 }
 
 /// What has become of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
-    // Questions wait for replies.
-    Open,
     Answered,
     // It reached a limit. The answer, if there is one, is the best one so far.
     Stopped,
@@ -71,7 +68,6 @@ pub(crate) enum Status {
 impl Status {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::Open => "open",
             Self::Answered => "answered",
             Self::Stopped => "stopped",
             Self::Failed => "failed",
@@ -137,7 +133,6 @@ fn step(solving: &Solving, thought: &cogwork_strategies::Thought) -> Step {
             .collect(),
         branch: branch.map(|branch| branch.name().to_owned()),
         stage: thought.stage().to_owned(),
-        strategy: None,
         revises: thought.revises().map(ThoughtId::get).map(u64::from),
         text: thought.text().to_owned(),
         details: details.collect(),

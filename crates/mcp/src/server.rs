@@ -7,16 +7,11 @@ use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 
 use crate::ServerError;
 use crate::builder::ServerBuilder;
 use crate::connection::Connection;
-use crate::handler::Handler;
-use crate::info::info;
-use crate::shared::Shared;
-use crate::solve::Tasks;
+use crate::handler::{Handler, Shared};
 use crate::store::{Owner, SessionStore};
 use crate::tools::ServerTools;
 
@@ -76,7 +71,7 @@ impl Server {
     {
         let (reader, writer) = pipes;
         let transport = AsyncRwTransport::new_server(reader, writer)
-            .with_max_line_length(self.shared.limits.message_bytes);
+            .with_max_line_length(self.shared.store.limits.message_bytes);
         let handler = self.handler(Owner::local());
         let stop = self.shared.stop.child_token();
 
@@ -119,7 +114,7 @@ impl Server {
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("limits", &self.shared.limits)
+            .field("limits", &self.shared.store.limits)
             .finish_non_exhaustive()
     }
 }
@@ -131,30 +126,18 @@ impl ServerBuilder {
     ///
     /// Returns an error if the folder can't be created, if the database can't be opened, isn't
     /// one of sessions, or is of another version, if a strategy or a tool has the name of a built-in
-    /// one, if a built-in tool to be served doesn't exist, or if an added tool isn't
+    /// one, if a built-in tool to be served doesn't exist or has no model, or if an added tool isn't
     /// [ready](cogwork_tools::Tool::ready).
     pub fn open(self) -> Result<Server, ServerError> {
         let mut strategies = Strategies::built_in();
         let added = strategies.extend(self.strategies.clone());
         added.map_err(ServerError::of)?;
 
-        let store = SessionStore::open(self.data.as_deref(), self.limits);
+        let store = SessionStore::open(self.data.as_deref(), self.limits, strategies);
         let store = store.map_err(ServerError::of)?;
-        let store = store.with_strategies(strategies);
-
-        let tasks = Tasks::default();
-        let tools = ServerTools::new(&store, &self, &tasks)?;
-        let shared = Shared {
-            info: info(&self, &tools),
-            tools,
-            requests: Arc::new(Semaphore::new(self.limits.concurrent_requests.max(1))),
-            limits: self.limits,
-            store,
-            stop: CancellationToken::new(),
-            tasks,
-        };
+        let tools = ServerTools::new(&store, &self)?;
         Ok(Server {
-            shared: Arc::new(shared),
+            shared: Arc::new(Shared::new(&self, store, tools)),
         })
     }
 }

@@ -1,150 +1,118 @@
-//! The interface between the server and its tools.
+//! Typed functions as tools of the server.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use cogwork_text::MultiLine;
 use cogwork_tools::schemars::JsonSchema;
 use cogwork_tools::schemars::generate::SchemaSettings;
-use rmcp::model::{
-    CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations,
-};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use rmcp::service::{RequestContext, RoleServer};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+use crate::arguments::Arguments;
 use crate::connection::Connection;
-use crate::store::StoreError;
-
-/// A tool of the server.
-#[async_trait]
-pub(crate) trait ServerTool: Send + Sync {
-    /// Returns the name, the description and the schemas. Called once.
-    fn definition(&self) -> Tool;
-
-    /// Returns whether clients see the tool. One that isn't listed explains why when it is called.
-    fn is_listed(&self) -> bool {
-        true
-    }
-
-    /// Returns the result of a call.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`ToolFailure`], which the model reads.
-    async fn call(&self, call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure>;
-}
+use crate::failure::Failure;
 
 /// A tool with its definition.
-pub(crate) struct ListedTool {
+pub(crate) struct ServerTool {
     pub(crate) definition: Tool,
-    pub(crate) tool: Box<dyn ServerTool>,
+    call: Box<dyn Fn(JsonObject, Caller) -> Called + Send + Sync>,
 }
 
-/// A call of a tool.
-pub(crate) struct ToolCall<'a> {
-    /// The arguments, which are not checked yet.
-    pub(crate) arguments: JsonObject,
-    /// The connection to the caller.
-    pub(crate) connection: &'a Connection,
+type Called = BoxFuture<'static, Result<CallToolResult, Failure>>;
+
+/// Who calls a tool.
+pub(crate) struct Caller {
+    pub(crate) connection: Arc<Connection>,
     /// The request, for progress notifications and cancellation.
-    pub(crate) context: &'a RequestContext<RoleServer>,
+    pub(crate) request: RequestContext<RoleServer>,
 }
 
-/// The failure of a call.
-#[derive(Debug)]
-pub(crate) enum ToolFailure {
-    /// The model can correct it: a result with `isError`.
-    Message(String),
-    /// The same, with data in addition to the text.
-    Described {
-        /// The text.
-        message: String,
-        /// The data, which repeats the message.
-        data: Value,
-    },
-}
-
-impl ToolFailure {
-    pub(crate) fn message(message: impl std::fmt::Display) -> Self {
-        Self::Message(message.to_string())
-    }
-
-    /// Returns a failure with a kind, by which programs recognise it.
-    pub(crate) fn of_kind(kind: &str, message: impl std::fmt::Display) -> Self {
-        let message = message.to_string();
-        let data = json!({"error": {"kind": kind, "message": message}});
-        Self::Described { message, data }
-    }
-
-    /// Returns the result to send.
-    pub(crate) fn into_response(self) -> CallToolResponse {
-        match self {
-            Self::Message(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
-            Self::Described { message, data } => {
-                let mut result = CallToolResult::error(vec![ContentBlock::text(message)]);
-                result.structured_content = Some(data);
-                result
-            }
+impl ServerTool {
+    /// Returns a tool that passes its arguments on as they are.
+    pub(crate) fn new<R>(
+        definition: Tool,
+        call: impl Fn(JsonObject, Caller) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Future<Output = Result<CallToolResult, Failure>> + Send + 'static,
+    {
+        Self {
+            definition,
+            call: Box::new(move |arguments, caller| call(arguments, caller).boxed()),
         }
-        .into()
+    }
+
+    /// Returns a tool that is a function of arguments of a type, and returns a text.
+    pub(crate) fn function<A, R>(
+        definition: Tool,
+        max_bytes: usize,
+        call: impl Fn(A, Caller) -> R + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + 'static,
+        R: Future<Output = Result<String, Failure>> + Send + 'static,
+    {
+        let arguments = Arguments::<A>::new(&definition.input_schema, max_bytes);
+        Self::new(definition, move |given, caller| {
+            let called = arguments.read(&given).map(|read| call(read, caller));
+            async move { Ok(text(&called?.await?)) }
+        })
+    }
+
+    /// Returns the result of a call. A failure is a result that the model reads.
+    pub(crate) async fn call(&self, arguments: JsonObject, caller: Caller) -> CallToolResult {
+        let result = (self.call)(arguments, caller).await;
+        result.unwrap_or_else(|failure| {
+            let message = MultiLine::new(failure).to_string();
+            CallToolResult::error(vec![ContentBlock::text(message)])
+        })
     }
 }
 
-impl From<StoreError> for ToolFailure {
-    fn from(error: StoreError) -> Self {
-        Self::message(error)
-    }
+/// Returns a result that is safe to print.
+pub(crate) fn text(text: &str) -> CallToolResult {
+    let text = MultiLine::new(text).to_string();
+    CallToolResult::success(vec![ContentBlock::text(text)])
 }
 
-/// Returns a tool that records something with each call.
-pub(crate) fn tool(
+/// Returns the definition of a tool that records something with each call.
+pub(crate) fn definition<A: JsonSchema>(
     name: &'static str,
     title: &str,
-    description: impl Into<String>,
-    input: JsonObject,
+    description: impl Into<Cow<'static, str>>,
 ) -> Tool {
     let annotations = ToolAnnotations::new()
         .read_only(false)
         .destructive(false)
         .idempotent(false)
         .open_world(false);
-    Tool::new(name, description.into(), input)
+    Tool::new(name, description, schema_of::<A>())
         .with_title(title)
         .with_annotations(annotations)
 }
 
-/// Sets what a property of the arguments may be. Returns its schema.
-pub(crate) fn set_choices<'a>(
-    input: &'a mut JsonObject,
-    property: &str,
-    choices: Vec<String>,
-) -> Option<&'a mut JsonObject> {
-    let properties = input.get_mut("properties")?;
-    let schema = properties.get_mut(property)?.as_object_mut()?;
-    schema.insert("enum".to_owned(), choices.into());
-    Some(schema)
-}
-
-/// Returns a result with a text and data.
-pub(crate) fn described(text: impl Into<String>, data: Value) -> CallToolResponse {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text.into())]);
-    result.structured_content = Some(data);
-    result.into()
-}
-
-/// Returns the fields of a type that serialises as an object.
-pub(crate) fn fields_of(data: &impl Serialize) -> Map<String, Value> {
-    match serde_json::to_value(data) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
+/// Sets a keyword in the schema of an argument.
+pub(crate) fn set_keyword(tool: &mut Tool, argument: &str, keyword: &str, value: Value) {
+    let schema = Arc::make_mut(&mut tool.input_schema);
+    let properties = schema.get_mut("properties");
+    let argument = properties.and_then(|properties| properties.get_mut(argument)?.as_object_mut());
+    if let Some(argument) = argument {
+        argument.insert(keyword.to_owned(), value);
     }
 }
 
-/// Returns the JSON Schema of arguments or of the data in a result, without references, which not
-/// every host follows.
-pub(crate) fn schema_of<T: JsonSchema>() -> Arc<JsonObject> {
-    let settings =
-        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+/// Returns the JSON Schema of a type, without references, which not every host follows, and without
+/// what models have no use for.
+pub(crate) fn schema_of<T: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
     let schema = settings.into_generator().into_root_schema_for::<T>();
 
     let mut schema = schema.to_value();
@@ -153,42 +121,41 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Arc<JsonObject> {
         Value::Object(mut schema) => {
             // The tool has a description.
             schema.remove("description");
-            Arc::new(schema)
+            schema
         }
-        _ => Arc::default(),
+        _ => JsonObject::new(),
     }
 }
 
-/// Removes what models have no use for, such as that an argument which isn't required may be null.
+/// Removes titles and formats, and that an argument which isn't required may be null.
 fn simplify(schema: &mut Value) {
     match schema {
         Value::Array(list) => list.iter_mut().for_each(simplify),
         Value::Object(fields) => {
-            if let Some(Value::Array(mut either)) = fields.remove("anyOf") {
-                either.retain(|one| one.get("type").is_none_or(|kind| kind != "null"));
-                if let Some(Value::Object(only)) = either.pop() {
-                    // A description of the field says more than that of its type.
-                    let only = only.into_iter().filter(|(name, _)| name != "description");
-                    fields.extend(only);
-                }
+            if let Some(Value::Array(either)) = fields.remove("anyOf")
+                && let Some(Value::Object(only)) = either.into_iter().next()
+            {
+                // A description of the field says more than that of its type.
+                let only = only.into_iter().filter(|(name, _)| name != "description");
+                fields.extend(only);
             }
-            if let Some(Value::Array(kinds)) = fields.get_mut("type") {
-                kinds.retain(|kind| kind != "null");
-                if let [only] = &kinds[..] {
-                    let only = only.clone();
-                    fields.insert("type".to_owned(), only);
-                }
+            if let Some(Value::Array(kinds)) = fields.get("type")
+                && let [kind, Value::String(null)] = &kinds[..]
+                && null == "null"
+            {
+                let kind = kind.clone();
+                fields.insert("type".to_owned(), kind);
             }
             if let Some(Value::Array(choices)) = fields.get_mut("enum") {
                 choices.retain(|choice| !choice.is_null());
             }
-
             if let Some(Value::String(description)) = fields.get_mut("description") {
                 *description = description.replace('\n', " ");
             }
+
             fields.retain(|name, value| match name.as_str() {
-                "$schema" | "title" | "format" => !value.is_string(),
-                "default" => ![json!(null), json!(""), json!(false), json!({})].contains(value),
+                "title" | "format" => !value.is_string(),
+                "default" => !value.is_null(),
                 _ => true,
             });
             fields.values_mut().for_each(simplify);

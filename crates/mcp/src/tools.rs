@@ -1,21 +1,34 @@
-//! The tools of a server.
+//! The tools of a server: the built-in ones that were chosen, and those of the program.
 
+use std::sync::Arc;
+
+use cogwork_llm::ToolDefinition;
 use cogwork_text::{Name, NameList};
-use rmcp::model::Tool;
+use cogwork_tools::Tools;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
+use serde_json::Value;
 
 use crate::ServerError;
-use crate::added::AddedTool;
 use crate::builder::ServerBuilder;
-use crate::prompts::Way;
-use crate::sequential::SequentialThinking;
-use crate::solve::{Solve, Tasks};
+use crate::failure::Failure;
+use crate::solve::Backend;
 use crate::store::SessionStore;
-use crate::tool::{ListedTool, ServerTool};
+use crate::tool::{Caller, ServerTool};
+use crate::{guided, sequential, solve, think};
+
+/// The names of all built-in tools, in the order in which they are listed.
+const BUILT_IN: [&str; 5] = [
+    sequential::NAME,
+    guided::NAME,
+    think::NAME,
+    think::MANAGE,
+    solve::NAME,
+];
 
 /// All tools of a server.
 pub(crate) struct ServerTools {
-    built_in: Vec<ListedTool>,
-    added: Vec<ListedTool>,
+    built_in: Vec<ServerTool>,
+    added: Vec<ServerTool>,
 }
 
 impl ServerTools {
@@ -23,106 +36,142 @@ impl ServerTools {
     ///
     /// # Errors
     ///
-    /// Returns an error if a chosen tool doesn't exist, if an added one has the name of another
-    /// one, or if it isn't ready.
-    pub(crate) fn new(
-        store: &SessionStore,
-        settings: &ServerBuilder,
-        tasks: &Tasks,
-    ) -> Result<Self, ServerError> {
-        let listed = |tool: Box<dyn ServerTool>| ListedTool {
-            definition: tool.definition(),
-            tool,
-        };
-        let built_in = built_in(store, settings, tasks);
-        let mut built_in: Vec<_> = built_in.into_iter().map(listed).collect();
-        if let Some(chosen) = &settings.built_in_tools {
-            check_names(chosen, &built_in)?;
-            built_in.retain(|tool| chosen.iter().any(|name| tool.definition.name == *name));
-        }
+    /// Returns an error if a chosen tool doesn't exist or has no model, or if an added one has the
+    /// name of another one or isn't ready.
+    pub(crate) fn new(store: &SessionStore, settings: &ServerBuilder) -> Result<Self, ServerError> {
+        let names = chosen(settings);
+        let built_in = names.iter().map(|name| built_in(name, store, settings));
+        let built_in: Vec<_> = built_in.collect::<Result<_, _>>()?;
 
-        let added = AddedTool::all(&settings.tools)?;
-        let added = added.into_iter().map(|tool| listed(Box::new(tool)));
         let tools = Self {
-            added: added.collect(),
+            added: added(&settings.tools)?,
             built_in,
         };
-        tools.check_added()?;
-        Ok(tools)
-    }
-
-    fn check_added(&self) -> Result<(), ServerError> {
-        let mut added = self.added.iter().map(|tool| &tool.definition.name);
-        let Some(name) = added.find(|name| self.has_built_in(name)) else {
-            return Ok(());
-        };
-        Err(ServerError::of(format_args!(
-            "`{name}` is a built-in tool; choose another name, or leave out the built-in one"
-        )))
+        match tools
+            .added
+            .iter()
+            .find(|tool| tools.has_built_in(tool.name()))
+        {
+            None => Ok(tools),
+            Some(tool) => Err(ServerError::of(format_args!(
+                "`{}` is a built-in tool; choose another name, or leave out the built-in one",
+                tool.name()
+            ))),
+        }
     }
 
     /// Returns the tool of this name.
-    pub(crate) fn find(&self, name: &str) -> Option<&ListedTool> {
+    pub(crate) fn find(&self, name: &str) -> Option<&ServerTool> {
         let mut tools = self.built_in.iter().chain(&self.added);
-        tools.find(|tool| tool.definition.name == name)
+        tools.find(|tool| tool.name() == name)
     }
 
     /// Returns what clients see.
-    pub(crate) fn listed(&self) -> impl Iterator<Item = &Tool> + Clone {
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = &Tool> + Clone {
         let tools = self.built_in.iter().chain(&self.added);
-        tools
-            .filter(|tool| tool.tool.is_listed())
-            .map(|tool| &tool.definition)
+        tools.map(|tool| &tool.definition)
     }
 
-    /// Returns whether there is a built-in tool of this name, which clients may not see.
-    fn has_built_in(&self, name: &str) -> bool {
-        let mut tools = self.built_in.iter();
-        tools.any(|tool| tool.definition.name == name)
-    }
-
-    /// Returns whether clients see a built-in tool of this name.
-    pub(crate) fn lists_built_in(&self, name: &str) -> bool {
-        let mut tools = self.built_in.iter().filter(|tool| tool.tool.is_listed());
-        tools.any(|tool| tool.definition.name == name)
+    /// Returns whether there is a built-in tool of this name.
+    pub(crate) fn has_built_in(&self, name: &str) -> bool {
+        self.built_in.iter().any(|tool| tool.name() == name)
     }
 
     /// Returns whether there are any built-in tools.
     pub(crate) fn has_built_in_ones(&self) -> bool {
         !self.built_in.is_empty()
     }
+}
 
-    /// Returns the ways to follow a strategy with these tools.
-    pub(crate) fn ways(&self) -> Vec<Way> {
-        let is_offered = |way: &Way| way.tools().iter().all(|name| self.lists_built_in(name));
-        Way::ALL.into_iter().filter(is_offered).collect()
+impl ServerTool {
+    fn name(&self) -> &str {
+        &self.definition.name
     }
 }
 
-/// Returns the built-in tools, in the order in which they are listed.
-fn built_in(
-    store: &SessionStore,
-    settings: &ServerBuilder,
-    tasks: &Tasks,
-) -> Vec<Box<dyn ServerTool>> {
-    let sequential = SequentialThinking::new(store.clone(), settings.is_strict);
+/// Returns the names of the built-in tools that the server has.
+fn chosen(settings: &ServerBuilder) -> Vec<String> {
+    if let Some(names) = &settings.built_in_tools {
+        return names.clone();
+    }
 
-    let mut tools: Vec<Box<dyn ServerTool>> = vec![Box::new(sequential)];
-    tools.extend(crate::think::tools(store));
-    tools.extend(crate::guided::tools(store));
-    tools.push(Box::new(Solve::new(store, &settings.solve, tasks)));
-    tools
+    let mut names = vec![sequential::NAME.to_owned(), guided::NAME.to_owned()];
+    // Whoever names a flow wants it to be called.
+    #[cfg(feature = "agents")]
+    if settings.solve.flow.is_some() {
+        names.push(solve::NAME.to_owned());
+    }
+    names
 }
 
-fn check_names(chosen: &[String], built_in: &[ListedTool]) -> Result<(), ServerError> {
-    let exists = |name: &&String| built_in.iter().any(|tool| tool.definition.name == **name);
-    let Some(unknown) = chosen.iter().find(|name| !exists(name)) else {
-        return Ok(());
+fn built_in(
+    name: &str,
+    store: &SessionStore,
+    settings: &ServerBuilder,
+) -> Result<ServerTool, ServerError> {
+    let store = store.clone();
+    Ok(match name {
+        sequential::NAME => sequential::tool(store, settings.is_strict),
+        guided::NAME => guided::tool(store),
+        think::NAME => think::tool(store),
+        think::MANAGE => think::manage_tool(store),
+        solve::NAME => solve::tool(store, Backend::new(&settings.solve)?),
+        unknown => {
+            return Err(ServerError::of(format_args!(
+                "there is no built-in tool `{}`; expected {}",
+                Name(unknown),
+                NameList::or(BUILT_IN)
+            )));
+        }
+    })
+}
+
+/// Returns the tools of a program.
+fn added(tools: &Tools) -> Result<Vec<ServerTool>, ServerError> {
+    tools.ready().map_err(ServerError::of)?;
+
+    let tools = Arc::new(tools.clone());
+    let added = tools.definitions().map(|definition| {
+        let listed = listed(&definition)?;
+        let tools = Arc::clone(&tools);
+        Ok(ServerTool::new(listed, move |arguments, caller| {
+            call(Arc::clone(&tools), definition.clone(), arguments, caller)
+        }))
+    });
+    added.collect()
+}
+
+async fn call(
+    tools: Arc<Tools>,
+    definition: ToolDefinition,
+    arguments: JsonObject,
+    caller: Caller,
+) -> Result<CallToolResult, Failure> {
+    let input = Value::Object(arguments);
+    let output = tokio::select! {
+        output = tools.call_with(definition.name(), input) => output,
+        () = caller.request.ct.cancelled() => return Err(Failure::new("the call was cancelled")),
     };
 
-    let unknown = Name(unknown);
-    let known = NameList::or(built_in.iter().map(|tool| &tool.definition.name));
-    Err(ServerError::of(format_args!(
-        "there is no built-in tool `{unknown}`; expected {known}"
-    )))
+    let text = output.map_err(Failure::new)?;
+    Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+}
+
+/// Returns the definition for clients.
+fn listed(definition: &ToolDefinition) -> Result<Tool, ServerError> {
+    let name = definition.name().to_owned();
+    let schema = serde_json::from_str::<JsonObject>(definition.input_schema());
+    let mut schema = schema.map_err(|error| {
+        ServerError::of(format_args!(
+            "the input schema of the tool `{name}`: {error}"
+        ))
+    })?;
+
+    let schema_type = schema.entry("type").or_insert_with(|| "object".into());
+    if schema_type != "object" {
+        return Err(ServerError::of(format_args!(
+            "the input schema of the tool `{name}` has the type {schema_type}; expected \"object\""
+        )));
+    }
+    Ok(Tool::new(name, definition.description().to_owned(), schema))
 }

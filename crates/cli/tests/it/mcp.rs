@@ -117,12 +117,12 @@ fn requests_before_the_end_of_the_input_are_answered() {
 #[test]
 fn only_the_named_tools_are_offered() {
     let requests = lines(&[initialize(), list(1)]);
-    let output = talk_with(&["--memory", "--tools", "begin,answer"], &requests);
+    let output = talk_with(&["--memory", "--tools", "think,think_session"], &requests);
 
     let messages = messages(&output);
     let tools = answer(&messages, 1)["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &tool["name"]).collect();
-    assert_eq!(names, ["begin", "answer"]);
+    assert_eq!(names, ["think", "think_session"]);
 }
 
 #[test]
@@ -392,9 +392,8 @@ edges:
     let messages = messages(&child.wait_with_output().unwrap());
 
     let result = messages.iter().find(|message| message["id"] == "solve");
-    let data = &result.unwrap()["result"]["structuredContent"];
-    assert_eq!(data["answer"], "Hello.");
-    assert_eq!(data["strategy"], "flow");
+    let text = &result.unwrap()["result"]["content"][0]["text"];
+    assert!(text.as_str().unwrap().starts_with("Hello.\n\n(answered, "), "{text}");
 }
 
 #[test]
@@ -410,7 +409,8 @@ two_looks:
 ";
     std::fs::write(&file, table).unwrap();
 
-    let arguments = ["--memory", "--strategies", file.to_str().unwrap()];
+    let file_name = file.to_str().unwrap();
+    let arguments = ["--memory", "--tools", "think", "--strategies", file_name];
     let mut child = server(&arguments).spawn().unwrap();
     let call = json!({
         "jsonrpc": "2.0",

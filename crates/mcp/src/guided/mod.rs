@@ -1,52 +1,302 @@
-//! The tools `begin` and `answer`: reasoning with the model of the host, through tools alone.
+//! The tool `reason`: reasoning with the model of the host, through a tool alone.
 //!
 //! A session is a run of a strategy or of the chain of thought whose model is the host. Its entries
 //! are what the host gave it, in order. The run follows from them, so a session is rebuilt by
-//! giving the same replies again. Times are part of the entries, and the clock of the run itself
-//! does not limit it.
+//! giving the same replies again.
 
-mod board;
+mod desk;
 mod entry;
-mod question;
-mod reasoner;
-mod session;
+mod play;
 mod text;
-mod tools;
-mod view;
 
-use std::future::Future;
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use tokio::runtime::Handle;
+use cogwork_text::{NameList, OneLine};
+use cogwork_tools::schemars::{self, JsonSchema};
+use serde::Deserialize;
+use serde_json::json;
 
-use crate::store::{SessionStore, StoreError};
-use crate::tool::ServerTool;
-use tools::{AnswerTool, BeginTool, Guided};
-pub(crate) use view::shown;
+use crate::arguments::missing;
+use crate::failure::Failure;
+use crate::markdown::Shown;
+use crate::method::Method;
+use crate::resources;
+use crate::store::{Changed, NewSession, SessionId, SessionKind, SessionStore, Stored};
+use crate::tool::{Caller, ServerTool, definition, set_keyword};
 
-/// Returns the tools over these sessions.
-pub(crate) fn tools(store: &SessionStore) -> [Box<dyn ServerTool>; 2] {
-    let guided = Arc::new(Guided::new(store.clone()));
-    [
-        Box::new(BeginTool(Arc::clone(&guided))),
-        Box::new(AnswerTool(guided)),
-    ]
+use entry::{Entry, GuidedSession, HostToolSettings, Reply, Settings};
+use play::{Played, play};
+use text::View;
+
+pub(crate) const NAME: &str = "reason";
+
+const DESCRIPTION: &str = "\
+Solves a hard problem by a strategy: it asks, and you reason and reply. Begin with `problem`. Each result has the next \
+question, what is wrong with a reply, or the answer. With `sessionId` alone, it shows the open question again; without \
+arguments, the sessions.
+
+`loop` (the default) keeps a plan that is corrected in each thought; `chain_of_thought` takes steps and checks the \
+answer; `linear` revises and verifies a hypothesis; `step_back` finds the principle; `scratchpad` calculates; \
+`self_ask` asks smaller questions; `tree_of_thoughts` compares approaches; `react` and `rewoo` use your `tools`.";
+
+/// The maximum number of characters of the title of a session.
+const TITLE: usize = 200;
+
+/// The replies that a session takes by default.
+const MAX_REPLIES: u32 = 100;
+
+/// The maximum number of tools of the host.
+const MAX_TOOLS: usize = 64;
+
+/// The arguments of a call.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Call {
+    /// The whole problem
+    problem: Option<String>,
+    strategy: Option<String>,
+    /// Tools of yours that questions may ask you to call
+    tools: Option<Vec<HostToolSettings>>,
+    #[schemars(range(min = 1, max = 1_000))]
+    max_replies: Option<u32>,
+    /// One to continue, or an id for a new one
+    session_id: Option<SessionId>,
+    /// To the only open question
+    reply: Option<String>,
+    /// By the ids of questions
+    replies: Option<BTreeMap<String, String>>,
+    /// Whether a tool failed
+    failed: Option<bool>,
+    /// Ends early, with `reply` as the answer
+    conclude: Option<bool>,
 }
 
-/// Does work that reads replies on a thread for blocking work. It is done even if the caller is
-/// dropped.
-async fn on_own_thread<T, E>(
-    work: impl Future<Output = Result<T, E>> + Send + 'static,
-) -> Result<T, E>
-where
-    T: Send + 'static,
-    E: From<StoreError> + Send + 'static,
-{
-    let runtime = Handle::current();
-    let done = tokio::task::spawn_blocking(move || runtime.block_on(work));
+/// Returns the tool.
+pub(crate) fn tool(store: SessionStore) -> ServerTool {
+    let mut tool = definition::<Call>(NAME, "Reason by a strategy", DESCRIPTION);
+    let names: Vec<_> = Method::guided().map(Method::as_str).collect();
+    set_keyword(&mut tool, "strategy", "enum", json!(names));
 
-    done.await.unwrap_or_else(|_| {
-        let message = "the call was interrupted; what was accepted is kept, so look at the session";
-        Err(StoreError::new(message).into())
+    let max_bytes = store.limits.argument_bytes;
+    ServerTool::function(tool, max_bytes, move |call: Call, caller| {
+        let store = store.clone();
+        async move { answer(&store, call, &caller).await }
     })
+}
+
+async fn answer(store: &SessionStore, call: Call, caller: &Caller) -> Result<String, Failure> {
+    let connection = &caller.connection;
+    let view = if call.problem.is_some() {
+        begin(store, call, caller).await?
+    } else {
+        let current = || connection.current(SessionKind::Guided);
+        match call.session_id.clone().or_else(current) {
+            Some(id) => go_on(store, call, caller, id).await?,
+            None if call.reply.is_none() && call.replies.is_none() => {
+                return resources::list_text(store, &connection.owner).await;
+            }
+            None => {
+                return Err(Failure::new(
+                    "no session has begun on this connection; expected `problem` to begin one, or \
+                     the `sessionId` of an earlier one",
+                ));
+            }
+        }
+    };
+
+    connection.set_current(SessionKind::Guided, view.id.clone());
+    Ok(view.to_string())
+}
+
+async fn begin(store: &SessionStore, call: Call, caller: &Caller) -> Result<View, Failure> {
+    let settings = settings(&call)?;
+    let title = OneLine::new(&settings.problem).with_max_chars(TITLE);
+    let new = NewSession {
+        is_named: call.session_id.is_some(),
+        title: title.to_string(),
+        strategy: settings.method.to_string(),
+    };
+    let id = call.session_id.unwrap_or_else(SessionId::random);
+    let view_id = id.clone();
+
+    let change = move |session: &mut GuidedSession| {
+        if session.settings.is_some() {
+            let message = format_args!("the session `{view_id}` already exists");
+            return Err(Failure::new(message));
+        }
+        let view = view(view_id, session, settings.clone(), Vec::new(), true)?;
+        // One that could not even ask its first question isn't created.
+        match &view.played.end {
+            Some(end) => Err(Failure::new(&end.reason)),
+            None => Ok(Changed::new(Entry::Begin(settings), view, false)),
+        }
+    };
+    let owner = &caller.connection.owner;
+    store.change(owner, &id, Some(new), change).await
+}
+
+fn settings(call: &Call) -> Result<Settings, Failure> {
+    let problem = call.problem.clone().unwrap_or_default();
+    if problem.trim().is_empty() {
+        return Err(Failure::new("`problem` is empty; expected a text"));
+    }
+
+    let method = match &call.strategy {
+        None => Method::Loop,
+        Some(name) => Method::guided()
+            .find(|method| Method::named(name) == Some(*method))
+            .ok_or_else(|| {
+                let known = Method::guided().map(Method::as_str).collect::<Vec<_>>();
+                let known = NameList::or(known);
+                let name = cogwork_text::Name(name);
+                Failure::new(format_args!("`strategy`: found `{name}`; expected {known}"))
+            })?,
+    };
+
+    let tools = call.tools.clone().unwrap_or_default();
+    if method.needs_tools() && tools.is_empty() {
+        let expected = format_args!("at least one tool of yours for `{method}`");
+        return Err(missing("tools", expected));
+    }
+    if tools.len() > MAX_TOOLS {
+        let count = tools.len();
+        return Err(Failure::new(format_args!(
+            "`tools`: found {count}; expected at most {MAX_TOOLS}"
+        )));
+    }
+    Ok(Settings {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        problem,
+        method,
+        max_replies: call.max_replies.unwrap_or(MAX_REPLIES),
+        tools,
+    })
+}
+
+/// Concludes a session, gives it replies, or shows it.
+async fn go_on(
+    store: &SessionStore,
+    call: Call,
+    caller: &Caller,
+    id: SessionId,
+) -> Result<View, Failure> {
+    let owner = &caller.connection.owner;
+    let is_concluded = call.conclude == Some(true);
+    if !is_concluded && call.reply.is_none() && call.replies.is_none() {
+        let stored = store.get(owner, &id).await?;
+        return on_own_thread(move || {
+            let session: GuidedSession = stored.state()?;
+            let settings = begun(&session)?;
+            view(id, &session, settings, Vec::new(), true)
+        })
+        .await;
+    }
+
+    let view_id = id.clone();
+    let change = move |session: &mut GuidedSession| {
+        let settings = begun(session)?;
+        let before = view(view_id.clone(), session, settings.clone(), Vec::new(), true)?;
+        if before.played.end.is_some() {
+            return Err(Failure::new(format_args!(
+                "the session has ended, so it takes no replies.\n{before}"
+            )));
+        }
+
+        if is_concluded {
+            let answer = call.reply.clone();
+            let entry = Entry::Conclude { answer };
+            session.is_concluded = true;
+            session.conclusion.clone_from(&call.reply);
+            let view = view(view_id, session, settings, Vec::new(), false)?;
+            return Ok(Changed::new(entry, view, true));
+        }
+
+        let replies = replies(&call, &before.played)?;
+        let view = view(view_id, session, settings, replies, false)?;
+        let Played {
+            used, refused, end, ..
+        } = &view.played;
+        if used.is_empty() {
+            return Err(Failure::new(refused.join("\n")));
+        }
+        let entry = Entry::Replies(used.clone());
+        let is_complete = end.is_some();
+        Ok(Changed::new(entry, view, is_complete))
+    };
+    store.change(owner, &id, None, change).await
+}
+
+/// Returns the replies with the questions that they are for.
+fn replies(call: &Call, played: &Played) -> Result<Vec<Reply>, Failure> {
+    let failed = call.failed.unwrap_or(false);
+    let mut replies = Vec::new();
+    for (question, reply) in call.replies.iter().flatten() {
+        replies.push(Reply {
+            question: question.clone(),
+            reply: reply.clone(),
+            failed,
+        });
+    }
+
+    if let Some(reply) = &call.reply {
+        let [only] = played.questions.as_slice() else {
+            let open = played.questions.iter().map(|open| &open.id);
+            let open = NameList::and(open.collect::<Vec<_>>());
+            return Err(Failure::new(format_args!(
+                "several questions are open: {open}; expected `replies` with their ids"
+            )));
+        };
+        replies.push(Reply {
+            question: only.id.clone(),
+            reply: reply.clone(),
+            failed,
+        });
+    }
+    Ok(replies)
+}
+
+fn begun(session: &GuidedSession) -> Result<Settings, Failure> {
+    let settings = session.settings.clone();
+    settings.ok_or_else(|| Failure::new("the session has no beginning; begin a new one"))
+}
+
+fn view(
+    id: SessionId,
+    session: &GuidedSession,
+    settings: Settings,
+    new: Vec<Reply>,
+    is_whole: bool,
+) -> Result<View, Failure> {
+    Ok(View {
+        id,
+        played: play(session, &settings, new)?,
+        settings,
+        is_whole,
+    })
+}
+
+/// Does work that reads replies on a thread for blocking work.
+async fn on_own_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Failure::new("the call was interrupted; try again")))
+}
+
+/// Returns what a resource shows of a session. May take as long as reading its replies does.
+pub(crate) fn shown(stored: &Stored) -> Result<Shown, Failure> {
+    let session: GuidedSession = stored.state()?;
+    let settings = begun(&session)?;
+    let played = play(&session, &settings, Vec::new())?;
+
+    let mut shown = Shown::of(&stored.header);
+    shown.problem = Some(settings.problem);
+    if let Some(end) = played.end {
+        shown
+            .facts
+            .push(("Outcome", end.status.as_str().to_owned()));
+        shown.facts.push(("Reason", end.reason));
+        shown.answer = played.best.map(|best| best.answer);
+    }
+    Ok(shown.with_steps(played.steps, 0))
 }

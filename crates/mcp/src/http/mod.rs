@@ -116,7 +116,7 @@ impl Client {
         let sessions = Arc::<LocalSessionManager>::default();
         let config = StreamableHttpServerConfig::default()
             .with_json_response(true)
-            .with_max_request_body_bytes(server.shared.limits.message_bytes)
+            .with_max_request_body_bytes(server.shared.store.limits.message_bytes)
             .with_cancellation_token(server.shared.stop.child_token())
             .with_allowed_hosts(&settings.hosts)
             .with_allowed_origins(&settings.origins)
@@ -126,8 +126,10 @@ impl Client {
         let unconnected = Arc::new(Connection::new(token.owner()));
         let server = server.clone();
         let handler = move || {
-            let handler = server.handler(token.owner());
-            Ok(handler.with_unconnected(Arc::clone(&unconnected)))
+            Ok(Handler {
+                unconnected: Some(Arc::clone(&unconnected)),
+                ..server.handler(token.owner())
+            })
         };
         Self {
             service: StreamableHttpService::new(handler, Arc::clone(&sessions), config),

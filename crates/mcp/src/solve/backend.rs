@@ -3,43 +3,42 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_cot::{ChainOfThought, Flow, Reasoning};
 use cogwork_llm::{Budget, ChatRequest, LlmClient, Message};
 use cogwork_strategies::{Limits, Solver, StrategyName};
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
 use serde::Deserialize;
 
-use crate::ServerBuilder;
+use crate::failure::Failure;
 use crate::method::Method;
+use crate::{ServerBuilder, ServerError};
 
 /// What the server can solve problems with.
-pub(super) struct Backend {
-    client: Option<ClientBackend>,
+pub(crate) struct Backend {
+    pub(super) client: Option<Arc<dyn LlmClient>>,
     #[cfg(feature = "agents")]
     pub(super) flow: Option<Arc<cogwork_agents::FileFlow>>,
 }
 
-/// The methods that need a client. They are shared by all runs, because they remember which forms of
-/// replies the server of the client has refused.
-pub(super) struct ClientBackend {
-    pub(super) client: Arc<dyn LlmClient>,
-    solvers: Vec<(StrategyName, Solver)>,
-    pub(super) reasoning: Flow<Reasoning>,
-}
-
 impl Backend {
-    pub(super) fn new(settings: &SolveSettings) -> Self {
-        let client = settings.client.as_ref();
-        Self {
-            client: client.map(ClientBackend::new),
+    /// Returns what was set.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is nothing: a tool that cannot work would only distract the model.
+    pub(crate) fn new(settings: &SolveSettings) -> Result<Self, ServerError> {
+        let backend = Self {
+            client: settings.client.clone(),
             #[cfg(feature = "agents")]
             flow: settings.flow.clone(),
+        };
+        match backend.methods().as_slice() {
+            [] => Err(ServerError::of(
+                "the tool `solve` has no model; set OPENAI_MODEL and OPENAI_BASE_URL or \
+                 OPENAI_API_KEY in the environment, or leave it out",
+            )),
+            _ => Ok(backend),
         }
-    }
-
-    pub(super) fn client(&self) -> Option<&ClientBackend> {
-        self.client.as_ref()
     }
 
     /// Returns the methods that can be used. The first one is the default.
@@ -55,34 +54,27 @@ impl Backend {
         }
         methods
     }
-}
 
-impl ClientBackend {
-    fn new(client: &Arc<dyn LlmClient>) -> Self {
-        let solver = |name| (name, Solver::new(Arc::clone(client), name));
-        Self {
-            client: Arc::clone(client),
-            solvers: StrategyName::ALL.map(solver).into(),
-            reasoning: ChainOfThought::new(Arc::clone(client)).into_flow(),
-        }
+    /// Returns the client for the methods that need one.
+    pub(super) fn client(&self) -> Result<Arc<dyn LlmClient>, Failure> {
+        let client = self.client.clone();
+        client.ok_or_else(|| Failure::new("there is no client"))
     }
 
     /// Returns the solver for a run with these limits.
-    pub(super) fn solver(&self, strategy: StrategyName, limits: &Limits) -> Option<Solver> {
-        let mut solvers = self.solvers.iter();
-        let found = solvers.find(|(name, _)| *name == strategy);
-        let solver = found.map(|(_, solver)| solver.clone())?;
-
-        if !Method::Strategy(strategy).needs_tools() {
-            return Some(solver);
+    pub(super) fn solver(&self, name: StrategyName, limits: Limits) -> Result<Solver, Failure> {
+        let client = self.client()?;
+        let solver = Solver::new(Arc::clone(&client), name).with_limits(limits);
+        if !Method::Strategy(name).needs_tools() {
+            return Ok(solver);
         }
 
         // The solver doesn't count what a tool asks a model, so the client does.
-        let client = Budget::new(Arc::clone(&self.client))
+        let client = Budget::new(client)
             .with_calls(limits.calls.map_or(u64::MAX, u64::from))
             .with_tokens(limits.tokens.unwrap_or(u64::MAX));
         let tools = asking(client.clone());
-        Some(solver.with_client(client).with_tools(tools))
+        Ok(solver.with_client(client).with_tools(tools))
     }
 }
 
@@ -127,8 +119,7 @@ impl fmt::Debug for SolveSettings {
 }
 
 impl ServerBuilder {
-    /// Sets the client with which the tool `solve` solves problems. By default, there is none, and
-    /// `solve` isn't listed: a tool that cannot work would only distract the model.
+    /// Sets the client with which the tool `solve` solves problems. By default, there is none.
     ///
     /// ```
     /// use cogwork_llm::{Backoff, Retry, ScriptedClient};
@@ -136,7 +127,10 @@ impl ServerBuilder {
     ///
     /// # fn main() -> Result<(), cogwork_mcp::ServerError> {
     /// let client = ScriptedClient::new(["answer: 51"]);
-    /// let server = Server::builder().with_client(Retry::new(client, Backoff::default())).open()?;
+    /// let server = Server::builder()
+    ///     .with_client(Retry::new(client, Backoff::default()))
+    ///     .with_built_in_tools(["solve"])
+    ///     .open()?;
     /// # Ok(())
     /// # }
     /// ```
@@ -154,7 +148,7 @@ impl ServerBuilder {
     ///
     /// Returns an error that names the variable that is missing or invalid.
     #[cfg(feature = "openai")]
-    pub fn with_client_from_env(self) -> Result<Self, crate::ServerError> {
+    pub fn with_client_from_env(self) -> Result<Self, ServerError> {
         use cogwork_llm::{Backoff, OpenAiClient, Retry};
 
         let model = std::env::var_os("OPENAI_MODEL");
@@ -162,13 +156,13 @@ impl ServerBuilder {
             return Ok(self);
         }
 
-        let client = OpenAiClient::from_env().map_err(crate::ServerError::of)?;
+        let client = OpenAiClient::from_env().map_err(ServerError::of)?;
         Ok(self.with_client(Retry::new(client, Backoff::default())))
     }
 
     /// Sets a flow from a file as another method of the tool `solve`, under the name `flow`. The
     /// problem is the input of the flow, and its answer is the answer. The flow has its own clients
-    /// and limits.
+    /// and limits. The tool is then one of those that the server has by default.
     ///
     /// ```
     /// use cogwork_agents::Loader;

@@ -2,13 +2,9 @@
 
 mod backend;
 mod drive;
-mod entry;
-mod request;
-mod result;
-mod running;
+mod session;
 mod tool;
 
-pub(crate) use backend::SolveSettings;
-pub(crate) use entry::shown;
-pub(crate) use tool::Solve;
-pub(crate) use tool::Tasks;
+pub(crate) use backend::{Backend, SolveSettings};
+pub(crate) use session::shown;
+pub(crate) use tool::{NAME, tool};

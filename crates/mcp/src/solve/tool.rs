@@ -1,176 +1,229 @@
-//! The tool `solve`, and its runs as tasks of the protocol.
+//! The definition of the tool, and its calls.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use rmcp::model::{
-    CallToolResponse, CallToolResult, CreateTaskResult, ProgressNotificationParam, Tool,
-};
-use rmcp::service::{RequestContext, RoleServer};
-use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
-use tokio::sync::Semaphore;
+use cogwork_flow::CancellationToken;
+use cogwork_strategies::{Limits, Spent};
+use cogwork_text::{Name, NameList, OneLine};
+use cogwork_tools::schemars::{self, JsonSchema};
+use rmcp::model::{CallToolResult, ProgressNotificationParam};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::{Semaphore, mpsc};
 
-use super::backend::{Backend, SolveSettings};
-use super::request::{LONGEST, SolveRequest, definition};
-use super::result::{end_of, result_of};
-use super::running::{Finished, Running};
-use crate::store::{Owner, SessionStore};
-use crate::tool::{ServerTool, ToolCall, ToolFailure};
+use super::backend::Backend;
+use super::drive::Request;
+use super::session::{SolveEnd, Watch};
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::method::Method;
+use crate::resources::Address;
+use crate::run::Status;
+use crate::store::{SessionId, SessionStore};
+use crate::tool::{Caller, ServerTool, definition, set_keyword, text};
 
-/// What to do if there is nothing to solve with.
-const NOTHING: &str = "this server has no model to solve with; set OPENAI_MODEL and OPENAI_BASE_URL or \
-    OPENAI_API_KEY in its environment, or think with the other tools";
+pub(crate) const NAME: &str = "solve";
 
-/// The tool `solve`.
-pub(crate) struct Solve {
+const DESCRIPTION: &str = "\
+Solves a problem with another model, in a run of many thoughts that follow a strategy, and returns the answer. For a \
+problem that is worth minutes and many calls. The model sees nothing but `problem`: include all facts, constraints and \
+the form of the answer.";
+
+/// The maximum number of runs at the same time.
+const RUNS: usize = 4;
+
+/// The maximum number of characters of a reason.
+const REASON: usize = 1_000;
+
+/// The arguments of a call.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Call {
+    problem: String,
+    strategy: Option<String>,
+    /// Lower limits. A run that reaches one returns the best answer so far.
+    budget: Option<Lower>,
+    /// An id for the session, which must not exist yet
+    session_id: Option<SessionId>,
+}
+
+/// Limits that are lower than those of the server.
+#[derive(Default, Deserialize, JsonSchema)]
+struct Lower {
+    #[schemars(range(min = 1, max = 100))]
+    calls: Option<u32>,
+    #[schemars(range(min = 1, max = 500_000))]
+    tokens: Option<u64>,
+    #[schemars(range(min = 1, max = 900))]
+    seconds: Option<u64>,
+}
+
+impl Lower {
+    fn limits(&self) -> Limits {
+        let seconds = self.seconds.unwrap_or(900);
+        Limits::default()
+            .with_calls(self.calls.unwrap_or(100))
+            .with_tokens(self.tokens.unwrap_or(500_000))
+            .with_thoughts(500)
+            .with_time(Duration::from_secs(seconds))
+    }
+}
+
+/// Returns the tool.
+pub(crate) fn tool(store: SessionStore, backend: Backend) -> ServerTool {
+    let names = backend.methods();
+    let names: Vec<_> = names.iter().map(|method| method.as_str()).collect();
+    let mut tool = definition::<Call>(NAME, "Solve a problem", DESCRIPTION);
+    set_keyword(&mut tool, "strategy", "enum", json!(names));
+    if let Some(annotations) = &mut tool.annotations {
+        annotations.open_world_hint = Some(true);
+    }
+
+    let arguments = Arguments::<Call>::new(&tool.input_schema, store.limits.argument_bytes);
+    let backend = Arc::new(backend);
+    let runs = Arc::new(Semaphore::new(RUNS));
+    ServerTool::new(tool, move |given, caller| {
+        let call = arguments.read(&given);
+        let solver = Solve {
+            store: store.clone(),
+            backend: Arc::clone(&backend),
+            runs: Arc::clone(&runs),
+        };
+        async move { solver.answer(call?, caller).await }
+    })
+}
+
+struct Solve {
     store: SessionStore,
     backend: Arc<Backend>,
-    tasks: Tasks,
     runs: Arc<Semaphore>,
 }
 
 impl Solve {
-    pub(crate) fn new(store: &SessionStore, settings: &SolveSettings, tasks: &Tasks) -> Self {
-        Self {
-            store: store.clone(),
-            backend: Arc::new(Backend::new(settings)),
-            tasks: tasks.clone(),
-            runs: Arc::new(Semaphore::new(store.limits().solve_runs)),
+    async fn answer(self, call: Call, caller: Caller) -> Result<CallToolResult, Failure> {
+        let Call {
+            problem,
+            strategy,
+            budget,
+            session_id,
+        } = call;
+        if problem.trim().is_empty() {
+            return Err(Failure::new("`problem` is empty; expected a text"));
         }
-    }
+        let request = Request {
+            problem,
+            method: self.method(strategy)?,
+            limits: budget.unwrap_or_default().limits(),
+        };
 
-    async fn start(&self, call: &mut ToolCall<'_>) -> Result<Running, ToolFailure> {
-        let arguments = std::mem::take(&mut call.arguments);
-        let limits = self.store.limits();
-        let request = SolveRequest::read(arguments, &self.backend, limits)?;
-
-        let permit = Arc::clone(&self.runs).try_acquire_owned();
-        let permit = permit.map_err(|_| {
-            let most = limits.solve_runs;
-            ToolFailure::message(format_args!(
-                "{most} runs are in progress, and at most {most} can be; try again later"
+        let permit = self.runs.try_acquire_owned().map_err(|_| {
+            Failure::new(format_args!(
+                "{RUNS} runs are in progress, and at most {RUNS} can be; try again later"
             ))
         })?;
+        let (progress, mut thoughts) = mpsc::unbounded_channel();
+        let owner = &caller.connection.owner;
+        let (problem, method) = (&request.problem, request.method.as_str());
+        let watch = Watch::begin(&self.store, owner, session_id, problem, method, progress);
+        let watch = watch.await?;
 
-        let owner = call.connection.owner();
-        let running = Running::start(&self.store, owner, &self.backend, request, permit).await?;
-        Ok(running)
-    }
-}
-
-#[async_trait]
-impl ServerTool for Solve {
-    fn definition(&self) -> Tool {
-        definition(&self.backend)
-    }
-
-    fn is_listed(&self) -> bool {
-        !self.backend.methods().is_empty()
-    }
-
-    async fn call(&self, mut call: ToolCall<'_>) -> Result<CallToolResponse, ToolFailure> {
-        if !self.is_listed() {
-            return Err(ToolFailure::message(NOTHING));
-        }
-
-        let running = self.start(&mut call).await?;
-        let capabilities = call.context.client_capabilities();
-        if capabilities.is_some_and(|capabilities| capabilities.supports_tasks()) {
-            let task = self.tasks.spawn(call.connection.owner(), running, LONGEST);
-            return Ok(CallToolResponse::Task(task));
-        }
-
-        let finished = reported(running, call.context).await;
-        Ok(result_of(&finished).into())
-    }
-}
-
-/// Notifies the client of each thought, and cancels the run if the client cancels the request.
-async fn reported(mut running: Running, context: &RequestContext<RoleServer>) -> Finished {
-    let notified = async {
-        while let Some(progress) = running.progress.recv().await {
-            let Some(token) = context.meta.get_progress_token() else {
-                continue;
-            };
-
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "the number of thoughts is far below 2^52"
-            )]
-            let thoughts = progress.thoughts as f64;
-            let notification =
-                ProgressNotificationParam::new(token, thoughts).with_message(progress.line);
-            // A client that is gone cancels the request.
-            let _ = context.peer.notify_progress(notification).await;
-        }
-    };
-
-    tokio::select! {
-        () = notified => {}
-        () = context.ct.cancelled() => running.cancel(),
-    }
-    running.finished().await
-}
-
-/// How often a client should poll, in milliseconds.
-const POLL: u64 = 2_000;
-
-/// How long the result of a task is kept after the longest run.
-const KEPT: Duration = Duration::from_secs(10 * 60);
-
-/// The tasks of all clients. Cloning shares them.
-#[derive(Clone, Default)]
-pub(crate) struct Tasks(Arc<Mutex<HashMap<Owner, TaskManager>>>);
-
-impl Tasks {
-    /// Returns the tasks of one owner. Those of others cannot be reached with their ids.
-    pub(crate) fn of(&self, owner: &Owner) -> TaskManager {
-        let mut managers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        managers.entry(owner.clone()).or_default().clone()
-    }
-
-    /// Makes a run a task, which goes on if the client disconnects.
-    pub(super) fn spawn(
-        &self,
-        owner: &Owner,
-        running: Running,
-        longest: Duration,
-    ) -> CreateTaskResult {
-        // Some time of a run isn't part of its budget, such as that of reading replies.
-        let kept = longest.saturating_mul(2).saturating_add(KEPT);
-        let kept = u64::try_from(kept.as_millis()).unwrap_or(u64::MAX);
-        let options = TaskOptions::new()
-            .with_ttl_ms(kept)
-            .with_poll_interval_ms(POLL)
-            .with_status_message(format!("session {}", running.id));
-
-        let task = self
-            .of(owner)
-            .spawn(options, |context| Box::pin(watched(running, context)));
-        CreateTaskResult::new(task)
-    }
-}
-
-/// Shows the thoughts of a run in the status of its task.
-async fn watched(mut running: Running, context: TaskContext) -> Result<CallToolResult, TaskExit> {
-    loop {
-        tokio::select! {
-            progress = running.progress.recv() => match progress {
-                Some(progress) => context.set_status_message(progress.line),
-                None => break,
-            },
-            () = context.cancelled() => {
-                running.cancel();
-                let finished = running.finished().await;
-                context.set_status_message(end_of(&finished));
-                return Err(TaskExit::Cancelled);
+        // A run that is cancelled, or whose caller is gone, still records its end.
+        let token = CancellationToken::new();
+        let _cancelling = token.clone().drop_guard();
+        let run = run(self.backend, request, watch, token.clone());
+        let finished = tokio::spawn(async move {
+            let result = run.await;
+            drop(permit);
+            result
+        });
+        let notified = async {
+            while let Some((number, line)) = thoughts.recv().await {
+                notify(&caller, number, line).await;
             }
+        };
+        tokio::select! {
+            () = notified => {}
+            () = caller.request.ct.cancelled() => token.cancel(),
         }
+
+        finished
+            .await
+            .map_err(|_| Failure::new("the run was aborted"))
     }
 
-    let finished = running.finished().await;
-    context.set_status_message(end_of(&finished));
-    Ok(result_of(&finished))
+    fn method(&self, name: Option<String>) -> Result<Method, Failure> {
+        let methods = self.backend.methods();
+        let Some(name) = name else {
+            let default = methods.first().copied();
+            return Ok(default.unwrap_or(Method::Loop));
+        };
+
+        let mut known = methods.iter();
+        let found =
+            known.find(|method| method.as_str() == name || Method::named(&name) == Some(**method));
+        found.copied().ok_or_else(|| {
+            let expected = NameList::or(methods.iter().map(|method| method.as_str()));
+            Failure::new(format_args!(
+                "`strategy`: found `{}`; expected {expected}",
+                Name(&name)
+            ))
+        })
+    }
+}
+
+/// Notifies the client of a thought, if it wants to know.
+async fn notify(caller: &Caller, number: usize, line: String) {
+    let Some(token) = caller.request.meta.get_progress_token() else {
+        return;
+    };
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the number of thoughts is far below 2^52"
+    )]
+    let notification = ProgressNotificationParam::new(token, number as f64).with_message(line);
+    // A client that is gone cancels the request.
+    let _ = caller.request.peer.notify_progress(notification).await;
+}
+
+async fn run(
+    backend: Arc<Backend>,
+    request: Request,
+    mut watch: Watch,
+    token: CancellationToken,
+) -> CallToolResult {
+    let end = request.solve(&backend, &mut watch, &token).await;
+    let unrecorded = watch.end(end.clone()).await;
+    result_of(&end, &watch.id, watch.thoughts, watch.spent, unrecorded)
+}
+
+fn result_of(
+    end: &SolveEnd,
+    id: &SessionId,
+    thoughts: usize,
+    spent: Spent,
+    unrecorded: Option<Failure>,
+) -> CallToolResult {
+    let reason = OneLine::new(&end.reason).with_max_chars(REASON);
+    let plural = if thoughts == 1 { "" } else { "s" };
+    let warning = unrecorded.map_or_else(String::new, |missing| {
+        format!(" Some of it isn't recorded: {missing}.")
+    });
+    let confidence = end.confidence.map_or_else(String::new, |confidence| {
+        format!(" with confidence {confidence:.2}")
+    });
+    let place = format!(
+        "{reason}{confidence}, after {thoughts} thought{plural} and {spent}. Session `{id}`: {}.{warning}",
+        Address::session(id.clone())
+    );
+
+    let has_failed = matches!(end.outcome, Status::Failed | Status::Cancelled);
+    let answer = match (&end.answer, end.outcome) {
+        (None, _) => "There is no answer.".to_owned(),
+        (Some(answer), Status::Answered) => answer.clone(),
+        (Some(answer), _) => format!("The best answer so far: {answer}"),
+    };
+    let mut result = text(&format!("{answer}\n\n({place})"));
+    result.is_error = Some(has_failed);
+    result
 }

@@ -4,15 +4,16 @@ use std::fmt;
 use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use cogwork_text::Escaped;
 use cogwork_text::files::{Access, Folder};
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
+use tokio::sync::Mutex;
 
-use super::StoreError;
+use crate::failure::Failure;
 
 /// The name of the database in its folder.
 const FILE: &str = "sessions.sqlite";
@@ -21,7 +22,7 @@ const FILE: &str = "sessions.sqlite";
 const APPLICATION: i32 = 0x436f_676d;
 
 /// The version of the tables.
-const FORMAT: i32 = 1;
+const FORMAT: i32 = 2;
 
 /// How long to wait for another process that is writing to the database.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -37,7 +38,6 @@ const TABLES: &str = "
         kind TEXT NOT NULL,
         named INTEGER NOT NULL, -- whether the client chose the id
         title TEXT NOT NULL,
-        words TEXT NOT NULL, -- the title in lower case, for searches
         strategy TEXT NOT NULL,
         is_complete INTEGER NOT NULL DEFAULT 0,
         entries INTEGER NOT NULL DEFAULT 0, -- the number of the last one
@@ -49,7 +49,6 @@ const TABLES: &str = "
         session INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
         number INTEGER NOT NULL, -- from 1; the first ones may have been dropped
         body TEXT NOT NULL,
-        words TEXT NOT NULL, -- in lower case, for searches
         PRIMARY KEY (session, number)
     ) STRICT, WITHOUT ROWID;
 ";
@@ -60,7 +59,7 @@ pub(super) struct Database(Arc<Mutex<Connection>>);
 
 impl Database {
     /// Opens the database in this folder, or one in memory if it is `None`. May block.
-    pub(super) fn open(folder: Option<&Path>, max_bytes: usize) -> Result<Self, StoreError> {
+    pub(super) fn open(folder: Option<&Path>, max_bytes: usize) -> Result<Self, Failure> {
         let connection = match folder {
             Some(folder) => open_file(&created_in(folder)?)?,
             None => Connection::open_in_memory()?,
@@ -74,44 +73,44 @@ impl Database {
     /// Reads a consistent state.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
         self.transaction(TransactionBehavior::Deferred, work).await
     }
 
-    /// Does work that changes something, and returns its result once it is stored. If the work
-    /// fails, nothing is changed. It is done even if the future is dropped.
+    /// Does work that changes something, and returns its result once it is stored. Other processes
+    /// wait in the meantime. If the work fails, nothing is changed.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
         self.transaction(TransactionBehavior::Immediate, work).await
     }
 
     async fn transaction<T: Send + 'static>(
         &self,
         behavior: TransactionBehavior,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let connection = Arc::clone(&self.0);
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        // The lock is fair, so calls take turns in the order in which they arrived.
+        let mut connection = Arc::clone(&self.0).lock_owned().await;
         let done = tokio::task::spawn_blocking(move || {
-            // What a panic has left undone was rolled back.
-            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             let transaction = connection.transaction_with_behavior(behavior)?;
             let result = work(&transaction)?;
             transaction.commit()?;
             Ok(result)
         });
+
         done.await.unwrap_or_else(|_| {
-            let message = "the work on the database of sessions was interrupted; try again";
-            Err(StoreError::new(message))
+            let message = "the call was interrupted; look at the session before you try again";
+            Err(Failure::new(message))
         })
     }
 }
 
 /// Creates the folder and an empty file if they don't exist, for the current user only. SQLite gives
 /// its other files the same mode.
-fn created_in(folder: &Path) -> Result<PathBuf, StoreError> {
+fn created_in(folder: &Path) -> Result<PathBuf, Failure> {
     create_folder(folder).map_err(|error| failed(folder, "created", &error))?;
 
     let path = folder.join(FILE);
@@ -131,12 +130,12 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-fn failed(path: &Path, what: &str, error: &dyn fmt::Display) -> StoreError {
+fn failed(path: &Path, what: &str, error: &dyn fmt::Display) -> Failure {
     let path = Escaped::new(path.display());
-    StoreError::new(format_args!("`{path}` cannot be {what}: {error}"))
+    Failure::new(format_args!("`{path}` cannot be {what}: {error}"))
 }
 
-fn open_file(path: &Path) -> Result<Connection, StoreError> {
+fn open_file(path: &Path) -> Result<Connection, Failure> {
     let connection = Connection::open(path).map_err(|error| failed(path, "opened", &error))?;
     connection.busy_timeout(PATIENCE)?;
     // A file of another program is left as it is.
@@ -149,7 +148,7 @@ fn open_file(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Makes readers and the writer independent of each other.
-fn write_ahead(connection: &Connection) -> Result<(), StoreError> {
+fn write_ahead(connection: &Connection) -> Result<(), Failure> {
     let started = Instant::now();
     loop {
         // SQLite doesn't wait for this lock by itself, and several servers may be starting.
@@ -161,7 +160,7 @@ fn write_ahead(connection: &Connection) -> Result<(), StoreError> {
 }
 
 /// Creates the tables of a new database.
-fn create_tables(connection: &Connection) -> Result<(), StoreError> {
+fn create_tables(connection: &Connection) -> Result<(), Failure> {
     if check_application(connection)? {
         return Ok(());
     }
@@ -182,7 +181,7 @@ fn create_tables(connection: &Connection) -> Result<(), StoreError> {
 /// # Errors
 ///
 /// Returns an error if they aren't those of this version.
-fn check_application(connection: &Connection) -> Result<bool, StoreError> {
+fn check_application(connection: &Connection) -> Result<bool, Failure> {
     let query = "SELECT (SELECT count(*) FROM sqlite_schema), application_id, user_version
         FROM pragma_application_id, pragma_user_version";
     let found: (i64, i32, i32) =
@@ -191,20 +190,40 @@ fn check_application(connection: &Connection) -> Result<bool, StoreError> {
     match found {
         (0, 0, 0) => Ok(false),
         (_, APPLICATION, FORMAT) => Ok(true),
-        (_, APPLICATION, format) => Err(StoreError::new(format_args!(
+        (_, APPLICATION, format) => Err(Failure::new(format_args!(
             "the database of sessions has version {format}; this program reads version {FORMAT}"
         ))),
-        _ => Err(StoreError::new(
+        _ => Err(Failure::new(
             "the database isn't one of sessions; choose another folder",
         )),
     }
 }
 
 /// Refuses changes that would make the database too large.
-fn limit_size(connection: &Connection, max_bytes: usize) -> Result<(), StoreError> {
+fn limit_size(connection: &Connection, max_bytes: usize) -> Result<(), Failure> {
     let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let bytes = i64::try_from(max_bytes).unwrap_or(i64::MAX);
     let pages = bytes / page.max(1);
     connection.pragma_update(None, "max_page_count", pages.max(1))?;
     Ok(())
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::new("the database of sessions is locked by another process; try again")
+            }
+            Some(ErrorCode::DiskFull) => {
+                Self::new("the database of sessions is full, or its disk is; remove old sessions")
+            }
+            Some(ErrorCode::ReadOnly) => {
+                Self::new("the database of sessions cannot be written: it is read-only")
+            }
+            Some(ErrorCode::NotADatabase) => {
+                Self::new("the file isn't a database of sessions; choose another folder")
+            }
+            _ => Self::new(format_args!("the database of sessions: {error}")),
+        }
+    }
 }

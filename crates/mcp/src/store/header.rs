@@ -3,6 +3,8 @@ use std::fmt;
 use cogwork_tools::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
 
+use crate::failure::Failure;
+
 /// The client that sessions belong to: the user of this process, or the holder of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Owner(pub(crate) String);
@@ -14,32 +16,32 @@ impl Owner {
     }
 }
 
-/// The id of a session.
+// The id of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(crate) struct SessionId(#[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,128}$"))] String);
+#[serde(try_from = "String")]
+pub(crate) struct SessionId(String);
 
 impl SessionId {
-    /// The maximum number of characters.
-    pub(crate) const MAX_CHARS: usize = 128;
-
-    /// What an id that a client chooses must be.
-    pub(crate) const EXPECTED: &str = "1 to 128 ASCII letters, digits, `-`, `_`, `.` or `:`";
-
     /// Creates an id that cannot be guessed.
     pub(crate) fn random() -> Self {
         Self(uuid::Uuid::new_v4().simple().to_string())
     }
 
-    /// Returns the id that a client chose, or `None` if it isn't what is expected.
-    pub(crate) fn named(id: &str) -> Option<Self> {
-        let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
-        let is_valid = !id.is_empty() && id.len() <= Self::MAX_CHARS && id.chars().all(is_allowed);
-        is_valid.then(|| Self(id.to_owned()))
-    }
-
     pub(crate) fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl TryFrom<String> for SessionId {
+    type Error = &'static str;
+
+    /// Accepts the id that a client chose.
+    fn try_from(id: String) -> Result<Self, &'static str> {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+        if (1..=128).contains(&id.len()) && id.chars().all(is_allowed) {
+            return Ok(Self(id));
+        }
+        Err("the id of a session is 1 to 128 ASCII letters, digits, `-`, `_`, `.` or `:`")
     }
 }
 
@@ -57,15 +59,13 @@ pub(crate) enum SessionKind {
     Sequential,
     /// The tool `think`.
     Think,
-    /// The tools `begin` and `answer`.
+    /// The tool `reason`.
     Guided,
     /// The tool `solve`.
     Solve,
 }
 
 impl SessionKind {
-    pub(crate) const ALL: [Self; 4] = [Self::Sequential, Self::Think, Self::Guided, Self::Solve];
-
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Sequential => "sequential",
@@ -75,32 +75,22 @@ impl SessionKind {
         }
     }
 
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    pub(super) fn named(name: &str) -> Result<Self, Failure> {
+        let all = [Self::Sequential, Self::Think, Self::Guided, Self::Solve];
+        let found = all.into_iter().find(|kind| kind.as_str() == name);
+        found.ok_or_else(|| Failure::new("the kind of a session isn't known"))
     }
 }
 
 /// A session that is to be created.
 #[derive(Debug, Clone)]
 pub(crate) struct NewSession {
-    /// The id that the client chose, or `None` for a random one.
-    pub(crate) id: Option<SessionId>,
-    pub(crate) kind: SessionKind,
-    /// The problem or the purpose, which lists show and searches find.
+    /// Whether the client chose the id.
+    pub(crate) is_named: bool,
+    /// The problem or the purpose, which lists show.
     pub(crate) title: String,
     /// The strategy, or an empty string.
     pub(crate) strategy: String,
-}
-
-/// What an entry changes in the header of its session. `None` changes nothing.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct HeaderChange {
-    pub(crate) title: Option<String>,
-    pub(crate) strategy: Option<String>,
-    /// `open` or `complete`.
-    pub(crate) is_complete: Option<bool>,
-    /// The text that searches find.
-    pub(crate) text: String,
 }
 
 /// What lists show of a session.

@@ -5,14 +5,10 @@
 //! newest entries.
 
 mod database;
-mod error;
 mod header;
 mod recorded;
-mod select;
 mod sessions;
 
-pub(crate) use error::StoreError;
-pub(crate) use header::{HeaderChange, NewSession, Owner, SessionHeader, SessionId, SessionKind};
-pub(crate) use recorded::{Changed, Recorded};
-pub(crate) use select::{Filter, Order};
-pub(crate) use sessions::{Addition, Position, SessionStore};
+pub(crate) use header::{NewSession, Owner, SessionHeader, SessionId, SessionKind};
+pub(crate) use recorded::{Changed, Recorded, Stored};
+pub(crate) use sessions::SessionStore;

@@ -1,144 +1,102 @@
 //! Sessions that are rebuilt from their entries with each call.
 
-use rusqlite::{Connection, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::sessions::{Addition, Position, missing, position};
-use super::{HeaderChange, NewSession, Owner, SessionId, SessionKind, SessionStore, StoreError};
+use super::{SessionHeader, SessionKind};
+use crate::failure::Failure;
 
-/// How often a change is tried again because other processes append to the session as well.
-const TRIES: usize = 20;
-
-/// The state of a session, which follows from its entries.
-pub(crate) trait Recorded: Sized + Send + 'static {
+/// The state of a session, which follows from its entries. The default is that of a session without
+/// entries.
+pub(crate) trait Recorded: Default + Send + 'static {
     /// The kind of session whose entries these are. Others are refused.
     const KIND: SessionKind;
 
     /// What one call adds.
-    type Entry: Serialize + DeserializeOwned + Send;
+    type Entry: Serialize + DeserializeOwned + Send + 'static;
 
-    /// Returns the state of a session without entries, or without those that were dropped.
-    fn empty(store: &SessionStore, dropped: u64) -> Self;
+    /// Notes how many entries were dropped. Called before the first one is replayed.
+    fn skip(&mut self, _: u64) {}
 
     /// Applies an entry that was recorded earlier.
     ///
     /// # Errors
     ///
     /// Returns the reason for which the entry cannot follow the ones before it.
-    fn replay(&mut self, entry: Self::Entry) -> Result<(), String>;
-
-    /// Returns how many of the newest entries are kept. By default, all of them.
-    fn keep(&self) -> Option<usize> {
-        None
-    }
+    fn replay(&mut self, entry: Self::Entry) -> Result<(), Failure>;
 }
 
-/// What a change returns: the entry to record, and a result for the caller.
+/// What a change returns: the entry to record, a result for the caller, and what lists show then.
 pub(crate) struct Changed<E, T> {
     pub(crate) entry: E,
-    pub(crate) change: HeaderChange,
     pub(crate) result: T,
+    pub(crate) is_complete: bool,
+    /// The strategy, if it is another one now.
+    pub(crate) strategy: Option<String>,
+    /// The number of entries to keep, or `None` for all.
+    pub(crate) keep: Option<usize>,
 }
 
-impl SessionStore {
-    /// Reads a session.
-    pub(crate) async fn read<R: Recorded>(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-    ) -> Result<R, StoreError> {
-        let (state, position) = self.replayed(owner, id).await?;
-        position.map(|_| state).ok_or_else(|| missing(id))
-    }
-
-    /// Changes a session, or creates it if there is none and `new` says how. The change is visible to
-    /// others once its entry is stored.
-    ///
-    /// `change` is called again, on the new state, if another process has appended entries in the
-    /// meantime.
-    pub(crate) async fn change<R: Recorded, T, E: From<StoreError>>(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-        new: Option<&NewSession>,
-        mut change: impl FnMut(&mut R) -> Result<Changed<R::Entry, T>, E>,
-    ) -> Result<T, E> {
-        // The calls of this process take turns, in their order.
-        let _turn = self.turn.lock().await;
-        for _ in 0..TRIES {
-            let (mut state, position) = self.replayed(owner, id).await?;
-            if position.is_none() && new.is_none() {
-                return Err(missing(id).into());
-            }
-
-            let changed = change(&mut state)?;
-            let addition = Addition {
-                body: serde_json::to_string(&changed.entry).map_err(StoreError::new)?,
-                change: changed.change,
-                keep: state.keep(),
-            };
-            let appended = self.append(owner, id, position, new, addition).await?;
-            if appended.is_some() {
-                return Ok(changed.result);
-            }
+impl<E, T> Changed<E, T> {
+    pub(crate) fn new(entry: E, result: T, is_complete: bool) -> Self {
+        Self {
+            entry,
+            result,
+            is_complete,
+            strategy: None,
+            keep: None,
         }
-
-        let message = format_args!("the session `{id}` is used by too many others; try again");
-        Err(StoreError::new(message).into())
-    }
-
-    /// Returns the state of a session, and its end if there is one.
-    async fn replayed<R: Recorded>(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-    ) -> Result<(R, Option<Position>), StoreError> {
-        let key = (owner.clone(), id.clone());
-        let stored = self
-            .database
-            .read(move |connection| stored(connection, &key.0, &key.1, R::KIND));
-        let Some((position, bodies)) = stored.await? else {
-            return Ok((R::empty(self, 0), None));
-        };
-
-        let kept = u64::try_from(bodies.len()).unwrap_or(u64::MAX);
-        let dropped = position.entries.saturating_sub(kept);
-        let mut state = R::empty(self, dropped);
-        for (body, number) in bodies.iter().zip(dropped.saturating_add(1)..) {
-            let entry = serde_json::from_str(body).map_err(|error| error.to_string());
-            let replayed = entry.and_then(|entry| state.replay(entry));
-            replayed.map_err(|reason| {
-                StoreError::new(format_args!(
-                    "entry {number} of the session `{id}`: {reason}"
-                ))
-            })?;
-        }
-        Ok((state, Some(position)))
     }
 }
 
-/// Returns the end of a session and its entries, or `None` if the owner has no such session.
-fn stored(
-    connection: &Connection,
-    owner: &Owner,
-    id: &SessionId,
-    expected: SessionKind,
-) -> Result<Option<(Position, Vec<String>)>, StoreError> {
-    let Some(end) = position(connection, owner, id)? else {
-        return Ok(None);
-    };
+/// A session as it is stored.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    pub(crate) header: SessionHeader,
+    pub(super) bodies: Vec<String>,
+}
 
-    let kind: String = connection
-        .prepare_cached("SELECT kind FROM sessions WHERE key = ?1")?
-        .query_row([end.session], |row| row.get(0))?;
-    if kind != expected.as_str() {
-        let message = format_args!("the session `{id}` is of another kind: `{kind}`");
-        return Err(StoreError::new(message));
+impl Stored {
+    /// Returns the number of entries that were dropped.
+    pub(crate) fn dropped(&self) -> u64 {
+        let kept = u64::try_from(self.bodies.len()).unwrap_or(u64::MAX);
+        self.header.entries.saturating_sub(kept)
     }
 
-    let mut query =
-        connection.prepare_cached("SELECT body FROM entries WHERE session = ?1 ORDER BY number")?;
-    let bodies = query.query_map(params![end.session], |row| row.get(0))?;
-    Ok(Some((end, bodies.collect::<Result<_, _>>()?)))
+    /// Returns the entries.
+    pub(crate) fn entries<E: DeserializeOwned>(&self) -> Result<Vec<E>, Failure> {
+        let numbers = self.dropped().saturating_add(1)..;
+        let bodies = self.bodies.iter().zip(numbers);
+        bodies
+            .map(|(body, number)| {
+                serde_json::from_str(body).map_err(|error| self.damaged(number, error))
+            })
+            .collect()
+    }
+
+    /// Returns the state of the session.
+    pub(crate) fn state<R: Recorded>(&self) -> Result<R, Failure> {
+        let SessionHeader { id, kind, .. } = &self.header;
+        if *kind != R::KIND {
+            let kind = kind.as_str();
+            let message = format_args!("the session `{id}` is of another kind: `{kind}`");
+            return Err(Failure::new(message));
+        }
+
+        let mut state = R::default();
+        state.skip(self.dropped());
+        let numbers = self.dropped().saturating_add(1)..;
+        for (entry, number) in self.entries()?.into_iter().zip(numbers) {
+            let replayed = state.replay(entry);
+            replayed.map_err(|failure| self.damaged(number, failure))?;
+        }
+        Ok(state)
+    }
+
+    fn damaged(&self, number: u64, reason: impl std::fmt::Display) -> Failure {
+        let id = &self.header.id;
+        Failure::new(format_args!(
+            "entry {number} of the session `{id}`: {reason}"
+        ))
+    }
 }

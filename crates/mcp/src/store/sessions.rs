@@ -5,203 +5,196 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_strategies::Strategies;
-use rusqlite::{Connection, OptionalExtension, params};
-use tokio::sync::Mutex;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::database::Database;
-use super::select::{COLUMNS, header_of, select, signed};
-use super::{Filter, HeaderChange, NewSession, Owner, SessionHeader, SessionId, StoreError};
+use super::{Changed, NewSession, Owner, Recorded, SessionHeader, SessionId, SessionKind, Stored};
 use crate::ServerLimits;
+use crate::failure::Failure;
 
-/// All sessions. Cloning is cheap.
+/// All sessions, and the strategies that they may follow. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionStore {
-    pub(super) database: Database,
-    limits: ServerLimits,
-    strategies: Arc<Strategies>,
-    /// Held by the call that changes a session.
-    pub(super) turn: Arc<Mutex<()>>,
-}
-
-/// The end of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Position {
-    /// Another session with the same id has another key.
-    pub(super) session: i64,
-    /// The number of entries.
-    pub(super) entries: u64,
-}
-
-/// What is appended.
-#[derive(Debug)]
-pub(crate) struct Addition {
-    pub(crate) body: String,
-    pub(crate) change: HeaderChange,
-    /// The number of entries to keep, or `None` for all.
-    pub(crate) keep: Option<usize>,
+    database: Database,
+    pub(crate) limits: ServerLimits,
+    pub(crate) strategies: Arc<Strategies>,
 }
 
 impl SessionStore {
     /// Opens the database in this folder, or one in memory if it is `None`. May block.
-    pub(crate) fn open(folder: Option<&Path>, limits: ServerLimits) -> Result<Self, StoreError> {
+    pub(crate) fn open(
+        folder: Option<&Path>,
+        limits: ServerLimits,
+        strategies: Strategies,
+    ) -> Result<Self, Failure> {
         Ok(Self {
             database: Database::open(folder, limits.database_bytes)?,
             limits,
-            strategies: Arc::new(Strategies::built_in()),
-            turn: Arc::default(),
+            strategies: Arc::new(strategies),
         })
     }
 
-    /// Sets the strategies that sessions may follow.
-    pub(crate) fn with_strategies(mut self, strategies: Strategies) -> Self {
-        self.strategies = Arc::new(strategies);
-        self
-    }
-
-    /// Returns the strategies that sessions may follow.
-    pub(crate) fn strategies(&self) -> &Arc<Strategies> {
-        &self.strategies
-    }
-
-    pub(crate) fn limits(&self) -> &ServerLimits {
-        &self.limits
-    }
-
-    /// Returns the header of a session, or `None` if the owner has no such session.
-    pub(crate) async fn header(
+    /// Changes a session, or creates it if there is none and `new` says how. The change is visible
+    /// to others once its entry is stored.
+    pub(crate) async fn change<R: Recorded, T: Send + 'static>(
         &self,
         owner: &Owner,
         id: &SessionId,
-    ) -> Result<Option<SessionHeader>, StoreError> {
+        new: Option<NewSession>,
+        change: impl FnOnce(&mut R) -> Result<Changed<R::Entry, T>, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
         let (owner, id) = (owner.clone(), id.clone());
-        self.database
-            .read(move |connection| {
-                let sql = format!("SELECT {COLUMNS} FROM sessions WHERE owner = ?1 AND id = ?2");
-                let mut query = connection.prepare_cached(&sql)?;
-                let header = query.query_row([&owner.0, id.as_str()], header_of);
-                Ok(header.optional()?)
-            })
-            .await
-    }
-
-    /// Returns the newest entries, in order. All of them together have at most this many bytes,
-    /// unless a single one is longer.
-    pub(crate) async fn newest_entries(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-        max_bytes: usize,
-    ) -> Result<Vec<String>, StoreError> {
-        let (owner, id) = (owner.clone(), id.clone());
-        self.database
-            .read(move |connection| newest(connection, &owner, &id, max_bytes))
-            .await
-    }
-
-    /// Appends an entry to the session that this position is in, or to a new one, and returns the new
-    /// position. Returns `None` if the session isn't at the position, or already exists.
-    pub(crate) async fn append(
-        &self,
-        owner: &Owner,
-        id: &SessionId,
-        position: Option<Position>,
-        new: Option<&NewSession>,
-        addition: Addition,
-    ) -> Result<Option<Position>, StoreError> {
-        let (owner, id, new) = (owner.clone(), id.clone(), new.cloned());
         let most = self.limits.sessions;
-        self.database
-            .write(move |connection| {
-                let at = match (position, &new) {
-                    (None, Some(new)) => begin(connection, &owner, &id, new, most)?,
-                    (position, _) => position,
-                };
-                let appended = at.map(|at| append(connection, at, &addition)).transpose()?;
-                Ok(appended.flatten())
-            })
-            .await
+
+        let done = self.database.write(move |connection| {
+            let stored = stored(connection, &owner, &id)?;
+            let mut state = match &stored {
+                Some(stored) => stored.state()?,
+                None => R::default(),
+            };
+            let (key, entries) = match (stored, &new) {
+                (Some(Stored { header, .. }), _) => (header.key, header.entries),
+                (None, Some(new)) => (create(connection, &owner, &id, R::KIND, new, most)?, 0),
+                (None, None) => return Err(missing(&id)),
+            };
+
+            let changed = change(&mut state)?;
+            append(connection, key, entries, &changed)?;
+            Ok(changed.result)
+        });
+        done.await
     }
 
-    /// Removes a session. Returns whether there was one.
-    pub(crate) async fn remove(&self, owner: &Owner, id: &SessionId) -> Result<bool, StoreError> {
+    /// Returns a session, or `None` if the owner has no such session.
+    pub(crate) async fn find(
+        &self,
+        owner: &Owner,
+        id: &SessionId,
+    ) -> Result<Option<Stored>, Failure> {
         let (owner, id) = (owner.clone(), id.clone());
-        self.database
-            .write(move |connection| {
-                let removed = "DELETE FROM sessions WHERE owner = ?1 AND id = ?2";
-                let removed = connection.execute(removed, [&owner.0, id.as_str()])?;
-                Ok(removed > 0)
-            })
-            .await
+        let found = self
+            .database
+            .read(move |connection| stored(connection, &owner, &id));
+        found.await
     }
 
-    /// Returns the selected sessions of an owner.
+    /// Returns a session.
+    pub(crate) async fn get(&self, owner: &Owner, id: &SessionId) -> Result<Stored, Failure> {
+        self.find(owner, id).await?.ok_or_else(|| missing(id))
+    }
+
+    /// Removes a session.
+    pub(crate) async fn remove(&self, owner: &Owner, id: &SessionId) -> Result<(), Failure> {
+        let (owner, id) = (owner.clone(), id.clone());
+        let removed = self.database.write(move |connection| {
+            let sql = "DELETE FROM sessions WHERE owner = ?1 AND id = ?2";
+            match connection.execute(sql, [&owner.0, id.as_str()])? {
+                0 => Err(missing(&id)),
+                _ => Ok(()),
+            }
+        });
+        removed.await
+    }
+
+    /// Returns sessions of an owner, from the newest to the oldest. With `before`, only those that
+    /// were created before the session with this key.
     pub(crate) async fn list(
         &self,
         owner: &Owner,
-        filter: Filter,
-    ) -> Result<Vec<SessionHeader>, StoreError> {
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<SessionHeader>, Failure> {
         let owner = owner.clone();
-        self.database
-            .read(move |connection| select(connection, &owner.0, &filter))
-            .await
+        let list = self.database.read(move |connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM sessions WHERE owner = ?1 AND (?2 IS NULL OR key < ?2)
+                ORDER BY key DESC LIMIT ?3"
+            );
+            let mut query = connection.prepare_cached(&sql)?;
+            let mut rows = query.query(params![owner.0, before, signed(limit)])?;
+
+            let mut sessions = Vec::new();
+            while let Some(row) = rows.next()? {
+                sessions.push(header_of(row)?);
+            }
+            Ok(sessions)
+        });
+        list.await
     }
 }
 
-/// Returns the end of a session, or `None` if the owner has no such session.
-pub(super) fn position(
+/// The columns of a header.
+const COLUMNS: &str = "id, kind, title, strategy, is_complete, entries, created, updated, key";
+
+fn header_of(row: &Row<'_>) -> Result<SessionHeader, Failure> {
+    let id: String = row.get(0)?;
+    let kind: String = row.get(1)?;
+    Ok(SessionHeader {
+        id: SessionId::try_from(id).map_err(Failure::new)?,
+        kind: SessionKind::named(&kind)?,
+        title: row.get(2)?,
+        strategy: row.get(3)?,
+        is_complete: row.get(4)?,
+        entries: row.get::<_, i64>(5)?.unsigned_abs(),
+        created: row.get(6)?,
+        updated: row.get(7)?,
+        key: row.get(8)?,
+    })
+}
+
+/// Returns a session with its entries, or `None` if the owner has no such session.
+fn stored(
     connection: &Connection,
     owner: &Owner,
     id: &SessionId,
-) -> Result<Option<Position>, StoreError> {
-    let position = connection
-        .prepare_cached("SELECT key, entries FROM sessions WHERE owner = ?1 AND id = ?2")?
-        .query_row([&owner.0, id.as_str()], |row| {
-            Ok(Position {
-                session: row.get(0)?,
-                entries: row.get::<_, i64>(1)?.unsigned_abs(),
-            })
-        })
-        .optional()?;
-    Ok(position)
+) -> Result<Option<Stored>, Failure> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE owner = ?1 AND id = ?2");
+    let mut query = connection.prepare_cached(&sql)?;
+    let header = query.query_row([&owner.0, id.as_str()], |row| Ok(header_of(row)));
+    let Some(header) = header.optional()?.transpose()? else {
+        return Ok(None);
+    };
+
+    let mut query =
+        connection.prepare_cached("SELECT body FROM entries WHERE session = ?1 ORDER BY number")?;
+    let bodies = query.query_map([header.key], |row| row.get(0))?;
+    let bodies = bodies.collect::<Result<_, _>>()?;
+    Ok(Some(Stored { header, bodies }))
 }
 
-/// Creates a session. Returns `None` if there already is one with this id.
+/// Creates a session, and returns its key.
 ///
 /// If there are too many, the one that wasn't used for the longest time is removed, provided that the
 /// client hasn't chosen its id and it has nothing to continue: sessions of `sequentialthinking`
 /// without an id.
-fn begin(
+fn create(
     connection: &Connection,
     owner: &Owner,
     id: &SessionId,
+    kind: SessionKind,
     new: &NewSession,
     most: usize,
-) -> Result<Option<Position>, StoreError> {
+) -> Result<i64, Failure> {
     make_room(connection, owner, most)?;
-    let inserted = connection
+    connection
         .prepare_cached(
-            "INSERT INTO sessions (owner, id, kind, named, title, words, strategy, created, updated)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8) ON CONFLICT DO NOTHING",
+            "INSERT INTO sessions (owner, id, kind, named, title, strategy, created, updated)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
         )?
         .execute(params![
             owner.0,
             id.as_str(),
-            new.kind.as_str(),
-            new.id.is_some(),
+            kind.as_str(),
+            new.is_named,
             new.title,
-            new.title.to_lowercase(),
             new.strategy,
             now()
         ])?;
-
-    Ok((inserted > 0).then(|| Position {
-        session: connection.last_insert_rowid(),
-        entries: 0,
-    }))
+    Ok(connection.last_insert_rowid())
 }
 
 /// Removes the oldest sessions that may be removed if an owner has this many.
-fn make_room(connection: &Connection, owner: &Owner, most: usize) -> Result<(), StoreError> {
+fn make_room(connection: &Connection, owner: &Owner, most: usize) -> Result<(), Failure> {
     let count: i64 = connection
         .prepare_cached("SELECT count(*) FROM sessions WHERE owner = ?1")?
         .query_row([&owner.0], |row| row.get(0))?;
@@ -220,91 +213,51 @@ fn make_room(connection: &Connection, owner: &Owner, most: usize) -> Result<(), 
         .execute(params![owner.0, excess])?;
     if signed(removed) < excess {
         let message = format_args!("there already are {count} sessions; at most {most} are kept");
-        return Err(StoreError::new(message));
+        return Err(Failure::new(message));
     }
     Ok(())
 }
 
-/// Appends an entry. Returns the new position, or `None` if the session wasn't at the position.
-fn append(
+/// Appends an entry to a session with this many.
+fn append<E: serde::Serialize, T>(
     connection: &Connection,
-    at: Position,
-    addition: &Addition,
-) -> Result<Option<Position>, StoreError> {
-    let HeaderChange {
-        title,
-        strategy,
-        is_complete,
-        text,
-    } = &addition.change;
-    let advanced = connection
+    key: i64,
+    entries: u64,
+    changed: &Changed<E, T>,
+) -> Result<(), Failure> {
+    let number = signed(entries).saturating_add(1);
+    let body = serde_json::to_string(&changed.entry).map_err(Failure::new)?;
+    connection
+        .prepare_cached("INSERT INTO entries VALUES (?1, ?2, ?3)")?
+        .execute(params![key, number, body])?;
+    connection
         .prepare_cached(
-            "UPDATE sessions SET entries = entries + 1, updated = ?3,
-                title = coalesce(?4, title), words = coalesce(?5, words),
-                strategy = coalesce(?6, strategy), is_complete = coalesce(?7, is_complete)
-            WHERE key = ?1 AND entries = ?2",
+            "UPDATE sessions SET entries = ?2, updated = ?3, is_complete = ?4,
+                strategy = coalesce(?5, strategy) WHERE key = ?1",
         )?
         .execute(params![
-            at.session,
-            signed(at.entries),
-            now(),
-            title,
-            title.as_ref().map(|title| title.to_lowercase()),
-            strategy,
-            is_complete
-        ])?;
-    if advanced == 0 {
-        return Ok(None);
-    }
-
-    let number = signed(at.entries).saturating_add(1);
-    connection
-        .prepare_cached("INSERT INTO entries VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![
-            at.session,
+            key,
             number,
-            addition.body,
-            text.to_lowercase()
+            now(),
+            changed.is_complete,
+            changed.strategy
         ])?;
-    if let Some(keep) = addition.keep {
+
+    if let Some(keep) = changed.keep {
         connection
             .prepare_cached("DELETE FROM entries WHERE session = ?1 AND number <= ?2")?
-            .execute([at.session, number.saturating_sub(signed(keep))])?;
+            .execute([key, number.saturating_sub(signed(keep))])?;
     }
-    Ok(Some(Position {
-        entries: at.entries.saturating_add(1),
-        ..at
-    }))
+    Ok(())
 }
 
-fn newest(
-    connection: &Connection,
-    owner: &Owner,
-    id: &SessionId,
-    max_bytes: usize,
-) -> Result<Vec<String>, StoreError> {
-    let position = position(connection, owner, id)?.ok_or_else(|| missing(id))?;
-    let mut query = connection
-        .prepare_cached("SELECT body FROM entries WHERE session = ?1 ORDER BY number DESC")?;
-    let mut rows = query.query([position.session])?;
-
-    let mut entries = Vec::new();
-    let mut bytes = 0_usize;
-    while let Some(row) = rows.next()? {
-        let body: String = row.get(0)?;
-        bytes = bytes.saturating_add(body.len());
-        if bytes > max_bytes && !entries.is_empty() {
-            break;
-        }
-        entries.push(body);
-    }
-
-    entries.reverse();
-    Ok(entries)
+fn missing(id: &SessionId) -> Failure {
+    Failure::new(format_args!("there is no session `{id}`"))
 }
 
-pub(super) fn missing(id: &SessionId) -> StoreError {
-    StoreError::new(format_args!("there is no session `{id}`"))
+/// Returns a number for a column.
+fn signed(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
 }
 
 /// Returns the milliseconds since 1970.

@@ -1,214 +1,74 @@
 //! What a call changes in a session, as it is asked for and as it is recorded.
 
-use std::fmt;
-
 use cogwork_strategies::{
-    Branch, BranchId, Session, SessionError, Strategies, Strategy, Thought, ThoughtDraft, ThoughtId,
+    Branch, BranchId, Session, Strategies, Strategy, Thought, ThoughtDraft, ThoughtId,
 };
 use cogwork_text::{Name, NameList};
-use cogwork_tools::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::report::Report;
-use crate::tool::{ToolFailure, fields_of};
+use crate::failure::Failure;
 
-/// A thought.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Draft {
-    /// The text of the thought.
-    pub(crate) thought: String,
-    /// The stage of the thought: one of the next stages that the last answer has listed. Without
-    /// it, the thought stays in the stage of its branch.
-    stage: Option<String>,
-    /// The parameters of the stage by name, as the last answer has listed them.
-    #[schemars(with = "Option<Map<String, Value>>")]
-    #[serde(default)]
-    parameters: Map<String, Value>,
-    /// The number of the earlier thought that this one replaces.
-    #[schemars(range(min = 1))]
-    revises: Option<u32>,
-    /// How many thoughts the branch is expected to have.
-    #[schemars(range(min = 1))]
-    total_thoughts: Option<u32>,
-    /// Whether more thoughts are needed than were expected.
-    needs_more_thoughts: Option<bool>,
-    /// False ends the branch before a final stage, if the session allows that. A final stage always
-    /// ends its branch.
-    next_thought_needed: Option<bool>,
-}
-
-impl Draft {
-    pub(crate) fn to_thought(&self) -> ThoughtDraft {
-        let mut draft = ThoughtDraft::here(&self.thought);
-        draft.stage = self.stage.clone();
-        draft.parameters = self.parameters.clone().into_iter().collect();
-        draft.revises = self.revises.map(ThoughtId::new);
-        draft.total_thoughts = self.total_thoughts;
-        draft.needs_more_thoughts = self.needs_more_thoughts.unwrap_or(false);
-        draft.next_thought_needed = self.next_thought_needed.unwrap_or(true);
-        draft
-    }
-
-    /// Returns the text and the parameters.
-    fn words(&self) -> String {
-        let parameters = self.parameters.iter();
-        let parameters = parameters.map(|(name, value)| format!("\n{name}: {value}"));
-        let parameters: String = parameters.collect();
-        format!("{}{parameters}", self.thought)
-    }
+/// A change of a session. The session is rebuilt by making all changes in order.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Change {
+    Think(Thinking),
+    /// Makes a branch the current one: the one with the best score if it is `None`.
+    Switch(Option<String>),
+    Score {
+        branch: Option<String>,
+        score: f64,
+    },
+    Merge {
+        branches: Vec<String>,
+        into: Option<String>,
+        draft: ThoughtDraft,
+    },
+    Prune(String),
+    Undo,
 }
 
 /// A thought on a branch.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Placed {
-    #[serde(flatten)]
-    pub(crate) draft: Draft,
-    /// Begins a session that follows this strategy. Later thoughts need not repeat it.
-    pub(crate) strategy: Option<String>,
-    /// The branch of the thought. By default, the current one.
-    pub(crate) branch: Option<String>,
-    /// The number of the thought from which a new branch begins with this thought. `branch` is its
-    /// name. It becomes the current branch.
-    #[schemars(range(min = 1))]
-    branch_from: Option<u32>,
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Thinking {
+    pub(super) draft: ThoughtDraft,
+    /// By default, the current one.
+    pub(super) branch: Option<String>,
+    /// The thought from which the branch begins with this one.
+    pub(super) from: Option<ThoughtId>,
+    /// The table of the strategy that the thought begins or changes to. It is recorded, because a
+    /// session keeps its rules, even if the server doesn't have the strategy any more.
+    pub(super) rules: Option<Strategies>,
+    /// Whether the strategy is a part, after which the one around it goes on.
+    pub(super) is_part: bool,
 }
 
-/// A change of a session. The session is rebuilt by making all changes in order.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub(crate) enum Change {
-    #[schemars(skip)]
-    Think(Placed),
-    /// Forks a branch and makes it the current one.
-    Fork {
-        /// The thought to fork from. By default, the last one of the current branch.
-        #[schemars(range(min = 1))]
-        from: Option<u32>,
-        branch: Option<String>,
-    },
-    Switch {
-        branch: String,
-    },
-    Score {
-        branch: Option<String>,
-        /// The score of a branch.
-        #[schemars(range(min = 0.0, max = 10.0))]
-        score: f64,
-    },
-    SelectBest {},
-    Merge {
-        /// The names of the branches to merge.
-        branches: Vec<String>,
-        /// The branch to merge into. By default, the current one.
-        into: Option<String>,
-        #[serde(flatten)]
-        draft: Draft,
-    },
-    Prune {
-        branch: String,
-    },
-    #[serde(rename = "change_strategy")]
-    Follow(Entered),
-    BeginPart(Entered),
-    Undo {
-        /// The thought that `undo` is to remove. Refused if it is not the last one.
-        #[schemars(range(min = 1))]
-        last: Option<u32>,
-    },
-}
-
-/// Another strategy for a branch.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Entered {
-    pub(crate) strategy: String,
-    branch: Option<String>,
-    #[serde(flatten)]
-    draft: Draft,
-}
-
-/// What a change has done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Done {
-    /// The branch that the report is about.
-    pub(crate) branch: BranchId,
-    pub(crate) what: What,
-}
-
-/// What has happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
-    /// Nothing has changed.
-    Nothing,
-    Begun,
-    Thought(ThoughtId),
-    Forked(ThoughtId),
-    Switched,
-    Scored,
-    Pruned(BranchId),
-    Undone(ThoughtId),
-}
-
-/// Why a change is impossible.
+/// What a change has done, and the branch that it was done on.
 #[derive(Debug)]
-pub(crate) enum Impossible {
-    Refused(SessionError),
-    /// The entry has no table of a strategy.
-    NoRules,
-    AlreadyBegun,
-    NotBegun,
-    /// The session has had this many changes, and may have no more.
-    Full(usize),
-    /// What is wrong for another reason, and the kind of the error.
-    Other(&'static str, String),
+pub(super) struct Done {
+    pub(super) branch: BranchId,
+    pub(super) what: String,
 }
 
 impl Change {
-    /// Makes the change. If it is impossible, the session stays as it is.
-    pub(crate) fn make(
-        &self,
-        session: &mut Session,
-        rules: Option<&Strategies>,
-    ) -> Result<Done, Impossible> {
-        let thought = match self {
-            Self::Think(placed) => return placed.think(session),
-            Self::Fork { from, branch } => {
-                let tip = || session.branch(session.current()).ok()?.tip();
-                let from = from
-                    .map(ThoughtId::new)
-                    .or_else(tip)
-                    .ok_or_else(no_thoughts)?;
-                let name = branch.clone().unwrap_or_else(|| new_name(session));
-                let branch = session.fork(from, name)?;
-                session.switch(branch)?;
-                return Ok(done(branch, What::Forked(from)));
+    /// Makes the change. If it is impossible, the session may be half changed.
+    pub(super) fn make(&self, session: &mut Session) -> Result<Done, Failure> {
+        match self {
+            Self::Think(thinking) => thinking.think(session),
+            Self::Switch(None) => {
+                let branch = session.select_best()?;
+                Ok(Done::new(branch, "This branch has the best score. "))
             }
-            Self::Switch { branch } => {
-                let branch = found(session, Some(branch))?;
+            Self::Switch(Some(name)) => {
+                let branch = found(session, Some(name))?;
                 session.switch(branch)?;
-                return Ok(done(branch, What::Switched));
+                Ok(Done::new(branch, "This is the current branch now. "))
             }
             Self::Score { branch, score } => {
                 let branch = found(session, branch.as_deref())?;
                 session.score(branch, *score)?;
-                return Ok(done(branch, What::Scored));
-            }
-            Self::SelectBest {} => {
-                let branch = session.select_best()?;
-                return Ok(done(branch, What::Switched));
-            }
-            Self::Prune { branch } => {
-                let branch = found(session, Some(branch))?;
-                session.prune(branch)?;
-                return Ok(done(session.current(), What::Pruned(branch)));
-            }
-            Self::Undo { last } => {
-                check_last(session, last.map(ThoughtId::new))?;
-                let thought = session.undo()?;
-                return Ok(done(thought.branch(), What::Undone(thought.id())));
+                Ok(Done::new(branch, "The branch has a new score. "))
             }
             Self::Merge {
                 branches,
@@ -218,128 +78,219 @@ impl Change {
                 let sources = branches.iter().map(|name| found(session, Some(name)));
                 let sources: Vec<_> = sources.collect::<Result<_, _>>()?;
                 let into = found(session, into.as_deref())?;
-                session.merge(&sources, into, draft.to_thought())?
+                let draft = with_known_ids(session, into, draft.clone(), None);
+                let thought = session.merge(&sources, into, draft)?;
+                Ok(Done::recorded(into, thought))
             }
-            Self::Follow(entered) => {
-                let branch = found(session, entered.branch.as_deref())?;
-                session.change_strategy(branch, only(rules)?, entered.draft.to_thought())?
+            Self::Prune(name) => {
+                let branch = found(session, Some(name))?;
+                session.prune(branch)?;
+                Ok(Done::new(session.current(), "The branch is pruned. "))
             }
-            Self::BeginPart(entered) => {
-                let branch = found(session, entered.branch.as_deref())?;
-                session.begin_part(branch, only(rules)?, entered.draft.to_thought())?
+            Self::Undo => {
+                let undone = session.undo()?;
+                let what = format!("Thought {} is removed. ", undone.id());
+                Ok(Done::new(undone.branch(), what))
             }
-        };
-        Ok(thought_on(session, thought))
-    }
-
-    /// Returns the name of the strategy whose rules the change needs.
-    pub(crate) fn strategy_mut(&mut self) -> Option<&mut String> {
-        match self {
-            Self::Follow(entered) | Self::BeginPart(entered) => Some(&mut entered.strategy),
-            _ => None,
         }
     }
 
+    /// Leaves out the table of a strategy that a thought only repeats.
+    pub(super) fn without_known_rules(mut self, session: &Session) -> Self {
+        let branch = self.branch(session);
+        if let Self::Think(thinking) = &mut self
+            && !thinking.is_part
+        {
+            let rules = thinking.rules.take();
+            thinking.rules = rules.filter(|rules| {
+                only(rules).is_some_and(|one| !follows(session, branch, one.name()))
+            });
+        }
+        self
+    }
+
     /// Returns the branch that the change is for, or the current one.
-    pub(crate) fn branch(&self, session: &Session) -> BranchId {
+    pub(super) fn branch(&self, session: &Session) -> BranchId {
         let name = match self {
-            Self::Switch { branch } | Self::Prune { branch } => Some(branch),
-            Self::Score { branch, .. } | Self::Merge { into: branch, .. } => branch.as_ref(),
-            Self::Follow(entered) | Self::BeginPart(entered) => entered.branch.as_ref(),
-            Self::Think(placed) => placed.branch.as_ref(),
-            _ => None,
+            Self::Switch(branch)
+            | Self::Score { branch, .. }
+            | Self::Merge { into: branch, .. } => branch.as_deref(),
+            Self::Think(thinking) => thinking.branch.as_deref(),
+            Self::Prune(_) | Self::Undo => None,
         };
         let named = name.and_then(|name| session.branch_named(name));
         named.map_or_else(|| session.current(), Branch::id)
     }
+}
 
-    /// Returns the text that searches find.
-    pub(crate) fn words(&self) -> String {
-        match self {
-            Self::Fork { branch, .. } => branch.clone().unwrap_or_default(),
-            Self::Think(placed) => match &placed.branch {
-                Some(branch) => format!("{branch}\n{}", placed.draft.words()),
-                None => placed.draft.words(),
-            },
-            Self::Merge { draft, .. } => draft.words(),
-            Self::Follow(entered) | Self::BeginPart(entered) => entered.draft.words(),
-            _ => String::new(),
-        }
+impl Done {
+    fn new(branch: BranchId, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self { branch, what }
+    }
+
+    fn recorded(branch: BranchId, thought: ThoughtId) -> Self {
+        Self::new(branch, format!("Thought {thought} is recorded. "))
     }
 }
 
-impl Placed {
-    fn think(&self, session: &mut Session) -> Result<Done, Impossible> {
-        let name = self.branch.as_deref();
-        let from = self.branch_from.map(ThoughtId::new);
-        // Later thoughts of a branch may repeat where it begins.
-        let known = name.and_then(|name| session.branch_named(name));
-        let known = known
-            .filter(|branch| branch.forked_from() == from)
-            .map(Branch::id);
+impl Thinking {
+    fn think(&self, session: &mut Session) -> Result<Done, Failure> {
+        let branch = self.branch(session)?;
+        let mut draft = self.draft.clone();
 
-        if let (Some(from), None) = (from, known) {
-            self.check_strategy(session, session.current())?;
-            let name = name.map_or_else(|| new_name(session), str::to_owned);
-            let thought = session.think_from(from, name, self.draft.to_thought())?;
-            let done = thought_on(session, thought);
-            // A new branch is open or complete, so this is possible.
-            let _ = session.switch(done.branch);
-            return Ok(done);
+        let is_first = session.thoughts().is_empty();
+        let rules = self.rules.as_ref().filter(|_| !is_first);
+        if let Some(strategy) = rules.and_then(only) {
+            let thought = match self.is_part {
+                true => session.begin_part(branch, strategy, draft)?,
+                false => session.change_strategy(branch, strategy, draft)?,
+            };
+            return Ok(Done::recorded(branch, thought));
         }
 
-        let branch = known.map_or_else(|| found(session, name), Ok)?;
-        self.check_strategy(session, branch)?;
-        let thought = session.think_on(branch, self.draft.to_thought())?;
-        Ok(thought_on(session, thought))
+        let passed = match &draft.stage {
+            Some(stage) => pass(session, branch, stage)?,
+            None => Vec::new(),
+        };
+        draft = with_known_ids(session, branch, draft, self.from);
+        let thought = session.think_on(branch, draft)?;
+
+        let mut done = Done::recorded(branch, thought);
+        if !passed.is_empty() {
+            done.what += &format!(
+                "Before it, nothing was to say in {}. ",
+                NameList::and(&passed)
+            );
+        }
+        Ok(done)
     }
 
-    /// Refuses a thought that names another strategy than that of its branch.
-    fn check_strategy(&self, session: &Session, branch: BranchId) -> Result<(), Impossible> {
-        let Some(named) = &self.strategy else {
-            return Ok(());
+    /// Returns the branch of the thought, which may begin with it.
+    fn branch(&self, session: &mut Session) -> Result<BranchId, Failure> {
+        let name = self.branch.as_deref();
+        let Some(from) = self.from else {
+            return found(session, name);
         };
 
-        let tip = session.branch(branch).ok().and_then(Branch::tip);
-        let tip = tip.and_then(|tip| session.thought(tip));
-        let strategy = tip.map_or_else(|| session.strategy().name(), Thought::strategy);
-        if [strategy, outermost(session, branch)].contains(&named.as_str()) {
-            return Ok(());
+        // Later thoughts of a branch may repeat where it begins.
+        let known = name.and_then(|name| session.branch_named(name));
+        if let Some(known) = known.filter(|branch| branch.forked_from() == Some(from)) {
+            return Ok(known.id());
         }
-
-        let strategy = Name(strategy);
-        let named = Name(named);
-        let message = format!(
-            "the session follows `{strategy}`, not `{named}`; leave out `strategy`, or call \
-             `think_session` with the operation `change_strategy` or `new`"
-        );
-        Err(Impossible::Other("other_strategy", message))
+        let name = name.map_or_else(|| new_name(session), str::to_owned);
+        let branch = session.fork(from, name)?;
+        session.switch(branch)?;
+        Ok(branch)
     }
 }
 
-/// Returns the strategy of the last thought on a branch, or the one around it.
-pub(crate) fn outermost(session: &Session, branch: BranchId) -> &str {
-    let tip = session.branch(branch).ok().and_then(Branch::tip);
-    let tip = tip.and_then(|tip| session.thought(tip));
-    tip.map_or_else(
-        || session.strategy().name(),
-        |tip| {
-            let outer = tip.outer().last().map(|(strategy, _)| strategy);
-            outer.unwrap_or_else(|| tip.strategy())
-        },
-    )
+/// Adds thoughts without a text for the stages on the way to this one, if they need nothing and
+/// there is only one way. Returns their names.
+fn pass(session: &mut Session, branch: BranchId, stage: &str) -> Result<Vec<String>, Failure> {
+    let mut trial = session.clone();
+    let mut passed = Vec::new();
+
+    loop {
+        let current = trial.stage_on(branch)?.name() == stage;
+        let following = following(&trial, branch);
+        if current || following.iter().any(|next| next.name() == stage) {
+            *session = trial;
+            return Ok(passed);
+        }
+
+        // The session says what is wrong with the stage.
+        let [only] = following[..] else {
+            return Ok(Vec::new());
+        };
+        let mut parameters = only.parameters().values();
+        let needs_something = parameters.any(|parameter| parameter.is_required());
+        let name = only.name().to_owned();
+        if needs_something || only.is_final() || passed.contains(&name) {
+            return Ok(Vec::new());
+        }
+        trial.think_on(branch, ThoughtDraft::at(&name, ""))?;
+        passed.push(name);
+    }
+}
+
+/// Returns the stages that the next thought may name. The first thought may name the start stage as
+/// well.
+pub(super) fn following(session: &Session, branch: BranchId) -> Vec<&cogwork_strategies::Stage> {
+    let mut stages = session.allowed(branch).unwrap_or_default();
+    let start = session.strategy().start();
+    let is_empty = tip(session, branch).is_none();
+    if is_empty && !stages.iter().any(|stage| stage.name() == start.name()) {
+        stages.insert(0, start);
+    }
+    stages
+}
+
+/// Adds the ids that a stage needs and that the branch has already: those of earlier thoughts, and
+/// its name.
+fn with_known_ids(
+    session: &Session,
+    branch: BranchId,
+    mut draft: ThoughtDraft,
+    from: Option<ThoughtId>,
+) -> ThoughtDraft {
+    let allowed = session.allowed(branch).unwrap_or_default();
+    let stage = allowed
+        .into_iter()
+        .find(|stage| Some(stage.name()) == draft.stage.as_deref());
+    let Some(stage) = stage else {
+        return draft;
+    };
+
+    let parameters = stage.parameters().iter();
+    let needed = parameters.filter(|(_, parameter)| parameter.is_required());
+    for (name, _) in needed {
+        let known = match name.as_str() {
+            "branch_from_thought" => from.map(|from| from.get().into()),
+            name if name.ends_with("_id") => known_id(session, branch, name),
+            _ => None,
+        };
+        if let Some(known) = known {
+            draft.parameters.entry(name.clone()).or_insert(known);
+        }
+    }
+    draft
+}
+
+fn known_id(session: &Session, branch: BranchId, name: &str) -> Option<Value> {
+    let own = session.branch(branch).ok()?;
+    let mut path = session.path(own.tip());
+    let earlier = path.find_map(|thought| thought.parameter(name).cloned());
+    earlier.or_else(|| (branch != BranchId::MAIN).then(|| own.name().into()))
+}
+
+/// Returns whether the last thought on a branch follows this strategy, or one around it does.
+fn follows(session: &Session, branch: BranchId, strategy: &str) -> bool {
+    let Some(tip) = tip(session, branch) else {
+        return session.strategy().name() == strategy;
+    };
+    let mut around = tip.outer().map(|(strategy, _)| strategy);
+    tip.strategy() == strategy || around.any(|around| around == strategy)
+}
+
+/// Returns the last thought on a branch.
+pub(super) fn tip(session: &Session, branch: BranchId) -> Option<&Thought> {
+    let tip = session.branch(branch).ok()?.tip();
+    tip.and_then(|tip| session.thought(tip))
 }
 
 /// Returns the branch with this name, or the current one.
-pub(crate) fn found(session: &Session, name: Option<&str>) -> Result<BranchId, Impossible> {
+fn found(session: &Session, name: Option<&str>) -> Result<BranchId, Failure> {
     let Some(name) = name else {
         return Ok(session.current());
     };
     let found = session.branch_named(name).map(Branch::id);
     found.ok_or_else(|| {
         let expected = NameList::or(session.branches().iter().map(Branch::name));
-        let message = format!("there is no branch `{}`; expected {expected}", Name(name));
-        Impossible::Other("no_such_branch", message)
+        let name = Name(name);
+        Failure::new(format_args!(
+            "there is no branch `{name}`; expected {expected}"
+        ))
     })
 }
 
@@ -351,94 +302,18 @@ fn new_name(session: &Session) -> String {
 }
 
 /// Returns the strategy of a table with one.
-pub(crate) fn only(rules: Option<&Strategies>) -> Result<Strategy, Impossible> {
-    let strategy = rules.and_then(|rules| rules.iter().next());
-    strategy.cloned().ok_or(Impossible::NoRules)
+pub(super) fn only(rules: &Strategies) -> Option<Strategy> {
+    rules.iter().next().cloned()
 }
 
-fn check_last(session: &Session, expected: Option<ThoughtId>) -> Result<(), Impossible> {
-    let last = session.thoughts().last().map(Thought::id);
-    match (expected, last) {
-        (Some(expected), Some(last)) if expected != last => {
-            let message = format!("the last thought is {last}, not {expected}");
-            Err(Impossible::Other("not_last", message))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn no_thoughts() -> Impossible {
-    let message = "the branch has no thought to fork from; think first";
-    Impossible::Other("no_thoughts", message.to_owned())
-}
-
-fn thought_on(session: &Session, thought: ThoughtId) -> Done {
-    let branch = session.thought(thought).map(Thought::branch);
-    let branch = branch.unwrap_or_else(|| session.current());
-    done(branch, What::Thought(thought))
-}
-
-pub(crate) fn done(branch: BranchId, what: What) -> Done {
-    Done { branch, what }
-}
-
-impl Impossible {
-    /// Returns the failure, with the place where the session still is.
-    pub(crate) fn into_failure(self, report: Option<&Report>) -> ToolFailure {
-        let message = self.to_string();
-        let mut error = match &self {
-            Self::Refused(error) => fields_of(error),
-            _ => Map::from_iter([("kind".to_owned(), self.kind().into())]),
-        };
-        error.insert("message".to_owned(), message.clone().into());
-
-        let mut data = report.map(fields_of).unwrap_or_default();
-        data.insert("error".to_owned(), Value::Object(error));
-        ToolFailure::Described {
-            message: match report {
-                Some(report) => format!("{message}. Nothing has changed.\n{report}"),
-                None => message,
-            },
-            data: Value::Object(data),
-        }
-    }
-
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Refused(_) => "refused",
-            Self::NoRules => "strategy",
-            Self::AlreadyBegun => "session_exists",
-            Self::NotBegun => "no_beginning",
-            Self::Full(_) => "full",
-            Self::Other(kind, _) => kind,
-        }
-    }
-}
-
-impl From<SessionError> for Impossible {
-    fn from(error: SessionError) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl From<Impossible> for ToolFailure {
-    fn from(impossible: Impossible) -> Self {
-        impossible.into_failure(None)
-    }
-}
-
-impl fmt::Display for Impossible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(error) => error.fmt(f),
-            Self::NoRules => f.write_str("the rules of the strategy are missing"),
-            Self::AlreadyBegun => f.write_str("the session already exists; choose another id"),
-            Self::Full(changes) => write!(
-                f,
-                "the session was changed {changes} times, which is the limit; begin another one"
-            ),
-            Self::NotBegun => f.write_str("the session has no beginning; begin another one"),
-            Self::Other(_, message) => f.write_str(message),
-        }
-    }
+/// Returns a thought that is to be added.
+pub(super) fn draft(
+    thought: String,
+    stage: Option<String>,
+    parameters: Option<Map<String, Value>>,
+) -> ThoughtDraft {
+    let mut draft = ThoughtDraft::here(thought);
+    draft.stage = stage;
+    draft.parameters = parameters.unwrap_or_default().into_iter().collect();
+    draft
 }

@@ -3,8 +3,7 @@
 use cogwork_mcp::Server;
 use rmcp::ClientHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig,
-    ProgressNotificationParam, ProtocolVersion,
+    CallToolRequestParams, CallToolResult, ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt, NotificationContext, RoleClient, RunningService,
@@ -43,28 +42,15 @@ pub(crate) struct Host {
 pub(crate) struct Handler {
     /// The number of thoughts, and the line, of each notification of progress.
     seen: mpsc::UnboundedSender<(f64, String)>,
-    has_tasks: bool,
 }
 
 impl Host {
     pub(crate) async fn connect(server: &Server, era: Era) -> Self {
-        Self::connect_with(server, era, false).await
-    }
-
-    /// Connects a host that understands tasks.
-    pub(crate) async fn connect_with_tasks(server: &Server, era: Era) -> Self {
-        Self::connect_with(server, era, true).await
-    }
-
-    async fn connect_with(server: &Server, era: Era, has_tasks: bool) -> Self {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         tokio::spawn(server.serve(tokio::io::split(theirs)));
 
         let (sender, seen) = mpsc::unbounded_channel();
-        let handler = Handler {
-            seen: sender,
-            has_tasks,
-        };
+        let handler = Handler { seen: sender };
         let client = handler.serve_with_lifecycle(tokio::io::split(ours), era.lifecycle());
         Self {
             client: client.await.expect("the server answers"),
@@ -93,14 +79,6 @@ pub(crate) fn call(tool: &'static str, arguments: Value) -> CallToolRequestParam
 }
 
 impl ClientHandler for Handler {
-    fn get_info(&self) -> ClientConfig {
-        let mut info = ClientConfig::default();
-        if self.has_tasks {
-            info.capabilities = ClientCapabilities::builder().enable_tasks().build();
-        }
-        info
-    }
-
     async fn on_progress(
         &self,
         progress: ProgressNotificationParam,

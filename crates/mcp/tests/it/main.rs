@@ -13,7 +13,6 @@ mod support;
 
 mod added;
 mod guided;
-mod handshake;
 mod host;
 #[cfg(feature = "http")]
 mod http;

@@ -1,5 +1,6 @@
 //! Servers with some of the built-in tools.
 
+use cogwork_llm::ScriptedClient;
 use cogwork_mcp::{Server, ServerBuilder};
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{Tools, function};
@@ -46,13 +47,45 @@ async fn only_the_chosen_tools_exist() {
 }
 
 #[tokio::test]
-async fn the_instructions_are_about_the_chosen_tools() {
-    let client = with_only(&["begin", "answer"]).await;
+async fn by_default_two_tools_take_at_most_a_thousand_tokens() {
+    let client = connect(Server::builder()).await;
+    let tools = client.list_all_tools().await.expect("tools");
+    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+    assert_eq!(names, ["sequentialthinking", "reason"]);
 
-    let info = client.peer_info().expect("a server");
-    let instructions = info.instructions.as_deref().expect("instructions");
-    assert!(instructions.contains("- `begin`"));
-    assert!(!instructions.contains("- `think`"));
+    // A token has about 4 characters.
+    let lengths = tools.iter().map(|tool| {
+        let texts = [
+            &tool.name,
+            tool.description.as_ref().expect("a description"),
+        ];
+        let texts: usize = texts.map(|text| text.chars().count()).iter().sum();
+        let schemas = [Some(&tool.input_schema), tool.output_schema.as_ref()];
+        let schemas = schemas.into_iter().flatten();
+        let schemas = schemas.map(|schema| serde_json::to_string(schema).expect("JSON").len());
+        texts + schemas.sum::<usize>()
+    });
+    let lengths: Vec<_> = lengths.collect();
+    let tokens = lengths.iter().sum::<usize>() / 4;
+    assert!(tokens <= 1_000, "{tokens} tokens, {lengths:?}");
+}
+
+#[tokio::test]
+async fn the_complete_list_of_tools() {
+    let all = [
+        "sequentialthinking",
+        "reason",
+        "think",
+        "think_session",
+        "solve",
+    ];
+    let builder = Server::builder().with_client(ScriptedClient::new(["answer: 51"]));
+    let client = connect(builder.with_built_in_tools(all)).await;
+
+    // So that every change of a schema is seen.
+    let tools = client.list_tools(None).await.expect("tools");
+    let tools = serde_json::to_value(tools).expect("JSON");
+    insta::assert_snapshot!(format!("{tools:#}"));
 }
 
 #[tokio::test]
@@ -64,13 +97,8 @@ async fn prompts_are_for_tools_that_exist() {
     assert!(!names.contains(&"loop"));
 
     let listing = with_only(&["sequentialthinking"]).await;
-    assert!(
-        listing
-            .list_all_prompts()
-            .await
-            .expect("prompts")
-            .is_empty()
-    );
+    let prompts = listing.list_all_prompts().await.expect("prompts");
+    assert!(prompts.is_empty());
     let request = GetPromptRequestParams::new("react");
     assert!(listing.get_prompt(request).await.is_err());
 }
@@ -108,8 +136,8 @@ async fn a_server_may_have_the_name_of_the_program() {
 fn unknown_built_in_tools_are_refused() {
     assert_eq!(
         problem(Server::builder().with_built_in_tools(["thinking"])),
-        "there is no built-in tool `thinking`; expected `sequentialthinking`, `think`, `think_session`, `begin`, \
-         `answer` or `solve`"
+        "there is no built-in tool `thinking`; expected `sequentialthinking`, `reason`, `think`, \
+         `think_session` or `solve`"
     );
 }
 

@@ -159,7 +159,7 @@ async fn a_cancelled_call_is_dropped() {
 
 #[test]
 fn names_of_built_in_tools_are_refused() {
-    for name in ["think", "solve"] {
+    for name in ["sequentialthinking", "reason"] {
         assert_eq!(
             problem(with(sum(name))),
             format!(

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::last_message;
+use super::support::Question;
 
 /// A model that always gives the same reply to the same question.
 pub(crate) struct Mind {
@@ -14,7 +14,7 @@ pub(crate) struct Mind {
     rules: &'static [(&'static str, &'static str)],
 }
 
-pub(crate) const MINDS: [Mind; 10] = [
+pub(crate) const MINDS: [Mind; 9] = [
     scripted(
         "loop",
         "51 km",
@@ -89,17 +89,6 @@ pub(crate) const MINDS: [Mind; 10] = [
         ],
     ),
     scripted(
-        "self_consistency",
-        "51 km",
-        &[
-            "thought: 3 * 17.\nanswer: 51 km",
-            "thought: 34 and 17 more.\nanswer: 41 km",
-            "thought: 60 - 9.\nanswer: 51 km",
-            "thought: A guess.\nanswer: 52 km",
-            "thought: By hand.\nanswer: 51 km",
-        ],
-    ),
-    scripted(
         "step_back",
         "51 km",
         &[
@@ -164,27 +153,14 @@ impl Mind {
         arguments
     }
 
-    /// Returns replies to all open questions.
-    pub(crate) fn replies(&self, view: &Value) -> Value {
-        let questions = view["questions"].as_array().expect("a list");
-        let replies = questions.iter();
-        replies
-            .map(|question| json!({"question": question["id"], "reply": self.reply(question)}))
-            .collect()
-    }
-
     /// Returns the reply to a question.
-    pub(crate) fn reply(&self, question: &Value) -> &'static str {
-        let id = question["id"].as_str().expect("an id");
-        let number = id.trim_start_matches('q').split('-').next();
+    pub(crate) fn reply(&self, question: &Question) -> &'static str {
+        let number = question.id.trim_start_matches('q').split('-').next();
         let number: usize = number
             .and_then(|digits| digits.parse().ok())
             .expect("a number");
 
-        let text = match question["kind"].as_str() {
-            Some("tool") => "",
-            _ => last_message(question),
-        };
+        let text = question.text.as_str();
         if let Some(reply) = self.conclusion(text) {
             return reply;
         }

@@ -1,4 +1,4 @@
-//! Reasoning with the model of the host: the tools `begin` and `answer`.
+//! Reasoning with the model of the host: the tool `reason`.
 
 #![allow(
     clippy::expect_used,
@@ -8,8 +8,6 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-mod budgets;
-mod concluding;
 mod hostile;
 mod killed;
 mod mind;

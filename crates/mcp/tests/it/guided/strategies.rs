@@ -1,33 +1,160 @@
-//! Each strategy, from its first question to its answer.
+//! Each strategy, from its first question to its answer, within its budget.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::mind::{MINDS, Mind};
 use super::support::Host;
-
-/// Solves a problem by answering the first open question, and returns the last result.
-async fn solve(mind: &Mind) -> Value {
-    let host = Host::new().await;
-    let mut view = host.begin(mind.beginning()).await;
-    for _ in 0..50 {
-        if view["status"] != "open" {
-            return view;
-        }
-        let question = &view["questions"][0];
-        let reply = json!({"question": question["id"], "reply": mind.reply(question)});
-        let call = json!({"sessionId": view["sessionId"], "replies": [reply]});
-        view = host.answer(call).await;
-    }
-    panic!("the session doesn't end: {view}");
-}
+use crate::support::{call, text};
 
 #[tokio::test]
 async fn each_strategy_reaches_its_answer_question_by_question() {
+    let host = Host::new().await;
     for mind in &MINDS {
-        let last = solve(mind).await;
+        let mut view = host.begin(mind).await;
+        while let Some(question) = view.questions.first() {
+            let replies = json!({question.id.as_str(): mind.reply(question)});
+            let call = json!({"sessionId": view.session, "replies": replies});
+            view = host.reason(call).await;
+        }
 
-        assert_eq!(last["status"], "answered", "{}: {last}", mind.strategy);
-        let answer = last["answer"].as_str().expect("an answer");
-        assert_eq!(answer.trim(), mind.answer, "{}", mind.strategy);
+        assert!(view.is_answered(), "{}: {}", mind.strategy, view.text);
+        assert_eq!(view.answer(), Some(mind.answer), "{}", mind.strategy);
     }
+}
+
+#[tokio::test]
+async fn no_session_takes_more_replies_than_its_budget() {
+    let host = Host::new().await;
+    for mind in &MINDS {
+        for replies in 1..6 {
+            let mut arguments = mind.beginning();
+            arguments["maxReplies"] = json!(replies);
+            let view = host.reason(arguments).await;
+            let ended = host.finish(mind, view).await;
+
+            let place = format!("{} with {replies}: {}", mind.strategy, ended.text);
+            assert!(ended.replies <= replies, "{place}");
+            assert!(!ended.text.contains("has failed"), "{place}");
+            assert!(ended.answer().is_some(), "{place}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_budget_is_called_nearly_spent_only_when_it_is() {
+    let host = Host::new().await;
+    let nearly = "this is the last question";
+    for mind in &MINDS {
+        let mut view = host.begin(mind).await;
+        while view.is_open() {
+            assert!(
+                !view.text.contains(nearly),
+                "{}: {}",
+                mind.strategy,
+                view.text
+            );
+            view = host.reply_all(mind, &view).await;
+        }
+    }
+
+    let mind = Mind::named("linear");
+    let mut arguments = mind.beginning();
+    arguments["maxReplies"] = json!(2);
+    let first = host.reason(arguments).await;
+    let second = host.reply_all(mind, &first).await;
+    assert!(second.text.contains(nearly), "{}", second.text);
+}
+
+#[tokio::test]
+async fn a_session_can_be_concluded_at_any_time() {
+    let mut host = Host::new().await;
+    for mind in &MINDS {
+        for (calls, answer) in [(0, None), (1, Some("about fifty")), (2, None)] {
+            let mut view = host.begin(mind).await;
+            for _ in 0..calls {
+                view = host.reply_all(mind, &view).await;
+            }
+
+            let conclude = json!({"sessionId": view.session, "conclude": true, "reply": answer});
+            let ended = host.reason(conclude.clone()).await;
+            assert!(
+                ended.text.contains("has ended: ended early, as asked"),
+                "{}",
+                ended.text
+            );
+            if answer.is_some() {
+                assert_eq!(ended.answer(), answer);
+            }
+
+            // The end is on record.
+            host.restart().await;
+            assert_eq!(host.look(&ended).await, ended);
+            let refused = host.refused(conclude).await;
+            assert!(refused.starts_with("the session has ended"), "{refused}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_never_gives_a_usable_reply_fails_the_session() {
+    let host = Host::new().await;
+    let mut view = host.begin(Mind::named("step_back")).await;
+    while view.is_open() {
+        view = host.reason(json!({"reply": ""})).await;
+    }
+
+    assert_eq!(view.replies, 9);
+    let expected = "The session has failed: stage `abstraction`: no reply could be used: line 1: \
+                    the reply is empty; expected lines with `thought: …`, `question: …`";
+    assert!(view.text.starts_with(expected), "{}", view.text);
+}
+
+#[tokio::test]
+async fn what_a_session_needs_is_checked_before_it_begins() {
+    let host = Host::new().await;
+    let refusals = [
+        (
+            json!({"problem": " "}),
+            "`problem` is empty; expected a text",
+        ),
+        (
+            json!({"problem": "2 + 2?", "strategy": "rewoo"}),
+            "`tools` is missing; expected at least one tool of yours for `rewoo`",
+        ),
+        (
+            json!({"problem": "2 + 2?", "strategy": "react", "tools": [{"name": "a b"}]}),
+            "`a b` is not a valid tool name; expected 1 to 64 letters, digits, `_` and `-`",
+        ),
+        (
+            json!({"problem": "2 + 2?", "maxReplies": 1_001}),
+            "`maxReplies`: found the number 1001; expected an integer from 1 to 1000",
+        ),
+        (
+            json!({"problem": "2 + 2?", "budget": 3}),
+            "`budget` isn't an argument of this tool; expected `conclude`, `failed`, `maxReplies`, \
+             `problem`, `replies`, `reply`, `sessionId`, `strategy` or `tools`",
+        ),
+    ];
+    for (arguments, expected) in refusals {
+        assert_eq!(host.refused(arguments).await, expected);
+    }
+
+    // Five answers from one context would not be independent.
+    for strategy in ["magic", "self_consistency"] {
+        let arguments = json!({"problem": "2 + 2?", "strategy": strategy});
+        let refused = host.refused(arguments).await;
+        let expected = format!("`strategy`: found `{strategy}`; expected `loop`, ");
+        assert!(refused.starts_with(&expected), "{refused}");
+    }
+    let result = call(&host.client, "reason", json!({})).await;
+    assert_eq!(text(&result), "There are no sessions.");
+}
+
+#[tokio::test]
+async fn a_strategy_may_have_another_name() {
+    let host = Host::new().await;
+    let view = host
+        .reason(json!({"problem": "?", "strategy": "base_sequential"}))
+        .await;
+    assert!(view.text.contains(" (linear): "), "{}", view.text);
 }

@@ -3,12 +3,83 @@
 use std::sync::Arc;
 
 use cogwork_mcp::{Server, ServerBuilder};
-use rmcp::model::CallToolResult;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::mind::Mind;
 use crate::support::{Client, call, client_of, text};
+
+/// What a host reads in a result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct View {
+    pub(crate) text: String,
+    pub(crate) session: String,
+    pub(crate) questions: Vec<Question>,
+    /// The number of replies of the model.
+    pub(crate) replies: u64,
+    pub(crate) thoughts: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Question {
+    pub(crate) id: String,
+    pub(crate) text: String,
+}
+
+impl View {
+    pub(crate) fn of(text: &str) -> Self {
+        let (body, place) = text.rsplit_once("\nSession `").expect("the place");
+        let (session, counts) = place.split_once('`').expect("an id");
+        let number = |before: &str| {
+            let (count, _) = counts.split_once(before).expect("a number");
+            let count = count.rsplit(' ').next().expect("a number");
+            count.parse().expect("a number")
+        };
+
+        let mut questions: Vec<Question> = Vec::new();
+        for line in body.lines() {
+            let id = line.strip_prefix("Question q");
+            let id = id.and_then(|id| id.strip_suffix(':'));
+            match (id, questions.last_mut()) {
+                (Some(id), _) => questions.push(Question {
+                    id: format!("q{id}"),
+                    text: String::new(),
+                }),
+                (None, _) if line.starts_with("Call `reason` with") => {}
+                (None, Some(question)) => question.text += &format!("{line}\n"),
+                (None, None) => {}
+            }
+        }
+        Self {
+            text: text.to_owned(),
+            session: session.to_owned(),
+            questions,
+            replies: number(" of "),
+            thoughts: number(" thought"),
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        !self.questions.is_empty()
+    }
+
+    pub(crate) fn is_answered(&self) -> bool {
+        self.text.contains("The session is complete.\n")
+    }
+
+    pub(crate) fn answer(&self) -> Option<&str> {
+        let mut lines = self.text.lines();
+        lines.find_map(|line| {
+            let best = line.strip_prefix("Best answer so far: ");
+            best.or_else(|| line.strip_prefix("Answer: "))
+        })
+    }
+
+    pub(crate) fn ids(&self) -> Vec<&str> {
+        let questions = self.questions.iter();
+        questions.map(|question| question.id.as_str()).collect()
+    }
+}
 
 /// A server with its data in a folder, so that it can be restarted.
 pub(crate) struct Host {
@@ -33,21 +104,20 @@ impl Host {
         }
     }
 
-    /// Starts another server over the same data.
-    pub(crate) async fn restart(&mut self) {
-        let builder = self.builder.clone().with_data(self.folder.path());
-        self.client = client_of(&builder.open().expect("the server opens")).await;
-    }
-
     /// Starts another server over the same data, in addition to this one.
     pub(crate) async fn beside(&self) -> Self {
-        let builder = self.builder.clone().with_data(self.folder.path());
+        let builder = self.builder.clone();
         let client = client_of(&builder.clone().open().expect("the server opens")).await;
         Self {
             folder: Arc::clone(&self.folder),
             builder,
             client,
         }
+    }
+
+    /// Starts another server over the same data.
+    pub(crate) async fn restart(&mut self) {
+        *self = self.beside().await;
     }
 
     /// Changes the database.
@@ -57,64 +127,49 @@ impl Host {
         database.execute(sql, []).expect("a change");
     }
 
-    pub(crate) async fn begin(&self, arguments: Value) -> Value {
-        data(&call(&self.client, "begin", arguments).await)
+    /// Calls the tool, and returns what the host reads.
+    pub(crate) async fn reason(&self, arguments: Value) -> View {
+        let result = call(&self.client, "reason", arguments).await;
+        assert_ne!(result.is_error, Some(true), "{}", text(&result));
+        assert_eq!(result.structured_content, None);
+        View::of(text(&result))
     }
 
-    pub(crate) async fn answer(&self, arguments: Value) -> Value {
-        data(&call(&self.client, "answer", arguments).await)
+    /// Begins a session.
+    pub(crate) async fn begin(&self, mind: &Mind) -> View {
+        self.reason(mind.beginning()).await
+    }
+
+    /// Shows a session.
+    pub(crate) async fn look(&self, view: &View) -> View {
+        self.reason(json!({"sessionId": view.session})).await
+    }
+
+    /// Replies to all open questions.
+    pub(crate) async fn reply_all(&self, mind: &Mind, view: &View) -> View {
+        let replies = view.questions.iter();
+        let replies: Map<String, Value> = replies
+            .map(|question| (question.id.clone(), mind.reply(question).into()))
+            .collect();
+        self.reason(json!({"sessionId": view.session, "replies": replies}))
+            .await
+    }
+
+    /// Answers all open questions until the session ends, at most 60 times. Returns the last result.
+    pub(crate) async fn finish(&self, mind: &Mind, mut view: View) -> View {
+        for _ in 0..60 {
+            if !view.is_open() {
+                return view;
+            }
+            view = self.reply_all(mind, &view).await;
+        }
+        panic!("the session doesn't end: {}", view.text);
     }
 
     /// Returns the text of a call that is refused.
-    pub(crate) async fn refused(&self, tool: &'static str, arguments: Value) -> String {
-        let result = call(&self.client, tool, arguments).await;
+    pub(crate) async fn refused(&self, arguments: Value) -> String {
+        let result = call(&self.client, "reason", arguments).await;
         assert_eq!(result.is_error, Some(true), "{}", text(&result));
         text(&result).to_owned()
     }
-}
-
-/// Returns the data of a result that isn't an error.
-pub(crate) fn data(result: &CallToolResult) -> Value {
-    assert_ne!(result.is_error, Some(true), "{}", text(result));
-    result.structured_content.clone().expect("data")
-}
-
-/// Returns the ids of the open questions.
-pub(crate) fn ids(view: &Value) -> Vec<String> {
-    let questions = view["questions"].as_array().expect("a list");
-    let ids = questions.iter().map(|question| question["id"].as_str());
-    ids.map(|id| id.expect("an id").to_owned()).collect()
-}
-
-/// Returns the text of the last message of a question.
-pub(crate) fn last_message(question: &Value) -> &str {
-    let messages = question["messages"].as_array().expect("messages");
-    let last = messages.last().expect("a message");
-    last["text"].as_str().expect("a text")
-}
-
-/// Returns a call with a reply to one question.
-pub(crate) fn reply_to(session: &str, question: &str, reply: &str) -> Value {
-    json!({"sessionId": session, "replies": [{"question": question, "reply": reply}]})
-}
-
-/// Returns a view without what differs between two sessions with the same replies.
-pub(crate) fn comparable(mut view: Value) -> Value {
-    view["sessionId"] = Value::Null;
-    view["budget"]["seconds"] = Value::Null;
-    view
-}
-
-/// Answers all open questions until the session ends, at most 60 times. Returns the last result.
-pub(crate) async fn finish(host: &Host, mind: &Mind, mut view: Value) -> Value {
-    let session = view["sessionId"].clone();
-    for _ in 0..60 {
-        if view["status"] != "open" {
-            return view;
-        }
-        let replies = mind.replies(&view);
-        let call = json!({"sessionId": session, "replies": replies});
-        view = host.answer(call).await;
-    }
-    panic!("the session doesn't end: {view}");
 }

@@ -66,9 +66,7 @@ async fn templates_are_listed_and_their_uris_can_be_read() {
         let uri = template
             .uri_template
             .replace("{id}", "a%3Ab")
-            .replace("{name}", "react")
-            .replace("{stage}", "action_planning")
-            .replace("{format}", "mermaid");
+            .replace("{name}", "react");
         read(&host, &uri).await.expect(&uri);
     }
 }

@@ -2,7 +2,6 @@
 
 mod hostile;
 mod lists;
-mod other_kinds;
 mod sessions;
 mod strategies;
 pub(crate) mod support;

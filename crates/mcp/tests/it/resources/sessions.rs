@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::support::{read, server, solve, think};
+use super::support::{called, read, server, solve, think};
 use crate::host::{Era, Host};
 
 async fn host_with_thoughts() -> Host {
@@ -39,15 +39,6 @@ async fn a_session_of_sequentialthinking_as_markdown() {
 }
 
 #[tokio::test]
-async fn a_session_of_sequentialthinking_as_mermaid() {
-    let host = host_with_thoughts().await;
-
-    let drawing = read(&host, "cogwork://sessions/mine/mermaid").await;
-
-    assert_snapshot!(drawing.expect("a drawing"));
-}
-
-#[tokio::test]
 async fn a_session_as_json_contains_all_entries() {
     let host = host_with_thoughts().await;
 
@@ -62,15 +53,36 @@ async fn a_session_as_json_contains_all_entries() {
 }
 
 #[tokio::test]
-async fn a_run_as_markdown_and_as_mermaid() {
+async fn a_run_as_markdown() {
     let host = Host::connect(&server(1), Era::Discover).await;
     solve(&host, "run", "What is 17 * 3?").await;
-
     let text = read(&host, "cogwork://sessions/run").await;
-    let drawing = read(&host, "cogwork://sessions/run/mermaid").await;
-
     assert_snapshot!(text.expect("a text"));
-    assert_snapshot!(drawing.expect("a drawing"));
+}
+
+#[tokio::test]
+async fn a_guided_session_as_markdown_and_as_json() {
+    let host = Host::connect(&server(0), Era::Discover).await;
+    let begin = json!({
+        "sessionId": "mine",
+        "strategy": "chain_of_thought",
+        "problem": "What is\n17 * 3?",
+    });
+    called(&host, "reason", begin).await;
+    for reply in [
+        "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.",
+        "results:\n- 30\n- 21\n- 51\nanswer: 51",
+        "thought: 51 / 3 = 17.\nholds: yes",
+    ] {
+        called(&host, "reason", json!({"reply": reply})).await;
+    }
+
+    let text = read(&host, "cogwork://sessions/mine").await;
+    assert_snapshot!(text.expect("a text"));
+    let data = read(&host, "cogwork://sessions/mine/json").await;
+    let data: Value = serde_json::from_str(&data.expect("a text")).expect("JSON");
+    assert_eq!(data["kind"], "guided");
+    assert_eq!(data["entries"].as_array().map(Vec::len), Some(4));
 }
 
 #[tokio::test]
@@ -92,37 +104,20 @@ async fn a_run_as_json_contains_the_raw_replies() {
 
 #[tokio::test]
 async fn a_long_session_is_shown_from_its_end() {
-    use cogwork_mcp::{Server, ServerLimits};
-
-    let limits = ServerLimits {
-        export_bytes: 1_000,
-        ..ServerLimits::default()
-    };
-    let server = Server::builder()
-        .with_limits(limits)
-        .open()
-        .expect("it opens");
-    let host = Host::connect(&server, Era::Initialize).await;
-    for number in 1..=50 {
-        let thought = format!("Thought {number}.");
-        think(
-            &host,
-            "long",
-            json!({"thought": thought, "thoughtNumber": number}),
-        )
-        .await;
+    let host = Host::connect(&server(0), Era::Initialize).await;
+    for number in 1..=8 {
+        let thought = format!("Thought {number}. {}", "x".repeat(200_000));
+        let thought = json!({"thought": thought, "thoughtNumber": number});
+        think(&host, "long", thought).await;
     }
 
-    let text = read(&host, "cogwork://sessions/long")
-        .await
-        .expect("a text");
-    let drawing = read(&host, "cogwork://sessions/long/mermaid")
-        .await
-        .expect("a text");
+    let text = read(&host, "cogwork://sessions/long").await;
+    let text = text.expect("a text");
+    assert!(text.contains("\nThought 8. "), "{}", text.len());
+    assert!(text.contains("\n3 older thoughts aren't shown."));
+    assert!(!text.contains("\nThought 3. "));
 
-    assert!(text.contains("\nThought 50.\n"), "{text}");
-    assert!(!text.contains("\nThought 1.\n"), "{text}");
-    assert!(text.contains("older entries aren't shown."), "{text}");
-    assert!(drawing.contains("older thoughts aren't shown"), "{drawing}");
-    assert!(text.len() < 4_000);
+    let json = read(&host, "cogwork://sessions/long/json").await;
+    let json: Value = serde_json::from_str(&json.expect("a text")).expect("JSON");
+    assert_eq!(json["olderEntries"], 3);
 }

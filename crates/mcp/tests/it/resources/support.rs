@@ -8,7 +8,12 @@ use crate::host::{Host, call};
 /// A server whose model answers each problem at once.
 pub(crate) fn server(answers: usize) -> Server {
     let client = ScriptedClient::new(vec!["answer: 51"; answers]);
-    let builder = Server::builder().with_client(client);
+    let builder = Server::builder().with_client(client).with_built_in_tools([
+        "sequentialthinking",
+        "reason",
+        "think",
+        "solve",
+    ]);
     builder.open().expect("it opens")
 }
 

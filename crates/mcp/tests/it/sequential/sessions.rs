@@ -54,10 +54,7 @@ async fn an_id_that_cannot_be_one_is_refused() {
 
     for id in ["", "a b", "a/b", "ä", "\u{1b}[2J", &long] {
         let refusal = refusal(&client, thought(json!({ "sessionId": id }))).await;
-        assert!(
-            refusal.contains("expected 1 to 128 ASCII letters"),
-            "{refusal}"
-        );
+        assert!(refusal.contains("1 to 128 ASCII letters"), "{refusal}");
     }
 }
 

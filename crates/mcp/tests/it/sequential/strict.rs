@@ -20,7 +20,7 @@ async fn references_to_unknown_thoughts_are_refused() {
 
     insta::assert_snapshot!(
         refused(&client, json!({ "revisesThought": 1 })).await,
-        @"revisesThought: there is no thought 1; there are no thoughts yet"
+        @"`revisesThought`: there is no thought 1; there are no thoughts yet"
     );
 
     answer(&client, thought(json!({}))).await;
@@ -28,19 +28,19 @@ async fn references_to_unknown_thoughts_are_refused() {
 
     insta::assert_snapshot!(
         refused(&client, json!({ "isRevision": true, "revisesThought": 7 })).await,
-        @"revisesThought: there is no thought 7; expected the number of a thought of this session; the last one is 2"
+        @"`revisesThought`: there is no thought 7; expected the number of a thought of this session; the last one is 2"
     );
     insta::assert_snapshot!(
         refused(&client, json!({ "branchFromThought": 99, "branchId": "b" })).await,
-        @"branchFromThought: there is no thought 99; expected the number of a thought of this session; the last one is 2"
+        @"`branchFromThought`: there is no thought 99; expected the number of a thought of this session; the last one is 2"
     );
     insta::assert_snapshot!(
         refused(&client, json!({ "isRevision": true })).await,
-        @"isRevision is true, so revisesThought is needed: the number of a thought"
+        @"`isRevision` is true, so `revisesThought` is needed: the number of a thought"
     );
     insta::assert_snapshot!(
         refused(&client, json!({ "branchId": "b\u{1b}[2J" })).await,
-        @r"branchId: there is no branch `b\u{1b}[2J`; set branchFromThought as well to start one"
+        @r"`branchId`: there is no branch `b\u{1b}[2J`; set `branchFromThought` as well to start one"
     );
 }
 
@@ -74,6 +74,6 @@ async fn a_thought_that_was_dropped_does_not_exist() {
     .await;
     insta::assert_snapshot!(
         refused(&client, json!({ "revisesThought": 2 })).await,
-        @"revisesThought: there is no thought 2; expected the number of a thought of this session; the last one is 4"
+        @"`revisesThought`: there is no thought 2; expected the number of a thought of this session; the last one is 4"
     );
 }

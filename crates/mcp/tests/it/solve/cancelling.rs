@@ -1,6 +1,7 @@
 use cogwork_mcp::Server;
 use serde_json::json;
 
+use super::server;
 use super::stalled::Stalled;
 use crate::host::{Era, Host};
 use crate::resources::support::read;
@@ -9,8 +10,8 @@ const STEPS: &str = "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add."
 
 fn stalled_after_a_thought() -> (Stalled, Server) {
     let model = Stalled::after([STEPS]);
-    let server = Server::builder().with_client(model.clone());
-    (model, server.open().expect("it opens"))
+    let server = server(model.clone());
+    (model, server)
 }
 
 #[tokio::test]

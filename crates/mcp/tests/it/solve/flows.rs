@@ -33,10 +33,8 @@ async fn a_flow_from_a_file_is_the_default_method_and_its_visits_are_thoughts() 
     let result = host.solve(json!({"problem": "Roses"})).await;
 
     assert_eq!(result.is_error, Some(false), "{}", text(&result));
-    let data = result.structured_content.as_ref().expect("data");
-    assert_eq!(data["strategy"], "flow");
-    assert_eq!(data["answer"], "Good.");
-    assert_eq!(data["thoughts"], 2);
+    let expected = "Good.\n\n(answered, after 2 thoughts and ";
+    assert!(text(&result).starts_with(expected), "{}", text(&result));
 
     let progress = host.progress();
     let lines: Vec<_> = progress.iter().map(|(_, line)| line.as_str()).collect();
@@ -55,19 +53,4 @@ async fn without_a_client_only_the_flow_is_offered() {
 
     let input = Value::Object((*tool.input_schema).clone());
     assert_eq!(input["properties"]["strategy"]["enum"], json!(["flow"]));
-}
-
-#[tokio::test]
-async fn only_the_time_of_a_flow_can_be_limited() {
-    let host = host().await;
-
-    let refused = host
-        .solve(json!({"problem": "Roses", "budget": {"calls": 1}}))
-        .await;
-    let solved = host
-        .solve(json!({"problem": "Roses", "budget": {"seconds": 9}}))
-        .await;
-
-    assert!(text(&refused).contains("`seconds`"), "{}", text(&refused));
-    assert_eq!(solved.is_error, Some(false));
 }

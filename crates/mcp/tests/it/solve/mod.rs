@@ -1,6 +1,5 @@
 //! The tool `solve`.
 
-mod arguments;
 mod budgets;
 mod cancelling;
 #[cfg(feature = "openai")]
@@ -9,4 +8,13 @@ mod environment;
 mod flows;
 mod runs;
 mod stalled;
-mod tasks;
+
+use cogwork_llm::LlmClient;
+use cogwork_mcp::Server;
+
+/// Returns a server whose tool solves problems with this model.
+pub(crate) fn server(client: impl LlmClient + 'static) -> Server {
+    let builder = Server::builder().with_client(client);
+    let builder = builder.with_built_in_tools(["solve"]);
+    builder.open().expect("the server opens")
+}

@@ -76,7 +76,7 @@ async fn a_newer_version_is_refused() {
         .expect("a version");
 
     let error = refusal(folder.path());
-    let expected = "the database of sessions has version 7; this program reads version 1";
+    let expected = "the database of sessions has version 7; this program reads version 2";
     assert_eq!(error, expected);
 }
 

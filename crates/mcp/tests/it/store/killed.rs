@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::support::thought;
 use crate::process::{self, Process};
 
-const ROUNDS: u64 = 20;
+const ROUNDS: u64 = 12;
 
 /// The number of requests that wait while the server is killed.
-const WAITING: u64 = 400;
+const WAITING: u64 = 100;
 
 fn count(answer: &Value) -> u64 {
     let count = &answer["structuredContent"]["thoughtHistoryLength"];
@@ -48,7 +48,7 @@ fn no_thought_that_was_answered_is_lost() {
         let first = count(&process.record(&thought("a")));
         assert!(first > recorded, "{first} after {recorded}");
 
-        let delay = Duration::from_micros(round * round * 200);
+        let delay = Duration::from_micros(round * round * 300);
         let last = killed_meanwhile(process, delay);
         recorded = last.unwrap_or(first);
         interrupted += u64::from(recorded < first + WAITING);

@@ -33,11 +33,7 @@ async fn servers_that_use_a_session_at_the_same_time_lose_nothing() {
             let client = client(&path).await;
             let mut counts = Vec::new();
             for _ in 0..THOUGHTS {
-                match record(&client, "a").await {
-                    Ok(count) => counts.push(count),
-                    // A server that is overtaken too often says so.
-                    Err(error) => assert!(error.contains("used by too many others"), "{error}"),
-                }
+                counts.push(record(&client, "a").await.expect("a thought"));
             }
             counts
         });
@@ -45,9 +41,8 @@ async fn servers_that_use_a_session_at_the_same_time_lose_nothing() {
 
     let mut counts = tasks.join_all().await.concat();
     counts.sort_unstable();
-    let expected: Vec<u64> = (1..).take(counts.len()).collect();
+    let expected: Vec<u64> = (1..=SERVERS * THOUGHTS).collect();
     assert_eq!(counts, expected);
-    assert!(!counts.is_empty());
 }
 
 #[test]

@@ -8,20 +8,29 @@
 )]
 
 mod branches;
-mod exports;
 mod hostile;
-mod lists;
+mod managed;
 #[cfg(feature = "http")]
 mod owners;
 mod resumed;
-mod schemas;
 mod walk;
 
+use cogwork_mcp::{Server, ServerBuilder};
 use cogwork_strategies::{ParameterType, Stage};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 
-use crate::support::{Client, call, text};
+use crate::support::{Client, call, connect, text};
+
+/// Returns a server with these tools.
+fn builder() -> ServerBuilder {
+    Server::builder().with_built_in_tools(["think", "think_session"])
+}
+
+/// Connects a client to a new server.
+async fn client() -> Client {
+    connect(builder()).await
+}
 
 /// Returns a valid value.
 fn fitting(kind: &ParameterType) -> Value {
@@ -52,46 +61,32 @@ fn needed(stage: &Stage) -> Map<String, Value> {
 }
 
 /// Returns the names of the next stages in an answer.
-fn next_of(answer: &Value) -> Vec<String> {
-    let next = answer["next"].as_array().expect("the next stages");
-    let names = next.iter().map(|next| next["stage"].as_str());
-    names.map(|name| name.expect("a name").to_owned()).collect()
+fn next_of(answer: &str) -> Vec<&str> {
+    let lines = answer.lines().filter_map(|line| line.strip_prefix("- `"));
+    lines
+        .map(|line| line.split('`').next().expect("a name"))
+        .collect()
 }
 
-/// Returns data in the form of a snapshot.
-fn pretty(data: impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(&data).expect("JSON")
+/// Calls `think`, and returns the answer.
+async fn think(client: &Client, arguments: Value) -> String {
+    accepted(&call(client, "think", arguments).await)
 }
 
-/// Calls `think`, and returns the data of the answer.
-async fn think(client: &Client, arguments: Value) -> Value {
-    accepted(call(client, "think", arguments).await)
+/// Calls `think_session`, and returns the answer.
+async fn session(client: &Client, arguments: Value) -> String {
+    accepted(&call(client, "think_session", arguments).await)
 }
 
-/// Calls `think_session`, and returns the data of the answer.
-async fn session(client: &Client, arguments: Value) -> Value {
-    accepted(call(client, "think_session", arguments).await)
-}
-
-/// Calls `think_session`, and returns the text of the answer.
-async fn session_text(client: &Client, arguments: Value) -> String {
-    let result = call(client, "think_session", arguments).await;
-    assert_eq!(result.is_error, Some(false), "{}", text(&result));
-    text(&result).to_owned()
-}
-
-/// Calls a tool that refuses, and returns the first line of the text and the kind of the error.
-async fn refused(client: &Client, tool: &'static str, arguments: Value) -> (String, String) {
+/// Calls a tool that refuses, and returns the first line of the text.
+async fn refused(client: &Client, tool: &'static str, arguments: Value) -> String {
     let result = call(client, tool, arguments).await;
     assert_eq!(result.is_error, Some(true), "{}", text(&result));
-
-    let line = text(&result).lines().next().unwrap_or_default().to_owned();
-    let data = result.structured_content.unwrap_or_default();
-    let kind = data["error"]["kind"].as_str().unwrap_or_default();
-    (line, kind.to_owned())
+    text(&result).lines().next().unwrap_or_default().to_owned()
 }
 
-fn accepted(result: CallToolResult) -> Value {
-    assert_eq!(result.is_error, Some(false), "{}", text(&result));
-    result.structured_content.expect("data")
+fn accepted(result: &CallToolResult) -> String {
+    assert_ne!(result.is_error, Some(true), "{}", text(result));
+    assert_eq!(result.structured_content, None);
+    text(result).to_owned()
 }

@@ -1,0 +1,270 @@
+//! A run that follows from what the host gave it. It is polled until it waits for the host.
+
+use std::cell::Cell;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_flow::{Flow, RunError, Stepped};
+use cogwork_strategies::{Limits, Solver};
+use cogwork_text::{Name, NameList};
+use cogwork_tools::Tools;
+use tokio::task::unconstrained;
+
+use super::desk::{Asked, Desk, HostClient, HostTool, Question};
+use super::entry::{GuidedSession, Reply, Settings};
+use crate::failure::Failure;
+use crate::markdown::Step;
+use crate::method::Method;
+use crate::run::{Best, End, RunState, Status};
+
+/// How often the model is asked again because its reply cannot be used.
+const ASKS_AGAIN: u32 = 8;
+
+/// A host and its tools may take as long as they want, because a person may have to do something.
+const NO_TIME_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// Where a session has come to.
+pub(super) struct Played {
+    pub(super) questions: Vec<Question>,
+    /// The new replies that were used, and what is wrong with the others.
+    pub(super) used: Vec<Reply>,
+    pub(super) refused: Vec<String>,
+    /// What was corrected in the new replies.
+    pub(super) repairs: Vec<String>,
+    /// The number of replies of the model.
+    pub(super) replies: u32,
+    pub(super) steps: Vec<Step>,
+    pub(super) best: Option<Best>,
+    /// How the session ended, if it has.
+    pub(super) end: Option<End>,
+}
+
+/// Gives a session the replies that are on record, and then new ones. May take as long as reading
+/// all of them does.
+pub(super) fn play(
+    session: &GuidedSession,
+    settings: &Settings,
+    new: Vec<Reply>,
+) -> Result<Played, Failure> {
+    let desk = Desk::default();
+    let tools = tools(settings, &desk)?;
+    let client = HostClient(desk.clone());
+    let problem = settings.problem.as_str();
+    let limits = Limits::default()
+        .with_calls(settings.max_replies)
+        .with_thoughts(10_000)
+        .with_tokens(1_000_000_000)
+        .with_time(NO_TIME_LIMIT);
+
+    let mut game = Game {
+        desk,
+        session,
+        replies: 0,
+    };
+    match settings.method {
+        #[cfg(feature = "agents")]
+        Method::Flow => Err(Failure::new("the model of the host follows no flow")),
+        Method::Loop => {
+            let node = ChainOfThought::new(client)
+                .with_tools(tools)
+                .with_limits(limits)
+                .with_asks_again(ASKS_AGAIN);
+            game.play(&node.into_flow(), limits, Reasoning::new(problem), new)
+        }
+        Method::Strategy(name) => {
+            let solver = Solver::new(client, name)
+                .with_tools(tools)
+                .with_limits(limits)
+                .with_asks_again(ASKS_AGAIN);
+            let state = solver.begin(problem);
+            let flow = solver.into_flow().map_err(Failure::new)?;
+            game.play(&flow, limits, state, new)
+        }
+    }
+}
+
+fn tools(settings: &Settings, desk: &Desk) -> Result<Tools, Failure> {
+    let tools = Tools::new()
+        .with_timeout(NO_TIME_LIMIT)
+        // The length of a reply was checked when it came.
+        .with_max_bytes(usize::MAX);
+    let mut host_tools = settings.tools.iter().map(|tool| HostTool {
+        desk: desk.clone(),
+        definition: tool.definition(),
+    });
+    let tools = host_tools.try_fold(tools, |tools, tool| tools.with(tool));
+    tools.map_err(Failure::new)
+}
+
+struct Game<'s> {
+    desk: Desk,
+    session: &'s GuidedSession,
+    /// The number of replies of the model so far.
+    replies: u32,
+}
+
+impl Game<'_> {
+    fn play<S: RunState>(
+        &mut self,
+        flow: &Flow<S>,
+        limits: Limits,
+        mut state: S,
+        new: Vec<Reply>,
+    ) -> Result<Played, Failure> {
+        let mut used = Vec::new();
+        let mut refused = Vec::new();
+        let repairs = Cell::new(0);
+        let repaired_before;
+        let questions;
+
+        let ended = {
+            let run = finish(flow, &mut state, limits.max_steps(), &repairs);
+            // The scheduler does not interrupt the run, so one that is pending and not woken waits
+            // for the host.
+            let mut run = pin!(unconstrained(run));
+            let mut ended = settle(run.as_mut());
+
+            for reply in &self.session.replies {
+                self.give(reply).map_err(|_| self.changed())?;
+                ended = settle(run.as_mut());
+            }
+            repaired_before = repairs.get();
+
+            for reply in new {
+                match self.give(&reply) {
+                    Err(problem) => refused.push(problem),
+                    Ok(()) => {
+                        ended = settle(run.as_mut());
+                        used.push(reply);
+                    }
+                }
+            }
+            // The run withdraws them when it is dropped.
+            questions = self.desk.questions();
+            ended
+        };
+
+        let end = ended.map(|failure| {
+            let end = failure.or_else(|| state.end());
+            end.unwrap_or_else(|| End::failed("the run ended without a result"))
+        });
+        Ok(Played {
+            end: self.end(end),
+            questions,
+            used,
+            refused,
+            repairs: state.repairs().split_off(repaired_before),
+            replies: self.replies,
+            steps: state.steps(0),
+            best: self.best(&state),
+        })
+    }
+
+    /// Gives a reply to its question, or returns what is wrong with it.
+    fn give(&mut self, reply: &Reply) -> Result<(), String> {
+        let open = self.desk.questions();
+        let id = &reply.question;
+        let Some(question) = open.iter().find(|open| open.id == *id) else {
+            let open = open.iter().map(|open| &open.id);
+            let open = NameList::or(open.collect::<Vec<_>>());
+            return Err(format!(
+                "the question `{}` isn't open: it was answered, isn't needed any more, or was never asked; expected {open}",
+                Name(id)
+            ));
+        };
+
+        let is_for_tool = matches!(question.asked, Asked::Tool { .. });
+        if reply.failed && !is_for_tool {
+            return Err("only the call of a tool can fail; write a reply".to_owned());
+        }
+        if !is_for_tool {
+            self.replies = self.replies.saturating_add(1);
+        }
+        self.desk.reply(id, reply.clone());
+        Ok(())
+    }
+
+    fn changed(&self) -> Failure {
+        let settings = self.session.settings.as_ref();
+        let recorded = settings.map_or("", |settings| &settings.version);
+        let current = env!("CARGO_PKG_VERSION");
+        Failure::new(format_args!(
+            "a recorded reply is for a question that isn't asked here; the session was recorded by \
+             version {recorded}, this is version {current}; begin a new session"
+        ))
+    }
+
+    fn end(&self, end: Option<End>) -> Option<End> {
+        if !self.session.is_concluded {
+            return end;
+        }
+        Some(End {
+            status: Status::Stopped,
+            reason: "ended early, as asked".to_owned(),
+        })
+    }
+
+    fn best(&self, state: &impl RunState) -> Option<Best> {
+        let given = self.session.conclusion.clone().map(|answer| Best {
+            answer,
+            solution: None,
+            confidence: None,
+        });
+        given.or_else(|| state.best())
+    }
+}
+
+/// Takes steps until the run ends, and counts the repairs. Returns why it failed, if it did.
+async fn finish<S: RunState>(
+    flow: &Flow<S>,
+    state: &mut S,
+    max_steps: u64,
+    repairs: &Cell<usize>,
+) -> Option<End> {
+    let mut run = flow.begin().with_max_steps(max_steps);
+    loop {
+        let stepped = run.step(state).await;
+        repairs.set(state.repairs().len());
+        match stepped {
+            Ok(Stepped::Moved { .. }) => {}
+            Ok(_) => return None,
+            Err(error) => return Some(End::failed(reason(error))),
+        }
+    }
+}
+
+/// Returns why a run failed. The flow around the node means nothing to the host.
+fn reason(error: RunError) -> String {
+    let whole = error.to_string();
+    let source = error.into_source();
+    source.map_or(whole, |source| source.to_string())
+}
+
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Polls a run until it ends or waits for the host.
+fn settle<F: Future>(mut run: Pin<&mut F>) -> Option<F::Output> {
+    let woken = Arc::<Woken>::default();
+    let waker = Waker::from(Arc::clone(&woken));
+    let mut context = Context::from_waker(&waker);
+
+    loop {
+        if let Poll::Ready(ended) = run.as_mut().poll(&mut context) {
+            return Some(ended);
+        }
+        if !woken.0.swap(false, Ordering::SeqCst) {
+            return None;
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The sessions of `think`, and calls that change them.
+
+use cogwork_strategies::{Branch, BranchId, Session, SessionPolicy, Strategies, Thought};
+use cogwork_text::OneLine;
+use serde::{Deserialize, Serialize};
+
+use super::change::{Change, Done, only, tip};
+use super::report::Report;
+use crate::ServerLimits;
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::markdown::{Shown, Step};
+use crate::store::{Changed, NewSession, Recorded, SessionId, SessionKind, SessionStore, Stored};
+
+/// The maximum number of characters of a title that is taken from the first thought.
+const TITLE: usize = 200;
+
+/// The maximum number of changes of a session, as a multiple of that of its thoughts. A session is
+/// read by repeating them, and scores and undone thoughts are changes as well.
+const CHANGES: usize = 10;
+
+/// The maximum number of branches that a resource lists.
+const BRANCHES: usize = 100;
+
+/// An entry of a session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Entry {
+    /// The first one, with the table of the strategy.
+    Begin {
+        rules: Strategies,
+        policy: SessionPolicy,
+        change: Change,
+    },
+    Change(Change),
+}
+
+/// A session, or nothing before its first entry.
+#[derive(Default)]
+pub(super) struct ThinkState {
+    pub(super) session: Option<Session>,
+    /// The number of entries so far.
+    entries: usize,
+}
+
+impl Recorded for ThinkState {
+    const KIND: SessionKind = SessionKind::Think;
+
+    type Entry = Entry;
+
+    fn replay(&mut self, entry: Entry) -> Result<(), Failure> {
+        self.add(&entry).map(drop)
+    }
+}
+
+impl ThinkState {
+    /// Adds an entry. If it is impossible, the session doesn't change.
+    fn add(&mut self, entry: &Entry) -> Result<Done, Failure> {
+        let (mut session, change) = match (entry, self.session.clone()) {
+            (Entry::Change(change), Some(session)) => (session, change),
+            (
+                Entry::Begin {
+                    rules,
+                    policy,
+                    change,
+                },
+                None,
+            ) => (begun(rules, *policy)?, change),
+            (Entry::Begin { .. }, Some(_)) => {
+                let message = "the session already exists; choose another id";
+                return Err(Failure::new(message));
+            }
+            (Entry::Change(_), None) => {
+                let message = "the session has no beginning; begin another one";
+                return Err(Failure::new(message));
+            }
+        };
+
+        let done = change.make(&mut session)?;
+        self.session = Some(session);
+        self.entries = self.entries.saturating_add(1);
+        Ok(done)
+    }
+
+    /// Adds an entry, and reports where the session is then. A failure says where it still is.
+    fn report(
+        &mut self,
+        id: &SessionId,
+        entry: &Entry,
+        limits: &ServerLimits,
+    ) -> Result<Changed<Entry, String>, Failure> {
+        let most = limits.thoughts.saturating_mul(CHANGES);
+        if self.entries >= most {
+            return Err(Failure::new(format_args!(
+                "the session was changed {most} times, which is the limit; begin another one"
+            )));
+        }
+
+        let done = self.add(entry).map_err(|failure| {
+            let place = self.place(id, entry);
+            Failure::new(format_args!("{failure}. Nothing has changed.{place}"))
+        })?;
+        let Some(session) = &self.session else {
+            return Err(Failure::new("the session has not begun"));
+        };
+        let report = Report {
+            id: Some(id),
+            session,
+            branch: done.branch,
+        };
+        let text = format!("{}{report}", done.what);
+        let strategy = outermost(session, done.branch).to_owned();
+        Ok(Changed {
+            strategy: Some(strategy),
+            ..Changed::new(entry.clone(), text, session.is_complete())
+        })
+    }
+
+    /// Returns where the session is, or would begin.
+    fn place(&self, id: &SessionId, entry: &Entry) -> String {
+        let begun = match entry {
+            Entry::Begin { rules, policy, .. } => begun(rules, *policy).ok(),
+            Entry::Change(_) => None,
+        };
+        let Some(session) = self.session.as_ref().or(begun.as_ref()) else {
+            return String::new();
+        };
+        let (Entry::Begin { change, .. } | Entry::Change(change)) = entry;
+        let report = Report {
+            id: self.session.is_some().then_some(id),
+            session,
+            branch: change.branch(session),
+        };
+        format!("\n{report}")
+    }
+}
+
+fn begun(rules: &Strategies, policy: SessionPolicy) -> Result<Session, Failure> {
+    let strategy = only(rules).ok_or_else(|| Failure::new("the rules are missing"))?;
+    Ok(Session::with_policy(strategy, policy))
+}
+
+/// How a session begins.
+pub(super) struct Beginning {
+    pub(super) rules: Strategies,
+    pub(super) purpose: String,
+}
+
+/// Makes a change in a session, which begins with it if there is a beginning and no such session.
+/// The session becomes the current one. Returns where it is then.
+pub(super) async fn record(
+    store: &SessionStore,
+    connection: &Connection,
+    id: SessionId,
+    is_named: bool,
+    beginning: Option<Beginning>,
+    change: Change,
+) -> Result<String, Failure> {
+    let limits = store.limits;
+    let new = beginning.as_ref().map(|beginning| NewSession {
+        is_named,
+        title: title(&beginning.purpose, &change),
+        strategy: only(&beginning.rules).map_or_else(String::new, |one| one.name().to_owned()),
+    });
+
+    let own = id.clone();
+    let recorded = store.change(
+        &connection.owner,
+        &id,
+        new,
+        move |state: &mut ThinkState| {
+            let entry = match (beginning, &state.session) {
+                (Some(Beginning { rules, .. }), None) => {
+                    let mut policy = SessionPolicy::default();
+                    policy.max_thoughts = limits.thoughts;
+                    policy.max_branches = limits.branches;
+                    Entry::Begin {
+                        rules,
+                        policy,
+                        change,
+                    }
+                }
+                (_, Some(session)) => Entry::Change(change.without_known_rules(session)),
+                (None, None) => Entry::Change(change),
+            };
+            state.report(&own, &entry, &limits)
+        },
+    );
+    let report = recorded.await?;
+
+    connection.set_current(SessionKind::Think, id);
+    Ok(report)
+}
+
+fn title(purpose: &str, change: &Change) -> String {
+    let first = match change {
+        Change::Think(thinking) => thinking.draft.thought.as_str(),
+        _ => "",
+    };
+    let text = if purpose.trim().is_empty() {
+        first
+    } else {
+        purpose
+    };
+    OneLine::new(text).with_max_chars(TITLE).to_string()
+}
+
+/// Returns the strategy of the last thought on a branch, or the one around it.
+fn outermost(session: &Session, branch: BranchId) -> &str {
+    let Some(tip) = tip(session, branch) else {
+        return session.strategy().name();
+    };
+    let outer = tip.outer().last().map(|(strategy, _)| strategy);
+    outer.unwrap_or_else(|| tip.strategy())
+}
+
+/// Returns what a resource shows of a session.
+pub(crate) fn shown(stored: &Stored) -> Result<Shown, Failure> {
+    let state: ThinkState = stored.state()?;
+    let mut shown = Shown::of(&stored.header);
+    let Some(session) = state.session else {
+        return Ok(shown);
+    };
+
+    let branches = session.branches();
+    let listed = branches.iter().take(BRANCHES);
+    shown
+        .facts
+        .extend(listed.map(|one| ("Branch", branch(one))));
+    let thoughts = session.thoughts().iter();
+    let steps = thoughts.map(|thought| step(&session, thought));
+    Ok(shown.with_steps(steps.collect(), 0))
+}
+
+fn branch(branch: &Branch) -> String {
+    let name = branch.name();
+    let status = branch.status();
+    let thoughts = match branch.thoughts().len() {
+        1 => "1 thought".to_owned(),
+        more => format!("{more} thoughts"),
+    };
+
+    let from = branch.forked_from();
+    let from = from.map_or_else(String::new, |from| format!(", from thought {from}"));
+    let score = branch.score();
+    let score = score.map_or_else(String::new, |score| format!(", score {score}"));
+    format!("{name}: {status}, {thoughts}{from}{score}")
+}
+
+/// Returns a thought as it is shown. Its branch is named unless it is the first one.
+pub(crate) fn step(session: &Session, thought: &Thought) -> Step {
+    let branch = session.branch(thought.branch()).ok();
+    let branch = branch.filter(|branch| branch.id() != BranchId::MAIN);
+    let details = thought.details();
+    let details = details.map(|(name, value)| (name.to_owned(), value));
+
+    let is_start = thought.strategy() == session.strategy().name();
+    let stage = match is_start {
+        true => thought.stage().to_owned(),
+        false => format!("{} of {}", thought.stage(), thought.strategy()),
+    };
+    Step {
+        number: thought.id().get().into(),
+        parents: thought
+            .parents()
+            .map(|parent| parent.get().into())
+            .collect(),
+        branch: branch.map(|branch| branch.name().to_owned()),
+        stage,
+        revises: thought.revises().map(|revised| revised.get().into()),
+        text: thought.text().to_owned(),
+        details: details.collect(),
+    }
+}

@@ -1,4 +1,0 @@
-//! Prompts, and the completion of names.
-
-mod completion;
-mod texts;
