@@ -5,8 +5,8 @@ const refused = /^\/result\/(content|isError|structuredContent)/;
 export const intended = [
   {
     case: /^initialize$/,
-    path: /^\/result\/(serverInfo|capabilities|instructions)/,
-    why: 'The server has a name, capabilities and instructions of its own.',
+    path: /^\/result\/(serverInfo|capabilities)/,
+    why: 'The server has a name and capabilities of its own.',
   },
   {
     case: /^tools\/list$/,
@@ -46,7 +46,7 @@ export const intended = [
   {
     case: /^a thought that is too long$/,
     path: refused,
-    why: 'A thought has at most 256 KiB.',
+    why: 'The arguments of a call have at most 256 KiB.',
   },
   {
     case: /^(arguments (\[\]|"x"|5)|tool without a name|unknown method)$/,

@@ -23,3 +23,14 @@ impl fmt::Display for Failure {
         f.write_str(&self.0)
     }
 }
+
+/// Does work on a thread for blocking work. It is done even if the caller is gone.
+pub(crate) async fn on_own_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| {
+        let message = "the call was interrupted; look at the session before you try again";
+        Err(Failure::new(message))
+    })
+}

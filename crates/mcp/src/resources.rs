@@ -1,7 +1,5 @@
 //! Sessions and strategies as resources, as Markdown and as JSON.
 
-use std::fmt;
-
 use cogwork_strategies::{Stage, Strategy};
 use cogwork_text::{Name, OneLine};
 use cogwork_tools::schemars::{self, JsonSchema};
@@ -14,7 +12,7 @@ use rmcp::model::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, on_own_thread};
 use crate::markdown::{BYTES, code};
 use crate::store::{Owner, SessionHeader, SessionId, SessionKind, SessionStore, Stored};
 use crate::{guided, sequential, solve, think};
@@ -55,60 +53,38 @@ impl Format {
 }
 
 /// What a URI refers to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Address {
-    kind: Kind,
-    format: Format,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum Target {
     Session(SessionId),
     Strategy(String),
 }
 
-impl Address {
-    /// Reads a URI. Parts of the path may be percent-encoded.
-    fn read(uri: &str) -> Option<Self> {
-        let parts = uri.strip_prefix(SCHEME)?.split('/');
-        let parts = parts.map(|part| percent_decode_str(part).decode_utf8().ok());
-        let parts: Vec<_> = parts.collect::<Option<_>>()?;
-        let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
+/// Reads a URI. Parts of the path may be percent-encoded.
+fn target(uri: &str) -> Option<(Target, Format)> {
+    let parts = uri.strip_prefix(SCHEME)?.split('/');
+    let parts = parts.map(|part| percent_decode_str(part).decode_utf8().ok());
+    let parts: Vec<_> = parts.collect::<Option<_>>()?;
+    let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
 
-        let (kind, name, format) = match parts[..] {
-            [kind, name] => (kind, name, Format::Markdown),
-            [kind, name, "json"] => (kind, name, Format::Json),
-            _ => return None,
-        };
-        let kind = match kind {
-            "sessions" => Kind::Session(SessionId::try_from(name.to_owned()).ok()?),
-            "strategies" => Kind::Strategy(name.to_owned()),
-            _ => return None,
-        };
-        Some(Self { kind, format })
-    }
-
-    /// Returns the address of the text of a session.
-    pub(crate) fn session(id: SessionId) -> Self {
-        Self {
-            kind: Kind::Session(id),
-            format: Format::Markdown,
-        }
-    }
+    let (kind, name, format) = match parts[..] {
+        [kind, name] => (kind, name, Format::Markdown),
+        [kind, name, "json"] => (kind, name, Format::Json),
+        _ => return None,
+    };
+    let target = match kind {
+        "sessions" => Target::Session(SessionId::try_from(name.to_owned()).ok()?),
+        "strategies" => Target::Strategy(name.to_owned()),
+        _ => return None,
+    };
+    Some((target, format))
 }
 
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, name) = match &self.kind {
-            Kind::Session(id) => ("sessions", id.as_str()),
-            Kind::Strategy(name) => ("strategies", name.as_str()),
-        };
-        write!(f, "{SCHEME}{kind}/{}", utf8_percent_encode(name, PLAIN))?;
-        match self.format {
-            Format::Markdown => Ok(()),
-            Format::Json => f.write_str("/json"),
-        }
-    }
+/// Returns the URI of the text of a session.
+pub(crate) fn session_uri(id: &SessionId) -> String {
+    uri("sessions", id.as_str())
+}
+
+fn uri(kind: &str, name: &str) -> String {
+    format!("{SCHEME}{kind}/{}", utf8_percent_encode(name, PLAIN))
 }
 
 /// Lists the strategies, and a page of the sessions of an owner from the newest to the oldest.
@@ -144,11 +120,7 @@ pub(crate) async fn list(
 
 fn strategy(strategy: &Strategy) -> Resource {
     let name = strategy.name();
-    let address = Address {
-        kind: Kind::Strategy(name.to_owned()),
-        format: Format::Markdown,
-    };
-    Resource::new(address.to_string(), name)
+    Resource::new(uri("strategies", name), name)
         .with_title(format!("Strategy {name}"))
         .with_description(strategy.description())
         .with_mime_type(Format::Markdown.mime_type())
@@ -158,8 +130,7 @@ fn session(session: &SessionHeader) -> Resource {
     let title = OneLine::new(&session.title).with_max_chars(TITLE);
     let kind = session.kind.as_str();
     let status = session.status();
-    let address = Address::session(session.id.clone());
-    Resource::new(address.to_string(), session.id.as_str())
+    Resource::new(session_uri(&session.id), session.id.as_str())
         .with_title(title.to_string())
         .with_description(format!("A session of `{kind}`, {status}"))
         .with_mime_type(Format::Markdown.mime_type())
@@ -218,19 +189,19 @@ pub(crate) async fn read(
     owner: &Owner,
     uri: String,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let Some(Address { kind, format }) = Address::read(&uri) else {
+    let Some((target, format)) = target(&uri) else {
         return Err(not_found(&uri, "expected one of resources/templates/list"));
     };
 
-    let text = match kind {
-        Kind::Session(id) => {
+    let text = match target {
+        Target::Session(id) => {
             let stored = store.find(owner, &id).await;
             let stored = stored.map_err(|error| internal(&error))?;
             let stored = stored.ok_or_else(|| not_found(&uri, "there is no such session"))?;
             let rendered = render(stored, format).await;
             rendered.map_err(|error| internal(&error))?
         }
-        Kind::Strategy(name) => {
+        Target::Strategy(name) => {
             let strategy = store.strategies.get(&name);
             let strategy = strategy.map_err(|error| not_found(&uri, &error.to_string()))?;
             match format {
@@ -258,7 +229,7 @@ fn not_found(uri: &str, why: &str) -> ErrorData {
 
 /// Returns a session as a text, which is bounded.
 pub(crate) async fn render(stored: Stored, format: Format) -> Result<String, Failure> {
-    let rendered = tokio::task::spawn_blocking(move || {
+    let rendered = on_own_thread(move || {
         let shown = match (format, stored.header.kind) {
             (Format::Json, _) => return json(&stored),
             (_, SessionKind::Sequential) => sequential::shown(&stored),
@@ -268,8 +239,7 @@ pub(crate) async fn render(stored: Stored, format: Format) -> Result<String, Fai
         };
         Ok(shown?.text())
     });
-    let rendered = rendered.await;
-    rendered.unwrap_or_else(|_| Err(Failure::new("the call was interrupted; try again")))
+    rendered.await
 }
 
 /// A session in JSON.

@@ -1,7 +1,7 @@
 //! The states of runs, as sessions and results show them.
 
 use cogwork_cot::Reasoning;
-use cogwork_strategies::{BranchId, Call, EndReason, Solving, Spent, ThoughtId};
+use cogwork_strategies::{Call, EndReason, Solving, Spent};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -79,7 +79,9 @@ impl Status {
 impl RunState for Solving {
     fn steps(&self, skipped: usize) -> Vec<Step> {
         let thoughts = self.session().thoughts().iter().skip(skipped);
-        thoughts.map(|thought| step(self, thought)).collect()
+        thoughts
+            .map(|thought| Step::of(self.session(), thought))
+            .collect()
     }
 
     fn calls(&self, skipped: usize) -> Vec<Value> {
@@ -115,27 +117,6 @@ impl RunState for Solving {
             },
             reason: reason.to_string(),
         })
-    }
-}
-
-fn step(solving: &Solving, thought: &cogwork_strategies::Thought) -> Step {
-    let branch = solving.session().branch(thought.branch()).ok();
-    let branch = branch.filter(|branch| branch.id() != BranchId::MAIN);
-    // Many stages repeat their text in a parameter.
-    let details = thought.details();
-    let details = details.map(|(name, value)| (name.to_owned(), value));
-
-    Step {
-        number: thought.id().get().into(),
-        parents: thought
-            .parents()
-            .map(|parent| parent.get().into())
-            .collect(),
-        branch: branch.map(|branch| branch.name().to_owned()),
-        stage: thought.stage().to_owned(),
-        revises: thought.revises().map(ThoughtId::get).map(u64::from),
-        text: thought.text().to_owned(),
-        details: details.collect(),
     }
 }
 

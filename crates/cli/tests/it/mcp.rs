@@ -393,7 +393,10 @@ edges:
 
     let result = messages.iter().find(|message| message["id"] == "solve");
     let text = &result.unwrap()["result"]["content"][0]["text"];
-    assert!(text.as_str().unwrap().starts_with("Hello.\n\n(answered, "), "{text}");
+    assert!(
+        text.as_str().unwrap().starts_with("Hello.\n\n(answered, "),
+        "{text}"
+    );
 }
 
 #[test]

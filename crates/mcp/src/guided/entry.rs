@@ -75,6 +75,13 @@ pub(super) struct GuidedSession {
     pub(super) conclusion: Option<String>,
 }
 
+impl GuidedSession {
+    pub(super) fn conclude(&mut self, answer: Option<String>) {
+        self.is_concluded = true;
+        self.conclusion = answer;
+    }
+}
+
 impl Recorded for GuidedSession {
     const KIND: SessionKind = SessionKind::Guided;
 
@@ -84,10 +91,7 @@ impl Recorded for GuidedSession {
         match entry {
             Entry::Begin(settings) => self.settings = Some(settings),
             Entry::Replies(replies) => self.replies.extend(replies),
-            Entry::Conclude { answer } => {
-                self.is_concluded = true;
-                self.conclusion = answer;
-            }
+            Entry::Conclude { answer } => self.conclude(answer),
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::arguments::missing;
-use crate::failure::Failure;
+use crate::failure::{Failure, on_own_thread};
 use crate::markdown::Shown;
 use crate::method::Method;
 use crate::resources;
@@ -86,22 +86,25 @@ pub(crate) fn tool(store: SessionStore) -> ServerTool {
 
 async fn answer(store: &SessionStore, call: Call, caller: &Caller) -> Result<String, Failure> {
     let connection = &caller.connection;
-    let view = if call.problem.is_some() {
+    let has_reply = call.reply.is_some() || call.replies.is_some();
+    let current = || connection.current(SessionKind::Guided);
+    let id = call.session_id.clone();
+
+    // A model may repeat the problem when it replies.
+    let view = if call.problem.is_some() && !has_reply {
         begin(store, call, caller).await?
-    } else {
-        let current = || connection.current(SessionKind::Guided);
-        match call.session_id.clone().or_else(current) {
-            Some(id) => go_on(store, call, caller, id).await?,
-            None if call.reply.is_none() && call.replies.is_none() => {
-                return resources::list_text(store, &connection.owner).await;
-            }
-            None => {
-                return Err(Failure::new(
-                    "no session has begun on this connection; expected `problem` to begin one, or \
-                     the `sessionId` of an earlier one",
-                ));
-            }
+    } else if let Some(id) = id.or_else(current) {
+        match has_reply || call.conclude == Some(true) {
+            true => go_on(store, call, caller, id).await?,
+            false => look(store, caller, id).await?,
         }
+    } else if has_reply {
+        return Err(Failure::new(
+            "no session has begun on this connection; expected `problem` to begin one, or the \
+             `sessionId` of an earlier one",
+        ));
+    } else {
+        return resources::list_text(store, &connection.owner).await;
     };
 
     connection.set_current(SessionKind::Guided, view.id.clone());
@@ -173,56 +176,53 @@ fn settings(call: &Call) -> Result<Settings, Failure> {
     })
 }
 
-/// Concludes a session, gives it replies, or shows it.
+/// Shows a session.
+async fn look(store: &SessionStore, caller: &Caller, id: SessionId) -> Result<View, Failure> {
+    let stored = store.get(&caller.connection.owner, &id).await?;
+    let view = on_own_thread(move || {
+        let session: GuidedSession = stored.state()?;
+        let settings = begun(&session)?;
+        view(id, &session, settings, Vec::new(), true)
+    });
+    view.await
+}
+
+/// Gives a session replies, or concludes it.
 async fn go_on(
     store: &SessionStore,
     call: Call,
     caller: &Caller,
     id: SessionId,
 ) -> Result<View, Failure> {
-    let owner = &caller.connection.owner;
-    let is_concluded = call.conclude == Some(true);
-    if !is_concluded && call.reply.is_none() && call.replies.is_none() {
-        let stored = store.get(owner, &id).await?;
-        return on_own_thread(move || {
-            let session: GuidedSession = stored.state()?;
-            let settings = begun(&session)?;
-            view(id, &session, settings, Vec::new(), true)
-        })
-        .await;
-    }
-
-    let view_id = id.clone();
+    let own = id.clone();
     let change = move |session: &mut GuidedSession| {
         let settings = begun(session)?;
-        let before = view(view_id.clone(), session, settings.clone(), Vec::new(), true)?;
+        let before = view(own.clone(), session, settings.clone(), Vec::new(), true)?;
         if before.played.end.is_some() {
             return Err(Failure::new(format_args!(
                 "the session has ended, so it takes no replies.\n{before}"
             )));
         }
 
-        if is_concluded {
-            let answer = call.reply.clone();
-            let entry = Entry::Conclude { answer };
-            session.is_concluded = true;
-            session.conclusion.clone_from(&call.reply);
-            let view = view(view_id, session, settings, Vec::new(), false)?;
-            return Ok(Changed::new(entry, view, true));
+        if call.conclude == Some(true) {
+            let answer = call.reply;
+            session.conclude(answer.clone());
+            let view = view(own, session, settings, Vec::new(), false)?;
+            return Ok(Changed::new(Entry::Conclude { answer }, view, true));
         }
 
         let replies = replies(&call, &before.played)?;
-        let view = view(view_id, session, settings, replies, false)?;
-        let Played {
-            used, refused, end, ..
-        } = &view.played;
-        if used.is_empty() {
-            return Err(Failure::new(refused.join("\n")));
+        let view = view(own, session, settings, replies, false)?;
+        let played = &view.played;
+        if played.used.is_empty() {
+            return Err(Failure::new(played.refused.join("\n")));
         }
-        let entry = Entry::Replies(used.clone());
-        let is_complete = end.is_some();
-        Ok(Changed::new(entry, view, is_complete))
+        let entry = Entry::Replies(played.used.clone());
+        let has_ended = played.end.is_some();
+        Ok(Changed::new(entry, view, has_ended))
     };
+
+    let owner = &caller.connection.owner;
     store.change(owner, &id, None, change).await
 }
 
@@ -273,14 +273,6 @@ fn view(
         settings,
         is_whole,
     })
-}
-
-/// Does work that reads replies on a thread for blocking work.
-async fn on_own_thread<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(Failure::new("the call was interrupted; try again")))
 }
 
 /// Returns what a resource shows of a session. May take as long as reading its replies does.

@@ -6,7 +6,7 @@ use super::NAME;
 use super::desk::{Asked, Question};
 use super::entry::Settings;
 use super::play::Played;
-use crate::resources::Address;
+use crate::resources::session_uri;
 use crate::run::{End, Status};
 use crate::store::SessionId;
 
@@ -100,7 +100,7 @@ impl View {
             self.id
         )?;
         match self.played.end {
-            Some(_) => write!(f, " in {}.", Address::session(self.id.clone())),
+            Some(_) => write!(f, " in {}.", session_uri(&self.id)),
             None => f.write_str("."),
         }
     }

@@ -152,7 +152,13 @@ async fn answer(clients: Arc<HashMap<Token, Client>>, request: Request) -> Respo
         let message = format!("too many sessions are open; at most {MAX_SESSIONS} are accepted");
         return refusal(StatusCode::SERVICE_UNAVAILABLE, message);
     }
-    client.service.handle(request).await.map(Body::new)
+    let closes = *request.method() == Method::DELETE;
+    let mut answer = client.service.handle(request).await.map(Body::new);
+    // Some clients take only this for the end of a session.
+    if closes && answer.status() == StatusCode::ACCEPTED {
+        *answer.status_mut() = StatusCode::NO_CONTENT;
+    }
+    answer
 }
 
 /// Whether a request without a session may open one. Those of the newer generation have none.

@@ -18,7 +18,7 @@ use super::session::{SolveEnd, Watch};
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::method::Method;
-use crate::resources::Address;
+use crate::resources::session_uri;
 use crate::run::Status;
 use crate::store::{SessionId, SessionStore};
 use crate::tool::{Caller, ServerTool, definition, set_keyword, text};
@@ -214,7 +214,7 @@ fn result_of(
     });
     let place = format!(
         "{reason}{confidence}, after {thoughts} thought{plural} and {spent}. Session `{id}`: {}.{warning}",
-        Address::session(id.clone())
+        session_uri(id)
     );
 
     let has_failed = matches!(end.outcome, Status::Failed | Status::Cancelled);

@@ -13,7 +13,7 @@ use cogwork_text::files::{Access, Folder};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use tokio::sync::Mutex;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, on_own_thread};
 
 /// The name of the database in its folder.
 const FILE: &str = "sessions.sqlite";
@@ -94,17 +94,13 @@ impl Database {
     ) -> Result<T, Failure> {
         // The lock is fair, so calls take turns in the order in which they arrived.
         let mut connection = Arc::clone(&self.0).lock_owned().await;
-        let done = tokio::task::spawn_blocking(move || {
+        let done = on_own_thread(move || {
             let transaction = connection.transaction_with_behavior(behavior)?;
             let result = work(&transaction)?;
             transaction.commit()?;
             Ok(result)
         });
-
-        done.await.unwrap_or_else(|_| {
-            let message = "the call was interrupted; look at the session before you try again";
-            Err(Failure::new(message))
-        })
+        done.await
     }
 }
 

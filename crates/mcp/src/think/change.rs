@@ -95,18 +95,25 @@ impl Change {
         }
     }
 
-    /// Leaves out the table of a strategy that a thought only repeats.
-    pub(super) fn without_known_rules(mut self, session: &Session) -> Self {
-        let branch = self.branch(session);
+    /// Leaves out the table of a strategy that the session follows already. One that has not begun
+    /// begins with it.
+    pub(super) fn without_known_rules(mut self, session: Option<&Session>) -> Self {
+        let follows = session.is_none_or(|session| self.repeats_strategy(session));
         if let Self::Think(thinking) = &mut self
-            && !thinking.is_part
+            && follows
         {
-            let rules = thinking.rules.take();
-            thinking.rules = rules.filter(|rules| {
-                only(rules).is_some_and(|one| !follows(session, branch, one.name()))
-            });
+            thinking.rules = None;
         }
         self
+    }
+
+    fn repeats_strategy(&self, session: &Session) -> bool {
+        let Self::Think(Thinking { rules, is_part, .. }) = self else {
+            return false;
+        };
+        let strategy = rules.as_ref().and_then(only);
+        let branch = self.branch(session);
+        !is_part && strategy.is_some_and(|one| follows(session, branch, one.name()))
     }
 
     /// Returns the branch that the change is for, or the current one.
@@ -139,9 +146,7 @@ impl Thinking {
         let branch = self.branch(session)?;
         let mut draft = self.draft.clone();
 
-        let is_first = session.thoughts().is_empty();
-        let rules = self.rules.as_ref().filter(|_| !is_first);
-        if let Some(strategy) = rules.and_then(only) {
+        if let Some(strategy) = self.rules.as_ref().and_then(only) {
             let thought = match self.is_part {
                 true => session.begin_part(branch, strategy, draft)?,
                 false => session.change_strategy(branch, strategy, draft)?,

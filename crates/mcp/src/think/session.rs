@@ -1,6 +1,6 @@
 //! The sessions of `think`, and calls that change them.
 
-use cogwork_strategies::{Branch, BranchId, Session, SessionPolicy, Strategies, Thought};
+use cogwork_strategies::{Branch, BranchId, Session, SessionPolicy, Strategies};
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
@@ -169,6 +169,7 @@ pub(super) async fn record(
         &id,
         new,
         move |state: &mut ThinkState| {
+            let change = change.without_known_rules(state.session.as_ref());
             let entry = match (beginning, &state.session) {
                 (Some(Beginning { rules, .. }), None) => {
                     let mut policy = SessionPolicy::default();
@@ -180,8 +181,7 @@ pub(super) async fn record(
                         change,
                     }
                 }
-                (_, Some(session)) => Entry::Change(change.without_known_rules(session)),
-                (None, None) => Entry::Change(change),
+                _ => Entry::Change(change),
             };
             state.report(&own, &entry, &limits)
         },
@@ -228,7 +228,7 @@ pub(crate) fn shown(stored: &Stored) -> Result<Shown, Failure> {
         .facts
         .extend(listed.map(|one| ("Branch", branch(one))));
     let thoughts = session.thoughts().iter();
-    let steps = thoughts.map(|thought| step(&session, thought));
+    let steps = thoughts.map(|thought| Step::of(&session, thought));
     Ok(shown.with_steps(steps.collect(), 0))
 }
 
@@ -245,30 +245,4 @@ fn branch(branch: &Branch) -> String {
     let score = branch.score();
     let score = score.map_or_else(String::new, |score| format!(", score {score}"));
     format!("{name}: {status}, {thoughts}{from}{score}")
-}
-
-/// Returns a thought as it is shown. Its branch is named unless it is the first one.
-pub(crate) fn step(session: &Session, thought: &Thought) -> Step {
-    let branch = session.branch(thought.branch()).ok();
-    let branch = branch.filter(|branch| branch.id() != BranchId::MAIN);
-    let details = thought.details();
-    let details = details.map(|(name, value)| (name.to_owned(), value));
-
-    let is_start = thought.strategy() == session.strategy().name();
-    let stage = match is_start {
-        true => thought.stage().to_owned(),
-        false => format!("{} of {}", thought.stage(), thought.strategy()),
-    };
-    Step {
-        number: thought.id().get().into(),
-        parents: thought
-            .parents()
-            .map(|parent| parent.get().into())
-            .collect(),
-        branch: branch.map(|branch| branch.name().to_owned()),
-        stage,
-        revises: thought.revises().map(|revised| revised.get().into()),
-        text: thought.text().to_owned(),
-        details: details.collect(),
-    }
 }

@@ -76,9 +76,24 @@ async fn a_session_of_another_token_is_not_found() {
 }
 
 #[tokio::test]
+async fn a_session_is_closed_without_content() {
+    let running = start().await;
+    let body = initialize();
+    let answer = running.post(&body).send().await;
+    let session = answer.header("mcp-session-id").expect("a session");
+    let session = format!("Mcp-Session-Id: {session}");
+
+    let closed = running.post(b"").header(&session).send_as("DELETE", "/mcp");
+    let closed = closed.await;
+    assert_eq!((closed.status, closed.body.as_str()), (204, ""));
+    let list = br#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    assert_eq!(running.post(list).header(&session).send().await.status, 404);
+}
+
+#[tokio::test]
 async fn other_paths_are_not_served() {
     let running = start().await;
-    let answer = running.post(b"{}").send_to("/").await;
+    let answer = running.post(b"{}").send_as("POST", "/").await;
     assert_eq!(answer.status, 404);
     assert!(answer.body.contains("expected `/mcp`"));
 }

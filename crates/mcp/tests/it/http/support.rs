@@ -85,23 +85,23 @@ impl Post<'_> {
     }
 
     pub(crate) async fn send(self) -> Answer {
-        self.send_to("/mcp").await
+        self.send_as("POST", "/mcp").await
     }
 
-    pub(crate) async fn send_to(self, path: &str) -> Answer {
+    pub(crate) async fn send_as(self, method: &str, path: &str) -> Answer {
         let mut stream = connect(self.address).await;
-        let text = self.text(path);
+        let text = self.text(method, path);
         // The server may refuse a request before it has read all of it.
         let _ = stream.write_all(&text).await;
         read(&mut stream).await
     }
 
-    fn text(&self, path: &str) -> Vec<u8> {
+    fn text(&self, method: &str, path: &str) -> Vec<u8> {
         let has_host = self
             .headers
             .iter()
             .any(|header| header.starts_with("Host:"));
-        let mut head = format!("POST {path} HTTP/1.1\r\n");
+        let mut head = format!("{method} {path} HTTP/1.1\r\n");
         if !has_host {
             head += &format!("Host: {}\r\n", self.address);
         }

@@ -1,11 +1,11 @@
 //! Sessions with and without a name, and after a restart.
 
-use cogwork_mcp::{Server, ServerBuilder};
+use cogwork_mcp::{Server, ServerBuilder, ServerLimits};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use super::support::{answer, refusal, thought};
 use crate::support::{Client, client_of, connect};
+use crate::wire::support::Connection;
 
 async fn count(client: &Client, arguments: Value) -> u64 {
     let answer = answer(client, thought(arguments)).await;
@@ -76,9 +76,9 @@ async fn a_session_with_a_name_survives_a_restart() {
 
 #[tokio::test]
 async fn sessions_without_a_name_make_room_for_others() {
-    let limits = cogwork_mcp::ServerLimits {
+    let limits = ServerLimits {
         sessions: 2,
-        ..cogwork_mcp::ServerLimits::default()
+        ..ServerLimits::default()
     };
     let server = Server::builder().with_limits(limits);
     let server = server.open().expect("a server");
@@ -94,51 +94,24 @@ async fn sessions_without_a_name_make_room_for_others() {
     assert_eq!(refusal, "there already are 2 sessions; at most 2 are kept");
 }
 
-/// Sends all requests at once, and returns the counts. Each must be the id of its request.
-async fn overlapping(calls: u64) -> Vec<u64> {
-    let server = Server::builder().open().expect("a server");
-    let (ours, theirs) = tokio::io::duplex(16 * 1024 * 1024);
-    tokio::spawn(server.serve(tokio::io::split(theirs)));
-    let (answers, mut requests) = tokio::io::split(ours);
+#[tokio::test]
+async fn calls_that_overlap_are_recorded_in_the_order_in_which_they_arrive() {
+    const CALLS: u64 = 200;
 
-    let initialize = json!({
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": { "name": "test", "version": "1" },
-    });
-    let initialize = json!({
-        "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize,
-    });
-    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    let mut lines = format!("{initialize}\n{initialized}\n");
-    for id in 1..=calls {
+    let mut connection = Connection::open(ServerLimits::default()).await;
+    for id in 1..=CALLS {
         let params = json!({ "name": "sequentialthinking", "arguments": thought(json!({})) });
         let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-        lines.push_str(&format!("{call}\n"));
+        connection.send(&call).await;
     }
-    requests.write_all(lines.as_bytes()).await.expect("written");
 
-    let mut answers = BufReader::new(answers).lines();
-    answers
-        .next_line()
-        .await
-        .expect("read")
-        .expect("a handshake");
     let mut counts = Vec::new();
-    for _ in 0..calls {
-        let line = answers.next_line().await.expect("read").expect("an answer");
-        let answer: Value = serde_json::from_str(&line).expect("JSON");
+    for _ in 0..CALLS {
+        let answer = connection.receive().await.expect("an answer");
         let count = &answer["result"]["structuredContent"]["thoughtHistoryLength"];
         assert_eq!(answer["id"], *count);
         counts.push(count.as_u64().expect("a number"));
     }
-    counts
-}
-
-#[tokio::test]
-async fn calls_that_overlap_are_recorded_in_the_order_in_which_they_arrive() {
-    let mut counts = overlapping(500).await;
     counts.sort_unstable();
-    let expected: Vec<u64> = (1..=500).collect();
-    assert_eq!(counts, expected);
+    assert_eq!(counts, (1..=CALLS).collect::<Vec<_>>());
 }

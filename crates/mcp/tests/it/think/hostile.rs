@@ -9,54 +9,18 @@ use crate::support::{Client, call, connect, text};
 
 const TOOLS: [&str; 2] = ["think", "think_session"];
 
-const NAMES: [&str; 18] = [
-    "thought",
-    "stage",
-    "parameters",
-    "revises",
-    "strategy",
-    "part",
-    "purpose",
-    "sessionId",
-    "branch",
-    "branchFrom",
-    "operation",
-    "branches",
-    "score",
-    "format",
-    "branch_from",
-    "Thought",
-    "thougth",
-    "x",
-];
+const NAMES: &str = "thought stage parameters revises strategy part purpose sessionId branch branchFrom operation \
+                     branches score format branch_from Thought thougth x";
 
-const WORDS: [&str; 25] = [
-    "",
-    "main",
-    "side",
-    "s",
-    "linear",
-    "react",
-    "rewoo",
-    "initial_reasoning",
-    "action_planning",
-    "problem_reception",
-    "final_response",
-    "show",
-    "switch",
-    "score",
-    "merge",
-    "prune",
-    "undo",
-    "list",
-    "strategies",
-    "remove",
-    "get",
-    "true",
-    "7",
-    "\u{1b}[2J\u{202e}\"]\n```",
-    "{\"a\": [1, {\"b\": null}]}",
-];
+const OPERATIONS: &str = "show switch score merge prune undo list strategies remove get";
+
+const WORDS: &str = "main side s linear react rewoo initial_reasoning action_planning problem_reception final_response \
+                     show switch true 7 \u{1b}[2J\u{202e}\"]``` {\"a\":[1,{\"b\":null}]}";
+
+fn word(words: &'static str) -> impl Strategy<Value = String> {
+    let words: Vec<_> = words.split(' ').map(str::to_owned).collect();
+    proptest::sample::select(words)
+}
 
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -65,7 +29,8 @@ fn value() -> impl Strategy<Value = Value> {
         1 => (0..6_i64).prop_map(Value::from),
         1 => any::<i64>().prop_map(Value::from),
         1 => any::<f64>().prop_map(Value::from),
-        4 => proptest::sample::select(&WORDS[..]).prop_map(Value::from),
+        4 => word(WORDS).prop_map(Value::from),
+        1 => Just(json!("")),
         1 => any::<String>().prop_map(Value::from),
     ];
     leaf.prop_recursive(4, 16, 4, |inner| {
@@ -84,12 +49,8 @@ fn value() -> impl Strategy<Value = Value> {
 
 /// Mostly arguments of the right type, so that calls get beyond the first check.
 fn arguments() -> impl Strategy<Value = Map<String, Value>> {
-    let operation = proptest::sample::select(&WORDS[11..20]).prop_map(Value::from);
-    let others = proptest::collection::btree_map(
-        proptest::sample::select(&NAMES[..]).prop_map(str::to_owned),
-        value(),
-        0..6,
-    );
+    let operation = word(OPERATIONS).prop_map(Value::from);
+    let others = proptest::collection::btree_map(word(NAMES), value(), 0..6);
     (others, operation, any::<bool>()).prop_map(|(mut arguments, operation, is_usual)| {
         if is_usual {
             arguments.insert("operation".to_owned(), operation);

@@ -10,8 +10,6 @@
 mod branches;
 mod hostile;
 mod managed;
-#[cfg(feature = "http")]
-mod owners;
 mod resumed;
 mod walk;
 

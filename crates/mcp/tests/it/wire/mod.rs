@@ -1,4 +1,4 @@
 //! Messages over lines.
 
 mod messages;
-mod support;
+pub(crate) mod support;

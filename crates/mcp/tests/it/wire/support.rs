@@ -6,30 +6,30 @@ use tokio::io::{
 use tokio::task::JoinHandle;
 
 /// A connection to a server in the same process.
-pub(super) struct Connection {
-    pub(super) server: Server,
-    pub(super) lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    pub(super) writer: WriteHalf<DuplexStream>,
-    pub(super) serving: JoinHandle<()>,
+pub(crate) struct Connection {
+    pub(crate) server: Server,
+    pub(crate) lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    pub(crate) writer: WriteHalf<DuplexStream>,
+    pub(crate) serving: JoinHandle<()>,
 }
 
 impl Connection {
     /// Connects and initializes.
-    pub(super) async fn open(limits: ServerLimits) -> Self {
+    pub(crate) async fn open(limits: ServerLimits) -> Self {
         Self::to(Server::builder().with_limits(limits)).await
     }
 
     /// Connects to a server, and initializes.
-    pub(super) async fn to(builder: ServerBuilder) -> Self {
+    pub(crate) async fn to(builder: ServerBuilder) -> Self {
         let mut connection = Self::without_handshake(builder);
         connection.send(&initialize()).await;
         connection.receive().await.expect("an answer");
         connection
     }
 
-    pub(super) fn without_handshake(builder: ServerBuilder) -> Self {
+    pub(crate) fn without_handshake(builder: ServerBuilder) -> Self {
         let server = builder.open().expect("the server opens");
-        let (ours, theirs) = tokio::io::duplex(8 * 1024);
+        let (ours, theirs) = tokio::io::duplex(1024 * 1024);
         let serving = server.serve(tokio::io::split(theirs));
         let serving = tokio::spawn(async move { serving.await.expect("no error") });
         let (reader, writer) = tokio::io::split(ours);
@@ -42,7 +42,7 @@ impl Connection {
         }
     }
 
-    pub(super) async fn send(&mut self, message: &Value) {
+    pub(crate) async fn send(&mut self, message: &Value) {
         let line = format!("{message}\n");
         self.writer
             .write_all(line.as_bytes())
@@ -50,13 +50,13 @@ impl Connection {
             .expect("written");
     }
 
-    pub(super) async fn receive(&mut self) -> Option<Value> {
+    pub(crate) async fn receive(&mut self) -> Option<Value> {
         let line = self.lines.next_line().await.ok()??;
         Some(serde_json::from_str(&line).expect("JSON"))
     }
 }
 
-pub(super) fn initialize() -> Value {
+pub(crate) fn initialize() -> Value {
     json!({
         "jsonrpc": "2.0",
         "id": "start",
@@ -69,13 +69,13 @@ pub(super) fn initialize() -> Value {
     })
 }
 
-pub(super) fn list(id: impl Into<Value>) -> Value {
+pub(crate) fn list(id: impl Into<Value>) -> Value {
     let id: Value = id.into();
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"})
 }
 
 /// Returns the answers to lines, and then to a last request.
-pub(super) fn answers(limits: ServerLimits, lines: &[Vec<u8>]) -> Vec<Value> {
+pub(crate) fn answers(limits: ServerLimits, lines: &[Vec<u8>]) -> Vec<Value> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
