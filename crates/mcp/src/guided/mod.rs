@@ -4,9 +4,9 @@
 //! are what the host gave it, in order. The run follows from them, so a session is rebuilt by
 //! giving the same replies again.
 
-mod desk;
 mod entry;
-mod play;
+mod questions;
+mod replay;
 mod text;
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::store::{Changed, NewSession, SessionId, SessionKind, SessionStore, St
 use crate::tool::{Caller, ServerTool, definition, set_keyword};
 
 use entry::{Entry, GuidedSession, HostToolSettings, Reply, Settings};
-use play::{Played, play};
+use replay::{Progress, replay};
 use text::View;
 
 pub(crate) const NAME: &str = "reason";
@@ -129,7 +129,7 @@ async fn begin(store: &SessionStore, call: Call, caller: &Caller) -> Result<View
         }
         let view = view(view_id, session, settings.clone(), Vec::new(), true)?;
         // One that could not even ask its first question isn't created.
-        match &view.played.end {
+        match &view.progress.end {
             Some(end) => Err(Failure::new(&end.reason)),
             None => Ok(Changed::new(Entry::Begin(settings), view, false)),
         }
@@ -198,7 +198,7 @@ async fn go_on(
     let change = move |session: &mut GuidedSession| {
         let settings = begun(session)?;
         let before = view(own.clone(), session, settings.clone(), Vec::new(), true)?;
-        if before.played.end.is_some() {
+        if before.progress.end.is_some() {
             return Err(Failure::new(format_args!(
                 "the session has ended, so it takes no replies.\n{before}"
             )));
@@ -211,14 +211,14 @@ async fn go_on(
             return Ok(Changed::new(Entry::Conclude { answer }, view, true));
         }
 
-        let replies = replies(&call, &before.played)?;
+        let replies = replies(&call, &before.progress)?;
         let view = view(own, session, settings, replies, false)?;
-        let played = &view.played;
-        if played.used.is_empty() {
-            return Err(Failure::new(played.refused.join("\n")));
+        let progress = &view.progress;
+        if progress.used.is_empty() {
+            return Err(Failure::new(progress.refused.join("\n")));
         }
-        let entry = Entry::Replies(played.used.clone());
-        let has_ended = played.end.is_some();
+        let entry = Entry::Replies(progress.used.clone());
+        let has_ended = progress.end.is_some();
         Ok(Changed::new(entry, view, has_ended))
     };
 
@@ -227,7 +227,7 @@ async fn go_on(
 }
 
 /// Returns the replies with the questions that they are for.
-fn replies(call: &Call, played: &Played) -> Result<Vec<Reply>, Failure> {
+fn replies(call: &Call, progress: &Progress) -> Result<Vec<Reply>, Failure> {
     let failed = call.failed.unwrap_or(false);
     let mut replies = Vec::new();
     for (question, reply) in call.replies.iter().flatten() {
@@ -239,8 +239,8 @@ fn replies(call: &Call, played: &Played) -> Result<Vec<Reply>, Failure> {
     }
 
     if let Some(reply) = &call.reply {
-        let [only] = played.questions.as_slice() else {
-            let open = played.questions.iter().map(|open| &open.id);
+        let [only] = progress.questions.as_slice() else {
+            let open = progress.questions.iter().map(|open| &open.id);
             let open = NameList::and(open.collect::<Vec<_>>());
             return Err(Failure::new(format_args!(
                 "several questions are open: {open}; expected `replies` with their ids"
@@ -269,7 +269,7 @@ fn view(
 ) -> Result<View, Failure> {
     Ok(View {
         id,
-        played: play(session, &settings, new)?,
+        progress: replay(session, &settings, new)?,
         settings,
         is_whole,
     })
@@ -279,16 +279,16 @@ fn view(
 pub(crate) fn shown(stored: &Stored) -> Result<Shown, Failure> {
     let session: GuidedSession = stored.state()?;
     let settings = begun(&session)?;
-    let played = play(&session, &settings, Vec::new())?;
+    let progress = replay(&session, &settings, Vec::new())?;
 
     let mut shown = Shown::of(&stored.header);
     shown.problem = Some(settings.problem);
-    if let Some(end) = played.end {
+    if let Some(end) = progress.end {
         shown
             .facts
             .push(("Outcome", end.status.as_str().to_owned()));
         shown.facts.push(("Reason", end.reason));
-        shown.answer = played.best.map(|best| best.answer);
+        shown.answer = progress.best.map(|best| best.answer);
     }
-    Ok(shown.with_steps(played.steps, 0))
+    Ok(shown.with_steps(progress.steps, 0))
 }

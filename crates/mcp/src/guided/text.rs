@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::NAME;
-use super::desk::{Asked, Question};
 use super::entry::Settings;
-use super::play::Played;
+use super::questions::{Asked, Question};
+use super::replay::Progress;
 use crate::resources::session_uri;
 use crate::run::{End, Status};
 use crate::store::SessionId;
@@ -14,21 +14,21 @@ use crate::store::SessionId;
 pub(super) struct View {
     pub(super) id: SessionId,
     pub(super) settings: Settings,
-    pub(super) played: Played,
+    pub(super) progress: Progress,
     /// Whether whole conversations are shown, and not only what is new.
     pub(super) is_whole: bool,
 }
 
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for refused in &self.played.refused {
+        for refused in &self.progress.refused {
             writeln!(f, "Not accepted: {refused}")?;
         }
-        for repair in &self.played.repairs {
+        for repair in &self.progress.repairs {
             writeln!(f, "Repaired: {repair}")?;
         }
 
-        match &self.played.end {
+        match &self.progress.end {
             Some(end) => self.write_end(f, end)?,
             None => self.write_questions(f)?,
         }
@@ -39,11 +39,11 @@ impl fmt::Display for View {
 impl View {
     fn write_questions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let id = &self.id;
-        for question in &self.played.questions {
+        for question in &self.progress.questions {
             question.write(f, self.is_whole)?;
         }
 
-        match self.played.questions.as_slice() {
+        match self.progress.questions.as_slice() {
             [_] => writeln!(
                 f,
                 r#"Call `{NAME}` with {{"sessionId": "{id}", "reply": "…"}}."#
@@ -70,7 +70,7 @@ impl View {
             _ => writeln!(f, "The session has ended: {reason}")?,
         }
 
-        let Some(best) = &self.played.best else {
+        let Some(best) = &self.progress.best else {
             return writeln!(f, "There is no answer.");
         };
         let label = if is_answered {
@@ -91,15 +91,15 @@ impl View {
             max_replies,
             ..
         } = &self.settings;
-        let replies = self.played.replies;
-        let thoughts = self.played.steps.len();
+        let replies = self.progress.replies;
+        let thoughts = self.progress.steps.len();
         let plural = if thoughts == 1 { "" } else { "s" };
         write!(
             f,
             "Session `{}` ({method}): {replies} of {max_replies} replies, {thoughts} thought{plural}",
             self.id
         )?;
-        match self.played.end {
+        match self.progress.end {
             Some(_) => write!(f, " in {}.", session_uri(&self.id)),
             None => f.write_str("."),
         }

@@ -14,8 +14,8 @@ use cogwork_text::{Name, NameList};
 use cogwork_tools::Tools;
 use tokio::task::unconstrained;
 
-use super::desk::{Asked, Desk, HostClient, HostTool, Question};
 use super::entry::{GuidedSession, Reply, Settings};
+use super::questions::{Asked, HostClient, HostTool, OpenQuestions, Question};
 use crate::failure::Failure;
 use crate::markdown::Step;
 use crate::method::Method;
@@ -28,7 +28,7 @@ const ASKS_AGAIN: u32 = 8;
 const NO_TIME_LIMIT: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Where a session has come to.
-pub(super) struct Played {
+pub(super) struct Progress {
     pub(super) questions: Vec<Question>,
     /// The new replies that were used, and what is wrong with the others.
     pub(super) used: Vec<Reply>,
@@ -45,14 +45,14 @@ pub(super) struct Played {
 
 /// Gives a session the replies that are on record, and then new ones. May take as long as reading
 /// all of them does.
-pub(super) fn play(
+pub(super) fn replay(
     session: &GuidedSession,
     settings: &Settings,
     new: Vec<Reply>,
-) -> Result<Played, Failure> {
-    let desk = Desk::default();
-    let tools = tools(settings, &desk)?;
-    let client = HostClient(desk.clone());
+) -> Result<Progress, Failure> {
+    let questions = OpenQuestions::default();
+    let tools = tools(settings, &questions)?;
+    let client = HostClient(questions.clone());
     let problem = settings.problem.as_str();
     let limits = Limits::default()
         .with_calls(settings.max_replies)
@@ -60,8 +60,8 @@ pub(super) fn play(
         .with_tokens(1_000_000_000)
         .with_time(NO_TIME_LIMIT);
 
-    let mut game = Game {
-        desk,
+    let mut replay = Replay {
+        questions,
         session,
         replies: 0,
     };
@@ -73,7 +73,7 @@ pub(super) fn play(
                 .with_tools(tools)
                 .with_limits(limits)
                 .with_asks_again(ASKS_AGAIN);
-            game.play(&node.into_flow(), limits, Reasoning::new(problem), new)
+            replay.run(&node.into_flow(), limits, Reasoning::new(problem), new)
         }
         Method::Strategy(name) => {
             let solver = Solver::new(client, name)
@@ -82,91 +82,113 @@ pub(super) fn play(
                 .with_asks_again(ASKS_AGAIN);
             let state = solver.begin(problem);
             let flow = solver.into_flow().map_err(Failure::new)?;
-            game.play(&flow, limits, state, new)
+            replay.run(&flow, limits, state, new)
         }
     }
 }
 
-fn tools(settings: &Settings, desk: &Desk) -> Result<Tools, Failure> {
+fn tools(settings: &Settings, questions: &OpenQuestions) -> Result<Tools, Failure> {
     let tools = Tools::new()
         .with_timeout(NO_TIME_LIMIT)
         // The length of a reply was checked when it came.
         .with_max_bytes(usize::MAX);
     let mut host_tools = settings.tools.iter().map(|tool| HostTool {
-        desk: desk.clone(),
+        questions: questions.clone(),
         definition: tool.definition(),
     });
     let tools = host_tools.try_fold(tools, |tools, tool| tools.with(tool));
     tools.map_err(Failure::new)
 }
 
-struct Game<'s> {
-    desk: Desk,
+struct Replay<'s> {
+    questions: OpenQuestions,
     session: &'s GuidedSession,
     /// The number of replies of the model so far.
     replies: u32,
 }
 
-impl Game<'_> {
-    fn play<S: RunState>(
+/// What became of new replies.
+struct Given {
+    /// How the run failed, if it has ended with that.
+    ended: Option<Option<End>>,
+    used: Vec<Reply>,
+    refused: Vec<String>,
+    questions: Vec<Question>,
+    /// The number of repairs before them.
+    repairs_before: usize,
+}
+
+impl Replay<'_> {
+    fn run<S: RunState>(
         &mut self,
         flow: &Flow<S>,
         limits: Limits,
         mut state: S,
         new: Vec<Reply>,
-    ) -> Result<Played, Failure> {
-        let mut used = Vec::new();
-        let mut refused = Vec::new();
+    ) -> Result<Progress, Failure> {
         let repairs = Cell::new(0);
-        let repaired_before;
-        let questions;
-
-        let ended = {
+        let given = {
             let run = finish(flow, &mut state, limits.max_steps(), &repairs);
             // The scheduler does not interrupt the run, so one that is pending and not woken waits
             // for the host.
-            let mut run = pin!(unconstrained(run));
-            let mut ended = settle(run.as_mut());
-
-            for reply in &self.session.replies {
-                self.give(reply).map_err(|_| self.changed())?;
-                ended = settle(run.as_mut());
-            }
-            repaired_before = repairs.get();
-
-            for reply in new {
-                match self.give(&reply) {
-                    Err(problem) => refused.push(problem),
-                    Ok(()) => {
-                        ended = settle(run.as_mut());
-                        used.push(reply);
-                    }
-                }
-            }
-            // The run withdraws them when it is dropped.
-            questions = self.desk.questions();
-            ended
+            let run = pin!(unconstrained(run));
+            self.give_all(run, &repairs, new)?
         };
 
-        let end = ended.map(|failure| {
+        let end = given.ended.map(|failure| {
             let end = failure.or_else(|| state.end());
             end.unwrap_or_else(|| End::failed("the run ended without a result"))
         });
-        Ok(Played {
+        Ok(Progress {
             end: self.end(end),
-            questions,
-            used,
-            refused,
-            repairs: state.repairs().split_off(repaired_before),
+            questions: given.questions,
+            used: given.used,
+            refused: given.refused,
+            repairs: state.repairs().split_off(given.repairs_before),
             replies: self.replies,
             steps: state.steps(0),
             best: self.best(&state),
         })
     }
 
+    /// Gives a run the replies that are on record, and then new ones.
+    fn give_all(
+        &mut self,
+        mut run: Pin<&mut impl Future<Output = Option<End>>>,
+        repairs: &Cell<usize>,
+        new: Vec<Reply>,
+    ) -> Result<Given, Failure> {
+        let mut ended = settle(run.as_mut());
+        for reply in &self.session.replies {
+            self.give(reply).map_err(|_| self.changed())?;
+            ended = settle(run.as_mut());
+        }
+
+        let repairs_before = repairs.get();
+        let mut used = Vec::new();
+        let mut refused = Vec::new();
+        for reply in new {
+            match self.give(&reply) {
+                Err(problem) => refused.push(problem),
+                Ok(()) => {
+                    ended = settle(run.as_mut());
+                    used.push(reply);
+                }
+            }
+        }
+        Ok(Given {
+            ended,
+            used,
+            refused,
+            // The run withdraws them when it is dropped.
+            questions: self.questions.open(),
+            repairs_before,
+        })
+    }
+
     /// Gives a reply to its question, or returns what is wrong with it.
     fn give(&mut self, reply: &Reply) -> Result<(), String> {
-        let open = self.desk.questions();
+        let open = self.questions.open();
         let id = &reply.question;
         let Some(question) = open.iter().find(|open| open.id == *id) else {
             let open = open.iter().map(|open| &open.id);
@@ -184,7 +206,7 @@ impl Game<'_> {
         if !is_for_tool {
             self.replies = self.replies.saturating_add(1);
         }
-        self.desk.reply(id, reply.clone());
+        self.questions.reply(id, reply.clone());
         Ok(())
     }
 

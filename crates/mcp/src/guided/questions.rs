@@ -16,7 +16,7 @@ use super::entry::Reply;
 
 /// The questions of a run. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Desk(Arc<Mutex<Questions>>);
+pub(super) struct OpenQuestions(Arc<Mutex<Questions>>);
 
 #[derive(Debug, Default)]
 struct Questions {
@@ -49,7 +49,7 @@ pub(super) enum Asked {
     Tool { name: String, input: Value },
 }
 
-impl Desk {
+impl OpenQuestions {
     fn ask(&self, asked: Asked) -> oneshot::Receiver<Reply> {
         let mut questions = self.locked();
         questions.count = questions.count.saturating_add(1);
@@ -63,7 +63,7 @@ impl Desk {
     }
 
     /// Returns the questions without a reply, in order.
-    pub(super) fn questions(&self) -> Vec<Question> {
+    pub(super) fn open(&self) -> Vec<Question> {
         let questions = self.locked();
         let open = questions.open.values();
         // A run that no longer waits has withdrawn its question.
@@ -132,7 +132,7 @@ impl Asked {
 async fn waited(reply: oneshot::Receiver<Reply>) -> Reply {
     match reply.await {
         Ok(reply) => reply,
-        // The desk lives as long as the run.
+        // The questions live as long as the run.
         Err(_) => std::future::pending().await,
     }
 }
@@ -141,7 +141,7 @@ async fn waited(reply: oneshot::Receiver<Reply>) -> Reply {
 ///
 /// It has no capabilities: nothing enforces the form of a reply. So replies are requested as lines
 /// or as YAML, which need no escapes in the argument of a tool, and JSON is accepted as well.
-pub(super) struct HostClient(pub(super) Desk);
+pub(super) struct HostClient(pub(super) OpenQuestions);
 
 #[async_trait]
 impl LlmClient for HostClient {
@@ -155,7 +155,7 @@ impl LlmClient for HostClient {
 
 /// A tool of the host. A call is a question, and waits for the output.
 pub(super) struct HostTool {
-    pub(super) desk: Desk,
+    pub(super) questions: OpenQuestions,
     pub(super) definition: ToolDefinition,
 }
 
@@ -167,7 +167,7 @@ impl Tool for HostTool {
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {
         let name = self.definition.name().to_owned();
-        let reply = waited(self.desk.ask(Asked::Tool { name, input })).await;
+        let reply = waited(self.questions.ask(Asked::Tool { name, input })).await;
         match reply.failed {
             true => Err(ToolError::failed(reply.reply)),
             false => Ok(reply.reply),
