@@ -12,7 +12,7 @@
 //! thought 3: Thought 9 was wrong.
 //!   refused: "`revisesThought`: there is no thought 9; expected the number of a thought of this session; the last one is 2"
 //! thought 3: Well. Well. Well. Well. Well. Well. Well
-//!   refused: "the arguments have 422 bytes; expected at most 300"
+//!   refused: "the arguments have 376 bytes; expected at most 300"
 //! ```
 
 use std::error::Error;

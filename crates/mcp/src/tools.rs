@@ -95,13 +95,10 @@ fn chosen(settings: &ServerBuilder) -> Vec<String> {
         return names.clone();
     }
 
-    let mut names = vec![sequential::NAME.to_owned(), guided::NAME.to_owned()];
+    let usual = [sequential::NAME, guided::NAME].into_iter();
     // Whoever names a flow wants it to be called.
-    #[cfg(feature = "agents")]
-    if settings.solve.flow.is_some() {
-        names.push(solve::NAME.to_owned());
-    }
-    names
+    let solve = settings.solve.has_flow().then_some(solve::NAME);
+    usual.chain(solve).map(str::to_owned).collect()
 }
 
 fn built_in(

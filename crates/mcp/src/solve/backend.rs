@@ -112,6 +112,16 @@ pub(crate) struct SolveSettings {
     pub(crate) flow: Option<Arc<cogwork_agents::FileFlow>>,
 }
 
+impl SolveSettings {
+    pub(crate) fn has_flow(&self) -> bool {
+        #[cfg(feature = "agents")]
+        let has_flow = self.flow.is_some();
+        #[cfg(not(feature = "agents"))]
+        let has_flow = false;
+        has_flow
+    }
+}
+
 impl fmt::Debug for SolveSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SolveSettings").finish_non_exhaustive()

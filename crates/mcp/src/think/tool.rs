@@ -85,16 +85,14 @@ async fn think(store: &SessionStore, call: Call, caller: &Caller) -> Result<Stri
     let rules = strategy.map(|strategy| Strategies::from_iter([strategy.clone()]));
 
     let is_named = call.session_id.is_some();
-    let current = || caller.connection.current(SessionKind::Think);
-    let begins_another = call.purpose.is_some() && rules.is_some();
-    let id = match call.session_id {
-        Some(id) => id,
-        None if begins_another => SessionId::random(),
-        None => match (current(), &rules) {
-            (Some(id), _) => id,
-            (None, Some(_)) => SessionId::random(),
-            (None, None) => return Err(no_session()),
-        },
+    let last = current(store, caller).await?;
+    // With a strategy, another purpose begins another session, and so does the end of the last one.
+    let goes_on = |is_complete: bool| rules.is_none() || !(is_complete || call.purpose.is_some());
+    let id = match (call.session_id, last) {
+        (Some(id), _) => id,
+        (None, Some((id, is_complete))) if goes_on(is_complete) => id,
+        (None, _) if rules.is_some() => SessionId::random(),
+        (None, _) => return Err(no_session()),
     };
 
     let mut draft = draft(call.thought, call.stage, call.parameters);
@@ -111,6 +109,20 @@ async fn think(store: &SessionStore, call: Call, caller: &Caller) -> Result<Stri
         is_part: call.part == Some(true),
     });
     record(store, &caller.connection, id, is_named, beginning, change).await
+}
+
+/// Returns the session that was used last, and whether it is complete.
+async fn current(
+    store: &SessionStore,
+    caller: &Caller,
+) -> Result<Option<(SessionId, bool)>, Failure> {
+    let connection = &caller.connection;
+    let Some(id) = connection.current(SessionKind::Think) else {
+        return Ok(None);
+    };
+    let stored = store.find(&connection.owner, &id).await?;
+    let is_complete = stored.is_some_and(|stored| stored.header.is_complete);
+    Ok(Some((id, is_complete)))
 }
 
 /// The arguments of `think_session`.

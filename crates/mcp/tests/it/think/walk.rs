@@ -43,12 +43,15 @@ async fn walk(client: &Client, strategies: &Strategies, name: &str) -> Vec<Strin
 #[tokio::test]
 async fn every_strategy_is_walked_to_its_final_stage() {
     let strategies = Strategies::built_in();
+    // After a complete session, a strategy begins another one.
+    let client = client().await;
     for strategy in strategies.iter() {
-        let client = client().await;
         let visited = walk(&client, &strategies, strategy.name()).await;
         let last = visited.last().expect("a stage");
         assert!(strategy.stage(last).expect("a stage").is_final());
     }
+    let list = session(&client, json!({"operation": "list"})).await;
+    assert_eq!(list.matches(", complete)").count(), 9, "{list}");
 }
 
 #[tokio::test]
