@@ -1,5 +1,4 @@
 use std::fmt;
-use std::sync::Arc;
 
 use cogwork_flow::Flow;
 use cogwork_text::MultiLine;
@@ -16,7 +15,7 @@ use crate::{FillError, FlowState, Output, Template};
 pub struct FileFlow {
     flow: Flow<FlowState>,
     answer: Template,
-    secrets: Arc<Secrets>,
+    secrets: Secrets,
     has_models: bool,
     #[cfg(feature = "mcp")]
     servers: Vec<McpTools>,
@@ -30,7 +29,7 @@ pub struct ConnectError(String);
 cogwork_text::debug_as_display!(ConnectError);
 
 impl FileFlow {
-    pub(crate) fn new(flow: Flow<FlowState>, answer: Template, secrets: Arc<Secrets>) -> Self {
+    pub(crate) fn new(flow: Flow<FlowState>, answer: Template, secrets: Secrets) -> Self {
         Self {
             flow,
             answer,

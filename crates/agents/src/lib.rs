@@ -47,7 +47,8 @@
 //! |---|---|
 //! | load a file, or list its problems | [`Loader`], [`FileFlow`], [`FileError`], [`FileProblem`] |
 //! | support files in an editor | [`Loader::schema`] |
-//! | use an agent in your own flow | [`Agent`], [`AgentError`], [`FlowState`], [`Output`] |
+//! | use an agent in your own flow | [`Agent`], [`AgentNode`], [`AgentError`] |
+//! | see the outputs of a flow | [`FlowState`], [`Output`] |
 //! | see what happened in a run | [`FlowState::visits`], [`FlowState::failures`], [`Visit`] |
 //! | use outputs in prompts | [`Template`] |
 //! | extend what files can use | [`Provider`], [`NodeType`], [`Loader::with_tools`], [`Loader::with_modes`] |
@@ -55,10 +56,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
-pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion};
+pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentNode, AgentQuestion};
 
 mod state;
-pub use state::{FlowState, Output, ToolUse, Visit};
+pub use state::{FlowState, Output, Visit};
 
 mod template;
 pub use template::{FillError, Template, TemplateError};
@@ -98,7 +99,7 @@ mod yaml;
 
 pub use cogwork_thinking::{Recall, Registry, Report};
 pub use cogwork_tools::{ToolApproval, Tools};
-pub use cogwork_typed::ask::{Spent, Try};
+pub use cogwork_typed::ask::{Spent, ToolUse, Try};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -1,6 +1,8 @@
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+
+use serde_json::Value as Json;
 
 use crate::load::NodeIds;
 use crate::quote::{Name, did_you_mean, list, nearest};
@@ -13,6 +15,7 @@ use crate::{FlowState, Output};
 /// | `{input}` | the input of the flow |
 /// | `{last}` | the last output, or the input if there is none yet |
 /// | `{node id}` | the last output of the node with this id; empty if there is none |
+/// | `{node id.key}` | the value of a key of an output in JSON; empty if there is none |
 ///
 /// `{{` and `}}` are replaced with single braces. Images and files are attached together with the
 /// texts they belong to. Slots inside filled-in texts are not replaced.
@@ -36,9 +39,7 @@ pub struct Template(Vec<Piece>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Text(String),
-    Input,
-    Last,
-    Node(String),
+    Slot(String),
 }
 
 /// An error of a template.
@@ -99,7 +100,7 @@ fn unknown(slot: &str, known: &[String]) -> String {
 impl Default for Template {
     /// The slot `{last}`.
     fn default() -> Self {
-        Self(vec![Piece::Last])
+        Self(vec![Piece::Slot("last".to_owned())])
     }
 }
 
@@ -141,12 +142,7 @@ impl Template {
                 pieces.push(Piece::Text(std::mem::take(&mut plain)));
             }
 
-            pieces.push(match slot {
-                "input" => Piece::Input,
-                "last" => Piece::Last,
-                node => Piece::Node(node.to_owned()),
-            });
-
+            pieces.push(Piece::Slot(slot.to_owned()));
             rest = after;
         }
 
@@ -161,8 +157,9 @@ impl Template {
     /// Parses a text whose slots are these nodes.
     pub(crate) fn for_nodes(text: &str, nodes: &NodeIds<'_>) -> Result<Self, TemplateError> {
         let template = Self::new(text)?;
+        let is_known = |name: &str| matches!(name, "input" | "last") || nodes.contains(name);
         let unknown = template.0.iter().find_map(|piece| match piece {
-            Piece::Node(node) if !nodes.contains(node) => Some(node.clone()),
+            Piece::Slot(slot) if !names(slot).any(|(name, _)| is_known(name)) => Some(slot.clone()),
             _ => None,
         });
 
@@ -187,15 +184,28 @@ impl Template {
         // take time proportional to their size.
         let mut seen: HashSet<&str> = HashSet::new();
 
+        // Parsed once, because there can be many slots of one long output.
+        let mut parsed: HashMap<&str, Option<Json>> = HashMap::new();
+
         for piece in &self.0 {
             let (text, slot, said) = match piece {
-                Piece::Text(text) => (text.as_str(), "", None),
-                Piece::Input => (state.input().text.as_str(), "input", Some(state.input())),
-                Piece::Last => (state.last().text.as_str(), "last", Some(state.last())),
-                Piece::Node(node) => match state.output(node) {
-                    Some(said) => (said.text.as_str(), node.as_str(), Some(said)),
-                    None => continue,
-                },
+                Piece::Text(text) => (Cow::Borrowed(text.as_str()), "", None),
+                Piece::Slot(slot) => {
+                    let found = names(slot).find_map(|(name, keys)| {
+                        let said = output(state, name)?;
+                        if keys.is_empty() {
+                            return Some((Cow::Borrowed(said.text.as_str()), name, Some(said)));
+                        }
+
+                        let read = || serde_json::from_str::<Json>(&said.text).ok();
+                        let parsed = parsed.entry(name).or_insert_with(read);
+                        Some((value_of(parsed.as_ref(), keys).into(), name, Some(said)))
+                    });
+                    match found {
+                        Some(found) => found,
+                        None => continue,
+                    }
+                }
             };
 
             if filled.text.len().saturating_add(text.len()) > Self::MAX_FILLED {
@@ -204,7 +214,7 @@ impl Template {
                 });
             }
 
-            filled.text.push_str(text);
+            filled.text.push_str(&text);
             filled.truncated |= said.is_some_and(|said| said.truncated);
             let new = said.filter(|_| seen.insert(slot));
 
@@ -219,6 +229,40 @@ impl Template {
     }
 }
 
+/// The maximum number of keys in a slot. Without a limit, a slot of dots would take quadratic time.
+const MAX_KEYS: usize = 16;
+
+/// Returns the names that a slot may begin with, each with the keys behind it, the longest name
+/// first. Ids may contain dots.
+fn names(slot: &str) -> impl Iterator<Item = (&str, &str)> {
+    let dots = slot.rmatch_indices('.').take(MAX_KEYS).map(|(at, _)| at);
+    let begun = dots.filter_map(|at| Some((slot.get(..at)?, slot.get(at + 1..)?)));
+    std::iter::once((slot, "")).chain(begun)
+}
+
+fn output<'s>(state: &'s FlowState, name: &str) -> Option<&'s Output> {
+    match name {
+        "input" => Some(state.input()),
+        "last" => Some(state.last()),
+        node => state.output(node),
+    }
+}
+
+/// Returns the text of the value behind these keys.
+fn value_of(output: Option<&Json>, keys: &str) -> String {
+    let value = keys.split('.').fold(output, |value, key| {
+        let value = value?;
+        let place = key.parse::<usize>().ok();
+        value.get(key).or_else(|| value.get(place?))
+    });
+
+    match value {
+        None | Some(Json::Null) => String::new(),
+        Some(Json::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    }
+}
+
 /// Returns the character at this offset.
 fn after_brace(text: &str, at: usize) -> Option<char> {
     text.get(at..)?.chars().next()
@@ -229,9 +273,7 @@ impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|piece| match piece {
             Piece::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}")),
-            Piece::Input => f.write_str("{input}"),
-            Piece::Last => f.write_str("{last}"),
-            Piece::Node(node) => write!(f, "{{{node}}}"),
+            Piece::Slot(slot) => write!(f, "{{{slot}}}"),
         })
     }
 }

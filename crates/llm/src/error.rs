@@ -1,5 +1,6 @@
 use std::error::Error;
 use std::fmt;
+use std::iter::successors;
 use std::time::Duration;
 
 use cogwork_text::{Escaped, MultiLine, OneLine};
@@ -212,6 +213,28 @@ impl LlmError {
     /// Returns the total number of attempts. This is the error of the last one.
     pub fn attempts(&self) -> u32 {
         self.0.attempts
+    }
+
+    /// Replaces the texts of the error, for example to hide secrets. The sources are replaced with
+    /// their texts, unless these stay the same.
+    #[must_use]
+    pub fn map_texts(mut self, replace: impl Fn(&str) -> String) -> Self {
+        /// The maximum number of sources.
+        const MAX_SOURCES: usize = 16;
+
+        let sources = successors(self.source(), |&source| source.source());
+        let sources = sources.take(MAX_SOURCES).map(ToString::to_string);
+        let sources = sources.collect::<Vec<_>>().join(": ");
+        let replaced = replace(&sources);
+
+        let inner = &mut *self.0;
+        inner.message = replace(&inner.message);
+        inner.body = inner.body.as_deref().map(&replace);
+        inner.request_id = inner.request_id.as_deref().map(&replace);
+        if replaced != sources {
+            inner.source = Some(replaced.into());
+        }
+        self
     }
 
     /// Replaces the message.

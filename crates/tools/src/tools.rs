@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -28,7 +28,13 @@ pub struct Tools {
     max_bytes: usize,
     /// Whether spans include the arguments and results of calls.
     traced_content: bool,
+    /// The tools whose calls a person has to approve.
+    approval: BTreeSet<String>,
+    hide: Option<Arc<Hide>>,
 }
+
+/// Replaces the secrets in a text.
+type Hide = dyn Fn(&str) -> String + Send + Sync;
 
 /// The maximum number of calls of one reply that are [admitted](Tools::admit).
 const MAX_CALLS: usize = 16;
@@ -43,6 +49,8 @@ impl Default for Tools {
             timeout: Duration::from_secs(30),
             max_bytes: 16 * 1024,
             traced_content: false,
+            approval: BTreeSet::new(),
+            hide: None,
         }
     }
 }
@@ -154,6 +162,44 @@ impl Tools {
     pub fn with_traced_content(mut self, traced: bool) -> Self {
         self.traced_content = traced;
         self
+    }
+
+    /// Sets the tools whose calls need a person's approval. The default is none.
+    ///
+    /// The run needs a journal. Before such a call, it [pauses][paused] once all other calls of the
+    /// same reply are complete. The event of the pause is unique to the call, and the reason
+    /// contains the tool and its arguments, of which at most 4,000 characters. The answer is a
+    /// [`ToolApproval`](crate::ToolApproval), or simply `true` or `false`. If the call is refused,
+    /// the model receives the error `refused by a person` with the person's reason, and continues.
+    ///
+    /// Calls with arguments that aren't a JSON object fail without a question.
+    ///
+    /// [paused]: https://docs.rs/cogwork-flow/latest/cogwork_flow/struct.RunError.html#method.paused
+    #[must_use]
+    pub fn with_approval<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.approval = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets a function that replaces secrets in messages of errors and in questions for a person.
+    /// By default, they are shown as they are.
+    #[must_use]
+    pub fn with_secrets(mut self, hide: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        self.hide = Some(Arc::new(hide));
+        self
+    }
+
+    /// Returns whether calls of a tool need a person's [approval](Self::with_approval).
+    pub fn need_approval(&self, name: &str) -> bool {
+        self.approval.contains(name)
+    }
+
+    /// Returns a text without [secrets](Self::with_secrets).
+    pub fn hide_secrets(&self, text: &str) -> String {
+        match &self.hide {
+            Some(hide) => hide(text),
+            None => text.to_owned(),
+        }
     }
 
     /// Returns whether there are no tools.
@@ -305,7 +351,7 @@ impl Tools {
 
     /// Adds the name of the tool, and truncates the message.
     fn told(&self, error: ToolError, name: &str) -> ToolError {
-        error.of(name, |text| cut(text, self.max_bytes))
+        error.of(name, |text| cut(self.hide_secrets(&text), self.max_bytes))
     }
 
     /// Returns the name of a tool for a span, since a model may invent any name.

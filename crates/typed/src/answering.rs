@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::ask::{Asking, Format, Limit, Meter, Policy, Repair, Spent, Unanswered, Verdict};
-use crate::calls::make_calls;
+use crate::ask::{
+    Asking, Format, Limit, Meter, Policy, Repair, Spent, ToolCalls, Unanswered, Verdict,
+};
 use crate::growing::Beginning;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::{Answered, AskError, AskErrorKind, Model, Prompt, ReadAnswer};
@@ -221,7 +222,16 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Answering<'_, T> {
         }
 
         self.rounds += 1;
-        let results = make_calls(&settings.tools, response, self.rounds, self.meter).await;
+        let calls = ToolCalls::new(&settings.tools, "the model");
+        let made = match calls.make(response, self.rounds, self.meter).await {
+            Ok(made) => made,
+            Err(error) => {
+                let message = format!("a call needs a person's approval: {error}");
+                return self.unusable(AnswerProblem::new(Kind::ToolCalls, 1, message));
+            }
+        };
+        let results = made.iter().zip(response.tool_calls());
+        let results = results.map(|(used, call)| used.message(call));
         let messages: Vec<Message> = std::iter::once(response.message()).chain(results).collect();
 
         self.messages.extend(messages.iter().cloned());

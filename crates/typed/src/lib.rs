@@ -52,7 +52,6 @@ mod answer_key;
 mod answered;
 mod answering;
 pub mod ask;
-mod calls;
 mod candidates;
 mod error;
 mod fenced;

@@ -183,7 +183,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     pub(crate) fn request(&self, prompt: &Messages, format: Format) -> ChatRequest {
         let messages = match self.reader.is_text() {
             true => prompt.clone(),
-            false => with_instruction(prompt, &self.instruction(format)),
+            false => with_instruction(prompt, &self.reader.instruction(format)),
         };
 
         let Settings {
@@ -212,19 +212,6 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             _ => return None,
         };
         Some(ReplyFormat::schema(schema_name::<T>(), schema))
-    }
-
-    /// Returns the description of the reply for the model.
-    fn instruction(&self, format: Format) -> String {
-        let keys = self.reader.description();
-        let instruction = format!("Answer with one JSON object with these keys:\n{keys}");
-
-        // Small models copy the example, so it is only used if no schema shows the structure.
-        if matches!(format, Format::Schema | Format::FlatSchema) {
-            instruction
-        } else {
-            format!("{instruction}\n\nIts structure: {}", self.reader.example())
-        }
     }
 }
 

@@ -2,13 +2,16 @@ use std::fmt;
 
 use cogwork_flow::journal::CannotWait;
 use cogwork_llm::LlmError;
-use cogwork_text::ErrorText;
+use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
 use cogwork_tools::ToolError;
+use cogwork_typed::AnswerProblem;
 use cogwork_typed::ask::{Spent, Try};
 
-use super::attempted::Attempted;
 use crate::quote::one_line;
-use crate::{FillError, ToolUse};
+use crate::{FillError, ToolUse, Visit};
+
+/// The maximum number of characters of the arguments of a call that an error shows.
+const MAX_ARGUMENTS: usize = 1_000;
 
 /// An error of a visit of an agent.
 ///
@@ -48,7 +51,7 @@ pub struct AgentError(Box<Inner>);
 
 struct Inner {
     kind: AgentErrorKind,
-    attempted: Attempted,
+    visit: Visit,
 }
 
 /// The reason of an [`AgentError`].
@@ -73,6 +76,8 @@ pub enum AgentErrorKind {
     },
     /// A tool call needs a person's approval, and the run cannot wait for it.
     CannotWait(CannotWait),
+    /// No reply of the model could be read as a value of the output type.
+    Unreadable(AnswerProblem),
     /// No reply of the model named an action.
     NoAction {
         /// The labels to choose from.
@@ -95,8 +100,8 @@ impl AgentErrorKind {
 }
 
 impl AgentError {
-    pub(super) fn new(kind: AgentErrorKind, attempted: Attempted) -> Self {
-        Self(Box::new(Inner { kind, attempted }))
+    pub(super) fn new(kind: AgentErrorKind, visit: Visit) -> Self {
+        Self(Box::new(Inner { kind, visit }))
     }
 
     /// Returns the reason.
@@ -106,25 +111,43 @@ impl AgentError {
 
     /// Returns every reply of the visit, in order.
     pub fn tries(&self) -> &[Try] {
-        &self.0.attempted.tries
+        &self.0.visit.tries
     }
 
     /// Returns the tool calls of the visit, in order.
     pub fn tools(&self) -> &[ToolUse] {
-        &self.0.attempted.tools
+        &self.0.visit.tools
     }
 
     /// Returns the cost of the visit. [`FlowState::calls`](crate::FlowState::calls) and
     /// [`FlowState::usage`](crate::FlowState::usage) include it.
     pub fn spent(&self) -> Spent {
-        self.0.attempted.spent
+        self.0.visit.spent
+    }
+}
+
+impl AgentError {
+    /// Writes the last reply of the model, or the last tool that it called.
+    fn write_last_reply(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(last) = self.tries().last() else {
+            return Ok(());
+        };
+
+        match self.tools().last() {
+            Some(tool) if last.reply.trim().is_empty() => {
+                let name = Name(&tool.name);
+                let arguments = OneLine::new(&tool.arguments).with_max_chars(MAX_ARGUMENTS);
+                write!(f, "\nthe reply calls `{name}` with {arguments}")
+            }
+            _ => fmt::Display::fmt(&ReplyExcerpt(&last.reply), f),
+        }
     }
 }
 
 impl From<AgentErrorKind> for AgentError {
     /// Creates the error of a visit without calls to the model.
     fn from(kind: AgentErrorKind) -> Self {
-        Self::new(kind, Attempted::default())
+        Self::new(kind, Visit::default())
     }
 }
 
@@ -133,7 +156,7 @@ impl fmt::Display for AgentError {
         self.0.kind.fmt(f)?;
 
         if f.alternate() {
-            self.0.attempted.write_last_reply(f)?;
+            self.write_last_reply(f)?;
         }
         Ok(())
     }
@@ -176,6 +199,13 @@ impl fmt::Display for AgentErrorKind {
             Self::CannotWait(error) => {
                 f.write_str("a tool call needs a person's approval: ")?;
                 error.fmt(f)
+            }
+            Self::Unreadable(problem) => {
+                write!(
+                    f,
+                    "no reply of the model could be read: {}",
+                    one_line(problem)
+                )
             }
             Self::NoAction { labels } => write!(
                 f,

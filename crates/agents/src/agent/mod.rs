@@ -1,53 +1,57 @@
 //! A visit of an agent: prep, exec, post.
 
-mod approval;
+mod answering;
 mod attempt;
-mod attempted;
 mod choice;
 mod error;
-mod generation;
-mod question;
+mod expected;
+mod node;
 mod recorded;
 
 pub use error::{AgentError, AgentErrorKind};
+pub use node::AgentNode;
 
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_flow::{Action, Node, Operation};
+use cogwork_flow::{Action, IntoAction, Node, Operation};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
 use cogwork_thinking::{Recall, Thinking, ThinkingMode};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Spent, Try};
+use cogwork_typed::Prompt;
+use cogwork_typed::ask::{RefusedFormats, Spent, Try};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
-use crate::load::LoadedSecrets;
 use crate::state::Failures;
 use crate::{FlowState, Output, Template, Visit};
-use approval::Approval;
 use attempt::Attempt;
-use attempted::Attempted;
 use choice::Choice;
+use expected::Expected;
 use recorded::RecordedClient;
 
-/// A model with a role, as a node of a flow over [`FlowState`]. The model may call tools, and its
-/// answer is the output of the node.
+/// A model with a role and tools, as a node of a flow. Its answer is a text, or a value of a
+/// [type](Self::with_output).
 ///
-/// By default, the prompt is the last output; [`with_prompt`](Self::with_prompt) sets a
+/// [`node`](Self::node) makes a node over any state. Over a [`FlowState`], as in files, the agent
+/// itself is a node, whose answer is the output of the node.
+///
+/// Over a `FlowState`, the prompt is the last output; [`with_prompt`](Self::with_prompt) sets a
 /// [`Template`]. The node leaves by [`Action::DEFAULT`], or by the [action](Self::with_actions)
 /// that the model chooses.
 ///
 /// - **Tools.** If the model calls tools, they are run (concurrently, if there are several calls)
 ///   and the model is asked again with their results, at most [8 times](Self::with_tool_rounds) by
-///   default. A failed call is also a result.
+///   default; then it has to answer without further calls. A failed call is also a result. Calls can
+///   wait for a person's [approval](Tools::with_approval).
 /// - **Thinking** applies to the whole visit, not to each call: hooks see the question and the
 ///   answer after all tool calls, and the memory is searched once.
 /// - **Streamed replies** are passed to the events of the run piece by piece, including drafts.
 ///
 /// A reply that is cut off by the token limit or a filter is still an answer. Its output is marked
 /// as [`truncated`](Output::truncated), and the program decides whether to accept it.
-///
-/// - **Approval.** Calls of some tools can [wait](Self::with_approval) for a person's approval.
 ///
 /// A visit is one step of a run. In a run with a journal, each reply of the agent's client (also to
 /// hooks) and each result of a tool is recorded, and a run that stops during a visit repeats none of
@@ -87,8 +91,7 @@ use recorded::RecordedClient;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
-pub struct Agent {
+pub struct Agent<T = String> {
     id: Arc<str>,
     thinking: Thinking<Arc<dyn LlmClient>>,
     request: ChatRequest,
@@ -97,8 +100,9 @@ pub struct Agent {
     tools: Tools,
     tool_rounds: u32,
     asks_again: u32,
-    choice: Choice,
-    approval: Approval,
+    expected: Expected<T>,
+    /// The formats of replies that the server has refused.
+    refused: RefusedFormats,
 }
 
 /// The result of a visit of an agent.
@@ -113,23 +117,28 @@ pub struct AgentAnswer {
 }
 
 impl AgentAnswer {
-    fn new(output: Output, action: Action) -> Self {
+    fn new(output: Output, action: Action, visit: Visit) -> Self {
         Self {
-            output,
+            output: Output {
+                tools: visit.tools,
+                calls: visit.spent.calls,
+                usage: visit.spent.usage,
+                ..output
+            },
             action,
-            tries: Vec::new(),
-            spent: Spent::default(),
+            tries: visit.tries,
+            spent: visit.spent,
         }
     }
 
-    /// Adds what the attempt did and what it cost.
-    fn after(mut self, attempted: Attempted) -> Self {
-        self.output.tools = attempted.tools;
-        self.output.calls = attempted.spent.calls;
-        self.output.usage = attempted.spent.usage;
-        self.tries = attempted.tries;
-        self.spent = attempted.spent;
-        self
+    fn into_visit(self, node: &str) -> Visit {
+        Visit {
+            node: node.to_owned(),
+            output: Some(self.output),
+            tries: self.tries,
+            spent: self.spent,
+            ..Visit::default()
+        }
     }
 }
 
@@ -141,7 +150,7 @@ pub struct AgentQuestion {
     failures: Failures,
 }
 
-impl Agent {
+impl Agent<String> {
     /// Creates an agent that asks `client`. Its answer is stored in the state under `id`, which
     /// should be the id of the node.
     pub fn new(id: impl Into<Arc<str>>, client: impl LlmClient + 'static) -> Self {
@@ -154,11 +163,57 @@ impl Agent {
             tools: Tools::new(),
             tool_rounds: 8,
             asks_again: 2,
-            choice: Choice::default(),
-            approval: Approval::default(),
+            expected: Expected::text(),
+            refused: RefusedFormats::default(),
         }
     }
 
+    /// Expects a value of this type in place of a text.
+    ///
+    /// The model is told what the value consists of, and the server enforces its JSON Schema if it
+    /// can and if there are no tools. A reply is read as by
+    /// [`AnswerReader`](cogwork_typed::AnswerReader). If it can't be read, the model is asked
+    /// [again](Self::with_asks_again).
+    #[must_use]
+    pub fn with_output<T: JsonSchema + DeserializeOwned + Send + 'static>(self) -> Agent<T> {
+        self.expecting(Expected::typed())
+    }
+
+    /// Expects a value that a JSON Schema describes in place of a text.
+    #[must_use]
+    pub(crate) fn with_output_of(self, schema: &Json) -> Agent<Json> {
+        self.expecting(Expected::of_schema(schema))
+    }
+
+    fn expecting<T>(self, expected: Expected<T>) -> Agent<T> {
+        Agent {
+            id: self.id,
+            thinking: self.thinking,
+            request: self.request,
+            role: self.role,
+            prompt: self.prompt,
+            tools: self.tools,
+            tool_rounds: self.tool_rounds,
+            asks_again: self.asks_again,
+            expected,
+            refused: self.refused,
+        }
+    }
+
+    /// Sets the actions to choose from. The default is [`Action::DEFAULT`] alone, without a choice.
+    ///
+    /// The model is instructed to end its reply with a line `ACTION: <label>`, which is removed
+    /// from the text. If the reply doesn't name an action, the model is asked
+    /// [again](Self::with_asks_again). If it still doesn't, the action is `default` if that is one
+    /// of the actions; otherwise, the visit fails.
+    #[must_use]
+    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
+        self.expected.choice = Choice::of(actions.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+impl<T> Agent<T> {
     /// Sets the role: the system text of every request. The default is none.
     #[must_use]
     pub fn with_role(mut self, role: impl Into<String>) -> Self {
@@ -166,7 +221,7 @@ impl Agent {
         self
     }
 
-    /// Sets the prompt. The default is `{last}`, the last output.
+    /// Sets the prompt for a flow over a [`FlowState`]. The default is `{last}`, the last output.
     #[must_use]
     pub fn with_prompt(mut self, prompt: Template) -> Self {
         self.prompt = prompt;
@@ -182,21 +237,6 @@ impl Agent {
     }
 
     /// Sets the tools that the model may call. The default is none.
-    #[must_use]
-    pub fn with_tools(mut self, tools: Tools) -> Self {
-        self.tools = tools;
-        self
-    }
-
-    /// Sets the tools whose calls need a person's approval. The default is none.
-    ///
-    /// The run needs a journal. Before such a call, it [pauses](cogwork_flow::RunError::paused) once
-    /// all other calls of the same reply are complete. The event of the pause is unique to the call,
-    /// and the reason contains the tool and its arguments, of which at most 4,000 characters. The
-    /// answer is a [`ToolApproval`](crate::ToolApproval), or simply `true` or `false`. If the call is refused, the model
-    /// receives the error `refused by a person` with the person's reason, and continues.
-    ///
-    /// Calls with arguments that aren't a JSON object fail without a question.
     ///
     /// ```
     /// use cogwork_agents::{Agent, FlowState, ToolApproval, Tools};
@@ -217,7 +257,7 @@ impl Agent {
     /// });
     /// let call = ChatResponse::new("").with_tool_calls([ToolCall::new("1", "send", r#"{"to": "Ada"}"#)]);
     /// let script = ScriptedClient::default().then(call).then("Ada doesn't want mail.");
-    /// let agent = Agent::new("clerk", script).with_tools(Tools::new().with(send)?).with_approval(["send"]);
+    /// let agent = Agent::new("clerk", script).with_tools(Tools::new().with(send)?.with_approval(["send"]));
     /// let flow = Flow::builder("office").start("clerk").node("clerk", agent).end("clerk", "default").build()?;
     ///
     /// let mut state = FlowState::new("Write to Ada.");
@@ -233,8 +273,8 @@ impl Agent {
     /// # }
     /// ```
     #[must_use]
-    pub fn with_approval<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
-        self.approval.tools = tools.into_iter().map(Into::into).collect();
+    pub fn with_tools(mut self, tools: Tools) -> Self {
+        self.tools = tools;
         self
     }
 
@@ -245,8 +285,8 @@ impl Agent {
         self
     }
 
-    /// Sets how often the model is asked again when a reply is empty or doesn't name an
-    /// [action](Self::with_actions). The default is 2.
+    /// Sets how often the model is asked again when a reply is empty, can't be read, or doesn't name
+    /// an [action](Agent::with_actions). The default is 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
         self.asks_again = times;
@@ -267,47 +307,89 @@ impl Agent {
         self
     }
 
-    /// Sets the actions to choose from. The default is [`Action::DEFAULT`] alone, without a choice.
+    /// Creates a node over any state. It takes the prompt from the state, and stores the answer in
+    /// it. `store` may return an action; the node then must [declare](AgentNode::with_actions) it.
     ///
-    /// The model is instructed to end its reply with a line `ACTION: <label>`, which is removed
-    /// from the text. If the reply doesn't name an action, the model is asked
-    /// [again](Self::with_asks_again). If it still doesn't, the action is `default` if that is one
-    /// of the actions; otherwise, the visit fails.
-    #[must_use]
-    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
-        self.choice = Choice::of(actions.into_iter().map(Into::into).collect());
-        self
+    /// ```
+    /// use cogwork_agents::Agent;
+    /// use cogwork_flow::Flow;
+    /// use cogwork_llm::ScriptedClient;
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Decision { refund: bool, letter: String }
+    ///
+    /// #[derive(Default)]
+    /// struct Ticket { text: String, decision: Option<Decision> }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = ScriptedClient::new([r#"{"refund": true, "letter": "We are sorry."}"#]);
+    /// let clerk = Agent::new("clerk", client)
+    ///     .with_role("You decide about complaints.")
+    ///     .with_output::<Decision>()
+    ///     .node(|ticket: &Ticket| ticket.text.clone(), |ticket, decision| ticket.decision = Some(decision));
+    ///
+    /// let mut ticket = Ticket { text: "The cup is broken.".to_owned(), ..Ticket::default() };
+    /// Flow::from_node("clerk", clerk)?.run(&mut ticket).await?;
+    /// assert!(ticket.decision.unwrap().refund);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn node<S, P, R>(
+        self,
+        prompt: impl Fn(&S) -> P + Send + Sync + 'static,
+        store: impl Fn(&mut S, T) -> R + Send + Sync + 'static,
+    ) -> AgentNode<S, T>
+    where
+        P: Into<Prompt>,
+        R: IntoAction,
+    {
+        AgentNode::new(
+            self,
+            Arc::new(move |state| prompt(state).into()),
+            Arc::new(move |state, value| store(state, value).into_result()),
+        )
     }
 
-    /// Hides secrets in what a person is asked.
-    pub(crate) fn with_secrets(mut self, secrets: LoadedSecrets) -> Self {
-        self.approval.secrets = secrets;
-        self
-    }
+    /// Returns the question with this conversation, which ends with what is asked.
+    fn question(
+        &self,
+        asked: Messages,
+        failures: Failures,
+    ) -> Result<AgentQuestion, AgentErrorKind> {
+        let is_blank =
+            |message: &Message| message.text().trim().is_empty() && message.blocks().is_empty();
+        if asked.last().is_none_or(is_blank) {
+            return Err(AgentErrorKind::NothingAsked);
+        }
+        self.tools.ready().map_err(AgentErrorKind::NotReady)?;
 
-    fn conversation(&self, asked: &Output) -> Messages {
-        let told = [self.role.clone(), self.choice.instructions()];
+        let capabilities = self.thinking.client().capabilities();
+        let instructions = self
+            .expected
+            .instructions(capabilities, !self.tools.is_empty());
+        let told = [self.role.clone(), instructions];
         let system = told.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
-        let system = Some(system)
-            .filter(|text| !text.is_empty())
-            .map(Message::system);
-        let user = Message::user(asked.text.as_str()).with_blocks(asked.blocks.iter().cloned());
+        let system = Some(system).filter(|text| !text.is_empty());
+        let messages = system
+            .map(Message::system)
+            .into_iter()
+            .chain(asked.iter().cloned());
 
-        system.into_iter().chain([user]).collect()
+        let request = self
+            .request
+            .clone()
+            .with_messages(messages.collect::<Messages>());
+        Ok(AgentQuestion {
+            request: request.with_tools(self.tools.definitions()),
+            failures,
+        })
     }
-}
-
-impl Node<FlowState> for Agent {
-    type Prep = AgentQuestion;
-    type Exec = AgentAnswer;
-    type Error = AgentError;
 
     fn actions(&self) -> Vec<Action> {
-        self.choice.actions()
-    }
-
-    fn is_composite(&self) -> bool {
-        true
+        self.expected.choice.actions()
     }
 
     fn operation(&self) -> Operation {
@@ -315,59 +397,96 @@ impl Node<FlowState> for Agent {
             name: self.id.to_string(),
         }
     }
+}
+
+impl<T: Send + 'static> Agent<T> {
+    async fn visit(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
+        let attempt = Attempt::new(&self.id, &self.tools, &question.failures);
+
+        match self.answer(question.request.clone(), &attempt).await {
+            Ok((output, action)) => Ok(AgentAnswer::new(output, action, attempt.succeed())),
+            Err(kind) => Err(attempt.fail(kind)),
+        }
+    }
+}
+
+impl<T: Serialize + Send + 'static> Node<FlowState> for Agent<T> {
+    type Prep = AgentQuestion;
+    type Exec = AgentAnswer;
+    type Error = AgentError;
+
+    fn actions(&self) -> Vec<Action> {
+        self.actions()
+    }
+
+    fn is_composite(&self) -> bool {
+        true
+    }
+
+    fn operation(&self) -> Operation {
+        self.operation()
+    }
 
     fn prep(&self, state: &mut FlowState) -> Result<AgentQuestion, AgentError> {
         let asked = self
             .prompt
             .fill(state)
             .map_err(|error| AgentErrorKind::Prompt(error.of("`prompt`")))?;
-        if asked.text.trim().is_empty() && asked.blocks.is_empty() {
-            return Err(AgentErrorKind::NothingAsked.into());
-        }
-        self.tools.ready().map_err(AgentErrorKind::NotReady)?;
+        let asked = Message::user(asked.text).with_blocks(asked.blocks);
 
-        let request = self
-            .request
-            .clone()
-            .with_messages(self.conversation(&asked));
         // The same visit begins again, unless this is another one.
         state.failures_to_keep().resume(&self.id);
-
-        Ok(AgentQuestion {
-            request: request.with_tools(self.tools.definitions()),
-            failures: state.failures_to_keep(),
-        })
+        Ok(self.question([asked].into_iter().collect(), state.failures_to_keep())?)
     }
 
     async fn exec(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
-        let attempt = Attempt::new(&self.id, &question.failures);
-        let request = question.request.clone();
-
-        match self.generate(request, &attempt).await {
-            Ok(answer) => Ok(answer.after(attempt.succeed())),
-            Err(kind) => Err(attempt.fail(kind)),
-        }
+        self.visit(question).await
     }
 
     fn post(
         &self,
         state: &mut FlowState,
         _: AgentQuestion,
-        answer: AgentAnswer,
+        mut answer: AgentAnswer,
     ) -> Result<Action, AgentError> {
-        let visit = Visit::answered(&self.id, answer.output).with_tries(answer.tries);
-        state.put_visit(visit.with_spent(answer.spent));
-        Ok(answer.action)
+        let value = self.expected.value_of(&answer.output.text)?;
+        answer.output.text = match serde_json::to_value(value) {
+            Ok(Json::String(text)) => text,
+            Ok(value) => value.to_string(),
+            // Keeps the reply of a value that can't be written as JSON.
+            Err(_) => answer.output.text,
+        };
+
+        let action = answer.action.clone();
+        state.put_visit(answer.into_visit(&self.id));
+        Ok(action)
     }
 }
 
-impl fmt::Debug for Agent {
+impl<T> Clone for Agent<T> {
+    fn clone(&self) -> Self {
+        Self {
+            id: Arc::clone(&self.id),
+            thinking: self.thinking.clone(),
+            request: self.request.clone(),
+            role: self.role.clone(),
+            prompt: self.prompt.clone(),
+            tools: self.tools.clone(),
+            tool_rounds: self.tool_rounds,
+            asks_again: self.asks_again,
+            expected: self.expected.clone(),
+            refused: self.refused.clone(),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Agent<T> {
     /// Omits the texts, because they may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Agent")
             .field("id", &self.id)
             .field("tools", &self.tools)
-            .field("actions", &self.choice.actions())
+            .field("actions", &self.actions())
             .finish_non_exhaustive()
     }
 }

@@ -48,9 +48,7 @@ impl Loading<'_> {
     fn whole(self, flow: Option<Assembled>) -> Result<FileFlow, FileError> {
         match flow {
             Some(Assembled { flow, answer }) if self.problems.is_empty() => {
-                let secrets = Arc::new(self.secrets);
-                self.secrets_of_clients.set(Arc::clone(&secrets));
-                let flow = FileFlow::new(flow, answer, secrets).with_models(self.has_models);
+                let flow = FileFlow::new(flow, answer, self.secrets).with_models(self.has_models);
                 #[cfg(feature = "mcp")]
                 let flow = flow.with_servers(self.servers);
                 Ok(flow)
@@ -155,17 +153,14 @@ impl Loading<'_> {
     }
 
     fn tools_of_program(&self) -> FileTools {
-        FileTools::new(self.loader.tools().clone())
+        let secrets = self.secrets.clone();
+        let tools = self.loader.tools().clone();
+        FileTools::new(tools.with_secrets(move |text| secrets.hide(text)))
     }
 
     fn text(&mut self, mut source: Source, text: &str) -> Option<Assembled> {
         let mut found = Problems::default();
-        let tree = yaml::read(
-            text,
-            self.loader.environment(),
-            &mut self.secrets,
-            &mut found,
-        );
+        let tree = yaml::read(text, self.loader.environment(), &self.secrets, &mut found);
 
         let flow = tree.and_then(|tree| {
             let names = names_of_tools(&tree);

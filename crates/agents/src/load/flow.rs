@@ -26,6 +26,66 @@ impl Loading<'_> {
         path: &Path,
         found: &mut Problems,
     ) -> Option<Assembled> {
+        let (ids, made) = self.nodes(source, tree, path, found)?;
+        let nodes = tree.get("nodes").map(Tree::items).unwrap_or_default();
+        let answer = self.answer(tree, &ids, path, found);
+        let start = tree.get("start");
+        let wiring = Wiring {
+            ids: &ids,
+            places: nodes
+                .iter()
+                .map(|node| node.get("id").unwrap_or(node).place)
+                .collect(),
+            edges: edges(tree, path, found),
+            start: start.and_then(Tree::text).or_else(|| ids.iter().next())?,
+            start_place: start.unwrap_or(tree).place,
+            path,
+        };
+
+        let name = tree.get("name").and_then(Tree::text).unwrap_or("flow");
+        let flow = wiring.build(name, made, found)?;
+        if found.is_empty()
+            && let Some(problem) = endless(&flow, &wiring)
+        {
+            found.push(problem);
+        }
+
+        found.is_empty().then_some(Assembled { flow, answer })
+    }
+
+    /// Returns a flow for each node of a mapping, and its answer, or adds its problems to `found` and
+    /// returns `None`.
+    pub(crate) fn flows(
+        &mut self,
+        source: &Source,
+        tree: &Tree,
+        path: &Path,
+        found: &mut Problems,
+    ) -> Option<(Vec<(String, Flow<FlowState>)>, Template)> {
+        let (ids, made) = self.nodes(source, tree, path, found)?;
+        let answer = self.answer(tree, &ids, path, found);
+        let made = made.into_iter().collect::<Option<Vec<Made>>>();
+        let made = made.filter(|_| found.is_empty())?;
+
+        let flows = ids.iter().zip(made).map(|(id, made)| {
+            let builder = (made.add)(Flow::builder(id).start(id), id.to_owned());
+            let builder = made
+                .actions
+                .into_iter()
+                .fold(builder, |builder, action| builder.end(id, action));
+            Some((id.to_owned(), builder.build().ok()?))
+        });
+        Some((flows.collect::<Option<_>>()?, answer))
+    }
+
+    /// Returns the ids of the nodes, and the nodes that could be made.
+    fn nodes<'t>(
+        &mut self,
+        source: &Source,
+        tree: &'t Tree,
+        path: &Path,
+        found: &mut Problems,
+    ) -> Option<(NodeIds<'t>, Vec<Option<Made>>)> {
         let nodes_path = path.key("nodes");
         let nodes = tree.get("nodes").map(Tree::items).unwrap_or_default();
         let ids = NodeIds::of(nodes.iter().map(|node| text_at(node, "id")));
@@ -59,29 +119,7 @@ impl Loading<'_> {
             });
         }
 
-        let answer = self.answer(tree, &ids, path, found);
-        let start = tree.get("start");
-        let wiring = Wiring {
-            ids: &ids,
-            places: nodes
-                .iter()
-                .map(|node| node.get("id").unwrap_or(node).place)
-                .collect(),
-            edges: edges(tree, path, found),
-            start: start.and_then(Tree::text).or_else(|| ids.iter().next())?,
-            start_place: start.unwrap_or(tree).place,
-            path,
-        };
-
-        let name = tree.get("name").and_then(Tree::text).unwrap_or("flow");
-        let flow = wiring.build(name, made, found)?;
-        if found.is_empty()
-            && let Some(problem) = endless(&flow, &wiring)
-        {
-            found.push(problem);
-        }
-
-        found.is_empty().then_some(Assembled { flow, answer })
+        Some((ids, made))
     }
 
     fn answer(

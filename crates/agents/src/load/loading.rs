@@ -6,7 +6,6 @@ use cogwork_text::files::{FileId, Folder};
 use serde_json::Value as Json;
 
 use super::file_tools::FileTools;
-use super::masked::LoadedSecrets;
 use crate::memory::{Store, StoreKey};
 use crate::yaml::Secrets;
 use crate::{FileProblem, FlowState, Loader, Template};
@@ -19,8 +18,6 @@ pub(crate) struct Loading<'l> {
     pub(super) loader: &'l Loader,
     pub(super) schema: Json,
     pub(super) secrets: Secrets,
-    /// The same secrets, for the errors of the clients.
-    pub(super) secrets_of_clients: LoadedSecrets,
     pub(super) problems: Vec<FileProblem>,
     /// The files that are being read, the outermost first.
     pub(super) open: Vec<OpenFile>,
@@ -58,7 +55,6 @@ impl<'l> Loading<'l> {
             loader,
             schema: loader.schema(),
             secrets: Secrets::default(),
-            secrets_of_clients: LoadedSecrets::default(),
             problems: Vec::new(),
             open: Vec::new(),
             files: 0,

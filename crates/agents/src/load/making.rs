@@ -2,6 +2,7 @@ use std::fmt;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
+use cogwork_flow::Flow;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
 use cogwork_thinking::{ModeBuildError, ThinkingMode};
 use cogwork_tools::Tools;
@@ -10,13 +11,13 @@ use serde_json::{Map, Value as Json};
 use super::file_place::FilePlace;
 use super::ids::NodeIds;
 use super::loading::{Assembled, Loading, Source};
-use super::masked::{LoadedSecrets, MaskedClient};
+use super::masked::MaskedClient;
 use crate::memory::{Store, StoreKey};
 use crate::node_types::PROMPT;
 use crate::problem::Problems;
 use crate::settings::{RequestSettings, schema_of, take, typed};
-use crate::yaml::{Path, Tree};
-use crate::{NodeType, SettingProblem, Template};
+use crate::yaml::{Path, Secrets, Tree};
+use crate::{FlowState, NodeType, SettingProblem, Template};
 
 /// The context in which a [`NodeType`] creates a node.
 pub struct Making<'m, 'l> {
@@ -92,7 +93,8 @@ impl<'m, 'l> Making<'m, 'l> {
         if loader.connects() {
             match provider.client(settings) {
                 Ok(client) => {
-                    let client = Arc::new(MaskedClient::new(client, self.secrets()));
+                    let secrets = self.secrets();
+                    let client = Arc::new(MaskedClient { client, secrets });
                     self.client = Some(loader.wrapped(self.id, client));
                 }
                 Err(problem) => problems.push(problem),
@@ -197,8 +199,8 @@ impl<'m, 'l> Making<'m, 'l> {
         }
     }
 
-    pub(crate) fn secrets(&self) -> LoadedSecrets {
-        self.loading.secrets_of_clients.clone()
+    pub(crate) fn secrets(&self) -> Secrets {
+        self.loading.secrets.clone()
     }
 
     pub(crate) fn store(&mut self, key: StoreKey, make: impl FnOnce() -> Arc<Store>) -> Arc<Store> {
@@ -210,6 +212,13 @@ impl<'m, 'l> Making<'m, 'l> {
     pub(crate) fn flow_here(&mut self) -> Option<Assembled> {
         self.loading
             .flow(self.source, self.config, self.path, self.found)
+    }
+
+    /// Returns a flow for each of the `nodes` in the settings, and the filled `answer`, or reports
+    /// their problems and returns `None`.
+    pub(crate) fn flows_here(&mut self) -> Option<(Vec<(String, Flow<FlowState>)>, Template)> {
+        self.loading
+            .flows(self.source, self.config, self.path, self.found)
     }
 
     /// Returns the flow of a file next to this one, or reports its problems and returns `None`.

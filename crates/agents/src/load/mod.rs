@@ -18,4 +18,3 @@ pub(crate) use file_place::FilePlace;
 pub(crate) use ids::NodeIds;
 pub(crate) use loading::{Assembled, Loading};
 pub use making::Making;
-pub(crate) use masked::LoadedSecrets;

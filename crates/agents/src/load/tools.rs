@@ -99,17 +99,12 @@ impl Loading<'_> {
         if self.loader.connects() {
             self.servers.push(unconnected);
         }
-        let secrets = self.secrets_of_clients.clone();
-        of_server
-            .into_iter()
-            .enumerate()
-            .try_fold(tools.clone(), |tools, (index, tool)| {
-                let secrets = secrets.clone();
-                let masked = super::masked::MaskedTool { tool, secrets };
-                tools.with(masked).map_err(|error| {
-                    let problem = format!("{error}, or a `prefix` for this server");
-                    SettingProblem::new(problem).at(format!("tools[{index}]"))
-                })
+        let mut numbered = of_server.into_iter().enumerate();
+        numbered.try_fold(tools.clone(), |tools, (index, tool)| {
+            tools.with(tool).map_err(|error| {
+                let problem = format!("{error}, or a `prefix` for this server");
+                SettingProblem::new(problem).at(format!("tools[{index}]"))
             })
+        })
     }
 }

@@ -4,7 +4,7 @@ use cogwork_text::{Name, NameList};
 use cogwork_thinking::{MemoryLimits, Recall, RecallSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::labels::{self, labels};
 use super::tools;
@@ -25,6 +25,9 @@ struct Settings {
     #[serde(default)]
     #[schemars(length(max = 50), schema_with = "labels")]
     actions: Vec<String>,
+    /// The value that the agent answers with, as JSON, instead of a text. Default: none.
+    #[schemars(extend("x-also" = ["output_type", "response_format", "output_schema"]))]
+    output: Option<OutputSettings>,
     /// The tools that the model may call. Default: none.
     #[serde(default)]
     #[schemars(schema_with = "tools")]
@@ -44,6 +47,14 @@ struct Settings {
     tool_rounds: Option<u32>,
     /// How often the model is asked again when a reply is empty or names no action. Default: 2.
     asks_again: Option<u32>,
+}
+
+/// The value that an agent answers with.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OutputSettings {
+    /// The JSON Schema of the value.
+    schema: Map<String, Json>,
 }
 
 /// The memory of an agent.
@@ -83,9 +94,7 @@ pub(super) fn node_type() -> NodeType {
 }
 
 fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
-    let mut agent = Agent::new(making.id(), making.client()?)
-        .with_request(making.request())
-        .with_secrets(making.secrets());
+    let mut agent = Agent::new(making.id(), making.client()?).with_request(making.request());
     let mut problems = Vec::new();
     if let Some(role) = settings.role {
         agent = agent.with_role(role);
@@ -97,7 +106,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     }
 
     match making.tools("tools", &settings.tools) {
-        Ok(tools) => agent = agent.with_tools(tools),
+        Ok(tools) => agent = agent.with_tools(tools.with_approval(&settings.approve)),
         Err(more) => problems.extend(more),
     }
 
@@ -107,7 +116,6 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
             problems.push(not_a_tool(name, &settings.tools).at(format!("approve[{place}]")));
         }
     }
-    agent = agent.with_approval(settings.approve);
 
     if let Some(thinking) = settings.thinking {
         match making.modes("thinking", &thinking) {
@@ -133,15 +141,18 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
 
     let labels = settings.actions;
     problems.extend(labels::problems(&labels));
-
-    if !labels.is_empty() {
-        agent = agent.with_actions(labels);
+    if settings.output.is_some() && !labels.is_empty() {
+        let message = "a value names no action; remove `output` or `actions`";
+        problems.push(SettingProblem::new(message).at("output"));
     }
 
-    if problems.is_empty() {
-        Ok(Made::node(agent))
-    } else {
-        Err(problems)
+    match settings.output {
+        _ if !problems.is_empty() => Err(problems),
+        Some(OutputSettings { schema }) => {
+            Ok(Made::node(agent.with_output_of(&Json::Object(schema))))
+        }
+        None if labels.is_empty() => Ok(Made::node(agent)),
+        None => Ok(Made::node(agent.with_actions(labels))),
     }
 }
 

@@ -4,6 +4,7 @@ mod agent;
 mod chain_of_thought;
 mod inside;
 mod labels;
+mod step;
 mod strategy;
 mod subflow;
 mod wait;
@@ -13,13 +14,14 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use crate::NodeType;
 
 pub(crate) fn built_in() -> Vec<NodeType> {
-    vec![
+    let single = [
         agent::node_type(),
         chain_of_thought::node_type(),
         strategy::node_type(),
-        subflow::node_type(),
         wait::node_type(),
-    ]
+    ];
+    let others = step::node_types().into_iter().chain(subflow::node_types());
+    single.into_iter().chain(others).collect()
 }
 
 /// A setting that several node types have.

@@ -1,22 +1,22 @@
-use cogwork_flow::Action;
+//! Flows inside a node: one flow, one for each of several items, and nodes side by side.
+
+use cogwork_flow::{Action, Branches, Each, Flow};
+use cogwork_typed::AnswerReader;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::inside::{Inside, filled};
+use super::inside::{Inside, NoAnswer, filled};
 use crate::load::Assembled;
 use crate::settings::SettingProblem;
-use crate::{FlowState, Made, Making, NodeType};
+use crate::{FlowState, Made, Making, NodeType, Output, Template};
 
-/// A flow as a node: from a file, or described here.
+/// A flow: from a file, or described here.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Settings {
+struct Described {
     /// The file of the flow, in the folder of this file or below.
     #[schemars(extend("x-environment" = false))]
     file: Option<String>,
-    /// The input of the flow, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
-    prompt: Option<String>,
     /// The nodes of a flow that is described here.
     #[serde(default)]
     #[schemars(schema_with = "nodes")]
@@ -32,6 +32,40 @@ struct Settings {
     start: Option<String>,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct Subflow {
+    /// The input of the flow, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
+    prompt: Option<String>,
+    #[serde(flatten)]
+    flow: Described,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct Map {
+    /// The items, with slots: a list in JSON, or a list as models write it. Each item is the input of a run of the flow. Default: {last}, the last output.
+    items: Option<String>,
+    /// The maximum number of items at the same time. Default: 4.
+    #[schemars(range(min = 1, max = 100))]
+    at_once: Option<usize>,
+    #[serde(flatten)]
+    flow: Described,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SideBySide {
+    /// The input of each node, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
+    prompt: Option<String>,
+    /// The nodes, which run at the same time.
+    #[schemars(schema_with = "nodes")]
+    #[expect(dead_code, reason = "read with its place")]
+    nodes: Json,
+    /// The answer, with slots for the nodes inside. Default: a JSON object with the output of each node.
+    answer: Option<String>,
+}
+
 fn nodes(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"$ref": "#/$defs/nodes"})
 }
@@ -40,33 +74,46 @@ fn edges(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"$ref": "#/$defs/edges"})
 }
 
-pub(super) fn node_type() -> NodeType {
-    NodeType::new("subflow", "A whole flow in the place of a node.", make)
+pub(super) fn node_types() -> [NodeType; 3] {
+    [
+        NodeType::new("subflow", "A whole flow in the place of a node.", subflow),
+        NodeType::new(
+            "map",
+            "A flow for each item of a list. The output is the list of answers, as JSON.",
+            map,
+        ),
+        NodeType::new(
+            "branches",
+            "Nodes that run side by side, on the same input.",
+            side_by_side,
+        ),
+    ]
 }
 
-fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
-    let prompt = making.prompt(settings.prompt)?;
-    let flow = match (settings.file, settings.nodes) {
-        (Some(_), None)
-            if settings.edges.is_some()
-                || settings.start.is_some()
-                || settings.answer.is_some() =>
-        {
-            let message = "`edges`, `start` and `answer` belong to a flow that is described here; move them to the file";
-            return Err(SettingProblem::new(message).into());
-        }
-        (Some(file), None) => {
-            let flow = making.flow_of_file(&file);
-            flow.map_err(|message| SettingProblem::new(message).at("file"))?
-        }
-        (None, Some(_)) => making.flow_here(),
-        _ => return Err(SettingProblem::new("expected either `file` or `nodes`").into()),
-    };
+impl Described {
+    /// Returns the flow, or the problems that have not been reported yet.
+    fn flow(self, making: &mut Making<'_, '_>) -> Result<Assembled, Vec<SettingProblem>> {
+        let has_more = self.edges.is_some() || self.start.is_some() || self.answer.is_some();
+        let flow = match (self.file, self.nodes) {
+            (Some(_), None) if has_more => {
+                let message = "`edges`, `start` and `answer` belong to a flow that is described here; move them to the file";
+                return Err(SettingProblem::new(message).into());
+            }
+            (Some(file), None) => {
+                let flow = making.flow_of_file(&file);
+                flow.map_err(|message| SettingProblem::new(message).at("file"))?
+            }
+            (None, Some(_)) => making.flow_here(),
+            _ => return Err(SettingProblem::new("expected either `file` or `nodes`").into()),
+        };
 
-    // The problems inside have already been reported.
-    let Some(Assembled { flow, answer }) = flow else {
-        return Err(Vec::new());
-    };
+        flow.ok_or_else(Vec::new)
+    }
+}
+
+fn subflow(settings: Subflow, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+    let prompt = making.prompt(settings.prompt)?;
+    let Assembled { flow, answer } = settings.flow.flow(making)?;
 
     let inside = Inside {
         id: making.id().into(),
@@ -74,13 +121,156 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
         flow,
         leave: Action::clone,
     };
-
     inside.made(
         FlowState::begin_inside,
         FlowState::inside_mut,
         move |state, id| {
             let inside = state.inside_mut(id);
             let output = filled(&answer, "answer", inside)?;
+            Ok(inside.visit_around(id, output))
+        },
+    )
+}
+
+/// The maximum number of items of a list.
+const MAX_ITEMS: usize = 1_000;
+
+fn map(settings: Map, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+    let items = match settings.items {
+        Some(text) => making.template("items", &text)?,
+        None => Template::default(),
+    };
+    let Assembled { flow, answer } = settings.flow.flow(making)?;
+
+    let each = Each::at_most(
+        settings.at_once.unwrap_or(4),
+        flow,
+        |state: &FlowState| {
+            let items = items_of(&state.input().text)?.into_iter().enumerate();
+            let parts = items.map(|(index, item)| state.part(&number(index), Output::new(item)));
+            Ok(parts.collect::<Vec<_>>())
+        },
+        move |state: &mut FlowState, parts: Vec<FlowState>| {
+            for (index, part) in parts.into_iter().enumerate() {
+                let output = filled(&answer, "answer", &part)?;
+                state.put_visit(part.visit_around(&number(index), output));
+            }
+            Ok(())
+        },
+    );
+    let flow = Flow::builder("map").each("item", each).chain(["item"]);
+
+    let inside = Inside {
+        id: making.id().into(),
+        prompt: items,
+        flow: flow
+            .build()
+            .map_err(|error| SettingProblem::new(error.to_string()))?,
+        leave: |_| Action::DEFAULT,
+    };
+    inside.made(
+        FlowState::begin_inside,
+        FlowState::inside_mut,
+        |state, id| {
+            let inside = state.inside_mut(id);
+            let numbers = (0..inside.outputs().len()).map(number);
+            let outputs = numbers.filter_map(|number| inside.output(&number));
+            let list: Json = outputs.map(json_of).collect();
+            Ok(inside.visit_around(id, Output::new(list.to_string())))
+        },
+    )
+}
+
+/// Returns the number of an item, from 1.
+fn number(index: usize) -> String {
+    (index + 1).to_string()
+}
+
+/// Returns the items of a list in JSON, or of one that a model wrote. Items that aren't texts stay
+/// JSON.
+fn items_of(text: &str) -> Result<Vec<String>, NoAnswer> {
+    let items = match serde_json::from_str::<Vec<Json>>(text) {
+        Ok(items) => items.into_iter().map(text_of).collect(),
+        Err(_) => {
+            let read = AnswerReader::<Vec<String>>::new().with_prose().read(text);
+            let read = read.map_err(|problem| {
+                NoAnswer(format!(
+                    "`items` is no list: {problem}; expected a list in JSON"
+                ))
+            });
+            read?.value
+        }
+    };
+
+    if items.len() > MAX_ITEMS {
+        let message = format!(
+            "`items` has {} items; expected at most {MAX_ITEMS}",
+            items.len()
+        );
+        return Err(NoAnswer(message));
+    }
+    Ok(items)
+}
+
+fn text_of(value: Json) -> String {
+    match value {
+        Json::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// Returns an output as JSON: an object or a list as it is, and anything else as a text.
+fn json_of(output: &Output) -> Json {
+    let value = serde_json::from_str::<Json>(&output.text).ok();
+    let value = value.filter(|value| value.is_object() || value.is_array());
+    value.unwrap_or_else(|| output.text.clone().into())
+}
+
+fn side_by_side(
+    settings: SideBySide,
+    making: &mut Making<'_, '_>,
+) -> Result<Made, Vec<SettingProblem>> {
+    let prompt = making.prompt(settings.prompt)?;
+    let (flows, answer) = making.flows_here().ok_or_else(Vec::new)?;
+    let answer = settings.answer.is_some().then_some(answer);
+
+    let branches = flows
+        .into_iter()
+        .fold(Branches::new(), |branches, (id, flow)| {
+            branches.branch(
+                id,
+                flow,
+                |state: &FlowState| state.part("", state.input().clone()),
+                |state: &mut FlowState, part: FlowState| state.absorb(part),
+            )
+        });
+    let flow = Flow::builder("branches")
+        .branches("run", branches)
+        .chain(["run"]);
+
+    let inside = Inside {
+        id: making.id().into(),
+        prompt,
+        flow: flow
+            .build()
+            .map_err(|error| SettingProblem::new(error.to_string()))?,
+        leave: |_| Action::DEFAULT,
+    };
+    inside.made(
+        FlowState::begin_inside,
+        FlowState::inside_mut,
+        move |state, id| {
+            let inside = state.inside_mut(id);
+            let output = match &answer {
+                Some(answer) => filled(answer, "answer", inside)?,
+                None => {
+                    let outputs = inside.outputs().iter();
+                    let object: Json = outputs
+                        .map(|(id, output)| (id.clone(), json_of(output)))
+                        .collect();
+                    Output::new(object.to_string())
+                }
+            };
             Ok(inside.visit_around(id, output))
         },
     )

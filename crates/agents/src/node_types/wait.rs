@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::labels::{self, labels};
-use crate::load::LoadedSecrets;
 use crate::settings::{SettingProblem, duration};
+use crate::yaml::Secrets;
 use crate::{FlowState, Made, Making, NodeType, Output, Template};
 
 /// The settings of a wait.
@@ -89,7 +89,7 @@ struct Waiting {
     id: Arc<str>,
     reason: Template,
     actions: Vec<String>,
-    secrets: LoadedSecrets,
+    secrets: Secrets,
 }
 
 /// A usable answer.

@@ -40,17 +40,8 @@ impl Failures {
         }
     }
 
-    /// Adds a visit that failed.
-    pub(crate) fn push(&self, visit: Visit) {
-        self.add(visit, false);
-    }
-
-    /// Adds a visit that was stopped from outside.
-    pub(crate) fn push_stopped(&self, visit: Visit) {
-        self.add(visit, true);
-    }
-
-    fn add(&self, mut visit: Visit, is_stopped: bool) {
+    /// Adds a visit that failed, or that was stopped from outside.
+    pub(crate) fn push(&self, mut visit: Visit, is_stopped: bool) {
         visit.node.insert_str(0, &self.path);
 
         let mut kept = self.lock();
@@ -146,7 +137,7 @@ impl<'de> Deserialize<'de> for Failures {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let failures = Self::default();
         for visit in Vec::<Visit>::deserialize(deserializer)? {
-            failures.push(visit);
+            failures.push(visit, false);
         }
 
         Ok(failures)

@@ -4,7 +4,7 @@ mod saved;
 mod visit;
 
 pub(crate) use failures::Failures;
-pub use output::{Output, ToolUse};
+pub use output::Output;
 pub use visit::Visit;
 use visit::Visits;
 pub(crate) use visit::bounded;
@@ -204,14 +204,32 @@ impl FlowState {
     }
 
     pub(crate) fn begin_inside(&mut self, node: &str, input: Output) {
-        self.inside.insert(
-            node.to_owned(),
-            Self {
-                input,
-                failures: self.failures.inside(node),
-                ..Self::default()
-            },
-        );
+        let inside = self.part(node, input);
+        self.inside.insert(node.to_owned(), inside);
+    }
+
+    /// Returns the state of a part of this flow, whose [cost](Self::absorb) is added later.
+    pub(crate) fn part(&self, name: &str, input: Output) -> Self {
+        let failures = match name {
+            "" => self.failures.shared(),
+            name => self.failures.inside(name),
+        };
+        Self {
+            input,
+            failures,
+            ..Self::default()
+        }
+    }
+
+    /// Adds the visits and the inner states of a part.
+    pub(crate) fn absorb(&mut self, part: Self) {
+        self.reasonings.extend(part.reasonings);
+        self.solvings.extend(part.solvings);
+        self.inside.extend(part.inside);
+
+        for visit in part.visits.iter() {
+            self.put_visit(visit.clone());
+        }
     }
 
     /// Returns the visit of the node whose inner state this is. Failures are already part of the

@@ -1,5 +1,6 @@
 use cogwork_llm::{Block, Usage};
 use cogwork_thinking::Report;
+use cogwork_typed::ask::ToolUse;
 use serde::{Deserialize, Serialize};
 
 /// The input of a flow, or the output of a node.
@@ -40,21 +41,6 @@ fn is_zero(number: &u32) -> bool {
 
 fn is_nothing(usage: &Usage) -> bool {
     *usage == Usage::default()
-}
-
-/// A tool call and its result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ToolUse {
-    /// The name of the tool, as the model wrote it.
-    pub name: String,
-    /// The arguments, as the model wrote them.
-    pub arguments: String,
-    /// The result, or why the call failed.
-    pub result: String,
-    /// Whether it failed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub failed: bool,
 }
 
 impl Output {

@@ -1,9 +1,9 @@
 use std::collections::VecDeque;
 
-use cogwork_typed::ask::{Spent, Try};
+use cogwork_typed::ask::{Spent, ToolUse, Try};
 use serde::{Deserialize, Serialize};
 
-use super::output::{Output, ToolUse};
+use super::output::Output;
 
 /// A visit to a node of a flow of agents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

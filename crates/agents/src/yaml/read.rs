@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 32;
 pub(crate) fn read(
     text: &str,
     environment: &Environment,
-    secrets: &mut Secrets,
+    secrets: &Secrets,
     problems: &mut Problems,
 ) -> Option<Tree> {
     if text.len() > MAX_BYTES {
@@ -47,7 +47,7 @@ pub(crate) fn read(
 
 struct Reader<'r> {
     environment: &'r Environment,
-    secrets: &'r mut Secrets,
+    secrets: &'r Secrets,
     problems: &'r mut Problems,
     /// The collections that contain the current place.
     open: Vec<Open>,

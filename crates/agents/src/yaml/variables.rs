@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cogwork_llm::LlmError;
 use cogwork_text::Mask;
 
 use crate::quote::Name;
@@ -20,12 +21,16 @@ const MAX_VARIABLES: usize = 256;
 /// environment of the process.
 pub(crate) type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// The values that came from the environment, by the names of their variables.
+/// The values that came from the environment, by the names of their variables. Clones share them:
+/// clients and tools are created while the rest of the flow is still being read.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets {
+pub(crate) struct Secrets(Arc<Mutex<Known>>);
+
+#[derive(Default)]
+struct Known {
     values: BTreeMap<String, String>,
     /// Created on first use.
-    mask: OnceLock<Mask>,
+    mask: Option<Mask>,
 }
 
 impl Secrets {
@@ -37,33 +42,48 @@ impl Secrets {
     /// # Errors
     ///
     /// If there are [`MAX_VARIABLES`] others.
-    fn keep(&mut self, name: &str, value: &str) -> Result<(), TooManyVariables> {
-        if self.values.get(name).is_some_and(|known| known == value) {
+    fn keep(&self, name: &str, value: &str) -> Result<(), TooManyVariables> {
+        let mut known = self.lock();
+        if known.values.get(name).is_some_and(|known| known == value) {
             return Ok(());
         }
-        if self.values.len() >= MAX_VARIABLES && !self.values.contains_key(name) {
+        if known.values.len() >= MAX_VARIABLES && !known.values.contains_key(name) {
             return Err(TooManyVariables);
         }
 
-        self.values.insert(name.to_owned(), value.to_owned());
-        self.mask.take();
-
+        known.values.insert(name.to_owned(), value.to_owned());
+        known.mask = None;
         Ok(())
     }
 
-    /// Returns whether a value contains one of these characters.
-    pub(crate) fn hold(&self, characters: [char; 2]) -> bool {
-        self.values.values().any(|value| value.contains(characters))
+    /// Hides the values in the texts of an error.
+    pub(crate) fn hide_in(&self, error: LlmError) -> LlmError {
+        error.map_texts(|text| self.hide(text))
     }
 
     /// Replaces the values, and all parts of them, with the names of the variables.
     pub(crate) fn hide(&self, text: &str) -> String {
-        self.mask.get_or_init(|| self.mask()).hide(text)
+        let mut known = self.lock();
+        let Known { values, mask } = &mut *known;
+        mask.get_or_insert_with(|| Self::mask(values)).hide(text)
     }
 
-    fn mask(&self) -> Mask {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether a value contains one of these characters.
+    pub(crate) fn hold(&self, characters: [char; 2]) -> bool {
+        let known = self.lock();
+        known
+            .values
+            .values()
+            .any(|value| value.contains(characters))
+    }
+
+    fn mask(values: &BTreeMap<String, String>) -> Mask {
         let mut mask = Mask::new();
-        for (name, value) in &self.values {
+        for (name, value) in values {
             let label: Arc<str> = format!("${{{name}}}").into();
             for secret in secrets_of(value)
                 .into_iter()
@@ -111,7 +131,7 @@ fn pieces(value: &str) -> impl Iterator<Item = &str> {
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.values.keys()).finish()
+        f.debug_set().entries(self.lock().values.keys()).finish()
     }
 }
 
@@ -143,7 +163,7 @@ pub(super) struct Filled {
 pub(super) fn fill(
     raw: &str,
     environment: &Environment,
-    secrets: &mut Secrets,
+    secrets: &Secrets,
 ) -> Result<Filled, TooManyVariables> {
     let mut filled = Filled::default();
     let mut rest = raw;

@@ -12,7 +12,7 @@ use cogwork_agents::{Agent, FlowState, Output, Template, Tools};
 use cogwork_flow::{Action, Flow, Node, RunError};
 use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message,
-    ScriptedClient, ToolCall, Usage,
+    ScriptedClient, ToolCall, ToolChoice, Usage,
 };
 use cogwork_thinking::{
     Found, InMemory, Memory, MemoryError, Recall, RecallStage, Reflection, async_trait,
@@ -162,7 +162,7 @@ async fn a_reply_of_calls_alone_is_no_empty_answer() {
 
     assert_eq!(answer, "there is no tool `weather`; there are no tools");
 
-    let script = ScriptedClient::new([calls(&["Bergen"]), calls(&["Bergen"]), calls(&["Bergen"])]);
+    let script = ScriptedClient::new([1; 5].map(|_| calls(&["Bergen"])));
     let agent = Agent::new("a", script.clone())
         .with_tools(weather())
         .with_tool_rounds(2);
@@ -171,7 +171,11 @@ async fn a_reply_of_calls_alone_is_no_empty_answer() {
         ended.unwrap_err().to_string(),
         "flow `flow`, node `a`: exec failed: the model still calls tools after 2 rounds; expected an answer"
     );
-    assert_eq!((script.requests().len(), state.output("a")), (3, None));
+    assert_eq!((script.requests().len(), state.output("a")), (5, None));
+
+    // After the last round, the model has to answer without calls.
+    let last = script.requests().pop().unwrap();
+    assert_eq!(last.tool_choice(), Some(&ToolChoice::None));
 }
 
 #[tokio::test]

@@ -83,9 +83,8 @@ async fn each_call_is_approved(store: Store) {
         call("4", "send", "Cleo"),
     ];
     let script = script(calls);
-    let agent = Agent::new("clerk", script.clone())
-        .with_tools(tools(&sent))
-        .with_approval(["send"]);
+    let agent =
+        Agent::new("clerk", script.clone()).with_tools(tools(&sent).with_approval(["send"]));
     let flow = flow(agent);
 
     let paused = resume(&store, &flow).await.unwrap_err();
@@ -174,8 +173,7 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
     let store = Store::files(folder.path());
     let sent = Sent::default();
     let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
-        .with_tools(tools(&sent))
-        .with_approval(["send"]);
+        .with_tools(tools(&sent).with_approval(["send"]));
     let flow = flow(agent);
     let event = resume(&store, &flow).await.unwrap_err().event;
 
@@ -210,8 +208,7 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
 async fn a_visit_that_waits_for_a_person_has_not_failed() {
     let sent = Sent::default();
     let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
-        .with_tools(tools(&sent))
-        .with_approval(["send"]);
+        .with_tools(tools(&sent).with_approval(["send"]));
     let flow = flow(agent);
     let mut state = FlowState::new("Write to Ada.");
     let mut run = flow.begin().with_journal(MemoryJournal::new("7"));
@@ -233,8 +230,7 @@ async fn a_visit_that_is_stopped_during_another_call_has_failed() {
     });
     let calls = [call("1", "send", "Ada"), call("2", "hang", "Bob")];
     let agent = Agent::new("clerk", script(calls))
-        .with_tools(tools(&sent).with(hang).unwrap())
-        .with_approval(["send"]);
+        .with_tools(tools(&sent).with(hang).unwrap().with_approval(["send"]));
 
     let flow = flow(agent);
     let mut state = FlowState::new("Write to Ada.");
@@ -254,8 +250,7 @@ async fn a_visit_that_is_stopped_during_another_call_has_failed() {
 async fn without_a_journal_the_visit_fails_before_the_call() {
     let sent = Sent::default();
     let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
-        .with_tools(tools(&sent))
-        .with_approval(["send"]);
+        .with_tools(tools(&sent).with_approval(["send"]));
     let error = flow(agent)
         .run(&mut FlowState::new("Go."))
         .await
@@ -276,9 +271,7 @@ async fn a_person_sees_the_arguments_as_the_tool_reads_them() {
         call("2", "send", &hidden),
         ToolCall::new("3", "send", "not an object"),
     ];
-    let agent = Agent::new("clerk", script(calls))
-        .with_tools(tools(&sent))
-        .with_approval(["send"]);
+    let agent = Agent::new("clerk", script(calls)).with_tools(tools(&sent).with_approval(["send"]));
     let paused = resume(&store, &flow(agent)).await.unwrap_err();
 
     assert!(paused.why.ends_with(r#"{"to":"Eve"}"#), "{}", paused.why);

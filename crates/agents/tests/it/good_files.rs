@@ -431,6 +431,7 @@ edges: [{from: asker, to: two}]
           ],
           "spent": {
             "calls": 2,
+            "tool_calls": 1,
             "usage": {
               "prompt_tokens": 30,
               "completion_tokens": 3,

@@ -1,6 +1,7 @@
 //! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
 
 mod agent;
+mod any_state;
 mod approval;
 mod bad_files;
 mod good_files;
@@ -13,6 +14,7 @@ mod hostile_replies;
 mod model_servers;
 #[cfg(feature = "http")]
 mod models;
+mod new_nodes;
 #[cfg(not(feature = "mcp"))]
 mod no_servers;
 #[cfg(all(feature = "mcp", unix))]

@@ -113,11 +113,15 @@ fn its_outline() {
         outline.push_str(&format!("{name}: {}\n", keys.join(", ")));
     }
 
-    insta::assert_snapshot!(outline, @"
+    insta::assert_snapshot!(outline, @r"
     config.agent: 
+    config.branches: 
     config.chain_of_thought: 
+    config.map: 
     config.strategy: 
     config.subflow: 
+    config.template: 
+    config.tool: 
     config.wait: 
     edges: 
     mcp_server: args, command, env, folder, name, prefix, start_timeout, timeout, token, tools, url
@@ -128,13 +132,17 @@ fn its_outline() {
     provider.rules: else, rules
     provider.scripted: replies
     request: effort, max_tokens, seed, stop, temperature
-    settings.agent: actions, approve, asks_again, memory, prompt, role, thinking, tool_rounds, tools
+    settings.agent: actions, approve, asks_again, memory, output, prompt, role, thinking, tool_rounds, tools
+    settings.branches: answer, nodes, prompt
     settings.chain_of_thought: answer, early_end, history, language, limits, prompt, reading
+    settings.map: answer, at_once, edges, file, items, nodes, start
     settings.strategy: budget, prompt, strategy, table, tools, when_stopped
     settings.subflow: answer, edges, file, nodes, prompt, start
+    settings.template: actions, text
+    settings.tool: approve, arguments, tool
     settings.wait: actions, event, reason, timeout
     thinking: 
-    tools:
+    tools: 
     ");
 
     insta::assert_snapshot!(format!("{:#}", schema["$defs"]["request"]["properties"]["temperature"]), @r#"

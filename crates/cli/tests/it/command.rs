@@ -470,7 +470,15 @@ fn a_full_disk_is_told() {
 
 #[test]
 fn the_examples_say_what_their_headers_say() {
-    for file in ["review", "reflection", "analysis", "approval"] {
+    for file in [
+        "review",
+        "reflection",
+        "analysis",
+        "approval",
+        "triage",
+        "outline",
+        "opinions",
+    ] {
         let path = format!("examples/files/{file}.yaml");
         let text =
             fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../").to_owned() + &path)

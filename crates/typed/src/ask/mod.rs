@@ -63,6 +63,7 @@ mod repair;
 mod reporting;
 mod seconds;
 mod spent;
+mod tool_calls;
 
 pub use answer::{NoAnswer, is_missing, is_offered, no_answer, stated_answer};
 pub use asking::{Asking, Policy, Unanswered, Verdict, excerpt};
@@ -76,3 +77,4 @@ pub use record_call::{RecordedCall, call_label, record, record_call};
 pub use repair::{Repair, RepairKind};
 pub use reporting::{Reporting, report_tool_call};
 pub use spent::Spent;
+pub use tool_calls::{ToolCalls, ToolUse};

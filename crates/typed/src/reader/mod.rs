@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::AnswerKey;
-use crate::ask::{Repair, RepairKind, folded_name};
+use crate::ask::{Format, Repair, RepairKind, folded_name};
 use crate::candidates::{candidates, lines, said};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::{ANSWER, AnswerSchema, Form};
@@ -197,6 +197,19 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         self.form.asked().within(tokens)
     }
 
+    /// Returns the instruction to the model to answer with such a value, in this format.
+    pub fn instruction(&self, format: Format) -> String {
+        let keys = self.description();
+        let instruction = format!("Answer with one JSON object with these keys:\n{keys}");
+
+        // Small models copy the example, so it is only used if no schema shows the structure.
+        if matches!(format, Format::Schema | Format::FlatSchema) {
+            instruction
+        } else {
+            format!("{instruction}\n\nIts structure: {}", self.example())
+        }
+    }
+
     /// Returns the description of the answer for the model: a line for each key.
     pub fn description(&self) -> String {
         self.form.asked().keys().trim_start().to_owned()
@@ -336,6 +349,11 @@ impl AnswerReader<String> {
 }
 
 impl AnswerReader<Value> {
+    /// Creates a reader of values that a JSON Schema describes.
+    pub fn of_schema(schema: &Value) -> Self {
+        Self::of_form(Form::of_schema(schema))
+    }
+
     /// Creates a reader of objects with these keys, for questions that are put together when a
     /// program runs. The value is the object.
     pub fn of_keys(keys: impl IntoIterator<Item = AnswerKey>) -> Self {

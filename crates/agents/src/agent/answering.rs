@@ -1,0 +1,280 @@
+//! From a request to an answer: calls to the model and to tools.
+
+use cogwork_flow::Action;
+use cogwork_llm::{
+    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
+    ResponseLimits, ToolCall, ToolChoice,
+};
+use cogwork_typed::ask::{Asking, Format, Limit, Meter, Policy, ToolUse, Unanswered, Verdict};
+
+use super::attempt::Attempt;
+use super::expected::{Unusable, not_empty};
+use super::{Agent, AgentErrorKind};
+use crate::Output;
+
+/// The maximum number of tool calls of a reply. If there are more, the visit fails.
+const MAX_CALLS: usize = 1_000;
+
+impl<T: Send + 'static> Agent<T> {
+    /// Asks for the answer, lets the thinking modes work on it, and reads it.
+    pub(super) async fn answer(
+        &self,
+        request: ChatRequest,
+        attempt: &Attempt<'_>,
+    ) -> Result<(Output, Action), AgentErrorKind> {
+        let thinking = self.thinking.begin_with(&attempt.meter, request);
+        let generating = thinking.await.map_err(AgentErrorKind::Client)?;
+
+        let mut question = Question::new(self, attempt, generating.request().clone());
+        // The generation measures its calls itself.
+        let uncounted = Meter::default();
+        let asked = question.ask(&generating, &uncounted, self.asks_again);
+        let draft = asked.await?;
+        let mut request = question.conversation();
+
+        let ended = generating.end(request.clone(), draft).await;
+        let generation = ended.map_err(AgentErrorKind::Client)?;
+        let response = generation.response;
+        let thinking = Some(generation.report).filter(|report| {
+            !(report.hooks.is_empty()
+                && report.memory.is_empty()
+                && report.memory_failures.is_empty())
+        });
+        let mut output = Output {
+            blocks: generation.blocks,
+            thinking,
+            truncated: is_truncated(&response),
+            ..Output::default()
+        };
+
+        let unusable = match self.expected.answer(response.text()) {
+            Ok((text, action)) => {
+                output.text = text;
+                return Ok((output, action));
+            }
+            Err(unusable) => unusable,
+        };
+        attempt.complain(&unusable.problem);
+        request.push(response.message());
+        request.push(Message::user(unusable.complaint));
+
+        // Tool calls are no longer allowed at this point, and the answer was the first attempt.
+        let asked = match self.asks_again.checked_sub(1) {
+            Some(more) => {
+                let request = request.with_tool_choice(ToolChoice::None);
+                let mut question = Question::new(self, attempt, request).with_end();
+                let client = self.thinking.client();
+                question.ask(client, &attempt.meter, more).await
+            }
+            None => Err(unusable.kind),
+        };
+
+        output.text = response.into_text();
+        self.expected.complete(output, asked)
+    }
+}
+
+pub(super) fn is_truncated(response: &ChatResponse) -> bool {
+    let reason = response.finish_reason();
+    matches!(reason, FinishReason::Length | FinishReason::ContentFilter)
+}
+
+/// What the model is asked, and how its replies are judged.
+struct Question<'a, T> {
+    agent: &'a Agent<T>,
+    attempt: &'a Attempt<'a>,
+    request: ChatRequest,
+    /// The tool calls so far, and their results.
+    follow_up: Vec<Message>,
+    /// The number of replies with tool calls.
+    rounds: u32,
+    /// Whether replies must be readable, since no thinking mode changes them.
+    is_end: bool,
+    /// Why no further call is made.
+    stopped: Option<AgentErrorKind>,
+}
+
+impl<'a, T: Send + 'static> Question<'a, T> {
+    fn new(agent: &'a Agent<T>, attempt: &'a Attempt<'a>, request: ChatRequest) -> Self {
+        Self {
+            agent,
+            attempt,
+            request,
+            follow_up: Vec::new(),
+            rounds: 0,
+            is_end: false,
+            stopped: None,
+        }
+    }
+
+    fn with_end(self) -> Self {
+        Self {
+            is_end: true,
+            ..self
+        }
+    }
+
+    /// Asks until a reply can be used. The attempt keeps every reply.
+    async fn ask(
+        &mut self,
+        client: &dyn LlmClient,
+        meter: &Meter,
+        asks_again: u32,
+    ) -> Result<ChatResponse, AgentErrorKind> {
+        let agent = self.agent;
+        let has_tools = !agent.tools.is_empty() && !self.is_end;
+        let formats = agent.expected.formats(client.capabilities(), has_tools);
+
+        let asking = Asking::new(client, &agent.refused, formats)
+            .with_meter(meter)
+            .with_asks_again(asks_again)
+            // The client records its calls, including those of hooks, under the hash of the request.
+            .with_recording(false);
+        let mut kept = Kept {
+            asking,
+            attempt: self.attempt,
+        };
+
+        match kept.asking.run(self).await {
+            Ok(response) => Ok(response),
+            Err(Unanswered::Unusable(unusable)) => Err(unusable.kind),
+            Err(Unanswered::Stopped(kind)) => Err(kind),
+            Err(Unanswered::Client(error)) => Err(AgentErrorKind::Client(error)),
+        }
+    }
+
+    /// Returns the request with the tool calls and their results.
+    fn conversation(self) -> ChatRequest {
+        let mut request = self.request;
+        for message in self.follow_up {
+            request.push(message);
+        }
+        request
+    }
+
+    fn may_call(&self) -> bool {
+        !self.is_end && self.rounds < self.agent.tool_rounds
+    }
+
+    async fn call_tools(&mut self, response: &ChatResponse) -> Verdict<ChatResponse, Unusable> {
+        let limits = ResponseLimits::default().with_tool_calls(MAX_CALLS);
+        if let Err(error) = limits.check(response) {
+            return self.stop(AgentErrorKind::Client(error.into()));
+        }
+
+        if !self.may_call() {
+            let reason = "the call was not made, because of the limit of rounds".to_owned();
+            let not_made = |call: &ToolCall| ToolUse::new(call, Err(reason.clone()));
+            self.attempt
+                .keep_tools(response.tool_calls().iter().map(not_made));
+
+            let rounds = self.agent.tool_rounds;
+            return unusable(Unusable {
+                kind: AgentErrorKind::TooManyToolCalls { rounds },
+                problem: "the reply calls tools after the last round".to_owned(),
+                complaint: "No further tool can be called. Write your answer.".to_owned(),
+            });
+        }
+
+        self.rounds += 1;
+        let calls = &self.attempt.calls;
+        let made = calls.make(response, self.rounds, &self.attempt.meter);
+        let made = match made.await {
+            Ok(made) => made,
+            Err(error) => return self.stop(AgentErrorKind::CannotWait(error)),
+        };
+
+        let results = made.iter().zip(response.tool_calls());
+        let results = results.map(|(used, call)| used.message(call));
+        let messages: Vec<_> = std::iter::once(response.message()).chain(results).collect();
+        self.attempt.keep_tools(made);
+        self.follow_up.extend(messages.iter().cloned());
+        Verdict::Continue { messages }
+    }
+
+    /// Ends the asking before the next call.
+    fn stop(&mut self, kind: AgentErrorKind) -> Verdict<ChatResponse, Unusable> {
+        self.stopped = Some(kind);
+        Verdict::Continue {
+            messages: Vec::new(),
+        }
+    }
+}
+
+impl<T: Send + 'static> Policy for Question<'_, T> {
+    type Reply = ChatResponse;
+    type Problem = Unusable;
+    type Stop = AgentErrorKind;
+
+    fn request(&self, format: Format) -> ChatRequest {
+        let request = self.request.clone();
+        let request = match self.agent.expected.reply_format(format) {
+            Some(format) => request.with_format(format),
+            None => request,
+        };
+
+        if self.may_call() || self.agent.tools.is_empty() {
+            request
+        } else {
+            request.with_tool_choice(ToolChoice::None)
+        }
+    }
+
+    fn fit(
+        &mut self,
+        meter: &Meter,
+        request: ChatRequest,
+        _: Format,
+    ) -> Result<ChatRequest, AgentErrorKind> {
+        match self.stopped.take() {
+            Some(kind) => Err(kind),
+            None => Ok(meter.fit(request, 1)?),
+        }
+    }
+
+    async fn judge(
+        &mut self,
+        response: &ChatResponse,
+        _: Format,
+    ) -> Verdict<ChatResponse, Unusable> {
+        // The thinking is not part of the answer.
+        let response = response.clone().separate_thinking();
+        if !response.tool_calls().is_empty() && !self.is_end {
+            return self.call_tools(&response).await;
+        }
+
+        let read = if self.is_end {
+            self.agent.expected.answer(response.text()).map(drop)
+        } else {
+            not_empty(response.text())
+        };
+        match read {
+            Ok(()) => Verdict::Usable(response),
+            Err(problem) => unusable(problem),
+        }
+    }
+}
+
+fn unusable(problem: Unusable) -> Verdict<ChatResponse, Unusable> {
+    let message = Message::user(problem.complaint.as_str());
+    Verdict::Unusable { problem, message }
+}
+
+/// An asking whose replies are kept when it ends, even if it is dropped.
+struct Kept<'a> {
+    asking: Asking<'a>,
+    attempt: &'a Attempt<'a>,
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        self.attempt.keep_tries(&self.asking.log().tries);
+    }
+}
+
+impl From<Limit> for AgentErrorKind {
+    fn from(limit: Limit) -> Self {
+        let message = format!("the limit of {limit} allows no further call");
+        Self::Client(LlmError::new(LlmErrorKind::Budget, message))
+    }
+}

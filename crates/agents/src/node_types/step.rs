@@ -1,0 +1,184 @@
+//! Steps without a model: a filled template, and a call of a tool.
+
+use std::collections::BTreeMap;
+
+use cogwork_flow::{Action, Node, from_fn};
+use cogwork_llm::{ChatResponse, ToolCall};
+use cogwork_text::{Name, NameList};
+use cogwork_tools::Tools;
+use cogwork_typed::ask::{Meter, ToolCalls, ToolUse};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use super::inside::{NoAnswer, filled};
+use super::labels::{self, labels};
+use crate::settings::SettingProblem;
+use crate::{FlowState, Made, Making, NodeType, Output, Template};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TextSettings {
+    /// The text, with slots: {input}, {last}, and the id of any node.
+    text: String,
+    /// The actions of which the text names one. Default: none; it leaves by `default`.
+    #[serde(default)]
+    #[schemars(length(max = 50), schema_with = "labels")]
+    actions: Vec<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ToolSettings {
+    /// The name of the tool.
+    #[schemars(extend("x-environment" = false))]
+    tool: String,
+    /// The arguments. Texts have slots: {input}, {last}, and the id of any node. Default: none.
+    #[serde(default)]
+    arguments: BTreeMap<String, Json>,
+    /// Whether the call needs a person's approval. The run needs a journal. Default: false.
+    #[serde(default)]
+    approve: bool,
+}
+
+pub(super) fn node_types() -> [NodeType; 2] {
+    [
+        NodeType::new("template", "A text with slots, without a model.", template),
+        NodeType::new("tool", "A call of a tool, without a model.", tool),
+    ]
+}
+
+fn template(
+    settings: TextSettings,
+    making: &mut Making<'_, '_>,
+) -> Result<Made, Vec<SettingProblem>> {
+    let text = making.template("text", &settings.text)?;
+    let problems = labels::problems(&settings.actions);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+
+    let id = making.id().to_owned();
+    let actions: Vec<Action> = settings.actions.iter().map(Action::new).collect();
+    let declared = match actions.as_slice() {
+        [] => vec![Action::DEFAULT],
+        actions => actions.to_vec(),
+    };
+    let node = from_fn(move |state: &mut FlowState| {
+        let output = filled(&text, "text", state)?;
+        let action = action_of(&output.text, &actions)?;
+        state.put(&id, output);
+        Ok(action)
+    });
+    Ok(Made::node(node.with_actions(&declared)))
+}
+
+fn action_of(text: &str, actions: &[Action]) -> Result<Action, NoAnswer> {
+    if actions.is_empty() {
+        return Ok(Action::DEFAULT);
+    }
+
+    let named = actions.iter().find(|action| action.as_str() == text.trim());
+    named.cloned().ok_or_else(|| {
+        let known = NameList::or(actions.iter().map(Action::as_str));
+        NoAnswer(format!(
+            "`{}` names no action; expected {known}",
+            Name(text.trim())
+        ))
+    })
+}
+
+fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+    let names = [settings.tool];
+    let tools = making.tools("", &names);
+    let tools = tools.map_err(|problems| at("tool", problems))?;
+    let [tool] = names;
+
+    let mut arguments = BTreeMap::new();
+    for (name, value) in settings.arguments {
+        let value = match value {
+            Json::String(text) => {
+                Argument::Text(making.template(&format!("arguments.{name}"), &text)?)
+            }
+            other => Argument::Json(other),
+        };
+        arguments.insert(name, value);
+    }
+
+    Ok(Made::node(ToolStep {
+        id: making.id().to_owned(),
+        tools: match settings.approve {
+            true => tools.with_approval([tool.as_str()]),
+            false => tools,
+        },
+        tool,
+        arguments,
+    }))
+}
+
+fn at(setting: &str, problems: Vec<SettingProblem>) -> Vec<SettingProblem> {
+    let problems = problems.into_iter();
+    problems
+        .map(|problem| SettingProblem::new(problem.message()).at(setting))
+        .collect()
+}
+
+/// A call of a tool as a node.
+struct ToolStep {
+    id: String,
+    tools: Tools,
+    tool: String,
+    arguments: BTreeMap<String, Argument>,
+}
+
+enum Argument {
+    Text(Template),
+    Json(Json),
+}
+
+impl Node<FlowState> for ToolStep {
+    type Prep = ToolCall;
+    type Exec = ToolUse;
+    type Error = NoAnswer;
+
+    fn is_composite(&self) -> bool {
+        true
+    }
+
+    fn prep(&self, state: &mut FlowState) -> Result<ToolCall, NoAnswer> {
+        self.tools
+            .ready()
+            .map_err(|error| NoAnswer(error.to_string()))?;
+
+        let mut arguments = Map::new();
+        for (name, argument) in &self.arguments {
+            let value = match argument {
+                Argument::Text(template) => filled(template, name, state)?.text.into(),
+                Argument::Json(value) => value.clone(),
+            };
+            arguments.insert(name.clone(), value);
+        }
+
+        let arguments = Json::Object(arguments).to_string();
+        Ok(ToolCall::new("call_1", self.tool.as_str(), arguments))
+    }
+
+    async fn exec(&self, call: &ToolCall) -> Result<ToolUse, NoAnswer> {
+        let calls = ToolCalls::new(&self.tools, "the flow");
+        let requested = ChatResponse::default().with_tool_calls([call.clone()]);
+        let made = calls.make(&requested, 1, &Meter::default()).await;
+
+        let made = made.map_err(|error| NoAnswer(error.to_string()))?;
+        match made.into_iter().next() {
+            Some(used) if !used.failed => Ok(used),
+            failed => Err(NoAnswer(failed.map(|used| used.result).unwrap_or_default())),
+        }
+    }
+
+    fn post(&self, state: &mut FlowState, _: ToolCall, used: ToolUse) -> Result<Action, NoAnswer> {
+        let mut output = Output::new(used.result.as_str());
+        output.tools = vec![used];
+        state.put(&self.id, output);
+        Ok(Action::DEFAULT)
+    }
+}

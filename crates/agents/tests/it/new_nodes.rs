@@ -1,0 +1,194 @@
+//! The node types `map`, `branches`, `template` and `tool`, and agents that answer with a value.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use std::path::Path;
+
+use cogwork_agents::{FlowState, Loader, Tools};
+use cogwork_flow::journal::MemoryJournal;
+use cogwork_tools::function;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+#[derive(Deserialize, JsonSchema)]
+struct Sum {
+    numbers: Vec<f64>,
+    unit: String,
+}
+
+fn loader() -> Loader {
+    let sum = |Sum { numbers, unit }: Sum| async move {
+        Ok(format!("{} {unit}", numbers.iter().sum::<f64>()))
+    };
+    Loader::new().with_tools(Tools::new().with(function("sum", "Adds.", sum)).unwrap())
+}
+
+/// Runs a flow, and returns its answer, or the error.
+async fn answer(text: &str, input: &str) -> String {
+    let loaded = loader().load_text("flow.yaml", text).unwrap();
+    let mut state = FlowState::new(input);
+    match loaded.flow().run(&mut state).await {
+        Ok(_) => loaded.answer(&state).unwrap().text,
+        Err(error) => error.to_string(),
+    }
+}
+
+fn problems(text: &str) -> String {
+    let loaded = loader().load_text("flow.yaml", text);
+    loaded.map_or_else(|error| format!("{error:#}"), |_| "none".to_owned())
+}
+
+async fn example(name: &str, input: &str) -> (String, FlowState) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/files");
+    let loaded = loader().load(folder.join(name)).unwrap();
+    let mut state = FlowState::new(input);
+    loaded.flow().run(&mut state).await.unwrap();
+
+    // A state can be saved and restored.
+    let json = serde_json::to_string(&state).unwrap();
+    let state: FlowState = serde_json::from_str(&json).unwrap();
+    (loaded.answer(&state).unwrap().text, state)
+}
+
+#[tokio::test]
+async fn an_agent_answers_with_a_value_whose_keys_are_slots() {
+    let (answer, state) = example("triage.yaml", "It crashes.").await;
+    assert_eq!(
+        answer,
+        "Thank you. The problem with \"saving\" is filed with urgency 3."
+    );
+    assert_eq!(
+        state.output("reader").unwrap().text,
+        r#"{"kind":"bug","subject":"saving","urgency":3}"#
+    );
+
+    let (answer, _) = example("triage.yaml", "How much is it?").await;
+    assert_eq!(answer, "A colleague will answer you soon.");
+}
+
+#[tokio::test]
+async fn a_map_runs_a_flow_for_each_item_in_order() {
+    let (answer, state) = example("outline.yaml", "rain").await;
+    assert_eq!(
+        answer,
+        "# rain\n[\"Clouds are water that waits.\",\"Drops fall when they are heavy enough.\"]"
+    );
+    assert_eq!(state.calls(), 3);
+    let map = state.visits().nth(1).unwrap();
+    let items: Vec<_> = map.inside.iter().map(|visit| visit.node.as_str()).collect();
+    assert_eq!((items, map.spent.calls), (vec!["1", "2"], 2));
+}
+
+const SQUARES: &str = "
+nodes:
+  - id: squares
+    type: map
+    config:
+      nodes: [{id: a, type: template, config: {text: '<{input}>'}}]
+";
+
+#[tokio::test]
+async fn the_items_of_a_map_are_a_list_in_json_or_one_that_a_model_wrote() {
+    assert_eq!(
+        answer(SQUARES, r#"["a", {"b": 1}, 2]"#).await,
+        r#"["<a>","<{\"b\":1}>","<2>"]"#
+    );
+    assert_eq!(
+        answer(SQUARES, "Here they are:\n- one\n- two").await,
+        r#"["<one>","<two>"]"#
+    );
+    assert_eq!(answer(SQUARES, "[]").await, "[]");
+
+    let many = serde_json::to_string(&vec![0; 1_001]).unwrap();
+    insta::assert_snapshot!(answer(SQUARES, &many).await, @"flow `flow/squares/run`, node `item`: prep failed: `items` has 1001 items; expected at most 1000");
+}
+
+#[tokio::test]
+async fn branches_run_side_by_side_on_the_same_input() {
+    let (answer, state) = example("opinions.yaml", "Mondays?").await;
+    assert_eq!(answer, "Meet on Tuesdays.");
+    assert_eq!(state.calls(), 3);
+
+    let text = "
+nodes:
+  - id: both
+    type: branches
+    config:
+      prompt: '{input}!'
+      nodes:
+        - {id: a, type: template, config: {text: '{input}'}}
+        - {id: b, type: subflow, config: {nodes: [{id: c, type: template, config: {text: '[1]'}}]}}
+";
+    assert_eq!(self::answer(text, "x").await, r#"{"a":"x!","b":[1]}"#);
+}
+
+#[tokio::test]
+async fn steps_without_a_model_fill_texts_choose_actions_and_call_tools() {
+    let text = "
+nodes:
+  - id: add
+    type: tool
+    config: {tool: sum, arguments: {numbers: [1, 2.5], unit: '{input}'}}
+  - {id: kind, type: template, config: {text: '{add}', actions: [3.5 km, other]}}
+edges:
+  - {from: add, to: kind}
+  - {from: kind, action: 3.5 km, to: end}
+  - {from: kind, action: other, to: add}
+";
+    assert_eq!(answer(text, "km").await, "3.5 km");
+    insta::assert_snapshot!(answer(text, "miles").await, @"flow `flow`, node `kind`: post failed: `3.5 miles` names no action; expected `3.5 km` or `other`");
+
+    let text =
+        "nodes: [{id: add, type: tool, config: {tool: sum, arguments: {numbers: '{input}'}}}]";
+    insta::assert_snapshot!(answer(text, "x").await, @r#"flow `flow`, node `add`: exec failed: bad input for the tool `sum`: found the string "x"; expected an array"#);
+}
+
+#[tokio::test]
+async fn a_call_of_a_tool_can_wait_for_approval() {
+    let text = "nodes: [{id: add, type: tool, config: {tool: sum, approve: true, arguments: {numbers: [1], unit: m}}}]";
+    let loaded = loader().load_text("flow.yaml", text).unwrap();
+    let mut state = FlowState::new("");
+    let mut run = loaded.flow().begin().with_journal(MemoryJournal::new("7"));
+    let paused = run
+        .finish(&mut state)
+        .await
+        .unwrap_err()
+        .into_paused()
+        .unwrap();
+    assert_eq!(
+        paused.why,
+        r#"the flow wants to call the tool `sum` with {"numbers":[1],"unit":"m"}"#
+    );
+
+    run.deliver(&paused.event, &true).await.unwrap();
+    run.finish(&mut state).await.unwrap();
+    assert_eq!(state.last().text, "1 m");
+}
+
+#[test]
+fn their_problems_have_places() {
+    insta::assert_snapshot!(problems("
+nodes:
+  - {id: a, type: map, config: {items: '{b}', at_once: 0}}
+  - {id: b, type: branches, config: {nodes: [{id: c, type: template, config: {text: '{b.x} {d.x}'}}]}}
+  - {id: c, type: template, config: {text: '{b.x} {d.x}', actions: [x, x]}}
+  - {id: d, type: tool, config: {tool: add, arguments: {a: '{e}'}}}
+  - {id: f, type: agent, config: {provider: rules, rules: [], output: {schema: []}}}
+  - {id: g, type: agent, config: {provider: rules, rules: [], actions: [a], output: {schema: {}}}}
+"), @r"
+    flow.yaml:3:56: nodes[0].config.at_once: the number is too small; expected at least 1
+    flow.yaml:4:10: nodes[1]: no edges lead from the start to `b`; expected an edge with `to: b`
+    flow.yaml:4:85: nodes[1].config.nodes[0].config.text: unknown slot `{b.x}`; known slots: `{input}`, `{last}`, `{c}`, and `{{` for a brace
+    flow.yaml:5:10: nodes[2]: no edges lead from the start to `c`; expected an edge with `to: c`
+    flow.yaml:5:72: nodes[2].config.actions[1]: the action `x` is listed twice; expected each once
+    flow.yaml:6:10: nodes[3]: no edges lead from the start to `d`; expected an edge with `to: d`
+    flow.yaml:6:40: nodes[3].config.tool: there is no tool `add`; expected `sum`
+    flow.yaml:7:10: nodes[4]: no edges lead from the start to `f`; expected an edge with `to: f`
+    flow.yaml:7:80: nodes[4].config.output.schema: expected a mapping, found a list
+    flow.yaml:8:10: nodes[5]: no edges lead from the start to `g`; expected an edge with `to: g`
+    flow.yaml:8:85: nodes[5].config.output: a value names no action; remove `output` or `actions`
+    ");
+}
