@@ -94,7 +94,6 @@ mod node_types;
 mod providers;
 mod quote;
 mod schema;
-mod servers;
 mod yaml;
 
 pub use cogwork_thinking::{Recall, Registry, Report};

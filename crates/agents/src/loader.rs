@@ -66,6 +66,8 @@ pub struct Loader {
     modes: Registry,
     environment: Environment,
     connects: bool,
+    /// The model in place of those that the files name.
+    model: Option<String>,
     wrapper: Option<Arc<Wrapper>>,
 }
 
@@ -111,6 +113,7 @@ impl Loader {
             modes: Registry::with_built_in(),
             environment: Arc::new(|_: &str| None),
             connects: true,
+            model: None,
             wrapper: None,
         }
     }
@@ -159,10 +162,7 @@ impl Loader {
     /// `openai`, instead of the model that the file names. By default, it is the one in the file.
     #[must_use]
     pub fn with_model(mut self, model: &str) -> Self {
-        for provider in self.providers.values_mut() {
-            *provider = provider.clone().with_model(model);
-        }
-
+        self.model = Some(model.to_owned());
         self
     }
 
@@ -273,6 +273,10 @@ impl Loader {
             Some(wrap) => wrap(id, client),
             None => client,
         }
+    }
+
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.model.as_deref()
     }
 
     pub(crate) fn connects(&self) -> bool {

@@ -13,7 +13,7 @@ pub(crate) struct Found {
     pub(crate) path: Path,
     pub(crate) message: String,
     /// Whether the rest of the mapping was checked as if this problem did not exist.
-    pub(crate) is_tag: bool,
+    pub(crate) is_of_tag: bool,
 }
 
 impl Found {
@@ -22,15 +22,15 @@ impl Found {
             place,
             path: path.clone(),
             message: message.into(),
-            is_tag: false,
+            is_of_tag: false,
         }
     }
 
-    /// Creates a problem of the key that selects the kind of a mapping.
-    pub(crate) fn tag(place: Place, path: &Path, message: String) -> Self {
+    /// Marks a problem of the key that selects the kind of a mapping.
+    pub(crate) fn of_tag(self) -> Self {
         Self {
-            is_tag: true,
-            ..Self::new(place, path, message)
+            is_of_tag: true,
+            ..self
         }
     }
 }
@@ -49,8 +49,8 @@ impl Problems {
         }
     }
 
-    pub(crate) fn extend(&mut self, other: Self) {
-        other.0.into_iter().for_each(|found| self.push(found));
+    pub(crate) fn extend(&mut self, others: impl IntoIterator<Item = Found>) {
+        others.into_iter().for_each(|found| self.push(found));
     }
 
     pub(crate) fn is_full(&self) -> bool {

@@ -88,29 +88,9 @@ impl Provider {
         }
     }
 
-    pub(crate) fn has_model(&self) -> bool {
-        self.model_setting.is_some()
-    }
-
-    /// Uses this model instead of the one in the settings.
-    pub(crate) fn with_model(self, model: &str) -> Self {
-        let Some(setting) = self.model_setting else {
-            return self;
-        };
-
-        let make = self.make;
-        let model = Json::from(model);
-        let with_model = move |mut settings: Json| {
-            if let Some(settings) = settings.as_object_mut() {
-                settings.insert(setting.to_owned(), model.clone());
-            }
-            make(settings)
-        };
-
-        Self {
-            make: Arc::new(with_model),
-            ..self
-        }
+    /// Returns the setting with the name of the model, if there is one.
+    pub(crate) fn model_setting(&self) -> Option<&'static str> {
+        self.model_setting
     }
 
     /// Returns the name.

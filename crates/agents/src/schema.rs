@@ -4,7 +4,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::check::{ENVIRONMENT, NOUN, TOOL};
-use crate::servers::ServerSettings;
+use crate::load::ServerSettings;
 use crate::settings::{RequestSettings, properties, schema_of};
 use crate::{Loader, NodeType, Provider};
 
@@ -15,7 +15,11 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
     let mut definitions = Map::new();
     definitions.insert("nodes".to_owned(), nodes(loader));
     definitions.insert("edges".to_owned(), edges());
-    definitions.insert("tools".to_owned(), tools(loader));
+    definitions.insert("tool".to_owned(), tool(loader));
+    definitions.insert(
+        "tools".to_owned(),
+        json!({"type": "array", "items": {"$ref": "#/$defs/tool"}}),
+    );
     definitions.insert(SERVER.to_owned(), schema_of::<ServerSettings>());
     definitions.insert("thinking".to_owned(), thinking(loader));
     definitions.insert(REQUEST.to_owned(), schema_of::<RequestSettings>());
@@ -126,12 +130,11 @@ fn edges() -> Json {
     })
 }
 
-fn tools(loader: &Loader) -> Json {
+fn tool(loader: &Loader) -> Json {
     let names: Vec<_> = loader.tools().names().collect();
     // Those of the servers in the file aren't known here.
     let name = [json!({"enum": names}), json!({"type": "string"})];
-    let name = json!({"anyOf": name, NOUN: "tool", TOOL: true, ENVIRONMENT: false});
-    json!({"type": "array", "items": name})
+    json!({"anyOf": name, NOUN: "tool", TOOL: true, ENVIRONMENT: false})
 }
 
 fn thinking(loader: &Loader) -> Json {

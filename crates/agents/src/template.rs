@@ -1,6 +1,5 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use serde_json::Value as Json;
 
@@ -266,14 +265,4 @@ fn value_of(output: Option<&Json>, keys: &str) -> String {
 /// Returns the character at this offset.
 fn after_brace(text: &str, at: usize) -> Option<char> {
     text.get(at..)?.chars().next()
-}
-
-impl fmt::Display for Template {
-    /// Writes the template as it was parsed.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|piece| match piece {
-            Piece::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}")),
-            Piece::Slot(slot) => write!(f, "{{{slot}}}"),
-        })
-    }
 }

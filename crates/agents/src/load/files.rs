@@ -6,9 +6,7 @@ use std::sync::Arc;
 use cogwork_text::files::{Access, FileId, Folder, read_text};
 
 use super::file_place::told;
-use super::file_tools::FileTools;
 use super::loading::{Assembled, Loading, OpenFile, Source};
-use super::tools::names_of_tools;
 use crate::check::check;
 use crate::problem::{Found, Problems};
 use crate::yaml::{self, Path};
@@ -34,14 +32,8 @@ impl Loading<'_> {
 
     /// Loads the flow in a text.
     pub(crate) fn load_text(mut self, name: &str, text: &str) -> Result<FileFlow, FileError> {
-        let flow = self.text(
-            Source {
-                name: name.into(),
-                folder: None,
-                tools: self.tools_of_program(),
-            },
-            text,
-        );
+        let source = self.source(name, None);
+        let flow = self.text(source, text);
         self.whole(flow)
     }
 
@@ -109,15 +101,8 @@ impl Loading<'_> {
         let text = read_text(&file, most).map_err(|error| told(&error))?;
 
         self.open.push(OpenFile { id, name });
-        let flow = self.text(
-            Source {
-                name: shown.into(),
-                folder: Some(folder.clone()),
-                tools: self.tools_of_program(),
-            },
-            &text,
-        );
-
+        let source = self.source(shown, Some(folder.clone()));
+        let flow = self.text(source, &text);
         self.open.pop();
         Ok(flow)
     }
@@ -152,10 +137,15 @@ impl Loading<'_> {
         Ok(())
     }
 
-    fn tools_of_program(&self) -> FileTools {
+    fn source(&self, name: &str, folder: Option<Folder>) -> Source {
         let secrets = self.secrets.clone();
         let tools = self.loader.tools().clone();
-        FileTools::new(tools.with_secrets(move |text| secrets.hide(text)))
+        Source {
+            name: name.into(),
+            folder,
+            tools: tools.with_secrets(move |text| secrets.hide(text)),
+            has_unknown_tools: false,
+        }
     }
 
     fn text(&mut self, mut source: Source, text: &str) -> Option<Assembled> {
@@ -163,9 +153,10 @@ impl Loading<'_> {
         let tree = yaml::read(text, self.loader.environment(), &self.secrets, &mut found);
 
         let flow = tree.and_then(|tree| {
-            let names = names_of_tools(&tree);
-            check(&tree, &self.schema, names.as_deref(), &mut found);
-            source.tools = self.tools_of(&source, &tree, &mut found);
+            self.add_tools(&mut source, &tree, &mut found);
+            let tools: Vec<&str> = source.tools.names().collect();
+            let tools = (!source.has_unknown_tools).then_some(tools);
+            check(&tree, &self.schema, tools.as_deref(), &mut found);
             self.flow(&source, &tree, &Path::default(), &mut found)
         });
 

@@ -1,15 +1,14 @@
 //! Creates the nodes and edges of a flow, either of a file or inside a node.
 
-use cogwork_flow::{Action, Flow};
+use cogwork_flow::Flow;
 use serde_json::Value as Json;
 
-use super::ids::NodeIds;
 use super::loading::{Assembled, Loading, MAX_NODES, Source};
 use super::making::Making;
-use super::wiring::{END, Edge, Wiring};
+use super::wiring::{END, NodeIds, Wiring, text_at};
 use crate::node_type::Made;
 use crate::problem::{Found, Problems};
-use crate::quote::{Name, list};
+use crate::quote::Name;
 use crate::yaml::{Path, Tree};
 use crate::{FlowState, Template, TemplateError};
 
@@ -27,29 +26,11 @@ impl Loading<'_> {
         found: &mut Problems,
     ) -> Option<Assembled> {
         let (ids, made) = self.nodes(source, tree, path, found)?;
-        let nodes = tree.get("nodes").map(Tree::items).unwrap_or_default();
         let answer = self.answer(tree, &ids, path, found);
-        let start = tree.get("start");
-        let wiring = Wiring {
-            ids: &ids,
-            places: nodes
-                .iter()
-                .map(|node| node.get("id").unwrap_or(node).place)
-                .collect(),
-            edges: edges(tree, path, found),
-            start: start.and_then(Tree::text).or_else(|| ids.iter().next())?,
-            start_place: start.unwrap_or(tree).place,
-            path,
-        };
 
         let name = tree.get("name").and_then(Tree::text).unwrap_or("flow");
+        let wiring = Wiring::of(tree, path, &ids, found);
         let flow = wiring.build(name, made, found)?;
-        if found.is_empty()
-            && let Some(problem) = endless(&flow, &wiring)
-        {
-            found.push(problem);
-        }
-
         found.is_empty().then_some(Assembled { flow, answer })
     }
 
@@ -68,10 +49,11 @@ impl Loading<'_> {
         let made = made.filter(|_| found.is_empty())?;
 
         let flows = ids.iter().zip(made).map(|(id, made)| {
-            let builder = (made.add)(Flow::builder(id).start(id), id.to_owned());
-            let builder = made
-                .actions
-                .into_iter()
+            let Made { actions, add } = made;
+            let builder = add(Flow::builder(id).start(id), id.to_owned());
+            let mut actions = actions.into_iter();
+            let builder = actions
+                .by_ref()
                 .fold(builder, |builder, action| builder.end(id, action));
             Some((id.to_owned(), builder.build().ok()?))
         });
@@ -86,37 +68,33 @@ impl Loading<'_> {
         path: &Path,
         found: &mut Problems,
     ) -> Option<(NodeIds<'t>, Vec<Option<Made>>)> {
-        let nodes_path = path.key("nodes");
+        let path = path.key("nodes");
         let nodes = tree.get("nodes").map(Tree::items).unwrap_or_default();
-        let ids = NodeIds::of(nodes.iter().map(|node| text_at(node, "id")));
-        check_ids(nodes, &ids, &nodes_path, found);
+        let ids = NodeIds::of(nodes);
+        check_ids(nodes, &ids, &path, found);
 
         self.nodes = self.nodes.saturating_add(nodes.len());
         if self.nodes > MAX_NODES {
             let message = format!(
                 "the flow has more than {MAX_NODES} nodes, with all its subflows; expected fewer"
             );
-            found.push(Found::new(tree.place, &nodes_path, message));
+            found.push(Found::new(tree.place, &path, message));
             return None;
         }
 
         let mut made = Vec::new();
-        for (index, (node, id)) in nodes.iter().zip(ids.iter()).enumerate() {
-            let path = nodes_path.index(index);
-
+        for (index, node) in nodes.iter().enumerate() {
+            let path = path.index(index);
             // If the provider is unknown, the other settings can still be checked.
             let config = path.key("config");
-            let provider = config.key("provider");
-            let of_provider =
-                |found: &Found| found.is_tag && (found.path == config || found.path == provider);
-            let is_sound = found.of(&path).all(of_provider);
-
+            let of_provider = |found: &Found| {
+                let is_here = found.path == config || found.path == config.key("provider");
+                found.is_of_tag && is_here
+            };
             // Each problem of a node costs a search for similar names.
-            made.push(if is_sound && !found.is_full() {
-                self.node(source, node, id, &ids, &path, found)
-            } else {
-                None
-            });
+            let is_sound = found.of(&path).all(of_provider) && !found.is_full();
+            let node = is_sound.then(|| self.node(source, node, &ids, &path, found));
+            made.push(node.flatten());
         }
 
         Some((ids, made))
@@ -135,11 +113,8 @@ impl Loading<'_> {
 
         let read = Template::for_nodes(answer.text().unwrap_or_default(), ids);
         read.unwrap_or_else(|error| {
-            found.push(Found::new(
-                answer.place,
-                &path.key("answer"),
-                self.told(&error),
-            ));
+            let message = self.told(&error);
+            found.push(Found::new(answer.place, &path.key("answer"), message));
             Template::default()
         })
     }
@@ -160,23 +135,22 @@ impl Loading<'_> {
         &mut self,
         source: &Source,
         node: &Tree,
-        id: &str,
         ids: &NodeIds<'_>,
         path: &Path,
         found: &mut Problems,
     ) -> Option<Made> {
         let node_type = self.loader.node_type(text_at(node, "type"))?.clone();
         let path = path.key("config");
-        let config = node.get("config");
-        let mut values = match config.map(Tree::to_json) {
-            Some(Json::Object(values)) => values,
-            _ => serde_json::Map::new(),
-        };
         let nothing = Tree {
             place: node.place,
             value: crate::yaml::Value::Map(Vec::new()),
         };
-        let config = config.unwrap_or(&nothing);
+        let config = node.get("config").unwrap_or(&nothing);
+        let Json::Object(mut values) = config.to_json() else {
+            return None;
+        };
+
+        let id = text_at(node, "id");
         let mut making = Making::new(self, source, id, ids, config, &path, found);
         let mut problems = making.prepare(&node_type, &mut values);
         let made = node_type
@@ -185,22 +159,10 @@ impl Loading<'_> {
             .ok();
 
         for problem in problems {
-            let path = path.below(problem.path());
-            found.push(Found::new(
-                config
-                    .nearest_to(&Path::default().below(problem.path()))
-                    .place,
-                &path,
-                problem.message(),
-            ));
+            found.push(config.problem(&path, problem));
         }
-
         made
     }
-}
-
-fn text_at<'t>(tree: &'t Tree, key: &str) -> &'t str {
-    tree.get(key).and_then(Tree::text).unwrap_or_default()
 }
 
 fn check_ids(nodes: &[Tree], ids: &NodeIds<'_>, path: &Path, found: &mut Problems) {
@@ -209,60 +171,26 @@ fn check_ids(nodes: &[Tree], ids: &NodeIds<'_>, path: &Path, found: &mut Problem
             continue;
         };
 
-        let path = path.index(index).key("id");
-        if RESERVED.contains(&id) {
-            let message = format!("`{id}` is reserved; choose another node id");
-            found.push(Found::new(tree.place, &path, message));
+        let first = ids.first(id).filter(|first| *first != index);
+        let message = if RESERVED.contains(&id) {
+            format!("`{id}` is reserved; choose another node id")
         } else if id.contains(['{', '}']) {
-            let message =
-                "an id with a brace cannot be a slot of a prompt; choose an id without braces"
-                    .to_owned();
-            found.push(Found::new(tree.place, &path, message));
-        } else if let Some(first) = ids.first(id).filter(|first| *first != index) {
+            "an id with a brace cannot be a slot of a prompt; choose an id without braces"
+                .to_owned()
+        } else if let Some(first) = first {
             let first = nodes.get(first).and_then(|node| node.get("id"));
             let line = first.map_or(0, |id| id.place.line);
-            let id = Name(id);
-            let message =
-                format!("line {line} already has a node with the id `{id}`; choose another id");
-            found.push(Found::new(tree.place, &path, message));
-        }
+            format!(
+                "line {line} already has a node with the id `{}`; choose another id",
+                Name(id)
+            )
+        } else {
+            continue;
+        };
+        found.push(Found::new(
+            tree.place,
+            &path.index(index).key("id"),
+            message,
+        ));
     }
-}
-
-/// Returns the well-formed edges. The others were reported by the check against the schema.
-fn edges(tree: &Tree, path: &Path, found: &Problems) -> Vec<Edge> {
-    let path = path.key("edges");
-    let edges = tree.get("edges").map(Tree::items).unwrap_or_default();
-    let edges = edges.iter().enumerate().map(|(index, edge)| {
-        let path = path.index(index);
-        Edge {
-            from: text_at(edge, "from").to_owned(),
-            action: edge
-                .get("action")
-                .and_then(Tree::text)
-                .map_or(Action::DEFAULT, Action::new),
-            to: text_at(edge, "to").to_owned(),
-            places: ["from", "action", "to"].map(|key| edge.get(key).unwrap_or(edge).place),
-            path,
-        }
-    });
-
-    edges.filter(|edge| !found.any_in(&edge.path)).collect()
-}
-
-/// Returns the problem of a flow with nodes from which no edges lead to its end.
-fn endless(flow: &Flow<FlowState>, wiring: &Wiring<'_>) -> Option<Found> {
-    let nodes = flow.nodes_without_end();
-    let first = nodes.first()?;
-    let one = if nodes.len() == 1 {
-        "it"
-    } else {
-        "one of them"
-    };
-    let message = format!(
-        "no edges lead from {} to the end; expected an edge with `to: {END}` from {one}",
-        list(&nodes)
-    );
-
-    wiring.at_node(first, message)
 }

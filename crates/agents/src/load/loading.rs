@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use cogwork_flow::Flow;
 use cogwork_text::files::{FileId, Folder};
+use cogwork_tools::Tools;
 use serde_json::Value as Json;
 
-use super::file_tools::FileTools;
 use crate::memory::{Store, StoreKey};
 use crate::yaml::Secrets;
 use crate::{FileProblem, FlowState, Loader, Template};
@@ -46,7 +46,10 @@ pub(crate) struct Source {
     /// The folder of the files that it may name; `None` for a text that is not from a file.
     pub(super) folder: Option<Folder>,
     /// The tools that its nodes can name.
-    pub(super) tools: FileTools,
+    pub(super) tools: Tools,
+    /// Whether the file names servers whose settings have problems, so that the names of their tools
+    /// are unknown.
+    pub(super) has_unknown_tools: bool,
 }
 
 impl<'l> Loading<'l> {

@@ -3,15 +3,15 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use cogwork_flow::Flow;
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, async_trait};
+use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_thinking::{ModeBuildError, ThinkingMode};
 use cogwork_tools::Tools;
 use serde_json::{Map, Value as Json};
 
 use super::file_place::FilePlace;
-use super::ids::NodeIds;
 use super::loading::{Assembled, Loading, Source};
 use super::masked::MaskedClient;
+use super::wiring::NodeIds;
 use crate::memory::{Store, StoreKey};
 use crate::node_types::PROMPT;
 use crate::problem::Problems;
@@ -67,7 +67,10 @@ impl<'m, 'l> Making<'m, 'l> {
             return Vec::new();
         }
 
-        self.client = Some(Arc::new(NotConnected));
+        // The client of flows that are only loaded for inspection.
+        let message = "the flow was loaded without clients; expected a loader that connects";
+        let error = LlmError::new(LlmErrorKind::Settings, message);
+        self.client = Some(Arc::new(ScriptedClient::default().then(error)));
         let mut problems = Vec::new();
         match typed::<RequestSettings>(take(values, &schema_of::<RequestSettings>())) {
             Ok(request) => self.request = request.request(),
@@ -76,11 +79,8 @@ impl<'m, 'l> Making<'m, 'l> {
 
         let loader = self.loading.loader;
         let named = values.remove("provider");
-        let Some(provider) = named
-            .as_ref()
-            .and_then(Json::as_str)
-            .and_then(|name| loader.provider(name))
-        else {
+        let named = named.as_ref().and_then(Json::as_str);
+        let Some(provider) = named.and_then(|name| loader.provider(name)) else {
             // The check has reported the problem. The settings may belong to any provider.
             for provider in loader.providers() {
                 take(values, provider.schema());
@@ -88,8 +88,14 @@ impl<'m, 'l> Making<'m, 'l> {
             return problems;
         };
 
-        self.loading.has_models |= provider.has_model();
-        let settings = take(values, provider.schema());
+        let mut settings = take(values, provider.schema());
+        if let Some(setting) = provider.model_setting() {
+            self.loading.has_models = true;
+            if let (Some(model), Some(settings)) = (loader.model(), settings.as_object_mut()) {
+                settings.insert(setting.to_owned(), model.into());
+            }
+        }
+
         if loader.connects() {
             match provider.client(settings) {
                 Ok(client) => {
@@ -142,9 +148,20 @@ impl<'m, 'l> Making<'m, 'l> {
     ///
     /// # Errors
     ///
-    /// Returns a problem for each unknown name.
-    pub fn tools(&self, setting: &str, names: &[String]) -> Result<Tools, Vec<SettingProblem>> {
-        self.source.tools.only(setting, names)
+    /// Returns a problem for an unknown name.
+    pub fn tools(&self, setting: &str, names: &[String]) -> Result<Tools, SettingProblem> {
+        let Source {
+            tools,
+            has_unknown_tools,
+            ..
+        } = self.source;
+        let is_known = |name: &&String| tools.names().any(|known| known == *name);
+        let named = names
+            .iter()
+            .filter(|name| !has_unknown_tools || is_known(name));
+
+        let named = tools.only(named);
+        named.map_err(|error| SettingProblem::new(error.to_string()).at(setting))
     }
 
     /// Creates the thinking modes in this setting, in order.
@@ -189,8 +206,6 @@ impl<'m, 'l> Making<'m, 'l> {
         }
     }
 
-    /// Returns the store with this key. The first call creates it, and later calls, including those
-    /// in subflows, return the same store.
     /// Parses the prompt of the node, which is `{last}` by default.
     pub(crate) fn prompt(&self, text: Option<String>) -> Result<Template, SettingProblem> {
         match text {
@@ -203,6 +218,8 @@ impl<'m, 'l> Making<'m, 'l> {
         self.loading.secrets.clone()
     }
 
+    /// Returns the store with this key. The first call creates it, and later calls, including those
+    /// in subflows, return the same store.
     pub(crate) fn store(&mut self, key: StoreKey, make: impl FnOnce() -> Arc<Store>) -> Arc<Store> {
         Arc::clone(self.loading.stores.entry(key).or_insert_with(make))
     }
@@ -250,16 +267,5 @@ impl fmt::Debug for Making<'_, '_> {
         f.debug_struct("Making")
             .field("id", &self.id)
             .finish_non_exhaustive()
-    }
-}
-
-/// The client of flows that are only loaded for inspection.
-struct NotConnected;
-
-#[async_trait]
-impl LlmClient for NotConnected {
-    async fn complete(&self, _: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let message = "the flow was loaded without clients; expected a loader that connects";
-        Err(LlmError::new(LlmErrorKind::Settings, message))
     }
 }

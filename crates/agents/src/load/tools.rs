@@ -1,110 +1,264 @@
 //! The tools of a file: those of the program, and those of the servers that the file names.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use cogwork_tools::Tools;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
 
-use super::file_tools::FileTools;
 use super::loading::{Loading, Source};
-use crate::SettingProblem;
-use crate::problem::{Found, Problems};
+use crate::check::check;
+use crate::problem::Problems;
+use crate::settings::typed;
 use crate::yaml::{Path, Tree};
 
-/// Returns the names of the tools that a file adds, or `None` if a server is malformed.
-pub(super) fn names_of_tools(tree: &Tree) -> Option<Vec<String>> {
-    let servers = tree.get("tools").and_then(|tools| tools.get("mcp"));
-    let Some(servers) = servers else {
-        return Some(Vec::new());
-    };
+/// A server of tools that speaks the Model Context Protocol (MCP): either a command that is started
+/// with the run, or a URL.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only checked"))]
+pub(crate) struct ServerSettings {
+    /// The name of the server, for errors.
+    #[schemars(length(min = 1, max = 200), extend("x-environment" = false))]
+    name: String,
+    /// The program that is started: one in PATH, an absolute path, or a path with a slash in the folder of this file or below.
+    #[schemars(length(min = 1), extend("x-environment" = false))]
+    command: Option<String>,
+    /// The arguments of the command.
+    #[serde(default)]
+    args: Vec<String>,
+    /// The environment variables of the command, in addition to a few such as PATH and HOME.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// The working directory of the command, in the folder of this file or below. Default: the folder of this file.
+    #[schemars(length(min = 1), extend("x-environment" = false))]
+    folder: Option<String>,
+    /// The address of a server over HTTP.
+    #[schemars(length(min = 1))]
+    url: Option<String>,
+    /// The token for the server at the URL, which is sent as `Authorization: Bearer`.
+    token: Option<String>,
+    /// The tools that nodes can name, by their names at the server.
+    #[schemars(schema_with = "names")]
+    tools: Vec<String>,
+    /// A text before the names of the tools, for nodes and models. Default: none.
+    #[serde(default)]
+    #[schemars(extend("x-environment" = false))]
+    prefix: String,
+    /// The timeout of a call in seconds. Default: 30.
+    #[schemars(range(min = 0.001, max = 31_536_000.0))]
+    timeout: Option<f64>,
+    /// The timeout for the start of the server in seconds. Default: 60.
+    #[schemars(range(min = 0.001, max = 31_536_000.0))]
+    start_timeout: Option<f64>,
+}
 
-    let mut names = BTreeSet::new();
-    for server in servers.items() {
-        let prefix = match server.get("prefix") {
-            None => "",
-            Some(prefix) => prefix.text()?,
-        };
-        for name in server.get("tools")?.items() {
-            // The names that models may use.
-            let name = name.text()?.replace(['.', '/'], "_");
-            names.insert(format!("{prefix}{name}"));
-        }
-    }
-    Some(names.into_iter().collect())
+fn names(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "minItems": 1,
+        "items": {"type": "string", "x-environment": false},
+    })
 }
 
 impl Loading<'_> {
-    /// Returns the tools for the nodes of a file. No server is started.
-    pub(super) fn tools_of(
-        &mut self,
-        source: &Source,
-        tree: &Tree,
-        found: &mut Problems,
-    ) -> FileTools {
-        let mut tools = source.tools.clone();
+    /// Adds the tools of the servers that a file names to those of its source. No server is started.
+    pub(super) fn add_tools(&mut self, source: &mut Source, tree: &Tree, found: &mut Problems) {
         let path = Path::default().key("tools").key("mcp");
         let servers = tree.get("tools").and_then(|tools| tools.get("mcp"));
-        let Some(servers) = servers.filter(|servers| !servers.items().is_empty()) else {
-            return tools;
-        };
+        let servers = servers.map(Tree::items).unwrap_or_default();
+        if servers.is_empty() {
+            return;
+        }
 
-        for (index, server) in servers.items().iter().enumerate() {
+        // The check of the whole file needs the names of the tools, and finds these problems again.
+        let mut malformed = Problems::default();
+        check(tree, &self.schema, None, &mut malformed);
+
+        for (index, server) in servers.iter().enumerate() {
             let path = path.index(index);
-            if found.any_in(&path) {
-                tools.has_unknown = true;
+            if found.any_in(&path) || malformed.any_in(&path) {
+                source.has_unknown_tools = true;
                 continue;
             }
 
-            match self.server(source, &tools.tools, server) {
-                Ok(with) => tools.tools = with,
+            let settings = typed::<ServerSettings>(server.to_json());
+            match settings.and_then(|settings| self.add_server(source, settings)) {
+                Ok(tools) => source.tools = tools,
                 Err(problem) => {
-                    tools.has_unknown = true;
-                    let below = Path::default().below(problem.path());
-                    let place = server.nearest_to(&below).place;
-                    let path = path.below(problem.path());
-                    found.push(Found::new(place, &path, problem.message()));
+                    source.has_unknown_tools = true;
+                    found.push(server.problem(&path, problem));
                 }
             }
         }
-
-        tools
     }
+}
 
-    /// Adds the tools of a server.
-    #[cfg(not(feature = "mcp"))]
-    fn server(&mut self, _: &Source, _: &Tools, _: &Tree) -> Result<Tools, SettingProblem> {
-        Err(SettingProblem::new(
-            "this program was built without MCP servers; build it with the feature `mcp`, or remove the server",
-        ))
+#[cfg(not(feature = "mcp"))]
+mod servers {
+    use cogwork_tools::Tools;
+
+    use super::{Loading, ServerSettings, Source};
+    use crate::SettingProblem;
+
+    impl Loading<'_> {
+        pub(super) fn add_server(
+            &mut self,
+            _: &Source,
+            _: ServerSettings,
+        ) -> Result<Tools, SettingProblem> {
+            Err(SettingProblem::new(
+                "this program was built without MCP servers; build it with the feature `mcp`, or remove the server",
+            ))
+        }
     }
+}
 
-    /// Adds the tools of a server.
-    #[cfg(feature = "mcp")]
-    fn server(
-        &mut self,
-        source: &Source,
-        tools: &Tools,
-        tree: &Tree,
-    ) -> Result<Tools, SettingProblem> {
-        let settings = crate::settings::typed(tree.to_json())?;
-        let server = super::server::server(source, settings)?;
-        let names = tree.get("tools").map(Tree::items).unwrap_or_default().len();
+#[cfg(feature = "mcp")]
+mod servers {
+    use std::path::{Path, PathBuf};
 
-        let unconnected = server.unconnected();
-        let of_server = unconnected.tools();
-        if of_server.len() != names {
-            let problem = "a name is not valid with its prefix; expected at most 64 letters, digits, `_`, `-`, `.` and `/`";
-            return Err(SettingProblem::new(problem).at("tools"));
-        }
+    use cogwork_text::files::Folder;
+    use cogwork_tools::Tools;
+    use cogwork_tools::mcp::McpServer;
 
-        if self.loader.connects() {
-            self.servers.push(unconnected);
-        }
-        let mut numbered = of_server.into_iter().enumerate();
-        numbered.try_fold(tools.clone(), |tools, (index, tool)| {
-            tools.with(tool).map_err(|error| {
-                let problem = format!("{error}, or a `prefix` for this server");
-                SettingProblem::new(problem).at(format!("tools[{index}]"))
+    use super::{Loading, ServerSettings, Source};
+    use crate::SettingProblem;
+    use crate::load::file_place::told;
+    use crate::settings::duration;
+
+    impl Loading<'_> {
+        /// Returns the tools of a source with those of a server.
+        pub(super) fn add_server(
+            &mut self,
+            source: &Source,
+            settings: ServerSettings,
+        ) -> Result<Tools, SettingProblem> {
+            let count = settings.tools.len();
+            let unconnected = server(source, settings)?.unconnected();
+            let of_server = unconnected.tools();
+            if of_server.len() != count {
+                let problem = "a name is not valid with its prefix; expected at most 64 letters, digits, `_`, `-`, `.` and `/`";
+                return Err(SettingProblem::new(problem).at("tools"));
+            }
+
+            if self.loader.connects() {
+                self.servers.push(unconnected);
+            }
+            let mut numbered = of_server.into_iter().enumerate();
+            numbered.try_fold(source.tools.clone(), |tools, (index, tool)| {
+                tools.with(tool).map_err(|error| {
+                    let problem = format!("{error}, or a `prefix` for this server");
+                    SettingProblem::new(problem).at(format!("tools[{index}]"))
+                })
             })
+        }
+    }
+
+    fn server(source: &Source, settings: ServerSettings) -> Result<McpServer, SettingProblem> {
+        let server = match (&settings.command, &settings.url) {
+            (Some(command), None) => by_command(source, command, &settings)?,
+            (None, Some(url)) => by_url(url, &settings)?,
+            _ => {
+                return Err(SettingProblem::new(
+                    "expected either `command` or `url`, for a server that is started or one over HTTP",
+                ));
+            }
+        };
+
+        let mut server = server
+            .with_name(settings.name)
+            .with_only(settings.tools)
+            .with_prefix(settings.prefix);
+        if let Some(limit) = settings.timeout.and_then(duration) {
+            server = server.with_timeout(limit);
+        }
+        if let Some(limit) = settings.start_timeout.and_then(duration) {
+            server = server.with_start_timeout(limit);
+        }
+        Ok(server)
+    }
+
+    fn by_command(
+        source: &Source,
+        command: &str,
+        settings: &ServerSettings,
+    ) -> Result<McpServer, SettingProblem> {
+        let problem = |setting: &str, message: String| SettingProblem::new(message).at(setting);
+        if settings.token.is_some() {
+            let message = "a command gets no token; put it into `env`, or use `url`";
+            return Err(problem("token", message.to_owned()));
+        }
+
+        let program = program(source, command).map_err(|message| problem("command", message))?;
+        let mut server = McpServer::command(program).with_args(&settings.args);
+        for (name, value) in &settings.env {
+            let is_valid = !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
+            if !is_valid {
+                let message =
+                    "not an environment variable; expected a name without `=`, and a value";
+                return Err(problem("env", message.to_owned()));
+            }
+            server = server.with_env(name, value);
+        }
+
+        let folder = folder(source, settings.folder.as_deref());
+        match folder.map_err(|message| problem("folder", message))? {
+            Some(folder) => Ok(server.with_folder(folder)),
+            None => Ok(server),
+        }
+    }
+
+    fn by_url(url: &str, settings: &ServerSettings) -> Result<McpServer, SettingProblem> {
+        let of_commands = [
+            ("args", settings.args.is_empty()),
+            ("env", settings.env.is_empty()),
+            ("folder", settings.folder.is_none()),
+        ];
+        if let Some((name, _)) = of_commands.iter().find(|(_, is_unset)| !is_unset) {
+            let problem = "a server over HTTP is not started; remove this, or use `command`";
+            return Err(SettingProblem::new(problem).at(*name));
+        }
+
+        let server = McpServer::http(url);
+        Ok(match &settings.token {
+            Some(token) => server.with_token(token),
+            None => server,
+        })
+    }
+
+    /// Returns the path of a program in the folder of the file, and any other program as it is.
+    fn program(source: &Source, command: &str) -> Result<PathBuf, String> {
+        let path = Path::new(command);
+        if path.is_absolute() || path.components().count() == 1 && !command.starts_with('.') {
+            return Ok(path.to_owned());
+        }
+
+        let beneath = base(source)?.file_beneath(command);
+        let (folder, name) = beneath.map_err(|error| told(&error))?;
+        let path = folder.real_path().map_err(|error| told(&error))?.join(name);
+        if !path.is_file() {
+            return Err("there is no such program in the folder of this file".to_owned());
+        }
+        Ok(path)
+    }
+
+    /// Returns the working directory: by default, the folder of the file, or `None` for a text that
+    /// is not from a file.
+    fn folder(source: &Source, folder: Option<&str>) -> Result<Option<PathBuf>, String> {
+        let folder = match (folder, &source.folder) {
+            (None, None) => return Ok(None),
+            (None, Some(base)) => Ok(base.clone()),
+            (Some(folder), _) => base(source)?.beneath(folder),
+        };
+
+        let path = folder.and_then(|folder| folder.real_path());
+        path.map(Some).map_err(|error| told(&error))
+    }
+
+    fn base(source: &Source) -> Result<&Folder, String> {
+        source.folder.as_ref().ok_or_else(|| {
+            "this flow was not loaded from a file, so it cannot name files; expected a program in PATH or an absolute path"
+                .to_owned()
         })
     }
 }

@@ -107,7 +107,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
 
     match making.tools("tools", &settings.tools) {
         Ok(tools) => agent = agent.with_tools(tools.with_approval(&settings.approve)),
-        Err(more) => problems.extend(more),
+        Err(problem) => problems.push(problem),
     }
 
     let listed = |name: &String| settings.tools.contains(name);
@@ -140,7 +140,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     }
 
     let labels = settings.actions;
-    problems.extend(labels::problems(&labels));
+    problems.extend(labels::problems(&labels, &[]));
     if settings.output.is_some() && !labels.is_empty() {
         let message = "a value names no action; remove `output` or `actions`";
         problems.push(SettingProblem::new(message).at("output"));

@@ -1,5 +1,6 @@
 //! The setting `actions`: labels of the edges that leave a node.
 
+use cogwork_flow::Action;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 use crate::settings::SettingProblem;
@@ -12,19 +13,39 @@ pub(super) fn labels(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// Returns the problems of labels that match the schema.
-pub(super) fn problems(labels: &[String]) -> Vec<SettingProblem> {
-    let mut problems = Vec::new();
-
-    for (place, label) in labels.iter().enumerate() {
-        if labels.iter().take(place).any(|other| other == label) {
-            let message = format!("the action `{label}` is listed twice; expected each once");
-            problems.push(SettingProblem::new(message).at(format!("actions[{place}]")));
+/// Returns the problems of labels that match the schema. The reserved ones have another meaning.
+pub(super) fn problems(labels: &[String], reserved: &[Action]) -> Vec<SettingProblem> {
+    let problem = |(place, label): (usize, &String)| {
+        let message = if labels.iter().take(place).any(|other| other == label) {
+            format!("the action `{label}` is listed twice; expected each once")
         } else if label.trim() != label || label.contains(['\n', '\r']) {
-            let message = "the label begins or ends with a space, or has more than one line; expected one trimmed line";
-            problems.push(SettingProblem::new(message).at(format!("actions[{place}]")));
-        }
-    }
+            "the label begins or ends with a space, or has more than one line; expected one trimmed line".to_owned()
+        } else if reserved.iter().any(|action| action.as_str() == label) {
+            format!("`{label}` is reserved; choose another action")
+        } else {
+            return None;
+        };
+        Some(SettingProblem::new(message).at(format!("actions[{place}]")))
+    };
 
-    problems
+    labels.iter().enumerate().filter_map(problem).collect()
+}
+
+/// Returns the actions of a node with these labels, which is the default action if there are none.
+pub(super) fn actions(labels: &[String]) -> Vec<Action> {
+    match labels {
+        [] => vec![Action::DEFAULT],
+        labels => labels.iter().map(Action::new).collect(),
+    }
+}
+
+/// Returns the label that a text names. If labels differ only in case, the exact spelling is
+/// required.
+pub(super) fn named<'l>(labels: &'l [String], text: &str) -> Option<&'l str> {
+    let text = text.trim();
+    let exact = labels.iter().find(|label| *label == text);
+    let lower = text.to_lowercase();
+
+    let similar = || labels.iter().find(|label| label.to_lowercase() == lower);
+    exact.or_else(similar).map(String::as_str)
 }

@@ -27,6 +27,10 @@ pub(crate) fn built_in() -> Vec<NodeType> {
 /// A setting that several node types have.
 pub(crate) const PROMPT: &str = "prompt";
 
+fn tool(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"$ref": "#/$defs/tool"})
+}
+
 fn tools(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"$ref": "#/$defs/tools"})
 }

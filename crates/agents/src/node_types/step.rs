@@ -31,7 +31,7 @@ struct TextSettings {
 #[serde(deny_unknown_fields)]
 struct ToolSettings {
     /// The name of the tool.
-    #[schemars(extend("x-environment" = false))]
+    #[schemars(schema_with = "super::tool")]
     tool: String,
     /// The arguments. Texts have slots: {input}, {last}, and the id of any node. Default: none.
     #[serde(default)]
@@ -53,45 +53,39 @@ fn template(
     making: &mut Making<'_, '_>,
 ) -> Result<Made, Vec<SettingProblem>> {
     let text = making.template("text", &settings.text)?;
-    let problems = labels::problems(&settings.actions);
+    let labels = settings.actions;
+    let problems = labels::problems(&labels, &[]);
     if !problems.is_empty() {
         return Err(problems);
     }
 
     let id = making.id().to_owned();
-    let actions: Vec<Action> = settings.actions.iter().map(Action::new).collect();
-    let declared = match actions.as_slice() {
-        [] => vec![Action::DEFAULT],
-        actions => actions.to_vec(),
-    };
+    let declared = labels::actions(&labels);
     let node = from_fn(move |state: &mut FlowState| {
         let output = filled(&text, "text", state)?;
-        let action = action_of(&output.text, &actions)?;
+        let action = action_of(&output.text, &labels)?;
         state.put(&id, output);
         Ok(action)
     });
     Ok(Made::node(node.with_actions(&declared)))
 }
 
-fn action_of(text: &str, actions: &[Action]) -> Result<Action, NoAnswer> {
-    if actions.is_empty() {
+fn action_of(text: &str, labels: &[String]) -> Result<Action, NoAnswer> {
+    if labels.is_empty() {
         return Ok(Action::DEFAULT);
     }
 
-    let named = actions.iter().find(|action| action.as_str() == text.trim());
-    named.cloned().ok_or_else(|| {
-        let known = NameList::or(actions.iter().map(Action::as_str));
-        NoAnswer(format!(
-            "`{}` names no action; expected {known}",
-            Name(text.trim())
-        ))
+    let named = labels::named(labels, text).map(Action::new);
+    named.ok_or_else(|| {
+        let known = NameList::or(labels.iter());
+        let text = Name(text.trim());
+        NoAnswer(format!("`{text}` names no action; expected {known}"))
     })
 }
 
 fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
     let names = [settings.tool];
-    let tools = making.tools("", &names);
-    let tools = tools.map_err(|problems| at("tool", problems))?;
+    let tools = making.tools("tool", &names)?;
     let [tool] = names;
 
     let mut arguments = BTreeMap::new();
@@ -114,13 +108,6 @@ fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Result<Made, Vec
         tool,
         arguments,
     }))
-}
-
-fn at(setting: &str, problems: Vec<SettingProblem>) -> Vec<SettingProblem> {
-    let problems = problems.into_iter();
-    problems
-        .map(|problem| SettingProblem::new(problem.message()).at(setting))
-        .collect()
 }
 
 /// A call of a tool as a node.

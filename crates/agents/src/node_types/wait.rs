@@ -42,8 +42,7 @@ pub(super) fn node_type() -> NodeType {
 }
 
 fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
-    let mut problems = labels::problems(&settings.actions);
-    problems.extend(reserved(&settings.actions));
+    let mut problems = labels::problems(&settings.actions, &[ASK_AGAIN, Action::TIMED_OUT]);
 
     let reason = settings.reason.unwrap_or_default();
     let reason = making
@@ -71,20 +70,6 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     ))
 }
 
-fn reserved(labels: &[String]) -> Vec<SettingProblem> {
-    let reserved = [ASK_AGAIN, Action::TIMED_OUT];
-    let is_reserved = |label: &str| reserved.iter().any(|action| action.as_str() == label);
-
-    let labels = labels.iter().enumerate();
-    labels
-        .filter(|(_, label)| is_reserved(label))
-        .map(|(place, label)| {
-            let message = format!("`{label}` is reserved; choose another action");
-            SettingProblem::new(message).at(format!("actions[{place}]"))
-        })
-        .collect()
-}
-
 struct Waiting {
     id: Arc<str>,
     reason: Template,
@@ -92,17 +77,11 @@ struct Waiting {
     secrets: Secrets,
 }
 
-/// A usable answer.
-struct Answer {
-    text: String,
-    action: Action,
-}
-
 impl Waiting {
     /// Returns a flow that waits until there is a usable answer.
     fn flow(self, event: String, timeout: Option<Duration>) -> Result<Flow<FlowState>, BuildError> {
         let id = Arc::clone(&self.id);
-        let ends = self.ends();
+        let ends = labels::actions(&self.actions);
         let schema = self.schema();
         let waiting = Arc::new(self);
         let asking = Arc::clone(&waiting);
@@ -143,14 +122,6 @@ impl Waiting {
             .build()
     }
 
-    fn ends(&self) -> Vec<Action> {
-        if self.actions.is_empty() {
-            return vec![Action::DEFAULT];
-        }
-
-        self.actions.iter().map(Action::new).collect()
-    }
-
     /// Returns the schema of the answers that a form should offer. Shorter forms are accepted as well.
     fn schema(&self) -> Json {
         if self.actions.is_empty() {
@@ -182,76 +153,50 @@ impl Waiting {
     }
 
     fn use_answer(&self, state: &mut FlowState, answer: &Json) -> Action {
-        match self.read(answer) {
-            Ok(Answer { text, action }) => {
-                state.set_refusal(&self.id, None);
+        let (refusal, action) = match self.read(answer) {
+            Ok((text, action)) => {
                 state.put(&self.id, Output::new(text));
-                action
+                (None, action)
             }
-            Err(problem) => {
-                state.set_refusal(&self.id, Some(problem));
-                ASK_AGAIN
-            }
-        }
+            Err(problem) => (Some(problem), ASK_AGAIN),
+        };
+
+        state.set_refusal(&self.id, refusal);
+        action
     }
 
-    fn read(&self, answer: &Json) -> Result<Answer, String> {
+    /// Returns the text and the action of an answer, or what is wrong with it.
+    fn read(&self, answer: &Json) -> Result<(String, Action), String> {
         let text = match answer {
             Json::String(text) => text.clone(),
             other => other.to_string(),
         };
 
-        if text.len() > Template::MAX_FILLED {
-            let most = Template::MAX_FILLED;
+        let most = Template::MAX_FILLED;
+        if text.len() > most {
             return Err(format!(
                 "the answer has more than {most} bytes; expected fewer"
             ));
         }
         if self.actions.is_empty() {
-            let action = Action::DEFAULT;
-            return Ok(Answer { text, action });
+            return Ok((text, Action::DEFAULT));
         }
 
         let chosen = match answer {
             Json::String(label) => label.as_str(),
             Json::Bool(true) => "yes",
             Json::Bool(false) => "no",
-            Json::Object(entries) => entries.get("action").and_then(Json::as_str).unwrap_or(""),
-            _ => "",
+            answer => answer.get("action").and_then(Json::as_str).unwrap_or(""),
         };
-        let label = self.label(chosen).ok_or_else(|| self.complaint(chosen))?;
+        let Some(label) = labels::named(&self.actions, chosen) else {
+            let known = NameList::or(self.actions.iter());
+            return Err(match chosen.trim() {
+                "" => format!("the answer names no action; expected {known}"),
+                chosen => format!("`{}` names no action; expected {known}", Name(chosen)),
+            });
+        };
+
         let text = answer.get("text").and_then(Json::as_str).unwrap_or(label);
-
-        Ok(Answer {
-            text: text.to_owned(),
-            action: Action::new(label),
-        })
-    }
-
-    /// Returns the action with this label. If labels differ only in case, the exact spelling is
-    /// required.
-    fn label(&self, chosen: &str) -> Option<&str> {
-        let chosen = chosen.trim();
-        let exact = self.actions.iter().find(|label| *label == chosen);
-        let lower = chosen.to_lowercase();
-
-        exact
-            .or_else(|| {
-                self.actions
-                    .iter()
-                    .find(|label| label.to_lowercase() == lower)
-            })
-            .map(String::as_str)
-    }
-
-    fn complaint(&self, chosen: &str) -> String {
-        let known = NameList::or(self.actions.iter());
-        let chosen = if chosen.is_empty() {
-            "the answer".to_owned()
-        } else {
-            format!("`{}`", Name(chosen))
-        };
-
-        format!("{chosen} names no action; expected {known}")
+        Ok((text.to_owned(), Action::new(label)))
     }
 }

@@ -1,20 +1,19 @@
 mod failures;
 mod output;
-mod saved;
 mod visit;
 
 pub(crate) use failures::Failures;
 pub use output::Output;
 pub use visit::Visit;
-use visit::Visits;
 pub(crate) use visit::bounded;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use cogwork_cot::Reasoning;
 use cogwork_flow::report_from;
 use cogwork_llm::{Block, Usage};
 use cogwork_strategies::Solving;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// The state of a flow of agents: its input, the output of each node, every visit, and the cost.
@@ -31,21 +30,43 @@ use serde_json::json;
 /// assert_eq!(state.last().text, "Rain taps on the roof");
 /// assert_eq!(state.output("writer").map(|output| output.text.as_str()), Some("Rain taps on the roof"));
 /// ```
-#[derive(Debug, Clone, Default)]
+// A person may have edited a saved state, and a misspelt key would be lost.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FlowState {
     input: Output,
+    #[serde(default)]
     outputs: BTreeMap<String, Output>,
     /// The node with the last output.
+    #[serde(default)]
     last: Option<String>,
+    /// Without those of failures, as is the usage.
+    #[serde(default)]
     calls: u32,
+    #[serde(default)]
     usage: Usage,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     reasonings: BTreeMap<String, Reasoning>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     solvings: BTreeMap<String, Solving>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     inside: BTreeMap<String, FlowState>,
-    visits: Visits,
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    visits: VecDeque<Visit>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    dropped_visits: u64,
+    #[serde(default, skip_serializing_if = "Failures::is_empty")]
     failures: Failures,
     /// Why the last answer to a `wait` node could not be used.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     refusals: BTreeMap<String, String>,
+}
+
+/// The maximum number of visits that a state keeps.
+const MAX_VISITS: usize = 1_000;
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl FlowState {
@@ -103,15 +124,14 @@ impl FlowState {
 
     /// Returns the visits to nodes that ended with an output, in order.
     ///
-    /// The newest 1,000 are kept, with at most 16 MiB of texts; the last one is always kept. A
-    /// visit of a `subflow` contains the visits inside.
+    /// The newest 1,000 are kept. A visit of a `subflow` contains the visits inside.
     pub fn visits(&self) -> impl ExactSizeIterator<Item = &Visit> {
         self.visits.iter()
     }
 
     /// Returns the number of older visits that were dropped.
     pub fn dropped_visits(&self) -> u64 {
-        self.visits.dropped()
+        self.dropped_visits
     }
 
     /// Returns the visits of agents that failed or were stopped, in order, with all replies of the
@@ -161,7 +181,12 @@ impl FlowState {
         self.outputs.insert(node.clone(), output);
         self.failures.settle(&node);
         self.last = Some(node);
-        self.visits.push(visit);
+
+        self.visits.push_back(visit);
+        if self.visits.len() > MAX_VISITS {
+            self.visits.pop_front();
+            self.dropped_visits = self.dropped_visits.saturating_add(1);
+        }
     }
 
     /// Returns why the last answer to a `wait` node could not be used.

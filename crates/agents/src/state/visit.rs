@@ -1,5 +1,3 @@
-use std::collections::VecDeque;
-
 use cogwork_typed::ask::{Spent, ToolUse, Try};
 use serde::{Deserialize, Serialize};
 
@@ -66,44 +64,6 @@ impl Visit {
     pub(crate) fn with_inside(mut self, visits: Vec<Self>) -> Self {
         self.inside = visits;
         self
-    }
-}
-
-/// The newest visits of a flow.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Visits {
-    newest: VecDeque<Visit>,
-    #[serde(skip)]
-    dropped: u64,
-}
-
-impl Visits {
-    const MAX: usize = 1_000;
-
-    pub(super) fn push(&mut self, visit: Visit) {
-        self.newest.push_back(visit);
-
-        if self.newest.len() > Self::MAX {
-            self.newest.pop_front();
-            self.dropped = self.dropped.saturating_add(1);
-        }
-    }
-
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Visit> {
-        self.newest.iter()
-    }
-
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
-    pub(super) fn with_dropped(self, dropped: u64) -> Self {
-        Self { dropped, ..self }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.newest.is_empty()
     }
 }
 

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput};
 
 use super::variables::{MAX_TEXT, fill};
 use super::{Entry, Environment, Path, Secrets, Text, Tree, Value, hint, scalar};
@@ -32,151 +32,121 @@ pub(crate) fn read(
     }
 
     let reader = Reader {
+        text,
+        parser: Parser::new_from_str(text),
         environment,
         secrets,
         problems,
-        open: Vec::new(),
         anchors: BTreeMap::new(),
-        document: None,
         values: MAX_VALUES,
-        text: MAX_TEXT,
+        bytes: MAX_TEXT,
     };
-
-    reader.read(text)
+    reader.document().ok()
 }
 
 struct Reader<'r> {
+    text: &'r str,
+    parser: Parser<'r, StrInput<'r>>,
     environment: &'r Environment,
     secrets: &'r Secrets,
     problems: &'r mut Problems,
-    /// The collections that contain the current place.
-    open: Vec<Open>,
     anchors: BTreeMap<usize, Tree>,
-    document: Option<Tree>,
     /// The remainder of each budget.
     values: usize,
-    text: usize,
+    bytes: usize,
 }
 
-struct Open {
+/// Where a value is.
+#[derive(Clone, Copy)]
+struct Here<'p> {
     place: Place,
-    anchor: usize,
-    inside: Inside,
-}
-
-enum Inside {
-    List(Vec<Tree>),
-    Map {
-        entries: Vec<Entry>,
-        key: Option<(String, Place)>,
-        /// The keys read so far, with their places.
-        known: BTreeMap<String, Place>,
-        /// Whether the value is dropped, because its key is a duplicate or a merge key.
-        skipped: bool,
-    },
+    path: &'p Path,
+    /// The number of collections around it.
+    depth: usize,
 }
 
 /// A problem that makes it impossible to read the rest.
 struct Fatal;
 
-impl Reader<'_> {
-    fn read(mut self, text: &str) -> Option<Tree> {
-        let mut parser = Parser::new_from_str(text);
-        let mut documents = 0;
+impl<'r> Reader<'r> {
+    fn document(mut self) -> Result<Tree, Fatal> {
+        let root = Path::default();
+        let mut document = None;
 
-        while let Some(event) = parser.next_event() {
-            let (event, place) = match event {
-                Ok((event, span)) => (event, place(&span.start)),
-                Err(error) => {
-                    self.syntax(text, place(error.marker()), error.info());
-                    return None;
-                }
+        loop {
+            let (event, place) = self.next()?;
+            let here = Here {
+                place,
+                path: &root,
+                depth: 0,
             };
 
-            let read = match event {
-                Event::DocumentStart(_) if documents > 0 => {
-                    self.fatal(place, "a second document begins here; expected one a file")
+            match event {
+                Event::StreamEnd => break,
+                Event::DocumentStart(_) if document.is_some() => {
+                    return self.fatal(here, "a second document begins here; expected one a file");
                 }
-                Event::DocumentStart(_) => {
-                    documents += 1;
-                    Ok(())
-                }
-                Event::Scalar(_, _, _, Some(_))
-                | Event::SequenceStart(_, Some(_))
-                | Event::MappingStart(_, Some(_)) => self.fatal(
-                    place,
-                    "there is a tag here; expected a value without one, or a text that begins with `!` in quotes",
-                ),
-                Event::Scalar(text, style, anchor, None) => self.scalar(place, text, style, anchor),
-                Event::SequenceStart(anchor, None) => {
-                    self.begin(place, anchor, Inside::List(Vec::new()))
-                }
-                Event::MappingStart(anchor, None) => {
-                    let map = Inside::Map {
-                        entries: Vec::new(),
-                        key: None,
-                        known: BTreeMap::new(),
-                        skipped: false,
-                    };
-                    self.begin(place, anchor, map)
-                }
-                Event::SequenceEnd | Event::MappingEnd => self.end(),
-                Event::Alias(anchor) => self.alias(place, anchor),
-                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {
-                    Ok(())
-                }
-            };
-
-            if read.is_err() {
-                return None;
+                Event::Nothing
+                | Event::StreamStart
+                | Event::DocumentStart(_)
+                | Event::DocumentEnd => {}
+                event => document = Some(self.value(event, here)?),
             }
         }
 
-        Some(self.document.unwrap_or(Tree {
+        Ok(document.unwrap_or(Tree {
             place: Place::START,
             value: Value::Null,
         }))
     }
 
+    fn next(&mut self) -> Result<(Event<'r>, Place), Fatal> {
+        match self.parser.next_event() {
+            None => Ok((Event::StreamEnd, Place::START)),
+            Some(Ok((event, span))) => Ok((event, place(&span.start))),
+            Some(Err(error)) => {
+                let place = place(error.marker());
+                let line = self.text.lines().nth(place.line.saturating_sub(1));
+                let hint = hint::about(line.unwrap_or_default(), error.info());
+                let message = format!("no YAML from here on: {}{hint}", one_line(error.info()));
+
+                self.problems
+                    .push(Found::new(place, &Path::default(), message));
+                Err(Fatal)
+            }
+        }
+    }
+
+    /// Reads the value that begins with an event.
+    fn value(&mut self, event: Event<'r>, here: Here<'_>) -> Result<Tree, Fatal> {
+        let (value, anchor) = match event {
+            Event::Scalar(text, style, anchor, None) => {
+                self.spend(here, 1, text.len())?;
+                (self.scalar(text, style, here)?, anchor)
+            }
+            Event::SequenceStart(anchor, None) => (self.list(here)?, anchor),
+            Event::MappingStart(anchor, None) => (self.map(here)?, anchor),
+            Event::Alias(anchor) => return self.alias(anchor, here),
+            _ => return self.tag(here),
+        };
+
+        let place = here.place;
+        let tree = Tree { place, value };
+        if anchor > 0 {
+            // The value is kept twice, so it is counted twice.
+            let (values, bytes, _) = tree.size();
+            self.spend(here, values, bytes)?;
+            self.anchors.insert(anchor, tree.clone());
+        }
+        Ok(tree)
+    }
+
     fn scalar(
         &mut self,
-        place: Place,
         text: Cow<'_, str>,
         style: ScalarStyle,
-        anchor: usize,
-    ) -> Result<(), Fatal> {
-        self.spend(place, 1, text.len())?;
-        if let Some(Inside::Map {
-            key: key @ None,
-            known,
-            skipped,
-            ..
-        }) = self.open.last_mut().map(|open| &mut open.inside)
-        {
-            let text = text.into_owned();
-            let before = known.get(&text).copied();
-            let merges = style == ScalarStyle::Plain && text == "<<";
-            *skipped = before.is_some() || merges;
-            known.entry(text.clone()).or_insert(place);
-            *key = Some((text.clone(), place));
-
-            if let Some(before) = before {
-                let message = format!(
-                    "the key `{}` is repeated here; it is already in line {}",
-                    Name(&text),
-                    before.line
-                );
-                self.found(place, message);
-            } else if merges {
-                self.found(
-                    place,
-                    "merges are not read; expected the keys themselves, or an alias for the whole value",
-                );
-            }
-
-            return Ok(());
-        }
-
+        here: Here<'_>,
+    ) -> Result<Value, Fatal> {
         let mut value = match style {
             ScalarStyle::Plain => scalar::resolve(&text),
             _ => Value::Text(Text {
@@ -190,128 +160,131 @@ impl Reader<'_> {
         {
             let filled = match fill(value, self.environment, self.secrets) {
                 Ok(filled) => filled,
-                Err(too_many) => return self.fatal(place, too_many.to_string()),
+                Err(too_many) => return self.fatal(here, too_many.to_string()),
             };
             for problem in filled.problems {
-                self.found(place, problem);
+                self.found(here, problem);
             }
 
-            self.spend(place, 0, filled.text.len())?;
+            self.spend(here, 0, filled.text.len())?;
             (*value, *variables) = (filled.text, filled.variables);
         }
-
-        self.put(Tree { place, value }, anchor)
+        Ok(value)
     }
 
-    fn begin(&mut self, place: Place, anchor: usize, inside: Inside) -> Result<(), Fatal> {
-        self.spend(place, 1, 0)?;
-        self.value_here(place, "a collection")?;
-        if self.open.len() >= MAX_DEPTH {
-            return self.fatal(
+    fn list(&mut self, here: Here<'_>) -> Result<Value, Fatal> {
+        self.begin(here)?;
+        let mut items = Vec::new();
+
+        loop {
+            let (event, place) = self.next()?;
+            if event == Event::SequenceEnd {
+                return Ok(Value::List(items));
+            }
+
+            let below = Here {
                 place,
-                format!("this is nested deeper than {MAX_DEPTH} levels; expected fewer"),
-            );
+                path: &here.path.index(items.len()),
+                depth: here.depth + 1,
+            };
+            items.push(self.value(event, below)?);
         }
-
-        self.open.push(Open {
-            place,
-            anchor,
-            inside,
-        });
-
-        Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Fatal> {
-        let Some(Open {
-            place,
-            anchor,
-            inside,
-        }) = self.open.pop()
-        else {
-            return Ok(());
-        };
+    fn map(&mut self, here: Here<'_>) -> Result<Value, Fatal> {
+        self.begin(here)?;
+        let mut entries = Vec::new();
+        let mut known: BTreeMap<String, Place> = BTreeMap::new();
 
-        let value = match inside {
-            Inside::List(items) => Value::List(items),
-            Inside::Map { entries, .. } => Value::Map(entries),
-        };
-        self.put(Tree { place, value }, anchor)
+        loop {
+            let (event, place) = self.next()?;
+            let at_key = Here { place, ..here };
+            let (key, style) = match event {
+                Event::MappingEnd => return Ok(Value::Map(entries)),
+                Event::Scalar(text, style, _, None) => (text.into_owned(), style),
+                Event::Scalar(_, _, _, Some(_)) => return self.tag(at_key),
+                Event::Alias(_) => {
+                    return self.fatal(at_key, "an alias is used as a key; expected a text");
+                }
+                _ => return self.fatal(at_key, "a collection is used as a key; expected a text"),
+            };
+            self.spend(at_key, 1, key.len())?;
+
+            let path = here.path.key(key.as_str());
+            let at_key = Here {
+                path: &path,
+                depth: here.depth + 1,
+                place,
+            };
+            let before = known.get(&key).copied();
+            let merges = style == ScalarStyle::Plain && key == "<<";
+            if let Some(before) = before {
+                let message = format!(
+                    "the key `{}` is repeated here; it is already in line {}",
+                    Name(&key),
+                    before.line
+                );
+                self.found(at_key, message);
+            } else if merges {
+                self.found(
+                    at_key,
+                    "merges are not read; expected the keys themselves, or an alias for the whole value",
+                );
+            }
+
+            let (event, place_of_value) = self.next()?;
+            let below = Here {
+                place: place_of_value,
+                ..at_key
+            };
+            let value = self.value(event, below)?;
+            if before.is_none() && !merges {
+                known.insert(key.clone(), place);
+                entries.push(Entry { key, place, value });
+            }
+        }
     }
 
-    fn alias(&mut self, place: Place, anchor: usize) -> Result<(), Fatal> {
-        self.value_here(place, "an alias")?;
+    fn begin(&mut self, here: Here<'_>) -> Result<(), Fatal> {
+        self.spend(here, 1, 0)?;
+        self.check_depth(here, 1)
+    }
+
+    fn alias(&mut self, anchor: usize, here: Here<'_>) -> Result<Tree, Fatal> {
         let Some(tree) = self.anchors.get(&anchor).cloned() else {
             return self.fatal(
-                place,
+                here,
                 "the alias is inside the value that it repeats; expected it after that value",
             );
         };
 
         let (values, bytes, depth) = tree.size();
-        self.spend(place, values, bytes)?;
-        if self.open.len() + depth > MAX_DEPTH {
-            return self.fatal(
-                place,
-                format!("this is nested deeper than {MAX_DEPTH} levels; expected fewer"),
-            );
-        }
-
-        self.put(tree, 0)
+        self.spend(here, values, bytes)?;
+        self.check_depth(here, depth)?;
+        Ok(tree)
     }
 
-    /// Adds a complete value at the current place.
-    fn put(&mut self, tree: Tree, anchor: usize) -> Result<(), Fatal> {
-        if anchor > 0 {
-            // The value is kept twice, so it is counted twice.
-            let (values, bytes, _) = tree.size();
-            self.spend(tree.place, values, bytes)?;
-            self.anchors.insert(anchor, tree.clone());
+    fn check_depth(&mut self, here: Here<'_>, depth: usize) -> Result<(), Fatal> {
+        if here.depth + depth <= MAX_DEPTH {
+            return Ok(());
         }
 
-        match self.open.last_mut().map(|open| &mut open.inside) {
-            None => self.document = Some(tree),
-            Some(Inside::List(items)) => items.push(tree),
-            Some(Inside::Map {
-                entries,
-                key,
-                skipped,
-                ..
-            }) => {
-                if let Some((key, place)) = key.take().filter(|_| !*skipped) {
-                    entries.push(Entry {
-                        key,
-                        place,
-                        value: tree,
-                    });
-                }
-            }
-        }
-
-        Ok(())
+        let message = format!("this is nested deeper than {MAX_DEPTH} levels; expected fewer");
+        self.fatal(here, message)
     }
 
-    /// Checks that a value and not a key is expected here, because only scalars can be keys.
-    fn value_here(&mut self, place: Place, what: &str) -> Result<(), Fatal> {
-        match self.open.last().map(|open| &open.inside) {
-            Some(Inside::Map { key: None, .. }) => {
-                self.fatal(place, format!("{what} is used as a key; expected a text"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn spend(&mut self, place: Place, values: usize, bytes: usize) -> Result<(), Fatal> {
-        match (self.values.checked_sub(values), self.text.checked_sub(bytes)) {
-            (Some(values), Some(text)) => {
-                (self.values, self.text) = (values, text);
+    fn spend(&mut self, here: Here<'_>, values: usize, bytes: usize) -> Result<(), Fatal> {
+        match (self.values.checked_sub(values), self.bytes.checked_sub(bytes)) {
+            (Some(values), Some(bytes)) => {
+                (self.values, self.bytes) = (values, bytes);
                 Ok(())
             }
             (None, _) => {
-                self.fatal(place, format!("the file has more than {MAX_VALUES} values; expected fewer"))
+                let message = format!("the file has more than {MAX_VALUES} values; expected fewer");
+                self.fatal(here, message)
             }
             (_, None) => self.fatal(
-                place,
+                here,
                 format!(
                     "the texts of the file, with aliases and variables, come to more than {MAX_TEXT} bytes; expected fewer"
                 ),
@@ -319,43 +292,21 @@ impl Reader<'_> {
         }
     }
 
-    fn path(&self) -> Path {
-        self.open
-            .iter()
-            .fold(Path::default(), |path, open| match &open.inside {
-                Inside::List(items) => path.index(items.len()),
-                Inside::Map {
-                    key: Some((key, _)),
-                    ..
-                } => path.key(key.clone()),
-                Inside::Map { key: None, .. } => path,
-            })
+    fn found(&mut self, here: Here<'_>, message: impl Into<String>) {
+        self.problems
+            .push(Found::new(here.place, here.path, message));
     }
 
-    fn found(&mut self, place: Place, message: impl Into<String>) {
-        // Paths can be long, so they are only built if they are needed.
-        if self.problems.is_full() {
-            return;
-        }
-
-        let path = self.path();
-        self.problems.push(Found::new(place, &path, message));
-    }
-
-    fn fatal(&mut self, place: Place, message: impl Into<String>) -> Result<(), Fatal> {
-        self.found(place, message);
+    fn fatal<T>(&mut self, here: Here<'_>, message: impl Into<String>) -> Result<T, Fatal> {
+        self.found(here, message);
         Err(Fatal)
     }
 
-    fn syntax(&mut self, text: &str, place: Place, info: &str) {
-        let line = text
-            .lines()
-            .nth(place.line.saturating_sub(1))
-            .unwrap_or_default();
-        let hint = hint::about(line, info);
-        let message = format!("no YAML from here on: {}{hint}", one_line(info));
-        self.problems
-            .push(Found::new(place, &Path::default(), message));
+    fn tag<T>(&mut self, here: Here<'_>) -> Result<T, Fatal> {
+        self.fatal(
+            here,
+            "there is a tag here; expected a value without one, or a text that begins with `!` in quotes",
+        )
     }
 }
 

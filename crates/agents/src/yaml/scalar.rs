@@ -24,40 +24,27 @@ pub(super) fn resolve(plain: &str) -> Value {
 }
 
 fn number(plain: &str) -> Option<Number> {
-    let radix = |digits: &str, radix| u64::from_str_radix(digits, radix).ok().map(Number::from);
-    if let Some(digits) = plain
-        .strip_prefix("0x")
-        .filter(|digits| !digits.starts_with('+'))
-    {
-        return radix(digits, 16);
+    let radixes = [("0x", 16), ("0o", 8)];
+    let digits = radixes.iter().find_map(|(prefix, radix)| {
+        let digits = plain
+            .strip_prefix(prefix)
+            .filter(|digits| !digits.starts_with('+'))?;
+        u64::from_str_radix(digits, *radix).ok()
+    });
+    if let Some(whole) = digits {
+        return Some(whole.into());
     }
 
-    if let Some(digits) = plain
-        .strip_prefix("0o")
-        .filter(|digits| !digits.starts_with('+'))
-    {
-        return radix(digits, 8);
-    }
-
-    let digits = plain.strip_prefix(['+', '-']).unwrap_or(plain);
-    let begins = digits
-        .strip_prefix('.')
-        .unwrap_or(digits)
+    // Only the numbers of YAML, because Rust also parses `inf` and `nan`.
+    let begins = plain
+        .trim_start_matches(['+', '-', '.'])
         .starts_with(|c: char| c.is_ascii_digit());
-
-    // Only accept the numbers of YAML, because Rust also parses `inf` and `nan`.
     let of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
-    if !begins || !digits.chars().all(of_number) {
+    if !begins || !plain.chars().all(of_number) {
         return None;
     }
 
-    if let Ok(whole) = plain.parse::<i64>() {
-        return Some(whole.into());
-    }
-
-    if let Ok(whole) = plain.parse::<u64>() {
-        return Some(whole.into());
-    }
-
-    plain.parse().ok().and_then(Number::from_f64)
+    let signed = plain.parse::<i64>().ok().map(Number::from);
+    let whole = signed.or_else(|| plain.parse::<u64>().ok().map(Number::from));
+    whole.or_else(|| plain.parse().ok().and_then(Number::from_f64))
 }

@@ -3,8 +3,9 @@ use std::sync::Arc;
 
 use serde_json::Number;
 
-use crate::Place;
+use crate::problem::Found;
 use crate::quote::Name;
+use crate::{Place, SettingProblem};
 
 /// A value and its place.
 #[derive(Clone)]
@@ -96,6 +97,14 @@ impl Tree {
         }
 
         at
+    }
+
+    /// Returns a problem of the settings in this value, which is at `path`.
+    pub(crate) fn problem(&self, path: &Path, problem: SettingProblem) -> Found {
+        let place = self
+            .nearest_to(&Path::default().below(problem.path()))
+            .place;
+        Found::new(place, &path.below(problem.path()), problem.message())
     }
 
     /// Returns the value as JSON, including values from the environment.

@@ -147,18 +147,6 @@ async fn a_resumed_run_returns_what_was_sent_before_it_was_stopped() {
     }
 }
 
-/// An agent that is asked for its action goes on with the conversation.
-#[tokio::test]
-async fn an_agent_that_chooses_serves_on_every_server() {
-    for row in ROWS {
-        let answer = Reply::says("It will rain.").thinks("OPAQUE");
-        let action = Reply::says("ACTION: wet").thinks("OPAQUE");
-        let server = row.start(vec![calls("Bergen"), answer, action]).await;
-        run(&row, &server, |agent| agent.with_actions(["wet", "dry"])).await;
-        assert!(server.requests().len() >= 3, "{}", row.name);
-    }
-}
-
 #[tokio::test]
 async fn each_round_with_claude_reads_the_one_before_it_from_the_cache() {
     let replies = (0..10)

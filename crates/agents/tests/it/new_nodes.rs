@@ -185,7 +185,7 @@ nodes:
     flow.yaml:5:10: nodes[2]: no edges lead from the start to `c`; expected an edge with `to: c`
     flow.yaml:5:72: nodes[2].config.actions[1]: the action `x` is listed twice; expected each once
     flow.yaml:6:10: nodes[3]: no edges lead from the start to `d`; expected an edge with `to: d`
-    flow.yaml:6:40: nodes[3].config.tool: there is no tool `add`; expected `sum`
+    flow.yaml:6:40: nodes[3].config.tool: unknown tool `add`; known tools: `sum`
     flow.yaml:7:10: nodes[4]: no edges lead from the start to `f`; expected an edge with `to: f`
     flow.yaml:7:80: nodes[4].config.output.schema: expected a mapping, found a list
     flow.yaml:8:10: nodes[5]: no edges lead from the start to `g`; expected an edge with `to: g`

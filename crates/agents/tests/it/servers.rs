@@ -9,11 +9,6 @@ use std::env::current_exe;
 use std::path::Path;
 
 use cogwork_agents::{FlowState, Loader};
-use cogwork_cot::{ChainOfThought, Reasoning};
-use cogwork_llm::ScriptedClient;
-use cogwork_strategies::Call;
-use cogwork_tools::Tools;
-use cogwork_tools::mcp::McpServer;
 use insta::assert_snapshot;
 
 use crate::raw_server::{self, MODE};
@@ -73,62 +68,6 @@ nodes:
     assert_eq!(tools[0].result, r#"{"where":"here"}"#);
     assert!(tools[1].result.contains("answered with the error -32000"));
     assert_eq!(state.last().text, "Done.");
-}
-
-#[tokio::test]
-async fn strategies_call_a_tool_of_a_server() {
-    let react = r#"
-        - "thought: I look.\naction: echo\naction_input: {\"where\": \"here\"}"
-        - "thought: I see.\naction: finish\naction_input: It is here."
-"#;
-    let rewoo = r##"
-        - "I look.\n\nPlan: Look.\n#E1 = echo[{\"where\": \"here\"}]\nPlan: Say it."
-        - "thought: I see.\nanswer: It is here."
-"##;
-
-    for (strategy, replies) in [("react", react), ("rewoo", rewoo)] {
-        let nodes = format!(
-            "\
-nodes:
-  - id: solver
-    type: strategy
-    config:
-      provider: scripted
-      strategy: {strategy}
-      tools: [echo]
-      replies:{replies}"
-        );
-        let state = run(&(server("[echo]") + &nodes)).await.unwrap();
-        assert_eq!(state.last().text, "It is here.");
-
-        let calls = state.solving("solver").unwrap().calls();
-        let called = calls.iter().find_map(|call| match call {
-            Call::Tool(called) => Some(called.output.as_str()),
-            _ => None,
-        });
-        assert_eq!(called, Some(r#"{"where":"here"}"#), "{strategy}");
-    }
-}
-
-#[tokio::test]
-async fn the_loop_calls_a_tool_of_a_server() {
-    let server = McpServer::command(current_exe().unwrap())
-        .with_args(["--exact", "servers::serve", "--nocapture"])
-        .with_env(MODE, "normal");
-    let tools = Tools::new()
-        .with_all(server.connect().await.unwrap().tools())
-        .unwrap();
-
-    let call = "current_thinking: I look.\ntool_calls:\n- name: echo\n  input: {where: here}\n";
-    let end = "current_thinking: I see.\nplanning:\n- {description: Conclusion, status: Done, result: here}\nnext_thought_needed: false\n";
-    let replies = [call, end].map(|yaml| format!("```yaml\n{yaml}```"));
-    let node = ChainOfThought::new(ScriptedClient::new(replies)).with_tools(tools);
-
-    let mut reasoning = Reasoning::new("Look.");
-    node.into_flow().run(&mut reasoning).await.unwrap();
-    let calls = &reasoning.thoughts()[0].trace().tool_calls;
-    assert_eq!(calls[0].output, r#"{"where":"here"}"#);
-    assert_eq!(reasoning.answer(), Some("here"));
 }
 
 #[tokio::test]
@@ -245,7 +184,6 @@ nodes:
     flow.yaml:19:56: tools.mcp[11].tools[0]: the environment variable `TOOL` is not set; expected a value
     flow.yaml:19:56: tools.mcp[11].tools[0]: nothing is taken from the environment here, where it would be shown; expected a text without `${TOOL}`
     flow.yaml:20:3: tools: unknown key `mpc`; did you mean `mcp`?
-    flow.yaml:22:79: nodes[0].config.tools[0]: unknown tool `anything`; known tools: ``, `a`, `b`, `b c`
     ");
 }
 

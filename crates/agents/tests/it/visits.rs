@@ -72,10 +72,7 @@ async fn a_failed_visit_keeps_every_reply_and_the_cost() {
     assert!(failures[0].error.as_deref().unwrap().contains("ACTION"));
 
     let json = serde_json::to_value(&state).unwrap();
-    assert_eq!(
-        (&json["calls"], &json["failures"][0]["spent"]["calls"]),
-        (&2.into(), &2.into())
-    );
+    assert_eq!(json["failures"][0]["spent"]["calls"], 2);
     let read: FlowState = serde_json::from_value(json).unwrap();
     assert_eq!((read.calls(), read.failures()), (2, failures));
 }

@@ -33,6 +33,11 @@ pub(super) fn of(
         (Err(error), None) => json!({"error": error.to_string(), "state": state}),
     };
 
+    // With those of failed visits.
+    if let Some(saved) = result.get_mut("state").and_then(Value::as_object_mut) {
+        saved.insert("calls".to_owned(), state.calls().into());
+        saved.insert("usage".to_owned(), json!(state.usage()));
+    }
     if let (Some(run_id), Some(entries)) = (hint.run_id(), result.as_object_mut()) {
         entries.insert("run".to_owned(), run_id.into());
     }

@@ -73,7 +73,7 @@ fn check_tells_every_problem_of_every_file() {
         (1, "examples/files/review.yaml: ok\n")
     );
     insta::assert_snapshot!(err.replace(bad, "…"), @"
-    …/unknown_names.yaml:3:11: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `chain_of_thought`, `strategy`, `subflow`, `wait`; did you mean `agent`?
+    …/unknown_names.yaml:3:11: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `branches`, `chain_of_thought`, `map`, `strategy`, `subflow`, `template`, `tool`, `wait`; did you mean `agent`?
     …/unknown_names.yaml:5:9: nodes[1]: no edges lead from the start to `critic`; expected an edge with `to: critic`
     …/unknown_names.yaml:8:17: nodes[1].config.provider: unknown provider `opennai`; known providers: `anthropic`, `ollama`, `openai`, `rules`, `scripted`; did you mean `openai`?
     …/unknown_names.yaml:9:9: nodes[2]: no edges lead from the start to `thinker`; expected an edge with `to: thinker`

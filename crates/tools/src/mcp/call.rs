@@ -90,23 +90,16 @@ const UNKNOWN: &str = "[content of an unknown type]";
 fn text(result: &CallToolResult) -> String {
     let mut parts: Vec<String> = result.content.iter().map(part).collect();
 
-    // Servers should repeat the structured content as text, but not all of them do.
-    let structured = result.structured_content.as_ref();
-    if let Some(structured) = structured.filter(|value| !is_repeated(value, &result.content)) {
-        parts.push(structured.to_string());
-    }
+    // Servers should repeat the structured content as text. Not all of them do, and it may be in
+    // other words.
+    let has_text = result.content.iter().any(|block| block.as_text().is_some());
+    let structured = result.structured_content.as_ref().filter(|_| !has_text);
+    parts.extend(structured.map(Value::to_string));
 
     if parts.is_empty() {
         return "[no content]".to_owned();
     }
     parts.join("\n")
-}
-
-fn is_repeated(structured: &Value, content: &[ContentBlock]) -> bool {
-    let texts = content.iter().filter_map(ContentBlock::as_text);
-    texts
-        .filter_map(|text| serde_json::from_str::<Value>(&text.text).ok())
-        .any(|value| value == *structured)
 }
 
 fn part(block: &ContentBlock) -> String {

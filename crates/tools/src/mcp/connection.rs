@@ -1,7 +1,7 @@
 //! A connection to a server.
 
-use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{Peer, RoleClient, RunningService};
@@ -9,112 +9,141 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ClientLifecycleMode, ClientServiceExt};
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
+use super::error::has_ended;
 use super::handler::{Handler, listen};
-use super::limited_reader::{LimitedReader, TooLong};
+use super::limited_reader::LimitedReader;
 use super::link::Link;
 use super::listing::{ListError, Listing};
-use super::problems::{has_ended, start_problem, too_late, too_long_message, unreachable};
-use super::process::Process;
+use super::process::{Process, Stderr};
 use super::server::{CommandLine, MAX_MESSAGE, Place};
-use super::{McpError, McpErrorKind, McpServer};
+use super::{McpError, McpServer};
 
 /// A connection, which is closed when it is dropped. If the server was started for it, the server is
 /// killed then.
 pub(super) struct Connection {
     service: RunningService<RoleClient, Handler>,
     process: Option<Mutex<Process>>,
-    too_long: TooLong,
+    stderr: Stderr,
+    /// Whether a message was too long.
+    is_too_long: Arc<AtomicBool>,
     listening: Option<AbortHandle>,
 }
 
-/// Whether a server only understands the old generation of the protocol, because it ended when it
-/// was asked for the new one.
-#[derive(Default)]
-pub(super) struct IsOld(AtomicBool);
-
 impl Connection {
-    /// Connects, and asks for the tools.
+    /// Connects, and asks for the tools. `is_old` is whether the server only understands the old
+    /// generation of the protocol, because it ended when it was asked for the new one.
     pub(super) async fn open(
         server: &McpServer,
         link: &Weak<Link>,
-        is_old: &IsOld,
+        is_old: &AtomicBool,
     ) -> Result<(Self, Listing), McpError> {
-        let deadline = Instant::now() + server.start_timeout;
-        let mut connection = Self::of(server, link, is_old, deadline).await?;
+        let stderr = Stderr::default();
+        let limit = server.start_timeout;
+        let opened = timeout(limit, Self::opened(server, link, is_old, &stderr)).await;
 
-        let asked = Listing::ask(server, connection.peer());
-        let listing = match timeout_at(deadline, asked).await {
-            Ok(Ok(listing)) => listing,
-            Err(_) => {
-                let error = too_late(server);
-                return Err(error.with_stderr(connection.stderr().await));
-            }
-            Ok(Err(ListError::Unexpected(problem))) => {
-                let error = McpError::new(&server.name, McpErrorKind::Protocol, problem);
-                return Err(error.with_stderr(connection.stderr().await));
-            }
-            Ok(Err(ListError::Service(error))) => {
+        let opened = opened.unwrap_or_else(|_| {
+            let problem = format!("wasn't ready within {limit:?} of its start");
+            Err(McpError::new(server, problem))
+        });
+        opened.map_err(|error| error.with_stderr(stderr.lines()))
+    }
+
+    async fn opened(
+        server: &McpServer,
+        link: &Weak<Link>,
+        is_old: &AtomicBool,
+        stderr: &Stderr,
+    ) -> Result<(Self, Listing), McpError> {
+        let mut connection = match &server.place {
+            Place::Command(line) => Self::started(server, line, link, is_old, stderr).await?,
+            #[cfg(feature = "mcp-http")]
+            Place::Http(address) => Self {
+                service: super::http::connect(server, address, handler(link)).await?,
+                process: None,
+                stderr: stderr.clone(),
+                is_too_long: Arc::default(),
+                listening: None,
+            },
+        };
+
+        let listing = match Listing::ask(server, connection.peer()).await {
+            Ok(listing) => listing,
+            Err(ListError::Unexpected(problem)) => return Err(McpError::new(server, problem)),
+            Err(ListError::Service(error)) => {
                 let during = "when it was asked for its tools";
                 return Err(connection.failed(server, during, &error).await);
             }
         };
-
         connection.listen(link);
         Ok((connection, listing))
     }
 
-    async fn of(
+    /// Starts a server.
+    async fn started(
         server: &McpServer,
+        line: &CommandLine,
         link: &Weak<Link>,
-        is_old: &IsOld,
-        deadline: Instant,
+        is_old: &AtomicBool,
+        stderr: &Stderr,
     ) -> Result<Self, McpError> {
-        let start = match &server.place {
-            Place::Command(line) => Start {
-                server,
-                line,
-                link,
-                deadline,
-            },
-            #[cfg(feature = "mcp-http")]
-            Place::Http(address) => {
-                let connected = super::http::connect(server, address, handler(link));
-                let connected = timeout_at(deadline, connected).await;
-                let service = connected.map_err(|_| too_late(server))??;
-                return Ok(Self::new(service, None, TooLong::default()));
+        if !is_old.load(Ordering::Relaxed) {
+            // Servers with an old SDK end at any request before `initialize`.
+            match Self::spoken(server, line, link, newest(), stderr).await {
+                Err(error) if error.has_ended => {}
+                started => return started,
             }
-        };
-
-        if is_old.0.load(Ordering::Relaxed) {
-            return start.with(ClientLifecycleMode::Initialize).await;
         }
 
-        // Servers with an old SDK end at any request before `initialize`.
-        match start.with(newest()).await {
-            Err(error) if error.kind() == McpErrorKind::Ended => {}
-            started => return started,
-        }
-
-        let started = start.with(ClientLifecycleMode::Initialize).await?;
-        is_old.0.store(true, Ordering::Relaxed);
+        let started = Self::spoken(server, line, link, ClientLifecycleMode::Initialize, stderr);
+        let started = started.await?;
+        is_old.store(true, Ordering::Relaxed);
         Ok(started)
     }
 
-    fn new(
-        service: RunningService<RoleClient, Handler>,
-        process: Option<Process>,
-        too_long: TooLong,
-    ) -> Self {
-        Self {
-            service,
-            process: process.map(Mutex::new),
-            too_long,
-            listening: None,
+    /// Starts a server, and speaks a generation of the protocol.
+    async fn spoken(
+        server: &McpServer,
+        line: &CommandLine,
+        link: &Weak<Link>,
+        lifecycle: ClientLifecycleMode,
+        stderr: &Stderr,
+    ) -> Result<Self, McpError> {
+        stderr.clear();
+        let started = Process::start(line, stderr.clone());
+        let (mut process, stdin, stdout) =
+            started.map_err(|problem| McpError::new(server, problem))?;
+
+        let is_too_long = Arc::<AtomicBool>::default();
+        let reader = LimitedReader::new(stdout, MAX_MESSAGE, Arc::clone(&is_too_long));
+        let transport =
+            AsyncRwTransport::new_client(reader, stdin).with_max_line_length(usize::MAX);
+
+        match handler(link)
+            .serve_with_lifecycle(transport, lifecycle)
+            .await
+        {
+            Ok(service) => Ok(Self {
+                service,
+                process: Some(Mutex::new(process)),
+                stderr: stderr.clone(),
+                is_too_long,
+                listening: None,
+            }),
+            Err(_) if is_too_long.load(Ordering::Acquire) => Err(too_long(server)),
+            Err(error) if has_ended(&error) => {
+                let status = process.ended().await;
+                Err(McpError::ended(
+                    server,
+                    format!("ended as it started{status}"),
+                ))
+            }
+            Err(error) => Err(McpError::of_start(server, &error)),
         }
     }
 
+    /// Listens for changes of the list of tools, if the server reports them only to those who listen.
     fn listen(&mut self, link: &Weak<Link>) {
         let peer = self.peer().clone();
         let Some(info) = peer.peer_info() else {
@@ -144,89 +173,16 @@ impl Connection {
         during: &str,
         error: &rmcp::ServiceError,
     ) -> McpError {
-        let (kind, problem) = match error {
-            _ if self.too_long.is_set() => too_long_message(),
-            rmcp::ServiceError::TransportClosed | rmcp::ServiceError::TransportSend(_) => {
-                self.ending(during, error).await
+        let error = McpError::of_request(server, during, error);
+        let error = match &self.process {
+            _ if self.is_too_long.load(Ordering::Acquire) => too_long(server),
+            Some(process) if error.has_ended => {
+                let status = process.lock().await.ended().await;
+                McpError::ended(server, format!("ended {during}{status}"))
             }
-            rmcp::ServiceError::McpError(error) => {
-                let code = error.code.0;
-                let message = &error.message;
-                let problem = format!("answered with the error {code} {during}: {message}");
-                (McpErrorKind::Protocol, problem)
-            }
-            rmcp::ServiceError::UnexpectedResponse => {
-                let problem = format!("sent an answer of an unknown form {during}");
-                (McpErrorKind::Protocol, problem)
-            }
-            error => {
-                let problem = format!("failed {during}: {error}");
-                (McpErrorKind::Protocol, problem)
-            }
+            _ => error,
         };
-
-        let error = McpError::new(&server.name, kind, server.without_token(problem));
-        error.with_stderr(self.stderr().await)
-    }
-
-    async fn ending(&self, during: &str, error: &rmcp::ServiceError) -> (McpErrorKind, String) {
-        let problem = match &self.process {
-            Some(process) => {
-                let mut process = process.lock().await;
-                let status = status(&mut process).await;
-                format!("ended {during}{status}")
-            }
-            None => unreachable(&format!(" {during}"), error),
-        };
-        (McpErrorKind::Ended, problem)
-    }
-
-    async fn stderr(&self) -> String {
-        match &self.process {
-            Some(process) => process.lock().await.stderr(),
-            None => String::new(),
-        }
-    }
-}
-
-/// How to start a server.
-struct Start<'s> {
-    server: &'s McpServer,
-    line: &'s CommandLine,
-    link: &'s Weak<Link>,
-    deadline: Instant,
-}
-
-impl Start<'_> {
-    async fn with(&self, lifecycle: ClientLifecycleMode) -> Result<Connection, McpError> {
-        let server = self.server;
-        let started = Process::start(self.line);
-        let (mut process, pipes) =
-            started.map_err(|problem| McpError::new(&server.name, McpErrorKind::Start, problem))?;
-
-        let too_long = TooLong::default();
-        let reader = LimitedReader::new(pipes.stdout, MAX_MESSAGE, too_long.clone());
-        let transport =
-            AsyncRwTransport::new_client(reader, pipes.stdin).with_max_line_length(usize::MAX);
-
-        let served = handler(self.link).serve_with_lifecycle(transport, lifecycle);
-        let error = match timeout_at(self.deadline, served).await {
-            Ok(Ok(service)) => return Ok(Connection::new(service, Some(process), too_long)),
-            Ok(Err(error)) => error,
-            Err(_) => return Err(too_late(server).with_stderr(process.stderr())),
-        };
-
-        let has_ended = has_ended(&error);
-        let (kind, problem) = match error {
-            _ if too_long.is_set() => too_long_message(),
-            _ if has_ended => {
-                let status = status(&mut process).await;
-                (McpErrorKind::Ended, format!("ended as it started{status}"))
-            }
-            error => start_problem(&error),
-        };
-        let error = McpError::new(&server.name, kind, problem);
-        Err(error.with_stderr(process.stderr()))
+        error.with_stderr(self.stderr.lines())
     }
 }
 
@@ -238,17 +194,15 @@ impl Drop for Connection {
     }
 }
 
+fn too_long(server: &McpServer) -> McpError {
+    let problem =
+        format!("sent a message of more than {MAX_MESSAGE} bytes, so the connection was closed");
+    McpError::new(server, problem)
+}
+
 fn handler(link: &Weak<Link>) -> Handler {
     Handler {
         link: Weak::clone(link),
-    }
-}
-
-/// Returns how the process ended.
-async fn status(process: &mut Process) -> String {
-    match process.ended().await {
-        Some(status) => format!(" ({status})"),
-        None => String::new(),
     }
 }
 

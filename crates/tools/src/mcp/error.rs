@@ -1,7 +1,12 @@
+use std::error::Error;
 use std::fmt;
+use std::iter::successors;
 
 use cogwork_text::{MultiLine, Name};
+use rmcp::ServiceError;
+use rmcp::service::ClientInitializeError;
 
+use super::McpServer;
 use crate::ToolError;
 
 /// An error of an MCP server: it can't be started, or its tools can't be used.
@@ -10,59 +15,73 @@ use crate::ToolError;
 #[derive(Clone, thiserror::Error)]
 pub struct McpError {
     server: String,
-    kind: McpErrorKind,
     problem: String,
+    /// Whether the server ended, or closed the connection.
+    pub(super) has_ended: bool,
     stderr: String,
 }
 
-/// The kind of an [`McpError`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum McpErrorKind {
-    /// A setting is wrong, such as an address that can't be parsed.
-    Settings,
-    /// The server can't be started or reached.
-    Start,
-    /// The server took too long to start.
-    Timeout,
-    /// The server ended.
-    Ended,
-    /// The server sent something unexpected.
-    Protocol,
-    /// The server doesn't have a tool that was [named](super::McpServer::with_only).
-    MissingTool,
-}
-
 impl McpError {
-    pub(super) fn new(server: &str, kind: McpErrorKind, problem: impl Into<String>) -> Self {
+    pub(super) fn new(server: &McpServer, problem: impl Into<String>) -> Self {
         Self {
-            server: server.to_owned(),
-            kind,
-            problem: problem.into(),
+            server: server.name.clone(),
+            problem: server.without_token(problem.into()),
+            has_ended: false,
             stderr: String::new(),
         }
+    }
+
+    /// Creates the error of a server that ended, or that can't be reached.
+    pub(super) fn ended(server: &McpServer, problem: impl Into<String>) -> Self {
+        Self {
+            has_ended: true,
+            ..Self::new(server, problem)
+        }
+    }
+
+    /// Creates the error of a server that answered, but not as expected when it was started.
+    pub(super) fn of_start(server: &McpServer, error: &ClientInitializeError) -> Self {
+        let problem = match error {
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+                return Self::of_start(server, fallback);
+            }
+            ClientInitializeError::JsonRpcError(error) => {
+                let code = error.code.0;
+                let message = &error.message;
+                format!("refused the connection with the error {code}: {message}")
+            }
+            ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
+                "speaks no version of the protocol that is known here".to_owned()
+            }
+            ClientInitializeError::TransportError { error, .. } => unreachable("", error),
+            _ => "didn't answer like an MCP server when it was started".to_owned(),
+        };
+        Self::new(server, problem)
+    }
+
+    /// Creates the error of a request that got no usable answer.
+    pub(super) fn of_request(server: &McpServer, during: &str, error: &ServiceError) -> Self {
+        let problem = match error {
+            ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+                return Self::ended(server, unreachable(&format!(" {during}"), error));
+            }
+            ServiceError::McpError(error) => {
+                let code = error.code.0;
+                let message = &error.message;
+                format!("answered with the error {code} {during}: {message}")
+            }
+            ServiceError::UnexpectedResponse => {
+                format!("sent an answer of an unknown form {during}")
+            }
+            error => format!("failed {during}: {error}"),
+        };
+        Self::new(server, problem)
     }
 
     /// Adds the last lines on standard error.
     pub(super) fn with_stderr(mut self, lines: String) -> Self {
         self.stderr = lines;
         self
-    }
-
-    /// Returns the name of the server.
-    pub fn server(&self) -> &str {
-        &self.server
-    }
-
-    /// Returns the kind of the error.
-    pub fn kind(&self) -> McpErrorKind {
-        self.kind
-    }
-
-    /// Returns the last lines that the server wrote to its standard error, as they are. Empty if
-    /// there are none.
-    pub fn stderr(&self) -> &str {
-        &self.stderr
     }
 }
 
@@ -86,4 +105,32 @@ impl From<McpError> for ToolError {
     fn from(error: McpError) -> Self {
         Self::unavailable(error)
     }
+}
+
+/// Returns whether a server ended instead of answering.
+pub(super) fn has_ended(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::ConnectionClosed(_)
+        | ClientInitializeError::TransportError { .. } => true,
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => has_ended(fallback),
+        _ => false,
+    }
+}
+
+/// Returns the problem of a server that can't be reached, with the innermost error, which says the
+/// most.
+fn unreachable<'e>(during: &str, error: &'e (dyn Error + 'static)) -> String {
+    let next = |error: &&'e (dyn Error + 'static)| (*error).source();
+    let sources: Vec<_> = successors(Some(error), next).take(16).collect();
+
+    #[cfg(feature = "mcp-http")]
+    if sources
+        .iter()
+        .any(|source| super::http::refuses_token(*source))
+    {
+        return "refuses the token; expected another one".to_owned();
+    }
+
+    let innermost = sources.last().copied().unwrap_or(error);
+    format!("can't be reached{during}: {innermost}")
 }

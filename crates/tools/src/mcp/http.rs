@@ -1,17 +1,20 @@
 //! Connecting to servers over HTTP.
 
+use std::error::Error;
+
 use cogwork_text::Mask;
 use rmcp::ClientServiceExt;
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::connection::newest;
 use super::handler::Handler;
-use super::problems::start_problem;
 use super::server::MAX_MESSAGE;
-use super::{McpError, McpErrorKind, McpServer};
+use super::{McpError, McpServer};
 
 /// The address of a server, and its token.
 #[derive(Clone)]
@@ -48,9 +51,8 @@ pub(super) async fn connect(
     address: &Address,
     handler: Handler,
 ) -> Result<RunningService<RoleClient, Handler>, McpError> {
-    let failed = |kind, problem| McpError::new(&server.name, kind, problem);
     let client = client(&address.url);
-    let client = client.map_err(|problem| failed(McpErrorKind::Settings, problem))?;
+    let client = client.map_err(|problem| McpError::new(server, problem))?;
 
     let mut config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str())
         .max_sse_event_size(MAX_MESSAGE)
@@ -61,10 +63,23 @@ pub(super) async fn connect(
 
     let transport = StreamableHttpClientTransport::with_client(client, config);
     let served = handler.serve_with_lifecycle(transport, newest());
-    served.await.map_err(|error| {
-        let (kind, problem) = start_problem(&error);
-        failed(kind, address.without_token(&problem))
-    })
+    served
+        .await
+        .map_err(|error| McpError::of_start(server, &error))
+}
+
+/// Returns whether a server refused the token, or the lack of one.
+pub(super) fn refuses_token(error: &(dyn Error + 'static)) -> bool {
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_)) => {
+            true
+        }
+        Some(StreamableHttpError::UnexpectedServerResponse(answer)) => {
+            let statuses = ["HTTP 401 ", "HTTP 403 "];
+            statuses.iter().any(|status| answer.starts_with(status))
+        }
+        _ => false,
+    }
 }
 
 fn client(url: &str) -> Result<reqwest::Client, String> {

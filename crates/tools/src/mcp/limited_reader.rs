@@ -8,16 +8,6 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// Whether a message was too long. Clones share it.
-#[derive(Clone, Default)]
-pub(super) struct TooLong(Arc<AtomicBool>);
-
-impl TooLong {
-    pub(super) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-}
-
 /// Fails at a line that is too long. Without it, such a line would be skipped, and the call that it
 /// answers would wait until its timeout.
 pub(super) struct LimitedReader<R> {
@@ -25,16 +15,17 @@ pub(super) struct LimitedReader<R> {
     max: usize,
     /// The bytes since the last line break.
     length: usize,
-    too_long: TooLong,
+    /// Whether a line was too long.
+    is_too_long: Arc<AtomicBool>,
 }
 
 impl<R> LimitedReader<R> {
-    pub(super) fn new(inner: R, max: usize, too_long: TooLong) -> Self {
+    pub(super) fn new(inner: R, max: usize, is_too_long: Arc<AtomicBool>) -> Self {
         Self {
             inner,
             max,
             length: 0,
-            too_long,
+            is_too_long,
         }
     }
 
@@ -69,7 +60,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for LimitedReader<R> {
             return Poll::Ready(Ok(()));
         }
 
-        self.too_long.0.store(true, Ordering::Release);
+        self.is_too_long.store(true, Ordering::Release);
         Poll::Ready(Err(io::Error::other("the message is too long")))
     }
 }

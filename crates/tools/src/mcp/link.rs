@@ -1,27 +1,29 @@
 //! The link between tools and their server, which is started again when it ends.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use cogwork_text::Backoff;
 use rmcp::service::{Peer, RoleClient};
 use tokio::sync::Mutex;
 
-use super::connection::{Connection, IsOld};
+use super::connection::Connection;
 use super::listing::Listing;
-use super::{McpError, McpErrorKind, McpServer};
+use super::{McpError, McpServer};
 
 pub(super) struct Link {
     pub(super) server: McpServer,
     connection: Mutex<Option<Arc<Connection>>>,
-    restarts: std::sync::Mutex<Restarts>,
+    /// The number of starts since the server last answered a call, and the one before that.
+    starts: AtomicUsize,
     /// `None` before the first connection.
     listing: RwLock<Option<Arc<Listing>>>,
     refreshing: Mutex<()>,
     /// Whether a refresh waits for another one.
     will_refresh: AtomicBool,
-    is_old: IsOld,
+    /// Whether the server only understands the old generation of the protocol.
+    is_old: AtomicBool,
     this: Weak<Self>,
 }
 
@@ -30,11 +32,11 @@ impl Link {
         Arc::new_cyclic(|this| Self {
             server,
             connection: Mutex::default(),
-            restarts: std::sync::Mutex::default(),
+            starts: AtomicUsize::default(),
             listing: RwLock::default(),
             refreshing: Mutex::default(),
             will_refresh: AtomicBool::default(),
-            is_old: IsOld::default(),
+            is_old: AtomicBool::default(),
             this: Weak::clone(this),
         })
     }
@@ -49,13 +51,9 @@ impl Link {
         }
 
         *current = None;
-        let Some(delay) = self.restarts().next() else {
+        let Some(delay) = self.delay() else {
             let problem = "has ended too often, and is not started again";
-            return Err(McpError::new(
-                &self.server.name,
-                McpErrorKind::Ended,
-                problem,
-            ));
+            return Err(McpError::ended(&self.server, problem));
         };
         tokio::time::sleep(delay).await;
 
@@ -64,8 +62,13 @@ impl Link {
         Ok(connection)
     }
 
-    fn restarts(&self) -> MutexGuard<'_, Restarts> {
-        self.restarts.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the delay before the next start, or `None` if there is to be no other. A server that
+    /// worked is started again at once, and then after the delays of a [`Backoff`].
+    fn delay(&self) -> Option<Duration> {
+        match self.starts.fetch_add(1, Ordering::Relaxed) {
+            0 | 1 => Some(Duration::ZERO),
+            starts => Backoff::of::<5>().delays().nth(starts - 2),
+        }
     }
 
     async fn open(&self) -> Result<Connection, McpError> {
@@ -89,11 +92,7 @@ impl Link {
             Some(tool) => format!("has a tool `{name}` that can't be used: {}", tool.reason),
             None => format!("has no tool `{name}`; expected one of the tools it has"),
         };
-        Err(McpError::new(
-            &self.server.name,
-            McpErrorKind::MissingTool,
-            problem,
-        ))
+        Err(McpError::new(&self.server, problem))
     }
 
     /// Asks for the list of tools again. If another refresh is waiting already, that one is enough.
@@ -113,7 +112,7 @@ impl Link {
 
     /// Notes that the server works.
     pub(super) fn succeeded(&self) {
-        self.restarts().succeeded();
+        self.starts.store(1, Ordering::Relaxed);
     }
 
     /// Ends the connection, and kills the server if it was started here.
@@ -130,37 +129,5 @@ impl Link {
     fn put(&self, listing: Listing) {
         let mut current = self.listing.write().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Arc::new(listing));
-    }
-}
-
-/// Counts the starts of a server since its last success: it is started again at once, and then after
-/// the delays of a [`Backoff`], five times in all.
-#[derive(Default)]
-struct Restarts {
-    has_started: bool,
-    /// The delays before the next starts; `None` if the next one needs no delay.
-    delays: Option<Box<dyn Iterator<Item = Duration> + Send>>,
-}
-
-impl Restarts {
-    /// Returns the delay before the next start, or `None` if there is to be no other.
-    fn next(&mut self) -> Option<Duration> {
-        if !self.has_started {
-            self.has_started = true;
-            return Some(Duration::ZERO);
-        }
-
-        match &mut self.delays {
-            Some(delays) => delays.next(),
-            None => {
-                self.delays = Some(Box::new(Backoff::of::<5>().delays()));
-                Some(Duration::ZERO)
-            }
-        }
-    }
-
-    /// Begins again, because the server works.
-    fn succeeded(&mut self) {
-        self.delays = None;
     }
 }

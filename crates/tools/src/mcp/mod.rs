@@ -58,12 +58,11 @@ mod http;
 mod limited_reader;
 mod link;
 mod listing;
-mod problems;
 mod process;
 mod server;
 mod tools;
 
-pub use error::{McpError, McpErrorKind};
+pub use error::McpError;
 pub use listing::RefusedTool;
 pub use server::McpServer;
 pub use tools::{McpTool, McpTools};

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cogwork_text::Escaped;
@@ -48,55 +48,42 @@ const INHERITED: [&str; 14] = [
 /// A running process, which is killed when this is dropped.
 pub(super) struct Process {
     child: Child,
-    stderr: Stderr,
+    /// Reads its standard error.
     reading: JoinHandle<()>,
-}
-
-/// The pipes to a process.
-pub(super) struct Pipes {
-    pub(super) stdin: ChildStdin,
-    pub(super) stdout: ChildStdout,
 }
 
 impl Process {
     /// Starts a process.
-    pub(super) fn start(line: &CommandLine) -> Result<(Self, Pipes), String> {
+    pub(super) fn start(
+        line: &CommandLine,
+        stderr: Stderr,
+    ) -> Result<(Self, ChildStdin, ChildStdout), String> {
         let mut child = command(line).spawn().map_err(|error| told(line, &error))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(pipe)) = pipes else {
             return Err("has no pipes".to_owned());
         };
 
-        let stderr = Stderr::default();
-        let reading = tokio::spawn(stderr.clone().read(pipe));
-        let process = Self {
-            child,
-            stderr,
-            reading,
-        };
-        Ok((process, Pipes { stdin, stdout }))
+        let reading = tokio::spawn(stderr.read(pipe));
+        Ok((Self { child, reading }, stdin, stdout))
     }
 
-    /// Returns what the process wrote to standard error last.
-    pub(super) fn stderr(&self) -> String {
-        self.stderr.lines()
-    }
-
-    /// Waits a moment for a process that has closed its output, and returns how it ended.
-    pub(super) async fn ended(&mut self) -> Option<ExitStatus> {
+    /// Waits a moment for a process that has closed its output, and returns how it ended, such as
+    /// ` (exit status: 1)`.
+    pub(super) async fn ended(&mut self) -> String {
         let last_words = async {
             // The pipe stays open if children of the process are still running.
             if !self.reading.is_finished() {
                 let _ = tokio::time::timeout(LAST_WORDS / 2, &mut self.reading).await;
             }
             self.kill_group();
-            self.child.wait().await.ok()
+            self.child.wait().await
         };
 
-        tokio::time::timeout(LAST_WORDS, last_words)
-            .await
-            .ok()
-            .flatten()
+        match tokio::time::timeout(LAST_WORDS, last_words).await {
+            Ok(Ok(status)) => format!(" ({status})"),
+            _ => String::new(),
+        }
     }
 
     /// Kills the process and its own children.
@@ -162,7 +149,7 @@ const MAX_LINES: usize = 10;
 
 /// The last lines that the process wrote to its standard error. Clones share it.
 #[derive(Clone, Default)]
-struct Stderr(Arc<Mutex<VecDeque<u8>>>);
+pub(super) struct Stderr(Arc<Mutex<VecDeque<u8>>>);
 
 impl Stderr {
     /// Reads until the end, so that the process never waits for room in the pipe.
@@ -174,8 +161,17 @@ impl Stderr {
         }
     }
 
+    /// Forgets the lines of an earlier process.
+    pub(super) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn push(&self, bytes: &[u8]) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.lock();
         kept.extend(bytes);
 
         let excess = kept.len().saturating_sub(MAX_STDERR);
@@ -183,10 +179,8 @@ impl Stderr {
     }
 
     /// Returns the last lines, as they are.
-    fn lines(&self) -> String {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(kept.make_contiguous()).into_owned();
-        drop(kept);
+    pub(super) fn lines(&self) -> String {
+        let text = String::from_utf8_lossy(self.lock().make_contiguous()).into_owned();
 
         let lines: Vec<&str> = text.trim().lines().collect();
         let first = lines.len().saturating_sub(MAX_LINES);

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use cogwork_tools::mcp::{McpErrorKind, McpServer};
+use cogwork_tools::mcp::McpServer;
 use insta::assert_snapshot;
 use serde_json::json;
 
@@ -43,12 +43,9 @@ async fn a_server_with_an_old_sdk_is_started_again_with_the_old_protocol() {
 async fn a_server_that_cannot_be_started_is_an_error() {
     let missing = McpServer::command("/nonexistent/server").connect().await;
     let missing = missing.unwrap_err();
-    assert_eq!(missing.kind(), McpErrorKind::Start);
     assert_snapshot!(missing, @"the MCP server `server` can't be started with `/nonexistent/server`: No such file or directory (os error 2); expected a program in PATH or a path to one");
 
     let dead = server("dies").connect().await.unwrap_err();
-    assert_eq!(dead.kind(), McpErrorKind::Ended);
-    assert_eq!(dead.stderr(), "no \u{1b}[31mcoffee\u{1b}[0m\nleft");
     assert_eq!(
         dead.to_string(),
         "the MCP server `fixture` ended as it started (exit status: 7)\n\
@@ -63,7 +60,6 @@ async fn a_server_that_cannot_be_started_is_an_error() {
 
     let silent = server("silent").with_start_timeout(Duration::from_millis(300));
     let silent = silent.connect().await.unwrap_err();
-    assert_eq!(silent.kind(), McpErrorKind::Timeout);
     assert_snapshot!(silent, @"the MCP server `fixture` wasn't ready within 300ms of its start");
 }
 
