@@ -194,7 +194,7 @@ impl<'c> Check<'c> {
         }
 
         if let Some(problems) = told {
-            return self.problems.extend(problems);
+            return self.problems.extend(problems.0);
         }
         let mut kinds = Vec::new();
         self.kinds(&branches, &mut kinds);

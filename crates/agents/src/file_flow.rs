@@ -13,12 +13,12 @@ use crate::{FillError, FlowState, Output, Template};
 
 /// A flow loaded by [`Loader::load`](crate::Loader::load). It can be run any number of times.
 pub struct FileFlow {
-    flow: Flow<FlowState>,
-    answer: Template,
-    secrets: Secrets,
-    has_models: bool,
+    pub(crate) flow: Flow<FlowState>,
+    pub(crate) answer: Template,
+    pub(crate) secrets: Secrets,
+    pub(crate) has_models: bool,
     #[cfg(feature = "mcp")]
-    servers: Vec<McpTools>,
+    pub(crate) servers: Vec<McpTools>,
 }
 
 /// A server of tools that a file names can't be started or reached.
@@ -29,26 +29,6 @@ pub struct ConnectError(String);
 cogwork_text::debug_as_display!(ConnectError);
 
 impl FileFlow {
-    pub(crate) fn new(flow: Flow<FlowState>, answer: Template, secrets: Secrets) -> Self {
-        Self {
-            flow,
-            answer,
-            secrets,
-            has_models: false,
-            #[cfg(feature = "mcp")]
-            servers: Vec::new(),
-        }
-    }
-
-    pub(crate) fn with_models(self, has_models: bool) -> Self {
-        Self { has_models, ..self }
-    }
-
-    #[cfg(feature = "mcp")]
-    pub(crate) fn with_servers(self, servers: Vec<McpTools>) -> Self {
-        Self { servers, ..self }
-    }
-
     /// Starts the servers of tools that the file and its subflows name, and connects to those over
     /// HTTP. Call this before a run, also before one that is resumed; it does nothing if the files
     /// name no servers. A run without it fails at the first node with such a tool.

@@ -60,15 +60,15 @@ use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, sche
 /// ```
 #[derive(Clone)]
 pub struct Loader {
-    providers: BTreeMap<String, Provider>,
-    node_types: BTreeMap<String, NodeType>,
-    tools: Tools,
-    modes: Registry,
-    environment: Environment,
-    connects: bool,
+    pub(crate) providers: BTreeMap<String, Provider>,
+    pub(crate) node_types: BTreeMap<String, NodeType>,
+    pub(crate) tools: Tools,
+    pub(crate) modes: Registry,
+    pub(crate) environment: Environment,
+    pub(crate) connects: bool,
     /// The model in place of those that the files name.
-    model: Option<String>,
-    wrapper: Option<Arc<Wrapper>>,
+    pub(crate) model: Option<String>,
+    pub(crate) wrapper: Option<Arc<Wrapper>>,
 }
 
 /// Wraps the client of the node with an id.
@@ -211,26 +211,6 @@ impl Loader {
         Ok(self)
     }
 
-    /// Returns the providers, by name.
-    pub(crate) fn providers(&self) -> impl Iterator<Item = &Provider> {
-        self.providers.values()
-    }
-
-    /// Returns the node types, by name.
-    pub(crate) fn node_types(&self) -> impl Iterator<Item = &NodeType> {
-        self.node_types.values()
-    }
-
-    /// Returns the tools that files can name.
-    pub(crate) fn tools(&self) -> &Tools {
-        &self.tools
-    }
-
-    /// Returns the thinking modes that files can name.
-    pub(crate) fn modes(&self) -> &Registry {
-        &self.modes
-    }
-
     /// Loads the flow of a file of at most 256 KiB, including its subflows. All files together have at
     /// most 4 MiB and 256 different variables.
     ///
@@ -256,31 +236,11 @@ impl Loader {
         schema::of_file(self)
     }
 
-    pub(crate) fn provider(&self, name: &str) -> Option<&Provider> {
-        self.providers.get(name)
-    }
-
-    pub(crate) fn node_type(&self, name: &str) -> Option<&NodeType> {
-        self.node_types.get(name)
-    }
-
-    pub(crate) fn environment(&self) -> &Environment {
-        &self.environment
-    }
-
     pub(crate) fn wrapped(&self, id: &str, client: Arc<dyn LlmClient>) -> Arc<dyn LlmClient> {
         match &self.wrapper {
             Some(wrap) => wrap(id, client),
             None => client,
         }
-    }
-
-    pub(crate) fn model(&self) -> Option<&str> {
-        self.model.as_deref()
-    }
-
-    pub(crate) fn connects(&self) -> bool {
-        self.connects
     }
 }
 

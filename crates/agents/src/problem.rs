@@ -38,7 +38,7 @@ impl Found {
 /// The problems of one text. Their number is limited, because thousands are not useful and each one
 /// costs a search for similar names.
 #[derive(Default)]
-pub(crate) struct Problems(Vec<Found>);
+pub(crate) struct Problems(pub(crate) Vec<Found>);
 
 impl Problems {
     const MAX: usize = 100;
@@ -78,15 +78,6 @@ impl Problems {
     /// Returns the problems at the path and below it.
     pub(crate) fn of(&self, path: &Path) -> impl Iterator<Item = &Found> {
         self.0.iter().filter(move |found| found.path.is_in(path))
-    }
-}
-
-impl IntoIterator for Problems {
-    type Item = Found;
-    type IntoIter = std::vec::IntoIter<Found>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
     }
 }
 

@@ -24,14 +24,14 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
     definitions.insert("thinking".to_owned(), thinking(loader));
     definitions.insert(REQUEST.to_owned(), schema_of::<RequestSettings>());
 
-    for provider in loader.providers() {
+    for provider in loader.providers.values() {
         definitions.insert(
             named("provider", provider.name()),
             provider.schema().clone(),
         );
     }
 
-    for node_type in loader.node_types() {
+    for node_type in loader.node_types.values() {
         definitions.insert(
             named("settings", node_type.name()),
             node_type.schema().clone(),
@@ -77,7 +77,7 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
 }
 
 fn nodes(loader: &Loader) -> Json {
-    let branches: Vec<_> = loader.node_types().map(node).collect();
+    let branches: Vec<_> = loader.node_types.values().map(node).collect();
     json!({
         "description": "The nodes of the flow.",
         "type": "array",
@@ -131,14 +131,14 @@ fn edges() -> Json {
 }
 
 fn tool(loader: &Loader) -> Json {
-    let names: Vec<_> = loader.tools().names().collect();
+    let names: Vec<_> = loader.tools.names().collect();
     // Those of the servers in the file aren't known here.
     let name = [json!({"enum": names}), json!({"type": "string"})];
     json!({"anyOf": name, NOUN: "tool", TOOL: true, ENVIRONMENT: false})
 }
 
 fn thinking(loader: &Loader) -> Json {
-    let mut mode = loader.modes().schema();
+    let mut mode = loader.modes.schema();
     if let Some(mode) = mode.as_object_mut() {
         mode.insert("type".to_owned(), "object".into());
         mode.insert(NOUN.to_owned(), "mode".into());
@@ -206,5 +206,5 @@ fn config(node_type: &NodeType, loader: &Loader) -> Json {
         json!({"type": "object", "properties": all, "required": required, "additionalProperties": false})
     };
 
-    json!({"oneOf": loader.providers().map(branch).collect::<Vec<_>>(), NOUN: "provider"})
+    json!({"oneOf": loader.providers.values().map(branch).collect::<Vec<_>>(), NOUN: "provider"})
 }

@@ -22,13 +22,13 @@ impl<T: Send + 'static> Agent<T> {
         request: ChatRequest,
         attempt: &Attempt<'_>,
     ) -> Result<(Output, Action), AgentErrorKind> {
-        let thinking = self.thinking.begin_with(&attempt.meter, request);
+        let thinking = self.settings.thinking.begin_with(&attempt.meter, request);
         let generating = thinking.await.map_err(AgentErrorKind::Client)?;
 
         let mut question = Question::new(self, attempt, generating.request().clone());
         // The generation measures its calls itself.
         let uncounted = Meter::default();
-        let asked = question.ask(&generating, &uncounted, self.asks_again);
+        let asked = question.ask(&generating, &uncounted, self.settings.asks_again);
         let draft = asked.await?;
         let mut request = question.conversation();
 
@@ -59,11 +59,11 @@ impl<T: Send + 'static> Agent<T> {
         request.push(Message::user(unusable.complaint));
 
         // Tool calls are no longer allowed at this point, and the answer was the first attempt.
-        let asked = match self.asks_again.checked_sub(1) {
+        let asked = match self.settings.asks_again.checked_sub(1) {
             Some(more) => {
                 let request = request.with_tool_choice(ToolChoice::None);
                 let mut question = Question::new(self, attempt, request).with_end();
-                let client = self.thinking.client();
+                let client = self.settings.thinking.client();
                 question.ask(client, &attempt.meter, more).await
             }
             None => Err(unusable.kind),
@@ -122,10 +122,10 @@ impl<'a, T: Send + 'static> Question<'a, T> {
         asks_again: u32,
     ) -> Result<ChatResponse, AgentErrorKind> {
         let agent = self.agent;
-        let has_tools = !agent.tools.is_empty() && !self.is_end;
+        let has_tools = !agent.settings.tools.is_empty() && !self.is_end;
         let formats = agent.expected.formats(client.capabilities(), has_tools);
 
-        let asking = Asking::new(client, &agent.refused, formats)
+        let asking = Asking::new(client, &agent.settings.refused, formats)
             .with_meter(meter)
             .with_asks_again(asks_again)
             // The client records its calls, including those of hooks, under the hash of the request.
@@ -153,7 +153,7 @@ impl<'a, T: Send + 'static> Question<'a, T> {
     }
 
     fn may_call(&self) -> bool {
-        !self.is_end && self.rounds < self.agent.tool_rounds
+        !self.is_end && self.rounds < self.agent.settings.tool_rounds
     }
 
     async fn call_tools(&mut self, response: &ChatResponse) -> Verdict<ChatResponse, Unusable> {
@@ -168,7 +168,7 @@ impl<'a, T: Send + 'static> Question<'a, T> {
             self.attempt
                 .keep_tools(response.tool_calls().iter().map(not_made));
 
-            let rounds = self.agent.tool_rounds;
+            let rounds = self.agent.settings.tool_rounds;
             return unusable(Unusable {
                 kind: AgentErrorKind::TooManyToolCalls { rounds },
                 problem: "the reply calls tools after the last round".to_owned(),
@@ -213,7 +213,7 @@ impl<T: Send + 'static> Policy for Question<'_, T> {
             None => request,
         };
 
-        if self.may_call() || self.agent.tools.is_empty() {
+        if self.may_call() || self.agent.settings.tools.is_empty() {
             request
         } else {
             request.with_tool_choice(ToolChoice::None)

@@ -55,34 +55,47 @@ struct Inner {
 }
 
 /// The reason of an [`AgentError`].
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentErrorKind {
     /// The prompt is empty.
+    #[error("the prompt is empty; expected a text")]
     NothingAsked,
     /// The prompt is too long.
+    #[error("{}", ErrorText(.0))]
     Prompt(FillError),
     /// The definition of a tool isn't known yet, for example because a server has not been
     /// connected.
-    NotReady(ToolError),
-    /// A call to the model failed.
-    Client(LlmError),
+    #[error("{}", ErrorText(.0))]
+    NotReady(#[source] ToolError),
+    /// A call to the model failed. The error of a custom client may contain any text.
+    #[error("the call to the model failed: {}", ErrorText(.0))]
+    Client(#[source] LlmError),
     /// Every reply of the model was empty: no text and no tool call.
+    #[error("every reply of the model was empty; expected a text or a tool call")]
     Empty,
     /// The model still called tools after the maximum number of rounds.
+    #[error("the model still calls tools after {rounds} round{}; expected an answer", plural(.rounds))]
     TooManyToolCalls {
         /// The limit.
         rounds: u32,
     },
     /// A tool call needs a person's approval, and the run cannot wait for it.
-    CannotWait(CannotWait),
+    #[error("a tool call needs a person's approval: {0}")]
+    CannotWait(#[source] CannotWait),
     /// No reply of the model could be read as a value of the output type.
-    Unreadable(AnswerProblem),
+    #[error("no reply of the model could be read: {}", one_line(.0))]
+    Unreadable(#[source] AnswerProblem),
     /// No reply of the model named an action.
+    #[error("no reply of the model named an action; expected a last line `ACTION: <label>` with one of {}", one_line(.labels))]
     NoAction {
         /// The labels to choose from.
         labels: String,
     },
+}
+
+fn plural(count: &u32) -> &'static str {
+    if *count == 1 { "" } else { "s" }
 }
 
 impl AgentErrorKind {
@@ -166,52 +179,6 @@ cogwork_text::debug_as_display!(AgentError);
 
 impl std::error::Error for AgentError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self.kind() {
-            AgentErrorKind::Client(error) => Some(error),
-            AgentErrorKind::CannotWait(error) => Some(error),
-            AgentErrorKind::NotReady(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for AgentErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NothingAsked => f.write_str("the prompt is empty; expected a text"),
-            Self::Prompt(error) => ErrorText(error).fmt(f),
-            Self::NotReady(error) => ErrorText(error).fmt(f),
-            // The error of a custom client may contain any text.
-            Self::Client(error) => {
-                f.write_str("the call to the model failed: ")?;
-                ErrorText(error).fmt(f)
-            }
-            Self::Empty => {
-                f.write_str("every reply of the model was empty; expected a text or a tool call")
-            }
-            Self::TooManyToolCalls { rounds } => {
-                let plural = if *rounds == 1 { "" } else { "s" };
-                write!(
-                    f,
-                    "the model still calls tools after {rounds} round{plural}; expected an answer"
-                )
-            }
-            Self::CannotWait(error) => {
-                f.write_str("a tool call needs a person's approval: ")?;
-                error.fmt(f)
-            }
-            Self::Unreadable(problem) => {
-                write!(
-                    f,
-                    "no reply of the model could be read: {}",
-                    one_line(problem)
-                )
-            }
-            Self::NoAction { labels } => write!(
-                f,
-                "no reply of the model named an action; expected a last line `ACTION: <label>` with one of {}",
-                one_line(labels)
-            ),
-        }
+        self.kind().source()
     }
 }

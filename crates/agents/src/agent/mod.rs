@@ -92,6 +92,13 @@ use recorded::RecordedClient;
 /// # }
 /// ```
 pub struct Agent<T = String> {
+    settings: Settings,
+    expected: Expected<T>,
+}
+
+/// What doesn't depend on the type of the answer.
+#[derive(Clone)]
+struct Settings {
     id: Arc<str>,
     thinking: Thinking<Arc<dyn LlmClient>>,
     request: ChatRequest,
@@ -100,7 +107,6 @@ pub struct Agent<T = String> {
     tools: Tools,
     tool_rounds: u32,
     asks_again: u32,
-    expected: Expected<T>,
     /// The formats of replies that the server has refused.
     refused: RefusedFormats,
 }
@@ -154,17 +160,20 @@ impl Agent<String> {
     /// Creates an agent that asks `client`. Its answer is stored in the state under `id`, which
     /// should be the id of the node.
     pub fn new(id: impl Into<Arc<str>>, client: impl LlmClient + 'static) -> Self {
+        let client: Arc<dyn LlmClient> = Arc::new(RecordedClient::new(client));
         Self {
-            id: id.into(),
-            thinking: Thinking::new(Arc::new(RecordedClient::new(client))),
-            request: ChatRequest::default(),
-            role: None,
-            prompt: Template::default(),
-            tools: Tools::new(),
-            tool_rounds: 8,
-            asks_again: 2,
+            settings: Settings {
+                id: id.into(),
+                thinking: Thinking::new(client),
+                request: ChatRequest::default(),
+                role: None,
+                prompt: Template::default(),
+                tools: Tools::new(),
+                tool_rounds: 8,
+                asks_again: 2,
+                refused: RefusedFormats::default(),
+            },
             expected: Expected::text(),
-            refused: RefusedFormats::default(),
         }
     }
 
@@ -186,18 +195,8 @@ impl Agent<String> {
     }
 
     fn expecting<T>(self, expected: Expected<T>) -> Agent<T> {
-        Agent {
-            id: self.id,
-            thinking: self.thinking,
-            request: self.request,
-            role: self.role,
-            prompt: self.prompt,
-            tools: self.tools,
-            tool_rounds: self.tool_rounds,
-            asks_again: self.asks_again,
-            expected,
-            refused: self.refused,
-        }
+        let settings = self.settings;
+        Agent { settings, expected }
     }
 
     /// Sets the actions to choose from. The default is [`Action::DEFAULT`] alone, without a choice.
@@ -217,14 +216,14 @@ impl<T> Agent<T> {
     /// Sets the role: the system text of every request. The default is none.
     #[must_use]
     pub fn with_role(mut self, role: impl Into<String>) -> Self {
-        self.role = Some(role.into());
+        self.settings.role = Some(role.into());
         self
     }
 
     /// Sets the prompt for a flow over a [`FlowState`]. The default is `{last}`, the last output.
     #[must_use]
     pub fn with_prompt(mut self, prompt: Template) -> Self {
-        self.prompt = prompt;
+        self.settings.prompt = prompt;
         self
     }
 
@@ -232,7 +231,7 @@ impl<T> Agent<T> {
     /// Its messages and tools are ignored. The default leaves all options to the client.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
-        self.request = request;
+        self.settings.request = request;
         self
     }
 
@@ -274,14 +273,14 @@ impl<T> Agent<T> {
     /// ```
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
-        self.tools = tools;
+        self.settings.tools = tools;
         self
     }
 
     /// Sets the maximum number of rounds of tool calls in a visit. The default is 8.
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
-        self.tool_rounds = rounds;
+        self.settings.tool_rounds = rounds;
         self
     }
 
@@ -289,21 +288,21 @@ impl<T> Agent<T> {
     /// an [action](Agent::with_actions). The default is 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
-        self.asks_again = times;
+        self.settings.asks_again = times;
         self
     }
 
     /// Adds a thinking mode after the existing ones. The default is none.
     #[must_use]
     pub fn with_mode(mut self, mode: impl ThinkingMode + 'static) -> Self {
-        self.thinking = self.thinking.with_mode(mode);
+        self.settings.thinking = self.settings.thinking.with_mode(mode);
         self
     }
 
     /// Sets the memory, which is searched once per visit with the prompt. The default is none.
     #[must_use]
     pub fn with_memory(mut self, memory: impl Into<Recall>) -> Self {
-        self.thinking = self.thinking.with_memory(memory);
+        self.settings.thinking = self.settings.thinking.with_memory(memory);
         self
     }
 
@@ -364,13 +363,16 @@ impl<T> Agent<T> {
         if asked.last().is_none_or(is_blank) {
             return Err(AgentErrorKind::NothingAsked);
         }
-        self.tools.ready().map_err(AgentErrorKind::NotReady)?;
+        self.settings
+            .tools
+            .ready()
+            .map_err(AgentErrorKind::NotReady)?;
 
-        let capabilities = self.thinking.client().capabilities();
+        let capabilities = self.settings.thinking.client().capabilities();
         let instructions = self
             .expected
-            .instructions(capabilities, !self.tools.is_empty());
-        let told = [self.role.clone(), instructions];
+            .instructions(capabilities, !self.settings.tools.is_empty());
+        let told = [self.settings.role.clone(), instructions];
         let system = told.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
         let system = Some(system).filter(|text| !text.is_empty());
         let messages = system
@@ -379,11 +381,12 @@ impl<T> Agent<T> {
             .chain(asked.iter().cloned());
 
         let request = self
+            .settings
             .request
             .clone()
             .with_messages(messages.collect::<Messages>());
         Ok(AgentQuestion {
-            request: request.with_tools(self.tools.definitions()),
+            request: request.with_tools(self.settings.tools.definitions()),
             failures,
         })
     }
@@ -394,14 +397,14 @@ impl<T> Agent<T> {
 
     fn operation(&self) -> Operation {
         Operation::Agent {
-            name: self.id.to_string(),
+            name: self.settings.id.to_string(),
         }
     }
 }
 
 impl<T: Send + 'static> Agent<T> {
     async fn visit(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
-        let attempt = Attempt::new(&self.id, &self.tools, &question.failures);
+        let attempt = Attempt::new(&self.settings.id, &self.settings.tools, &question.failures);
 
         match self.answer(question.request.clone(), &attempt).await {
             Ok((output, action)) => Ok(AgentAnswer::new(output, action, attempt.succeed())),
@@ -429,13 +432,14 @@ impl<T: Serialize + Send + 'static> Node<FlowState> for Agent<T> {
 
     fn prep(&self, state: &mut FlowState) -> Result<AgentQuestion, AgentError> {
         let asked = self
+            .settings
             .prompt
             .fill(state)
             .map_err(|error| AgentErrorKind::Prompt(error.of("`prompt`")))?;
         let asked = Message::user(asked.text).with_blocks(asked.blocks);
 
         // The same visit begins again, unless this is another one.
-        state.failures_to_keep().resume(&self.id);
+        state.failures_to_keep().resume(&self.settings.id);
         Ok(self.question([asked].into_iter().collect(), state.failures_to_keep())?)
     }
 
@@ -458,7 +462,7 @@ impl<T: Serialize + Send + 'static> Node<FlowState> for Agent<T> {
         };
 
         let action = answer.action.clone();
-        state.put_visit(answer.into_visit(&self.id));
+        state.put_visit(answer.into_visit(&self.settings.id));
         Ok(action)
     }
 }
@@ -466,16 +470,8 @@ impl<T: Serialize + Send + 'static> Node<FlowState> for Agent<T> {
 impl<T> Clone for Agent<T> {
     fn clone(&self) -> Self {
         Self {
-            id: Arc::clone(&self.id),
-            thinking: self.thinking.clone(),
-            request: self.request.clone(),
-            role: self.role.clone(),
-            prompt: self.prompt.clone(),
-            tools: self.tools.clone(),
-            tool_rounds: self.tool_rounds,
-            asks_again: self.asks_again,
+            settings: self.settings.clone(),
             expected: self.expected.clone(),
-            refused: self.refused.clone(),
         }
     }
 }
@@ -484,8 +480,8 @@ impl<T> fmt::Debug for Agent<T> {
     /// Omits the texts, because they may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Agent")
-            .field("id", &self.id)
-            .field("tools", &self.tools)
+            .field("id", &self.settings.id)
+            .field("tools", &self.settings.tools)
             .field("actions", &self.actions())
             .finish_non_exhaustive()
     }

@@ -89,7 +89,7 @@ impl<S, T: Send + 'static> Node<S> for AgentNode<S, T> {
         let value = value.map_err(AgentError::from)?;
 
         if let Some(observe) = &self.observe {
-            observe(state, &answer.into_visit(&self.agent.id));
+            observe(state, &answer.into_visit(&self.agent.settings.id));
         }
         let stored = (self.store)(state, value)?;
         Ok(if stored == Action::DEFAULT {

@@ -37,26 +37,21 @@ impl Loading<'_> {
         self.whole(flow)
     }
 
-    fn whole(self, flow: Option<Assembled>) -> Result<FileFlow, FileError> {
+    fn whole(mut self, flow: Option<Assembled>) -> Result<FileFlow, FileError> {
         match flow {
-            Some(Assembled { flow, answer }) if self.problems.is_empty() => {
-                let flow = FileFlow::new(flow, answer, self.secrets).with_models(self.has_models);
+            Some(Assembled { flow, answer }) if self.problems.is_empty() => Ok(FileFlow {
+                flow,
+                answer,
+                secrets: self.secrets,
+                has_models: self.has_models,
                 #[cfg(feature = "mcp")]
-                let flow = flow.with_servers(self.servers);
-                Ok(flow)
-            }
+                servers: self.servers,
+            }),
             _ => {
-                let Self {
-                    mut problems,
-                    secrets,
-                    ..
-                } = self;
-
-                for problem in &mut problems {
-                    problem.message = secrets.hide(&problem.message);
+                for problem in &mut self.problems {
+                    problem.message = self.secrets.hide(&problem.message);
                 }
-
-                Err(FileError::new(problems))
+                Err(FileError::new(self.problems))
             }
         }
     }
@@ -139,7 +134,7 @@ impl Loading<'_> {
 
     fn source(&self, name: &str, folder: Option<Folder>) -> Source {
         let secrets = self.secrets.clone();
-        let tools = self.loader.tools().clone();
+        let tools = self.loader.tools.clone();
         Source {
             name: name.into(),
             folder,
@@ -150,7 +145,7 @@ impl Loading<'_> {
 
     fn text(&mut self, mut source: Source, text: &str) -> Option<Assembled> {
         let mut found = Problems::default();
-        let tree = yaml::read(text, self.loader.environment(), &self.secrets, &mut found);
+        let tree = yaml::read(text, &self.loader.environment, &self.secrets, &mut found);
 
         let flow = tree.and_then(|tree| {
             self.add_tools(&mut source, &tree, &mut found);
@@ -173,7 +168,7 @@ impl Loading<'_> {
             path,
             message,
             ..
-        } in found
+        } in found.0
         {
             let path = path.to_string();
             if said.insert((place, path.clone(), message.clone())) {

@@ -1,6 +1,7 @@
 //! Creates the nodes and edges of a flow, either of a file or inside a node.
 
 use cogwork_flow::Flow;
+use cogwork_llm::ChatRequest;
 use serde_json::Value as Json;
 
 use super::loading::{Assembled, Loading, MAX_NODES, Source};
@@ -139,7 +140,7 @@ impl Loading<'_> {
         path: &Path,
         found: &mut Problems,
     ) -> Option<Made> {
-        let node_type = self.loader.node_type(text_at(node, "type"))?.clone();
+        let node_type = self.loader.node_types.get(text_at(node, "type"))?.clone();
         let path = path.key("config");
         let nothing = Tree {
             place: node.place,
@@ -151,7 +152,17 @@ impl Loading<'_> {
         };
 
         let id = text_at(node, "id");
-        let mut making = Making::new(self, source, id, ids, config, &path, found);
+        let mut making = Making {
+            loading: self,
+            source,
+            id,
+            ids,
+            config,
+            path: &path,
+            found,
+            client: None,
+            request: ChatRequest::default(),
+        };
         let mut problems = making.prepare(&node_type, &mut values);
         let made = node_type
             .make(Json::Object(values), &mut making)

@@ -21,41 +21,18 @@ use crate::{FlowState, NodeType, SettingProblem, Template};
 
 /// The context in which a [`NodeType`] creates a node.
 pub struct Making<'m, 'l> {
-    loading: &'m mut Loading<'l>,
-    source: &'m Source,
-    id: &'m str,
-    ids: &'m NodeIds<'m>,
-    config: &'m Tree,
-    path: &'m Path,
-    found: &'m mut Problems,
-    client: Option<Arc<dyn LlmClient>>,
-    request: ChatRequest,
+    pub(super) loading: &'m mut Loading<'l>,
+    pub(super) source: &'m Source,
+    pub(super) id: &'m str,
+    pub(super) ids: &'m NodeIds<'m>,
+    pub(super) config: &'m Tree,
+    pub(super) path: &'m Path,
+    pub(super) found: &'m mut Problems,
+    pub(super) client: Option<Arc<dyn LlmClient>>,
+    pub(super) request: ChatRequest,
 }
 
-impl<'m, 'l> Making<'m, 'l> {
-    pub(super) fn new(
-        loading: &'m mut Loading<'l>,
-        source: &'m Source,
-        id: &'m str,
-        ids: &'m NodeIds<'m>,
-        config: &'m Tree,
-        path: &'m Path,
-        found: &'m mut Problems,
-    ) -> Self {
-        let request = ChatRequest::default();
-        Self {
-            loading,
-            source,
-            id,
-            ids,
-            config,
-            path,
-            found,
-            client: None,
-            request,
-        }
-    }
-
+impl Making<'_, '_> {
     /// Removes the settings of the client and of its requests from those of the node. If they have
     /// problems, the node is still created, so that the rest can be checked.
     pub(super) fn prepare(
@@ -80,9 +57,9 @@ impl<'m, 'l> Making<'m, 'l> {
         let loader = self.loading.loader;
         let named = values.remove("provider");
         let named = named.as_ref().and_then(Json::as_str);
-        let Some(provider) = named.and_then(|name| loader.provider(name)) else {
+        let Some(provider) = named.and_then(|name| loader.providers.get(name)) else {
             // The check has reported the problem. The settings may belong to any provider.
-            for provider in loader.providers() {
+            for provider in loader.providers.values() {
                 take(values, provider.schema());
             }
             return problems;
@@ -91,12 +68,12 @@ impl<'m, 'l> Making<'m, 'l> {
         let mut settings = take(values, provider.schema());
         if let Some(setting) = provider.model_setting() {
             self.loading.has_models = true;
-            if let (Some(model), Some(settings)) = (loader.model(), settings.as_object_mut()) {
-                settings.insert(setting.to_owned(), model.into());
+            if let (Some(model), Some(settings)) = (&loader.model, settings.as_object_mut()) {
+                settings.insert(setting.to_owned(), model.as_str().into());
             }
         }
 
-        if loader.connects() {
+        if loader.connects {
             match provider.client(settings) {
                 Ok(client) => {
                     let secrets = self.secrets();
@@ -190,7 +167,7 @@ impl<'m, 'l> Making<'m, 'l> {
                 setting.to_owned()
             };
 
-            match self.loading.loader.modes().build(name, settings) {
+            match self.loading.loader.modes.build(name, settings) {
                 Ok(mode) => modes.push(mode),
                 Err(ModeBuildError::Settings { path, problem, .. }) => {
                     problems.push(SettingProblem::new(problem).at(format!("{at}.{path}")));

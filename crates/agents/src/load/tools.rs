@@ -141,7 +141,7 @@ mod servers {
                 return Err(SettingProblem::new(problem).at("tools"));
             }
 
-            if self.loader.connects() {
+            if self.loader.connects {
                 self.servers.push(unconnected);
             }
             let mut numbered = of_server.into_iter().enumerate();

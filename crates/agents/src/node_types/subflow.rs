@@ -1,6 +1,6 @@
 //! Flows inside a node: one flow, one for each of several items, and nodes side by side.
 
-use cogwork_flow::{Action, Branches, Each, Flow};
+use cogwork_flow::{Action, Branches, Each, Flow, FlowBuilder};
 use cogwork_typed::AnswerReader;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -115,21 +115,41 @@ fn subflow(settings: Subflow, making: &mut Making<'_, '_>) -> Result<Made, Vec<S
     let prompt = making.prompt(settings.prompt)?;
     let Assembled { flow, answer } = settings.flow.flow(making)?;
 
+    inside(making, prompt, flow, Action::clone, move |inside| {
+        filled(&answer, "answer", inside)
+    })
+}
+
+/// Returns a node with a flow over an inner state. `say` returns the output of the node.
+fn inside(
+    making: &Making<'_, '_>,
+    prompt: Template,
+    flow: Flow<FlowState>,
+    leave: fn(&Action) -> Action,
+    say: impl Fn(&FlowState) -> Result<Output, NoAnswer> + Clone + Send + Sync + 'static,
+) -> Result<Made, Vec<SettingProblem>> {
     let inside = Inside {
         id: making.id().into(),
         prompt,
         flow,
-        leave: Action::clone,
+        leave,
     };
+
     inside.made(
         FlowState::begin_inside,
         FlowState::inside_mut,
         move |state, id| {
             let inside = state.inside_mut(id);
-            let output = filled(&answer, "answer", inside)?;
+            let output = say(inside)?;
             Ok(inside.visit_around(id, output))
         },
     )
+}
+
+/// Builds a flow of one place.
+fn built(flow: FlowBuilder<FlowState>) -> Result<Flow<FlowState>, SettingProblem> {
+    flow.build()
+        .map_err(|error| SettingProblem::new(error.to_string()))
 }
 
 /// The maximum number of items of a list.
@@ -158,25 +178,18 @@ fn map(settings: Map, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingPr
             Ok(())
         },
     );
-    let flow = Flow::builder("map").each("item", each).chain(["item"]);
+    let flow = built(Flow::builder("map").each("item", each).chain(["item"]))?;
 
-    let inside = Inside {
-        id: making.id().into(),
-        prompt: items,
-        flow: flow
-            .build()
-            .map_err(|error| SettingProblem::new(error.to_string()))?,
-        leave: |_| Action::DEFAULT,
-    };
-    inside.made(
-        FlowState::begin_inside,
-        FlowState::inside_mut,
-        |state, id| {
-            let inside = state.inside_mut(id);
+    inside(
+        making,
+        items,
+        flow,
+        |_| Action::DEFAULT,
+        |inside| {
             let numbers = (0..inside.outputs().len()).map(number);
             let outputs = numbers.filter_map(|number| inside.output(&number));
             let list: Json = outputs.map(json_of).collect();
-            Ok(inside.visit_around(id, Output::new(list.to_string())))
+            Ok(Output::new(list.to_string()))
         },
     )
 }
@@ -244,34 +257,27 @@ fn side_by_side(
                 |state: &mut FlowState, part: FlowState| state.absorb(part),
             )
         });
-    let flow = Flow::builder("branches")
-        .branches("run", branches)
-        .chain(["run"]);
+    let flow = built(
+        Flow::builder("branches")
+            .branches("run", branches)
+            .chain(["run"]),
+    )?;
 
-    let inside = Inside {
-        id: making.id().into(),
+    inside(
+        making,
         prompt,
-        flow: flow
-            .build()
-            .map_err(|error| SettingProblem::new(error.to_string()))?,
-        leave: |_| Action::DEFAULT,
-    };
-    inside.made(
-        FlowState::begin_inside,
-        FlowState::inside_mut,
-        move |state, id| {
-            let inside = state.inside_mut(id);
-            let output = match &answer {
-                Some(answer) => filled(answer, "answer", inside)?,
-                None => {
-                    let outputs = inside.outputs().iter();
-                    let object: Json = outputs
-                        .map(|(id, output)| (id.clone(), json_of(output)))
-                        .collect();
-                    Output::new(object.to_string())
-                }
-            };
-            Ok(inside.visit_around(id, output))
+        flow,
+        |_| Action::DEFAULT,
+        move |inside| {
+            if let Some(answer) = &answer {
+                return filled(answer, "answer", inside);
+            }
+
+            let outputs = inside.outputs().iter();
+            let object: Json = outputs
+                .map(|(id, output)| (id.clone(), json_of(output)))
+                .collect();
+            Ok(Output::new(object.to_string()))
         },
     )
 }
