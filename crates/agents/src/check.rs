@@ -159,14 +159,14 @@ impl<'c> Check<'c> {
     }
 
     fn any_of(&mut self, tree: &Tree, schema: &Schema, branches: &[&'c Schema], path: &Path) {
-        let is_null = |branch: &&Schema| branch.get("type") == Some(&Json::from("null"));
-        if matches!(tree.value, Value::Null) && branches.iter().any(|branch| is_null(&branch)) {
+        let is_null = |branch: &Schema| branch.get("type") == Some(&Json::from("null"));
+        if matches!(tree.value, Value::Null) && branches.iter().any(|branch| is_null(branch)) {
             return;
         }
         let branches: Vec<_> = branches
             .iter()
             .copied()
-            .filter(|branch| !is_null(&branch))
+            .filter(|branch| !is_null(branch))
             .collect();
 
         if let Some((key, tags)) = self.tagged(&branches)

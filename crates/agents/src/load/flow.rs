@@ -4,14 +4,14 @@ use cogwork_flow::Flow;
 use cogwork_llm::ChatRequest;
 use serde_json::Value as Json;
 
-use super::loading::{Assembled, Loading, MAX_NODES, Source};
+use super::loading::{Assembled, Loading, MAX_NODES, SideBySide, Source};
 use super::making::Making;
 use super::wiring::{END, NodeIds, Wiring, text_at};
 use crate::node_type::Made;
 use crate::problem::{Found, Problems};
 use crate::quote::Name;
 use crate::yaml::{Path, Tree};
-use crate::{FlowState, Template, TemplateError};
+use crate::{Template, TemplateError};
 
 /// The names of slots and of the end, which are reserved and can't be used as node ids.
 const RESERVED: [&str; 3] = ["input", "last", END];
@@ -43,7 +43,7 @@ impl Loading<'_> {
         tree: &Tree,
         path: &Path,
         found: &mut Problems,
-    ) -> Option<(Vec<(String, Flow<FlowState>)>, Template)> {
+    ) -> Option<SideBySide> {
         let (ids, made) = self.nodes(source, tree, path, found)?;
         let answer = self.answer(tree, &ids, path, found);
         let made = made.into_iter().collect::<Option<Vec<Made>>>();
@@ -58,7 +58,10 @@ impl Loading<'_> {
                 .fold(builder, |builder, action| builder.end(id, action));
             Some((id.to_owned(), builder.build().ok()?))
         });
-        Some((flows.collect::<Option<_>>()?, answer))
+        Some(SideBySide {
+            flows: flows.collect::<Option<_>>()?,
+            answer,
+        })
     }
 
     /// Returns the ids of the nodes, and the nodes that could be made.

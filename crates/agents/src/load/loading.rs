@@ -75,3 +75,9 @@ pub(crate) struct Assembled {
     pub(crate) flow: Flow<FlowState>,
     pub(crate) answer: Template,
 }
+
+/// Flows that run side by side, by the ids of their nodes, and their answer.
+pub(crate) struct SideBySide {
+    pub(crate) flows: Vec<(String, Flow<FlowState>)>,
+    pub(crate) answer: Template,
+}

@@ -2,14 +2,13 @@ use std::fmt;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-use cogwork_flow::Flow;
 use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_thinking::{ModeBuildError, ThinkingMode};
 use cogwork_tools::Tools;
 use serde_json::{Map, Value as Json};
 
 use super::file_place::FilePlace;
-use super::loading::{Assembled, Loading, Source};
+use super::loading::{Assembled, Loading, SideBySide, Source};
 use super::masked::MaskedClient;
 use super::wiring::NodeIds;
 use crate::memory::{Store, StoreKey};
@@ -17,7 +16,7 @@ use crate::node_types::PROMPT;
 use crate::problem::Problems;
 use crate::settings::{RequestSettings, schema_of, take, typed};
 use crate::yaml::{Path, Secrets, Tree};
-use crate::{FlowState, NodeType, SettingProblem, Template};
+use crate::{NodeType, SettingProblem, Template};
 
 /// The context in which a [`NodeType`] creates a node.
 pub struct Making<'m, 'l> {
@@ -210,7 +209,7 @@ impl Making<'_, '_> {
 
     /// Returns a flow for each of the `nodes` in the settings, and the filled `answer`, or reports
     /// their problems and returns `None`.
-    pub(crate) fn flows_here(&mut self) -> Option<(Vec<(String, Flow<FlowState>)>, Template)> {
+    pub(crate) fn flows_here(&mut self) -> Option<SideBySide> {
         self.loading
             .flows(self.source, self.config, self.path, self.found)
     }

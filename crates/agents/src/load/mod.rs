@@ -11,7 +11,7 @@ mod tools;
 mod wiring;
 
 pub(crate) use file_place::FilePlace;
-pub(crate) use loading::{Assembled, Loading};
+pub(crate) use loading::{Assembled, Loading, SideBySide};
 pub use making::Making;
 pub(crate) use tools::ServerSettings;
 pub(crate) use wiring::NodeIds;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::inside::{Inside, NoAnswer, filled};
-use crate::load::Assembled;
+use crate::load::{Assembled, SideBySide};
 use crate::settings::SettingProblem;
 use crate::{FlowState, Made, Making, NodeType, Output, Template};
 
@@ -55,7 +55,7 @@ struct Map {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct SideBySide {
+struct BranchSettings {
     /// The input of each node, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
     prompt: Option<String>,
     /// The nodes, which run at the same time.
@@ -240,11 +240,11 @@ fn json_of(output: &Output) -> Json {
 }
 
 fn side_by_side(
-    settings: SideBySide,
+    settings: BranchSettings,
     making: &mut Making<'_, '_>,
 ) -> Result<Made, Vec<SettingProblem>> {
     let prompt = making.prompt(settings.prompt)?;
-    let (flows, answer) = making.flows_here().ok_or_else(Vec::new)?;
+    let SideBySide { flows, answer } = making.flows_here().ok_or_else(Vec::new)?;
     let answer = settings.answer.is_some().then_some(answer);
 
     let branches = flows
