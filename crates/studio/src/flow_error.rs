@@ -4,19 +4,25 @@ use cogwork_journal::StoreError;
 use cogwork_text::OneLine;
 use serde::Serialize;
 
-/// An error of [`Flows`](crate::Flows).
+/// Why a run isn't started, resumed, cancelled or forked.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowError {
     /// There is no flow with this name.
     #[error("there is no flow with this name; expected one of those that are listed")]
     Unknown,
+    /// There is no run with this id.
+    #[error("there is no run with this id")]
+    MissingRun,
+    /// The run has ended, so it cannot be cancelled.
+    #[error("the run has ended; expected one that runs, waits or was interrupted")]
+    Ended,
+    /// The flow cannot begin with this input.
+    #[error("the input cannot be used: {}", OneLine::new(.0))]
+    Input(String),
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The flows don't support forks.
-    #[error("runs cannot be forked here")]
-    CannotFork,
     /// A fork cannot be made as requested.
     #[error("{}", OneLine::new(problem))]
     ForkRefused {
@@ -25,7 +31,7 @@ pub enum FlowError {
         /// The problem.
         problem: String,
     },
-    /// The flow could not be loaded or run.
+    /// The flow could not be opened, or a run of it not be recorded.
     #[error("{}", OneLine::new(.0))]
     Failed(String),
 }
@@ -40,9 +46,17 @@ impl FlowError {
             problem: problem.to_string(),
         }
     }
+
+    /// Hides secrets in the error of a fork, which may quote what was recorded.
+    pub(crate) fn hidden(self, hide: impl Fn(&str) -> String) -> Self {
+        match self {
+            Self::ForkRefused { part, problem } => Self::refused(part, hide(&problem)),
+            other => other,
+        }
+    }
 }
 
-/// The part of a [`ForkRequest`](crate::ForkRequest) that is at fault.
+/// The part of a fork that is at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,8 +1,9 @@
 //! Forks of runs: what can be changed, and what is changed.
 
 use cogwork_flow::Flow;
-use cogwork_journal::{Fork, ForkPreview, RunJournal, Store, StoreError};
+use cogwork_journal::{Fork, ForkOrigin, ForkPreview, RunJournal, Store, StoreError};
 use cogwork_text::Name;
+use cogwork_trace::ForkedFrom;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,52 +20,50 @@ const MAX_TEXT: usize = 256 * 1024;
 /// How to fork a run, as a person entered it. Texts are checked when it is used.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ForkRequest {
+pub(crate) struct ForkRequest {
     /// The first step that is executed anew, counted from 1.
-    pub at: u64,
+    pub(crate) at: u64,
     /// The model for all nodes whose model can be replaced; `None` for those of the flow.
     #[serde(default)]
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The outcomes that replace recorded ones.
     #[serde(default)]
-    pub outcomes: Vec<EditedText>,
+    pub(crate) outcomes: Vec<EditedText>,
     /// The state before the step, as JSON; `None` for the recorded one.
     #[serde(default)]
-    pub state: Option<String>,
+    pub(crate) state: Option<String>,
     /// Whether the flow may have changed since the run was recorded.
     #[serde(default)]
-    pub changed_flow: bool,
+    pub(crate) changed_flow: bool,
 }
 
 /// The outcome of a step, or of a part of it, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EditedText {
+pub(crate) struct EditedText {
     /// The name of the step, of an item or branch of it, or of a call in it.
-    pub step: String,
+    pub(crate) step: String,
     /// The JSON.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// What a fork at a step can change.
 #[derive(Debug, Clone, Default, Serialize)]
-#[non_exhaustive]
-pub struct ForkChoices {
+pub(crate) struct ForkChoices {
     /// The step.
-    pub at: u64,
+    pub(crate) at: u64,
     /// The recorded outcomes of the step, at most 100.
-    pub outcomes: Vec<EditedText>,
+    pub(crate) outcomes: Vec<EditedText>,
     /// The recorded state before the step, as JSON.
-    pub state: Option<String>,
+    pub(crate) state: Option<String>,
     /// Why there is no state, or only some of the outcomes.
-    pub problem: Option<String>,
+    pub(crate) problem: Option<String>,
     /// How the flow has changed since the run was recorded; `None` if it hasn't.
-    pub flow_changes: Option<String>,
+    pub(crate) flow_changes: Option<String>,
     /// Whether the model can be replaced.
-    pub has_models: bool,
+    pub(crate) has_models: bool,
     /// What else to know, for example which file to edit.
-    pub note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 impl ForkChoices {
@@ -73,7 +72,7 @@ impl ForkChoices {
     /// # Errors
     ///
     /// Returns an error if the run cannot be forked there.
-    pub async fn of<S>(
+    pub(crate) async fn of<S>(
         store: &Store,
         run_id: &str,
         flow: &Flow<S>,
@@ -142,23 +141,8 @@ impl ForkChoices {
         }
     }
 
-    /// Sets whether the model can be replaced. The default is `false`.
-    #[must_use]
-    pub fn with_models(mut self, has_models: bool) -> Self {
-        self.has_models = has_models;
-        self
-    }
-
-    /// Sets what else to know.
-    #[must_use]
-    pub fn with_note(mut self, note: impl Into<String>) -> Self {
-        self.note = Some(note.into());
-        self
-    }
-
     /// Hides secrets in each text.
-    #[must_use]
-    pub fn with_secrets(mut self, hide: impl Fn(&str) -> String) -> Self {
+    pub(crate) fn with_secrets(mut self, hide: impl Fn(&str) -> String) -> Self {
         let mut has_hidden = false;
         let outcomes = self.outcomes.iter_mut().map(|outcome| &mut outcome.text);
         for text in outcomes.chain(&mut self.state) {
@@ -184,7 +168,7 @@ impl ForkRequest {
     /// # Errors
     ///
     /// Returns an error that names the part at fault.
-    pub async fn start<S>(
+    pub(crate) async fn start<S>(
         &self,
         store: &Store,
         run_id: &str,
@@ -244,6 +228,16 @@ impl ForkRequest {
         }
         refused(error)
     }
+}
+
+/// Returns where a run was forked from, as its page shows it.
+pub(crate) fn origin_of(origin: &ForkOrigin, has_model: bool) -> ForkedFrom {
+    let model = has_model.then(|| "model".to_owned());
+    let state = origin.edited_state.then(|| "state".to_owned());
+    let outcomes = origin.edited_outcomes.iter();
+    let outcomes = outcomes.map(|step| format!("outcome of {step}"));
+    let changes = model.into_iter().chain(state).chain(outcomes);
+    ForkedFrom::new(&origin.run_id, origin.step).with_changes(changes)
 }
 
 /// Returns how a flow has changed, if that is the error.

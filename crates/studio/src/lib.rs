@@ -1,54 +1,73 @@
-//! A local page over recorded runs: a list, a live view of each run, forms that answer runs that
-//! wait, and two runs side by side.
+//! Runs of a store over HTTP: an API for the flows of a program, and a local page over it.
 //!
-//! The command `cogwork studio` serves it. A [`Studio`] serves it from a program:
+//! A [`Runner`] starts flows, and continues their runs after answers and restarts. [`api`] makes it a
+//! part of a service, which decides who sees what:
 //!
 //! ```no_run
+//! use axum::Router;
+//! use axum::http::request::Parts;
+//! use cogwork_flow::{Flow, from_fn};
 //! use cogwork_journal::Store;
-//! use cogwork_studio::Studio;
+//! use cogwork_studio::{Runner, ServedFlow, View, api};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let serving = Studio::new(Store::at("runs")?).bind(0).await?;
-//! println!("open {}", serving.url());
-//! serving.run(std::future::pending()).await;
+//! let flow = Flow::from_node("greet", from_fn(|text: &mut String| text.insert_str(0, "Hello ")))?;
+//! let greet = ServedFlow::new(flow, |input| Ok(serde_json::from_value(input)?), |text: &String| Some(text.clone()));
+//!
+//! let runner = Runner::new(Store::at("runs")?, vec![greet]);
+//! runner.resume_interrupted().await?;
+//! let view = |request: &Parts| match request.headers.get("authorization") {
+//!     Some(key) if key == "Bearer secret" => Some(View::Full),
+//!     _ => Some(View::Public),
+//! };
+//! let service = Router::new().nest("/api", api(runner, view));
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+//! axum::serve(listener, service).await?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! It listens on the loopback address only. Each request needs a random token, which is in the
-//! address that [`Serving::url`] returns, and requests of other web pages are refused.
+//! The command `cogwork studio` serves the page. A [`Studio`] serves it from a program: it listens on
+//! the loopback address only, each request needs a random token, which is in the address that
+//! [`Serving::url`] returns, and requests of other web pages are refused.
 //!
 //! | to … | use |
 //! |---|---|
+//! | run flows, and continue their runs | [`Runner`], [`ServedFlow`] |
+//! | open flows on demand | [`Flows`] |
+//! | serve them over HTTP | [`api`], [`View`] |
 //! | serve the page | [`Studio`], [`Serving`] |
-//! | let it start and resume flows | [`Flows`] |
-//! | let it fork runs | [`ForkChoices`], [`ForkRequest`] |
 //! | show texts while they are written | [`Pieces`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-
-mod fork;
-pub use fork::{EditedText, ForkChoices, ForkRequest};
 
 mod flow_error;
 pub use flow_error::{FlowError, ForkPart};
 
 mod flows;
-pub use flows::{Flows, NoFlows};
+pub use flows::Flows;
 
 mod pieces;
 pub use pieces::{Piece, Pieces};
 
+mod runner;
+pub use runner::Runner;
+
+mod served;
+pub use served::ServedFlow;
+
+mod api;
+pub use api::{View, api};
+
 mod studio;
 pub use studio::{Serving, Studio};
 
-mod api;
+mod fork;
 mod http;
 mod totals;
 
 mod schema;
-mod shared;
 mod view;
 
 /// The code in the README, compiled and run as a doctest.

@@ -6,26 +6,44 @@ use cogwork_flow::journal::Json;
 use cogwork_journal::{RunStatus, RunSummary, WaitSummary};
 use serde_json::{Value, json};
 
-/// Returns a run without its waits in full.
-pub(crate) fn run(run: &RunSummary) -> Value {
-    let mut view = json!({
+use crate::View;
+use crate::runner::CANCELLED;
+use crate::totals::Totals;
+
+/// Returns a run as a client sees it, with what its events add.
+pub(crate) fn run(run: &RunSummary, totals: Option<&Totals>, view: View) -> Value {
+    let mut shown = json!({
         "id": run.run_id,
         "flow": run.flow,
         "started": seconds(run.started),
         "updated": run.updated.map(seconds),
-        "entries": run.entries,
         "status": status(&run.status),
+        "answer": totals.and_then(|totals| totals.answer.as_deref()),
         "forked_from": run.fork.as_ref().map(|origin| json!({
             "run": origin.run_id,
             "step": origin.step,
         })),
     });
 
-    let entries = view.as_object_mut();
-    if let (Some(entries), Some((name, value))) = (entries, detail(&run.status)) {
-        entries.insert(name.to_owned(), value);
+    let (name, detail) = match &run.status {
+        RunStatus::Paused { waits } => ("waits", waits.iter().map(wait).collect()),
+        RunStatus::Failed { error: text } | RunStatus::Damaged { error: text } => {
+            ("error", json!(error(text, view)))
+        }
+        RunStatus::Ended { action, steps } => ("ended", json!({"action": action, "steps": steps})),
+        _ => ("error", Value::Null),
+    };
+    shown[name] = detail;
+    if let (View::Full, Some(totals)) = (view, totals) {
+        shown["input"] = json!(totals.input);
+        shown["totals"] = json!(totals);
     }
-    view
+    shown
+}
+
+/// Returns an error as a client sees it: it may quote what was said.
+pub(crate) fn error(text: &str, view: View) -> Option<&str> {
+    (view == View::Full || text.starts_with(CANCELLED)).then_some(text)
 }
 
 /// Returns the name of a status.
@@ -37,19 +55,6 @@ pub(crate) fn status(status: &RunStatus) -> &'static str {
         RunStatus::Ended { .. } => "ended",
         RunStatus::Damaged { .. } => "damaged",
         _ => "unknown",
-    }
-}
-
-fn detail(status: &RunStatus) -> Option<(&'static str, Value)> {
-    match status {
-        RunStatus::Paused { waits } => Some(("waits", waits.iter().map(wait).collect())),
-        RunStatus::Failed { error } | RunStatus::Damaged { error } => {
-            Some(("error", error.as_str().into()))
-        }
-        RunStatus::Ended { action, steps } => {
-            Some(("ended", json!({"action": action, "steps": steps})))
-        }
-        _ => None,
     }
 }
 

@@ -3,40 +3,37 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use cogwork_journal::{RunStatus, RunSummary, WaitSummary};
 use cogwork_text::Name;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::body;
+use super::Shared;
+use super::body::Body;
 use crate::http::Refusal;
 use crate::schema;
-use crate::shared::Shared;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
-    run: String,
-    /// The step that was shown as waiting, so that an answer isn't used for a later question.
-    step: String,
+pub(super) struct Answer {
+    id: String,
     event: String,
     answer: Value,
+    /// The step that was shown as waiting, so that an answer isn't used for a later question.
+    step: Option<String>,
 }
 
 pub(super) async fn deliver(
     State(shared): State<Arc<Shared>>,
-    headers: HeaderMap,
-    body: Body,
+    Body(answer): Body<Answer>,
 ) -> Result<Json<Value>, Refusal> {
-    let answer: Answer = body::read(&headers, body).await?;
     let run = deliver_once(&shared, &answer).await?;
 
-    let resumed = if shared.has_flow(&run.flow) {
-        let resumed = shared.flows.resume(&shared.store, &run.flow, &run.run_id);
-        resumed.await.map_err(|error| error.to_string())
+    let resumed = if shared.runner.offers(&run.flow) {
+        let resumed = shared.runner.resume(&run.run_id).await;
+        resumed.map_err(|error| error.to_string())
     } else {
         Err(
             "no flow with this name is offered here; the program that runs it has to resume it"
@@ -56,8 +53,7 @@ pub(super) async fn deliver(
 async fn deliver_once(shared: &Shared, answer: &Answer) -> Result<RunSummary, Refusal> {
     let _alone = shared.delivering.lock().await;
 
-    let run = shared.find(&answer.run).await?;
-    let run = run.ok_or_else(Refusal::missing_run)?;
+    let run = shared.runner.find(&answer.id).await?;
     let wait = waiting(&run, answer)?;
 
     // One that cannot be read is that of a record that was edited.
@@ -70,9 +66,10 @@ async fn deliver_once(shared: &Shared, answer: &Answer) -> Result<RunSummary, Re
         })?;
     }
 
-    let store = &shared.store;
+    shared.runner.until_stopped(&answer.id).await;
+    let store = shared.runner.store();
     store
-        .deliver(&answer.run, &answer.event, &answer.answer)
+        .deliver(&answer.id, &answer.event, &answer.answer)
         .await?;
     Ok(run)
 }
@@ -82,10 +79,12 @@ fn waiting<'r>(run: &'r RunSummary, answer: &Answer) -> Result<&'r WaitSummary, 
         RunStatus::Paused { waits } => waits.as_slice(),
         _ => &[],
     };
-    let mut waits = waits.iter();
-    let wait = waits.find(|wait| wait.step == answer.step && wait.event == answer.event);
+    let is_shown = |wait: &&WaitSummary| {
+        let step = answer.step.as_ref();
+        wait.event == answer.event && step.is_none_or(|step| *step == wait.step)
+    };
 
-    wait.ok_or_else(|| {
+    waits.iter().find(is_shown).ok_or_else(|| {
         let event = Name(&answer.event);
         Refusal::conflict(format!(
             "this step doesn't wait for `{event}` any longer: it was answered, or the run went on without an answer"

@@ -2,23 +2,20 @@
 
 use std::sync::Arc;
 
-use axum::Json;
-use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::HeaderMap;
-use cogwork_journal::RunSummary;
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::body;
+use super::body::Body;
+use super::{Shared, View};
+use crate::fork::{ForkChoices, ForkRequest};
 use crate::http::Refusal;
-use crate::shared::Shared;
-use crate::{ForkChoices, ForkRequest};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Forked {
+pub(super) struct Forked {
     id: String,
     fork: ForkRequest,
 }
@@ -32,28 +29,28 @@ pub(super) struct At {
 
 pub(super) async fn choices(
     State(shared): State<Arc<Shared>>,
+    Extension(view): Extension<View>,
     at: Result<Query<At>, QueryRejection>,
 ) -> Result<Json<ForkChoices>, Refusal> {
-    let Query(At { id, at }) = at.map_err(|error| Refusal::bad_request(error.body_text()))?;
-    let run = find(&shared, &id).await?;
-    let flows = &shared.flows;
-    let choices = flows.fork_choices(&shared.store, &run.flow, &id, at);
-    Ok(Json(choices.await?))
+    check(view)?;
+    let Query(At { id, at }) = at?;
+    Ok(Json(shared.runner.fork_choices(&id, at).await?))
 }
 
 pub(super) async fn fork(
     State(shared): State<Arc<Shared>>,
-    headers: HeaderMap,
-    body: Body,
+    Extension(view): Extension<View>,
+    Body(Forked { id, fork }): Body<Forked>,
 ) -> Result<Json<Value>, Refusal> {
-    let Forked { id, fork } = body::read(&headers, body).await?;
-    let run = find(&shared, &id).await?;
-    let flows = &shared.flows;
-    let started = flows.fork(&shared.store, &run.flow, &id, &fork).await?;
+    check(view)?;
+    let started = shared.runner.fork(&id, &fork).await?;
     Ok(Json(json!({"run": started, "forked_from": id})))
 }
 
-async fn find(shared: &Shared, id: &str) -> Result<RunSummary, Refusal> {
-    let run = shared.find(id).await?;
-    run.ok_or_else(Refusal::missing_run)
+/// Forks show and change what was said.
+fn check(view: View) -> Result<(), Refusal> {
+    match view {
+        View::Full => Ok(()),
+        View::Public => Err(Refusal::forbidden("forks need the full view")),
+    }
 }

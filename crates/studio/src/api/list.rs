@@ -1,17 +1,18 @@
 //! The list of runs.
 
+use std::iter;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use cogwork_journal::{RunQuery, RunStatus, RunSummary, StoreError};
+use axum::{Extension, Json};
+use cogwork_journal::{RunQuery, RunSummary, StoreError};
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::{Shared, View};
 use crate::http::Refusal;
-use crate::shared::Shared;
 use crate::totals::Totals;
 use crate::view;
 
@@ -26,6 +27,9 @@ const PART: u32 = 500;
 
 /// How many of the newest runs are searched.
 const SEARCHED_RUNS: u32 = 10_000;
+
+/// How many of the newest runs are searched by their inputs and answers.
+const READ_RUNS: usize = 500;
 
 /// The maximum length of a search, in bytes.
 const MAX_SEARCH: usize = 1_000;
@@ -48,9 +52,10 @@ struct Found {
 
 pub(super) async fn runs(
     State(shared): State<Arc<Shared>>,
+    Extension(view): Extension<View>,
     listing: Result<Query<Listing>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(listing) = listing.map_err(|error| Refusal::bad_request(error.body_text()))?;
+    let Query(listing) = listing?;
     if listing.search.len() > MAX_SEARCH {
         let message = format!("the search has more than {MAX_SEARCH} bytes; expected fewer");
         return Err(Refusal::bad_request(message));
@@ -60,20 +65,17 @@ pub(super) async fn runs(
     let found = if listing.search.trim().is_empty() && listing.status != "damaged" {
         page(&shared, query, listing.page).await?
     } else {
-        search(&shared, query, &listing).await?
+        search(&shared, query, &listing, view).await?
     };
 
     let totals = totals(&shared, &found.runs).await;
-    let views = found.runs.iter().zip(totals).map(|(run, totals)| {
-        let mut view = view::run(run);
-        if let (Some(entries), Some(totals)) = (view.as_object_mut(), totals) {
-            entries.insert("totals".to_owned(), json!(totals));
-        }
-        view
-    });
+    let runs = found.runs.iter().zip(&totals);
+    let runs: Vec<_> = runs
+        .map(|(run, totals)| view::run(run, totals.as_ref(), view))
+        .collect();
 
     Ok(Json(json!({
-        "runs": views.collect::<Vec<_>>(),
+        "runs": runs,
         "page": listing.page,
         "has_more": found.has_more,
     })))
@@ -99,7 +101,7 @@ fn query(status: &str) -> Result<RunQuery, Refusal> {
 async fn page(shared: &Shared, query: RunQuery, page: u32) -> Result<Found, StoreError> {
     let offset = u64::from(page) * u64::from(PAGE);
     let query = query.limit(PAGE + 1).offset(offset);
-    let mut runs = shared.store.query(query).await?;
+    let mut runs = shared.runner.store().query(query).await?;
 
     let has_more = runs.len() > PAGE as usize;
     runs.truncate(PAGE as usize);
@@ -107,13 +109,13 @@ async fn page(shared: &Shared, query: RunQuery, page: u32) -> Result<Found, Stor
 }
 
 /// Returns a page of the runs that contain a text, of the newest runs.
-async fn search(shared: &Shared, query: RunQuery, listing: &Listing) -> Result<Found, StoreError> {
+async fn search(
+    shared: &Shared,
+    query: RunQuery,
+    listing: &Listing,
+    view: View,
+) -> Result<Found, StoreError> {
     let wanted = listing.search.trim().to_lowercase();
-    let is_found = |run: &RunSummary| {
-        let has_status = listing.status.is_empty() || view::status(&run.status) == listing.status;
-        has_status && contains(run, &wanted)
-    };
-
     let skipped = listing.page as usize * PAGE as usize;
     let wanted_runs = skipped + PAGE as usize + 1;
     let mut found = Vec::new();
@@ -121,9 +123,18 @@ async fn search(shared: &Shared, query: RunQuery, listing: &Listing) -> Result<F
 
     while searched < SEARCHED_RUNS && found.len() < wanted_runs {
         let part = query.clone().limit(PART).offset(searched.into());
-        let runs = shared.store.query(part).await?;
+        let mut runs = shared.runner.store().query(part).await?;
         let is_last = runs.len() < PART as usize;
-        found.extend(runs.into_iter().filter(is_found));
+        runs.retain(|run| listing.status.is_empty() || view::status(&run.status) == listing.status);
+        let read = if searched == 0 { READ_RUNS } else { 0 };
+        let totals = totals(shared, runs.get(..read).unwrap_or(&runs)).await;
+        let totals = totals.into_iter().chain(iter::repeat(None));
+
+        let matching = runs.into_iter().zip(totals).filter(|(run, totals)| {
+            let shown = view::run(run, totals.as_ref(), view);
+            contains(&shown, &wanted)
+        });
+        found.extend(matching.map(|(run, _)| run));
         searched += PART;
         if is_last {
             break;
@@ -138,20 +149,26 @@ async fn search(shared: &Shared, query: RunQuery, listing: &Listing) -> Result<F
     })
 }
 
-/// Returns whether a run contains a text in lower case.
-fn contains(run: &RunSummary, wanted: &str) -> bool {
-    let has = |text: &str| text.to_lowercase().contains(wanted);
+/// The parts of a run that are searched.
+const SEARCHED: [&str; 8] = [
+    "/id",
+    "/flow",
+    "/input",
+    "/answer",
+    "/error",
+    "/ended/action",
+    "/waits",
+    "/forked_from/run",
+];
 
-    has(&run.run_id)
-        || has(&run.flow)
-        || match &run.status {
-            RunStatus::Paused { waits } => {
-                waits.iter().any(|wait| has(&wait.event) || has(&wait.why))
-            }
-            RunStatus::Failed { error } | RunStatus::Damaged { error } => has(error),
-            RunStatus::Ended { action, .. } => has(action),
-            _ => false,
-        }
+/// Returns whether a run as it is shown contains a text in lower case.
+fn contains(shown: &Value, wanted: &str) -> bool {
+    let parts = SEARCHED.iter().filter_map(|part| shown.pointer(part));
+    let mut parts = parts.map(|part| match part {
+        Value::String(text) => text.to_lowercase(),
+        other => other.to_string().to_lowercase(),
+    });
+    parts.any(|text| text.contains(wanted))
 }
 
 /// Returns what the runs cost, for those with events.
@@ -159,7 +176,7 @@ async fn totals(shared: &Shared, runs: &[RunSummary]) -> Vec<Option<Totals>> {
     // Not an iterator: the compiler couldn't tell that its futures are `Send`.
     let mut totals = Vec::new();
     for run in runs {
-        totals.push(shared.totals.update(&shared.store, run));
+        totals.push(shared.totals.update(shared.runner.store(), run));
     }
     stream::iter(totals).buffered(READ_TOGETHER).collect().await
 }

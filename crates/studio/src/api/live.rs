@@ -2,25 +2,27 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use cogwork_journal::{EventLine, RunSummary};
+use cogwork_flow::journal::Entry;
+use cogwork_journal::{EventLine, RecordedEntry, RunSummary, Store, StoreError};
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::journal_events;
+use super::{Shared, View, entries};
 use crate::http::Refusal;
 use crate::pieces::PieceWatcher;
-use crate::shared::Shared;
 
 /// How often to look for new events.
 const AGAIN: Duration = Duration::from_millis(200);
@@ -45,13 +47,12 @@ const ENTRIES: u64 = 500;
 /// cannot be read).
 pub(super) async fn events(
     State(shared): State<Arc<Shared>>,
+    Extension(view): Extension<View>,
     watching: Result<Query<Watching>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, Refusal> {
-    let Query(watching) = watching.map_err(|error| Refusal::bad_request(error.body_text()))?;
-    let run_id = watching.id;
-    let run = shared.find(&run_id).await?;
-    let run = run.ok_or_else(Refusal::missing_run)?;
+    let Query(watching) = watching?;
+    let run = shared.runner.find(&watching.id).await?;
     let place = Arc::clone(&shared.streams).try_acquire_owned();
     let place = place.map_err(|_| {
         Refusal::new(
@@ -63,18 +64,20 @@ pub(super) async fn events(
     // The header is that of a browser that connects again.
     let header = headers.get("last-event-id");
     let header = header.and_then(|id| id.to_str().ok());
-    let from = header.or(watching.from.as_deref()).and_then(Place::read);
-    let source = source(&shared, &run, from).await;
+    let from = header.or(watching.from.as_deref()).and_then(Position::read);
+    let position = Position::begin(from, &shared, &run.run_id, view).await;
     let mut live = Live {
         stopped: shared.stop.clone(),
         shared,
         run,
-        source,
+        view,
+        position,
         pieces: PieceWatcher::default(),
         waiting: VecDeque::new(),
         sent: 0,
         is_current: false,
         is_done: false,
+        was_completed: false,
         _place: place,
     };
 
@@ -84,14 +87,6 @@ pub(super) async fn events(
         Some((Ok::<_, Infallible>(event), live))
     });
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
-}
-
-/// Where the events come from.
-enum Source {
-    /// The events, from this position.
-    Events(u64),
-    /// The entries of a run without events, from the one with this index.
-    Entries(u64),
 }
 
 /// What a request watches.
@@ -104,27 +99,48 @@ pub(super) struct Watching {
 
 /// Where to continue.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
+    /// At this position of the recorded events.
     Event(u64),
-    Entry(u64),
+    /// At the entry of the journal with this index, after a snapshot with this number of steps; 0 if
+    /// there was none. A snapshot replaces the entries before it.
+    Entry { snapshot: u64, index: u64 },
 }
 
-impl Place {
+impl Position {
     /// Reads the id of an event.
     fn read(id: &str) -> Option<Self> {
-        match id.strip_prefix('j') {
-            Some(index) => index.parse().ok().map(Self::Entry),
-            None => id.parse().ok().map(Self::Event),
+        let Some(id) = id.strip_prefix('j') else {
+            return id.parse().ok().map(Self::Event);
+        };
+        let (snapshot, index) = id.split_once('-')?;
+        Some(Self::Entry {
+            snapshot: snapshot.parse().ok()?,
+            index: index.parse().ok()?,
+        })
+    }
+
+    /// Returns where a client begins that continues here. Only the full view has the recorded events.
+    async fn begin(from: Option<Self>, shared: &Shared, run_id: &str, view: View) -> Self {
+        let has_events = view == View::Full && shared.has_events(run_id).await;
+        match from {
+            Some(from @ Self::Event(_)) if has_events => from,
+            Some(from @ Self::Entry { .. }) if !has_events => from,
+            _ if has_events => Self::Event(0),
+            _ => Self::Entry {
+                snapshot: 0,
+                index: 0,
+            },
         }
     }
 }
 
-async fn source(shared: &Shared, run: &RunSummary, from: Option<Place>) -> Source {
-    match (shared.has_events(&run.run_id).await, from) {
-        (true, Some(Place::Event(position))) => Source::Events(position),
-        (true, _) => Source::Events(0),
-        (false, Some(Place::Entry(index))) => Source::Entries(index),
-        (false, _) => Source::Entries(0),
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Event(position) => position.fmt(f),
+            Self::Entry { snapshot, index } => write!(f, "j{snapshot}-{index}"),
+        }
     }
 }
 
@@ -133,13 +149,16 @@ struct Live {
     shared: Arc<Shared>,
     stopped: tokio_util::sync::CancellationToken,
     run: RunSummary,
-    source: Source,
+    view: View,
+    position: Position,
     pieces: PieceWatcher,
     waiting: VecDeque<Event>,
     sent: u64,
     /// Whether all that was recorded at the beginning was sent.
     is_current: bool,
     is_done: bool,
+    /// Whether the run was resumed to record its answer, which a crash has lost.
+    was_completed: bool,
     _place: OwnedSemaphorePermit,
 }
 
@@ -180,30 +199,36 @@ impl Live {
             return;
         }
 
-        let pieces = self.shared.flows.pieces(&self.run.run_id);
+        let pieces = self.shared.runner.pieces(&self.run.run_id);
+        let pieces = pieces.filter(|_| self.view == View::Full);
         self.pieces = pieces.map_or_else(PieceWatcher::default, |pieces| pieces.watch());
     }
 
     fn again(&self) -> Duration {
-        match self.source {
-            Source::Events(_) => AGAIN,
-            Source::Entries(_) => JOURNAL_AGAIN,
+        match self.position {
+            Position::Entry { .. } if !self.shared.runner.is_running(&self.run.run_id) => {
+                JOURNAL_AGAIN
+            }
+            _ => AGAIN,
         }
     }
 
     /// Reads what is new. Returns whether nothing more is recorded yet.
     async fn read(&mut self) -> bool {
-        match self.source {
-            Source::Events(position) => self.read_events(position).await,
-            Source::Entries(index) => {
-                self.read_entries(index).await;
+        match self.position {
+            Position::Event(position) => self.read_events(position).await,
+            Position::Entry { snapshot, index } => {
+                let read = self.read_entries(snapshot, index).await;
+                if let Err(error) = read {
+                    self.refuse(&error.to_string());
+                }
                 true
             }
         }
     }
 
     async fn read_events(&mut self, position: u64) -> bool {
-        let events = match self.shared.store.events(&self.run.run_id, position).await {
+        let events = match self.store().events(&self.run.run_id, position).await {
             Ok(events) => events,
             Err(error) => {
                 self.refuse(&error.to_string());
@@ -212,7 +237,7 @@ impl Live {
         };
 
         if let Some(last) = events.last() {
-            self.source = Source::Events(last.next);
+            self.position = Position::Event(last.next);
         }
         let is_end = events.is_empty();
         events.into_iter().for_each(|event| self.add(&event));
@@ -240,36 +265,87 @@ impl Live {
         }
     }
 
-    async fn read_entries(&mut self, index: u64) {
-        let store = &self.shared.store;
-        let entries = store
-            .entries(&self.run.run_id, index..index.saturating_add(ENTRIES))
-            .await;
-        let entries = match entries {
-            Ok(entries) => entries,
-            Err(error) => return self.refuse(&error.to_string()),
+    async fn read_entries(&mut self, snapshot: u64, index: u64) -> Result<(), StoreError> {
+        let run_id = self.run.run_id.clone();
+        let range = index..index.saturating_add(ENTRIES);
+        let read = self.store().entries(&run_id, range).await?;
+        let first = self.store().entries(&run_id, ..1).await?;
+        let current = match first.first().map(|first| &first.entry) {
+            Some(Entry::Snapshot(snapshot)) => snapshot.steps,
+            _ => 0,
         };
+        if current != snapshot {
+            self.position = Position::Entry {
+                snapshot: current,
+                index: 0,
+            };
+            return Ok(());
+        }
 
         if index == 0 && self.sent == 0 {
-            let header = journal_events::header(&self.run).to_string();
+            let header = entries::header(&self.run).to_string();
             self.sent += header.len() as u64;
             self.push(Event::default().data(header));
         }
-        for entry in &entries {
-            let next = entry.index + 1;
-            for event in journal_events::events(entry, self.run.started) {
-                let event = Event::default()
-                    .id(format!("j{next}"))
-                    .data(event.to_string());
-                self.push(event);
+        let is_end = read.is_empty();
+        for entry in read {
+            if !self.add_entry(&entry, snapshot).await {
+                return Ok(());
             }
         }
-        self.source = Source::Entries(index.saturating_add(entries.len() as u64));
 
         // The run was resumed by a program that records it.
-        if entries.is_empty() && self.shared.has_events(&self.run.run_id).await {
+        if is_end && self.view == View::Full && self.shared.has_events(&run_id).await {
             self.end(Event::default().event("replaced").data("{}"));
         }
+        Ok(())
+    }
+
+    /// Adds the event of an entry. Returns whether that is possible now.
+    async fn add_entry(&mut self, entry: &RecordedEntry, snapshot: u64) -> bool {
+        let mut event = entries::event(entry, self.run.started, self.view);
+        if let (Entry::Ended { .. }, Some(event)) = (&entry.entry, &mut event) {
+            let Some(answer) = self.answer().await else {
+                return false;
+            };
+            event["answer"] = json!(answer);
+        }
+
+        let index = entry.index + 1;
+        self.position = Position::Entry { snapshot, index };
+        if let Some(event) = event {
+            let id = self.position.to_string();
+            self.push(Event::default().id(id).data(event.to_string()));
+        }
+        true
+    }
+
+    /// Returns the answer of a run that has ended, if it has one; `None` if that isn't known yet. If the
+    /// program was killed before it recorded the answer, the run is resumed, which only replays it.
+    async fn answer(&mut self) -> Option<Option<String>> {
+        let shared = Arc::clone(&self.shared);
+        let run_id = &self.run.run_id;
+        // In this order: the answer is recorded while the run is in use.
+        let is_in_use = self.store().is_in_use(run_id).await.unwrap_or(false);
+        let totals = shared.totals.update(self.store(), &self.run).await;
+        let totals = totals.unwrap_or_default();
+        if totals.answer.is_some() {
+            return Some(totals.answer);
+        }
+        if totals.is_partial || is_in_use {
+            return None;
+        }
+
+        let is_completed = self.was_completed || !shared.runner.offers(&self.run.flow);
+        self.was_completed = true;
+        if is_completed || shared.runner.resume(run_id).await.is_err() {
+            return Some(None);
+        }
+        None
+    }
+
+    fn store(&self) -> &Store {
+        self.shared.runner.store()
     }
 
     fn push(&mut self, event: Event) {

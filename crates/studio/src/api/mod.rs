@@ -1,29 +1,128 @@
-//! The calls of the page.
+//! Runs over HTTP.
 
 mod answer;
 mod body;
+mod entries;
 mod fork;
-mod journal_events;
 mod list;
 mod live;
 mod run;
-mod start;
 
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use tokio::sync::{Mutex, Semaphore};
+use tokio_util::sync::CancellationToken;
 
-use crate::shared::Shared;
+use crate::Runner;
+use crate::http::Refusal;
+use crate::totals::TotalsCache;
 
-pub(crate) fn routes(shared: Arc<Shared>) -> Router {
+/// What a client of the [`api`] may see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum View {
+    /// How far runs are, what they wait for, and their answers. Runs can be started, answered,
+    /// resumed and cancelled.
+    Public,
+    /// Also what was said: inputs, prompts, replies, errors and costs. Runs can be forked.
+    Full,
+}
+
+/// The maximum number of clients that follow events.
+const STREAMS: usize = 1_000;
+
+/// Returns an API over the flows and runs of a runner, for a program's own server. `view` decides what
+/// the client of a request may see: nothing (`None`), or a [`View`]. It can depend on the method, the
+/// path and the headers.
+///
+/// Bodies and answers are JSON. A refused request is answered with `{"error": …}`.
+///
+/// | request | what it does |
+/// |---|---|
+/// | `GET /flows` | lists the flows |
+/// | `POST /runs` `{"flow", "input", "id"?}` | starts a run, once for each id: a second time is refused with 409 |
+/// | `GET /runs?status=&search=&page=` | lists runs, the newest first |
+/// | `GET /run?id=` | returns one |
+/// | `GET /run/events?id=` | follows it, by server-sent events |
+/// | `POST /run/answers` `{"id", "event", "answer", "step"?}` | answers what it waits for |
+/// | `POST /run/resume` `{"id"}` | resumes it |
+/// | `POST /run/cancel` `{"id"}` | cancels it |
+/// | `GET /run/forks?id=&at=`, `POST /run/forks` `{"id", "fork": {"at"}}` | forks it |
+///
+/// Each event has an id, and a client that connects again with the header `Last-Event-ID`, as browsers do,
+/// gets those after it: each once, and in order, also if the server was killed in between. Those of the
+/// public view come from the outcomes on record: `phase_finished` with the `step`, `paused` with what a
+/// run waits for, `failed`, and at last `ended` with the `answer`. The full view has what the run
+/// [recorded](cogwork_trace::RunRecorder).
+pub fn api<V>(runner: Runner, view: V) -> Router
+where
+    V: Fn(&Parts) -> Option<View> + Clone + Send + Sync + 'static,
+{
+    routes(Shared::new(runner, STREAMS, CancellationToken::new()), view)
+}
+
+pub(crate) fn routes<V>(shared: Shared, view: V) -> Router
+where
+    V: Fn(&Parts) -> Option<View> + Clone + Send + Sync + 'static,
+{
     Router::new()
-        .route("/api/runs", get(list::runs).post(start::start))
-        .route("/api/run", get(run::run))
-        .route("/api/run/events", get(live::events))
-        .route("/api/run/answers", post(answer::deliver))
-        .route("/api/run/resume", post(start::resume))
-        .route("/api/run/forks", get(fork::choices).post(fork::fork))
-        .route("/api/flows", get(start::flows))
-        .with_state(shared)
+        .route("/flows", get(run::flows))
+        .route("/runs", get(list::runs).post(run::start))
+        .route("/run", get(run::run))
+        .route("/run/events", get(live::events))
+        .route("/run/answers", post(answer::deliver))
+        .route("/run/resume", post(run::resume))
+        .route("/run/cancel", post(run::cancel))
+        .route("/run/forks", get(fork::choices).post(fork::fork))
+        .with_state(Arc::new(shared))
+        .layer(from_fn_with_state(view, permit::<V>))
+}
+
+/// Passes on what the client may see.
+async fn permit<V>(State(view): State<V>, request: Request, next: Next) -> Response
+where
+    V: Fn(&Parts) -> Option<View> + Clone + Send + Sync + 'static,
+{
+    let (mut parts, body) = request.into_parts();
+    let Some(view) = view(&parts) else {
+        return Refusal::forbidden("this client may not see the runs").into_response();
+    };
+    parts.extensions.insert(view);
+    next.run(Request::from_parts(parts, body)).await
+}
+
+/// What all requests share.
+pub(crate) struct Shared {
+    runner: Runner,
+    totals: TotalsCache,
+    /// A place for each client that follows events.
+    streams: Arc<Semaphore>,
+    /// Held while an answer is checked and delivered.
+    delivering: Mutex<()>,
+    /// Ends the events.
+    stop: CancellationToken,
+}
+
+impl Shared {
+    pub(crate) fn new(runner: Runner, streams: usize, stop: CancellationToken) -> Self {
+        Self {
+            runner,
+            totals: TotalsCache::default(),
+            streams: Arc::new(Semaphore::new(streams)),
+            delivering: Mutex::default(),
+            stop,
+        }
+    }
+
+    /// Returns whether there are events of a run.
+    async fn has_events(&self, run_id: &str) -> bool {
+        let events = self.runner.store().events(run_id, 0).await;
+        events.is_ok_and(|events| !events.is_empty())
+    }
 }

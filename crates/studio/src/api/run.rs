@@ -1,46 +1,82 @@
-//! One run.
+//! Flows, and one run.
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
+use axum::{Extension, Json};
 use cogwork_journal::RunStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::body::Body;
+use super::{Shared, View};
 use crate::http::Refusal;
-use crate::shared::Shared;
 use crate::view;
 
 /// Which run a request is about. Ids may be any text, so they aren't in the path.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Which {
-    pub(super) id: String,
+    id: String,
 }
 
-impl Which {
-    pub(super) fn of(query: Result<Query<Self>, QueryRejection>) -> Result<String, Refusal> {
-        let query = query.map_err(|error| Refusal::bad_request(error.body_text()))?;
-        Ok(query.0.id)
-    }
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Start {
+    flow: String,
+    #[serde(default)]
+    input: Value,
+    id: Option<String>,
+}
+
+pub(super) async fn flows(State(shared): State<Arc<Shared>>) -> Json<Value> {
+    Json(json!({"flows": shared.runner.flows()}))
+}
+
+pub(super) async fn start(
+    State(shared): State<Arc<Shared>>,
+    Body(start): Body<Start>,
+) -> Result<Json<Value>, Refusal> {
+    let Start { flow, input, id } = start;
+    let run_id = shared.runner.start(&flow, input, id.as_deref()).await?;
+    Ok(Json(json!({"run": run_id})))
+}
+
+pub(super) async fn resume(
+    State(shared): State<Arc<Shared>>,
+    Body(Which { id }): Body<Which>,
+) -> Result<Json<Value>, Refusal> {
+    shared.runner.resume(&id).await?;
+    Ok(Json(json!({"run": id})))
+}
+
+pub(super) async fn cancel(
+    State(shared): State<Arc<Shared>>,
+    Body(Which { id }): Body<Which>,
+) -> Result<Json<Value>, Refusal> {
+    shared.runner.cancel(&id).await?;
+    Ok(Json(json!({"run": id})))
 }
 
 pub(super) async fn run(
     State(shared): State<Arc<Shared>>,
+    Extension(view): Extension<View>,
     which: Result<Query<Which>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let run_id = Which::of(which)?;
-    let run = shared.find(&run_id).await?;
-    let run = run.ok_or_else(Refusal::missing_run)?;
+    let Query(Which { id }) = which?;
+    let runner = &shared.runner;
+    let run = runner.find(&id).await?;
+    let totals = shared.totals.update(runner.store(), &run).await;
 
     // If this cannot be determined, resuming the run reports why.
     let is_open = matches!(run.status, RunStatus::Open | RunStatus::Failed { .. });
-    let is_running = is_open && shared.store.is_in_use(&run_id).await.unwrap_or(false);
+    let is_running = is_open && runner.store().is_in_use(&id).await.unwrap_or(false);
+    let is_offered = runner.offers(&run.flow);
     Ok(Json(json!({
-        "run": view::run(&run),
+        "run": view::run(&run, totals.as_ref(), view),
         "is_running": is_running,
-        "can_resume": shared.has_flow(&run.flow),
-        "can_fork": shared.flows.can_fork() && shared.has_flow(&run.flow),
+        "can_resume": is_offered,
+        "can_fork": is_offered && view == View::Full,
     })))
 }

@@ -1,6 +1,5 @@
 //! Serves the page.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -11,28 +10,47 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use super::access::{Access, Granted};
 use super::headers::protected;
 use super::{Refusal, assets};
-use crate::api;
-use crate::shared::Shared;
+use crate::Runner;
+use crate::api::{Shared, View, routes};
+
+/// The maximum number of live views.
+const STREAMS: usize = 16;
 
 /// How long requests in progress may take when the server is stopped.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
-pub(crate) async fn serve(listener: TcpListener, access: Access, shared: Arc<Shared>) {
-    let stop = shared.stop.clone();
-    let last = stop.clone();
-    let router = router(access, shared);
+pub(crate) async fn serve(
+    listener: TcpListener,
+    access: Access,
+    runner: Runner,
+    stopped: impl Future<Output = ()> + Send,
+) {
+    let stop = CancellationToken::new();
+    let shared = Shared::new(runner, STREAMS, stop.clone());
+    let router = Router::new()
+        .nest("/api", routes(shared, |_| Some(View::Full)))
+        .merge(assets::routes())
+        .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
+        .layer(from_fn_with_state(access, guard));
 
     // Events are small, and a person waits for each.
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
-    let stopped = async move { stop.cancelled().await };
-    let serving = axum::serve(listener, router).with_graceful_shutdown(stopped);
-
+    let last = stop.clone();
+    let serving = axum::serve(listener, router)
+        .with_graceful_shutdown(stop.clone().cancelled_owned())
+        .into_future();
+    let stopping = async {
+        stopped.await;
+        stop.cancel();
+        std::future::pending().await
+    };
     // Clients that send nothing would be waited for.
     let too_late = async {
         last.cancelled().await;
@@ -40,16 +58,10 @@ pub(crate) async fn serve(listener: TcpListener, access: Access, shared: Arc<Sha
     };
     tokio::select! {
         // It returns no error.
-        _ = serving.into_future() => {}
+        _ = serving => {}
+        () = stopping => {}
         () = too_late => {}
     }
-}
-
-fn router(access: Access, shared: Arc<Shared>) -> Router {
-    let routes = assets::routes().merge(api::routes(shared));
-    routes
-        .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
-        .layer(from_fn_with_state(access, guard))
 }
 
 /// Answers only those who may call, and protects each answer.

@@ -1,4 +1,5 @@
 use axum::Json;
+use axum::extract::rejection::QueryRejection;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use cogwork_journal::StoreError;
@@ -35,9 +36,11 @@ impl Refusal {
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, message)
     }
+}
 
-    pub(crate) fn missing_run() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "there is no run with this id")
+impl From<QueryRejection> for Refusal {
+    fn from(error: QueryRejection) -> Self {
+        Self::bad_request(error.body_text())
     }
 }
 
@@ -47,7 +50,11 @@ impl From<StoreError> for Refusal {
             StatusCode::NOT_FOUND
         } else if error.is_unknown_step() {
             StatusCode::UNPROCESSABLE_ENTITY
-        } else if error.is_locked() || error.is_ended() || error.is_unknown_event() {
+        } else if error.is_locked()
+            || error.is_ended()
+            || error.is_already_there()
+            || error.is_unknown_event()
+        {
             StatusCode::CONFLICT
         } else {
             StatusCode::INTERNAL_SERVER_ERROR
@@ -60,8 +67,11 @@ impl From<FlowError> for Refusal {
     fn from(error: FlowError) -> Self {
         match error {
             FlowError::Store(error) => error.into(),
-            FlowError::Unknown => Self::new(StatusCode::NOT_FOUND, error.to_string()),
-            FlowError::CannotFork => Self::new(StatusCode::NOT_IMPLEMENTED, error.to_string()),
+            FlowError::Unknown | FlowError::MissingRun => {
+                Self::new(StatusCode::NOT_FOUND, error.to_string())
+            }
+            FlowError::Ended => Self::conflict(error.to_string()),
+            FlowError::Input(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
             FlowError::ForkRefused { part, .. } => Self {
                 part: Some(part),
                 ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())

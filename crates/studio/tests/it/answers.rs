@@ -9,7 +9,7 @@ use super::client::{Answer, Served};
 use super::runs::{asking, at, pause};
 
 async fn answer(studio: &Served, answer: Value) -> Answer {
-    let body = json!({"run": "a", "step": "rate/ask#2", "event": "rating", "answer": answer});
+    let body = json!({"id": "a", "step": "rate/ask#2", "event": "rating", "answer": answer});
     studio.post("/api/run/answers", &body).await
 }
 
@@ -105,20 +105,20 @@ async fn only_the_question_that_was_shown_is_answered() {
     let ok = json!({"stars": 5});
     let others = [
         (
-            json!({"run": "a", "step": "rate/ask#9", "event": "rating", "answer": ok}),
+            json!({"id": "a", "step": "rate/ask#9", "event": "rating", "answer": ok}),
             409,
         ),
         (
-            json!({"run": "a", "step": "rate/ask#2", "event": "other", "answer": ok}),
+            json!({"id": "a", "step": "rate/ask#2", "event": "other", "answer": ok}),
             409,
         ),
         (
-            json!({"run": "b", "step": "rate/ask#2", "event": "rating", "answer": ok}),
+            json!({"id": "b", "step": "rate/ask#2", "event": "rating", "answer": ok}),
             404,
         ),
         (json!({"run": "a", "event": "rating", "answer": ok}), 400),
         (
-            json!({"run": "a", "step": "rate/ask#2", "event": "rating", "answer": ok, "x": 1}),
+            json!({"id": "a", "step": "rate/ask#2", "event": "rating", "answer": ok, "x": 1}),
             400,
         ),
         (json!([]), 400),

@@ -1,12 +1,14 @@
 //! A studio, and a client that sends requests to it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use axum::Router;
 use cogwork_journal::Store;
-use cogwork_studio::{Flows, Serving, Studio};
+use cogwork_studio::{Flows, Runner, Serving, Studio};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 /// A studio that is served until it is dropped.
@@ -66,7 +68,7 @@ impl Served {
     }
 
     pub(crate) async fn with_flows(place: &Path, flows: impl Flows) -> Self {
-        Self::new(Studio::new(store(place)).with_flows(flows)).await
+        Self::new(Studio::over(Runner::new(store(place), flows))).await
     }
 
     /// Returns a studio over an empty folder.
@@ -90,6 +92,19 @@ impl Served {
             host: host.to_owned(),
             token: token.to_owned(),
             task: tokio::spawn(serving.run(std::future::pending())),
+            folder: None,
+        }
+    }
+
+    /// Serves a router, to whose requests the token is added.
+    pub(crate) async fn router(router: Router, token: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host = listener.local_addr().unwrap().to_string();
+        let serving = axum::serve(listener, router).into_future();
+        Self {
+            host,
+            token: token.to_owned(),
+            task: tokio::spawn(async { serving.await.unwrap() }),
             folder: None,
         }
     }
@@ -128,6 +143,18 @@ impl Served {
              Content-Length: {length}\r\n{headers}\r\n{body}"
         );
         self.send(&request).await
+    }
+
+    /// Waits until a run has a status and isn't executed.
+    pub(crate) async fn until(&self, run: &str, status: &str) -> Value {
+        loop {
+            let shown = self.get(&format!("/api/run?id={run}")).await.json();
+            let has_answer = status != "ended" || !shown["run"]["answer"].is_null();
+            if shown["run"]["status"] == status && has_answer {
+                return shown;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Watches the events of a run.

@@ -1,110 +1,61 @@
 //! Flows that the page starts and resumes.
 
-use async_trait::async_trait;
-use cogwork_flow::journal::Journal;
-use cogwork_journal::Store;
-use cogwork_studio::{FlowError, Flows, ForkChoices, ForkRequest, Piece, Pieces};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cogwork_flow::{Event, EventKind, EventSink, Flow, Observer, from_exec_with, note};
+use cogwork_studio::{Piece, Pieces, ServedFlow};
 use serde_json::json;
 
 use super::client::Served;
 use super::runs::{asking, at, fail, pause};
 
-/// One flow, whose runs are finished before the answer.
-#[derive(Default)]
-pub(crate) struct Rating {
-    pieces: Pieces,
-}
-
-#[async_trait]
-impl Flows for Rating {
-    fn names(&self) -> Vec<String> {
-        vec!["rate".to_owned()]
-    }
-
-    async fn start(&self, store: &Store, flow: &str, input: &str) -> Result<String, FlowError> {
-        if flow != "rate" {
-            return Err(FlowError::Unknown);
-        }
-        pause(store, "started", input).await;
-        Ok("started".to_owned())
-    }
-
-    async fn resume(&self, store: &Store, _: &str, run_id: &str) -> Result<(), FlowError> {
-        let flow = asking();
-        let journal = store.resume(run_id, &flow).await?;
-        let mut state: String = journal
-            .state()
-            .map_err(|error| FlowError::Failed(error.to_string()))?;
-        let mut run = flow.begin().with_journal(journal);
-        let ended = run.finish(&mut state).await;
-        ended
-            .map(drop)
-            .map_err(|error| FlowError::Failed(error.to_string()))
-    }
-
-    async fn fork(
-        &self,
-        store: &Store,
-        _: &str,
-        run_id: &str,
-        request: &ForkRequest,
-    ) -> Result<String, FlowError> {
-        let flow = asking();
-        let journal = request.start(store, run_id, &flow).await?;
-        let fork = journal.run_id().to_owned();
-        let mut state: String = journal.state().unwrap();
-        // Whether it ends or waits is on record.
-        let _ = flow.begin().with_journal(journal).finish(&mut state).await;
-        Ok(fork)
-    }
-
-    async fn fork_choices(
-        &self,
-        store: &Store,
-        _: &str,
-        run_id: &str,
-        at: u64,
-    ) -> Result<ForkChoices, FlowError> {
-        ForkChoices::of(store, run_id, &asking(), at).await
-    }
-
-    fn can_fork(&self) -> bool {
-        true
-    }
-
-    fn pieces(&self, run_id: &str) -> Option<Pieces> {
-        (run_id == "a").then(|| self.pieces.clone())
-    }
+/// Returns the flow that asks for a rating.
+pub(crate) fn rating() -> Vec<ServedFlow> {
+    let begin = |input| Ok(serde_json::from_value(input)?);
+    let answer = |state: &String| Some(state.clone());
+    vec![ServedFlow::new(asking(), begin, answer)]
 }
 
 #[tokio::test]
 async fn a_flow_is_started_and_resumed_after_its_answer() {
     let folder = tempfile::tempdir().unwrap();
-    let studio = Served::with_flows(folder.path(), Rating::default()).await;
+    let studio = Served::with_flows(folder.path(), rating()).await;
     assert_eq!(
         studio.get("/api/flows").await.json(),
         json!({"flows": ["rate"]})
     );
 
-    let body = json!({"flow": "rate", "input": "a tale"});
+    let body = json!({"flow": "rate", "input": "a tale", "id": "my tale"});
     let started = studio.post("/api/runs", &body).await.json();
-    assert_eq!(started["run"], "started");
-    let run = studio.get("/api/run?id=started").await.json();
-    assert_eq!(run["run"]["status"], "paused");
+    assert_eq!(started["run"], "my tale");
+    let run = studio.until("my+tale", "paused").await;
     assert_eq!(run["can_resume"], true);
+    assert_eq!(run["run"]["input"], "a tale");
+    assert_eq!(studio.post("/api/runs", &body).await.status, 409);
 
-    let body =
-        json!({"run": "started", "step": "rate/ask#2", "event": "rating", "answer": {"stars": 2}});
+    let body = json!({"id": "my tale", "event": "rating", "answer": {"stars": 2}});
     let delivered = studio.post("/api/run/answers", &body).await.json();
     assert_eq!(delivered["resumed"], true, "{delivered}");
-    let run = studio.get("/api/run?id=started").await.json();
-    assert_eq!(run["run"]["status"], "ended");
+    let run = studio.until("my+tale", "ended").await;
+    assert_eq!(run["run"]["answer"], r#"{"stars":2}"#);
+}
+
+#[tokio::test]
+async fn an_input_that_the_flow_cannot_use_starts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let studio = Served::with_flows(folder.path(), rating()).await;
+    let body = json!({"flow": "rate", "input": 5});
+    let refused = studio.post("/api/runs", &body).await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.error().contains("expected a string"), "{refused:?}");
+    assert!(at(folder.path()).runs().await.unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn only_the_flows_that_are_offered_can_be_started() {
     let folder = tempfile::tempdir().unwrap();
-    let studio = Served::with_flows(folder.path(), Rating::default()).await;
+    let studio = Served::with_flows(folder.path(), rating()).await;
     for flow in ["other", "", "../rate", "/etc/passwd"] {
         let refused = studio.post("/api/runs", &json!({"flow": flow})).await;
         assert_eq!(refused.status, 404, "{flow}");
@@ -118,7 +69,7 @@ async fn a_run_that_is_in_use_is_not_resumed() {
     pause(&store, "a", "x").await;
     let _journal = store.resume("a", &asking()).await.unwrap();
 
-    let studio = Served::with_flows(folder.path(), Rating::default()).await;
+    let studio = Served::with_flows(folder.path(), rating()).await;
     let refused = studio.post("/api/run/resume", &json!({"id": "a"})).await;
     assert_eq!(refused.status, 409);
     let shown = studio.get("/api/run?id=a").await.json();
@@ -133,7 +84,7 @@ async fn a_run_is_shown_as_running_while_it_is_open() {
     let store = at(folder.path());
     let flow = asking();
     let journal = store.start("a", &flow, &"x").await.unwrap();
-    let studio = Served::with_flows(folder.path(), Rating::default()).await;
+    let studio = Served::with_flows(folder.path(), rating()).await;
     let running = studio.get("/api/run?id=a").await.json();
     assert_eq!(running["is_running"], true);
 
@@ -145,24 +96,41 @@ async fn a_run_is_shown_as_running_while_it_is_open() {
     }
 }
 
+/// Passes notes on as pieces.
+struct Notes(Pieces);
+
+impl Observer for Notes {
+    fn event(&self, event: &Event) {
+        let (Some(step), EventKind::Noted { text }) = (&event.step, &event.kind) else {
+            return;
+        };
+        self.0.send(Piece {
+            step: step.to_string(),
+            text: text.clone(),
+            is_start: false,
+        });
+    }
+}
+
 #[tokio::test]
 async fn texts_grow_piece_by_piece() {
     let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
-    let flows = Rating::default();
-    let pieces = flows.pieces.clone();
-    let studio = Served::with_flows(folder.path(), flows).await;
+    let writing = from_exec_with((), async |(), ()| {
+        for text in ["One", " two\n</script>"] {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            note(|| text.to_owned());
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok::<_, std::io::Error>(())
+    });
+    let flow = Flow::<()>::from_node("write", writing).unwrap();
+    let flow = ServedFlow::new(flow, |_| Ok(()), |()| None)
+        .with_observer(|pieces| EventSink::new(Arc::new(Notes(pieces))));
+    let studio = Served::with_flows(folder.path(), vec![flow]).await;
 
+    let body = json!({"flow": "write", "id": "a"});
+    studio.post("/api/runs", &body).await;
     let mut browser = studio.watch("/api/run/events?id=a", "").await;
-    browser.until("event: current").await;
-    for (text, is_start) in [("One", true), (" two\n</script>", false)] {
-        pieces.send(Piece {
-            step: "rate/draft#1".to_owned(),
-            text: text.to_owned(),
-            is_start,
-        });
-        browser.until(text.trim_end_matches("\n</script>")).await;
-    }
-    let text = browser.until("</script>").await;
-    assert_eq!(text.matches("event: piece").count(), 2);
+    let text = browser.until("\\n</script>\"").await;
+    assert_eq!(text.matches("event: piece").count(), 2, "{text}");
 }

@@ -117,8 +117,8 @@ async fn the_cost_is_that_of_the_events_so_far() {
     let totals = async || studio.get("/api/runs").await.json()["runs"][0]["totals"].clone();
     let first = totals().await;
     assert_eq!(first["calls"], 1);
-    assert_eq!(first["input"], 100);
-    assert_eq!(first["output"], 20);
+    assert_eq!(first["input_tokens"], 100);
+    assert_eq!(first["output_tokens"], 20);
     assert_eq!(first["cost"], 0.25);
     assert_eq!(first["thoughts"], 1);
 

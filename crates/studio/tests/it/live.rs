@@ -130,16 +130,7 @@ async fn a_run_without_events_is_shown_from_its_outcomes() {
         .iter()
         .filter_map(|event| event["type"].as_str())
         .collect();
-    assert_eq!(
-        kinds,
-        [
-            "opened",
-            "step_entered",
-            "phase_finished",
-            "step_entered",
-            "paused"
-        ]
-    );
+    assert_eq!(kinds, ["opened", "phase_finished", "paused"]);
 
     // Once there are events, the page shows these.
     append(
@@ -168,7 +159,7 @@ async fn a_view_from_past_the_end_has_no_events() {
     pause(&at(folder.path()), "a", "x").await;
     let studio = Served::over(folder.path()).await;
 
-    let path = format!("{EVENTS}&from=j{}", u64::MAX);
+    let path = format!("{EVENTS}&from=j0-{}", u64::MAX);
     let text = studio.watch(&path, "").await.until("event: current").await;
     assert_eq!(lines(&text).len(), 0, "{text}");
 }

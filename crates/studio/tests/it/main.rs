@@ -8,6 +8,7 @@
 
 mod access;
 mod answers;
+mod api;
 mod bounds;
 mod client;
 mod flows;

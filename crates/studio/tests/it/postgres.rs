@@ -2,11 +2,11 @@
 //! `eval "$(scripts/local-postgres start)"`.
 
 use cogwork_journal::{PostgresStore, Store};
-use cogwork_studio::Studio;
+use cogwork_studio::{Runner, Studio};
 use serde_json::{Value, json};
 
 use super::client::{Served, lines};
-use super::flows::Rating;
+use super::flows::rating;
 use super::runs::{asking, fail, pause};
 
 /// The variable with the connection string of a server where the tests may create schemas.
@@ -24,8 +24,8 @@ fn store(name: &str) -> Option<Store> {
 }
 
 async fn served(store: &Store) -> Served {
-    let studio = Studio::new(store.clone());
-    Served::new(studio.with_flows(Rating::default())).await
+    let studio = Studio::over(Runner::new(store.clone(), rating()));
+    Served::new(studio).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -65,7 +65,7 @@ async fn a_run_is_answered_and_forked() {
     pause(&store, "a", "a tale").await;
 
     let journal = store.resume("a", &asking()).await.unwrap();
-    let body = |stars: u32| json!({"run": "a", "step": "rate/ask#2", "event": "rating", "answer": {"stars": stars}});
+    let body = |stars: u32| json!({"id": "a", "step": "rate/ask#2", "event": "rating", "answer": {"stars": stars}});
     assert_eq!(studio.post("/api/run/answers", &body(9)).await.status, 422);
     drop(journal);
     while store.is_in_use("a").await.unwrap() {

@@ -11,6 +11,7 @@ use hostile::{assert_error_is_safe, texts};
 fn nothing_unsafe_is_shown() {
     for text in texts() {
         assert_error_is_safe(&FlowError::Failed(text.clone()));
+        assert_error_is_safe(&FlowError::Input(text.clone()));
         assert_error_is_safe(&FlowError::refused(ForkPart::State, &text));
 
         let refused = Store::at(&format!("postgres://{text}")).map_err(FlowError::from);
@@ -20,5 +21,6 @@ fn nothing_unsafe_is_shown() {
     }
 
     assert_error_is_safe(&FlowError::Unknown);
-    assert_error_is_safe(&FlowError::CannotFork);
+    assert_error_is_safe(&FlowError::MissingRun);
+    assert_error_is_safe(&FlowError::Ended);
 }

@@ -1,0 +1,278 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cogwork_flow::CancellationToken;
+use cogwork_flow::journal::{Journal as _, Progress};
+use cogwork_journal::{RunJournal, RunQuery, RunStatus, RunSummary, Store, StoreError};
+use cogwork_trace::{ForkedFrom, Header};
+use serde_json::Value;
+
+use crate::fork::{ForkChoices, ForkRequest, origin_of};
+use crate::{FlowError, Flows, ForkPart, Pieces, ServedFlow};
+
+/// Why a run stopped that was cancelled while it waited.
+pub(crate) const CANCELLED: &str = "the run was cancelled";
+
+/// How long a run may take to stop once it waits.
+const STOPPING: Duration = Duration::from_secs(2);
+
+/// Runs flows over a store, each run in a task. Clones share their runs.
+#[derive(Clone)]
+pub struct Runner(Arc<Shared>);
+
+struct Shared {
+    store: Store,
+    flows: Box<dyn Flows>,
+    started: AtomicU64,
+    running: Mutex<HashMap<String, Running>>,
+    /// The models of forks with a different one, so that they are resumed with it.
+    models: Mutex<HashMap<String, String>>,
+}
+
+/// A run that is executed here, or was until now.
+#[derive(Clone, Default)]
+struct Running {
+    cancel: CancellationToken,
+    stopped: CancellationToken,
+    pieces: Pieces,
+}
+
+impl Runner {
+    /// Creates a runner of these flows, such as a `Vec` of [`ServedFlow`]s. An empty one only shows the
+    /// runs of the store.
+    pub fn new(store: Store, flows: impl Flows) -> Self {
+        Self(Arc::new(Shared {
+            store,
+            flows: Box::new(flows),
+            started: AtomicU64::default(),
+            running: Mutex::default(),
+            models: Mutex::default(),
+        }))
+    }
+
+    /// Starts a run of a flow, and returns its id once the start is on record. Without an id, the run
+    /// gets one that sorts by time.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such flow, if it refuses the input, or if the run exists.
+    pub async fn start(
+        &self,
+        flow: &str,
+        input: Value,
+        run_id: Option<&str>,
+    ) -> Result<String, FlowError> {
+        let flow = self.0.flows.open(flow, None).await?;
+        let run_id = run_id.map_or_else(|| self.new_id(), str::to_owned);
+        let text = match &input {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+
+        let journal = flow.start(self.store(), &run_id, input).await?;
+        self.execute(flow, journal, Some(text), None);
+        Ok(run_id)
+    }
+
+    /// Resumes a run, which is one that failed, was interrupted, or has an answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run or its flow doesn't exist, or if the run is in use.
+    pub async fn resume(&self, run_id: &str) -> Result<(), FlowError> {
+        let run = self.find(run_id).await?;
+        let model = lock(&self.0.models).get(run_id).cloned();
+        let flow = self.0.flows.open(&run.flow, model.as_deref()).await?;
+        let journal = flow.resume(self.store(), run_id).await?;
+        let input = self.input_of(run_id).await;
+        let origin = journal.fork_origin();
+        let origin = origin.map(|origin| origin_of(origin, model.is_some()));
+        self.execute(flow, journal, input, origin);
+        Ok(())
+    }
+
+    /// Resumes all runs of these flows that were interrupted, such as by a crash, and those whose wait
+    /// has timed out. Returns their number. A program calls this when it starts, and every minute if
+    /// waits of its flows have a timeout.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read. A run that cannot be resumed is left as it is.
+    pub async fn resume_interrupted(&self) -> Result<usize, StoreError> {
+        let now = SystemTime::now();
+        let mut resumed = 0;
+        for query in [RunQuery::new().open(), RunQuery::new().paused()] {
+            for run in self.store().query(query).await? {
+                let is_due = match &run.status {
+                    RunStatus::Paused { waits } => {
+                        let mut ends = waits.iter().filter_map(|wait| wait.until);
+                        ends.any(|until| until <= now)
+                    }
+                    _ => true,
+                };
+                let is_ours = self.offers(&run.flow) && !self.is_running(&run.run_id);
+                if is_due && is_ours && self.resume(&run.run_id).await.is_ok() {
+                    resumed += 1;
+                }
+            }
+        }
+        Ok(resumed)
+    }
+
+    /// Cancels a run, which then has failed. It can be resumed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run doesn't exist, has ended, or is in use by a different program.
+    pub async fn cancel(&self, run_id: &str) -> Result<(), FlowError> {
+        if let Some(running) = self.running(run_id) {
+            running.cancel.cancel();
+            running.stopped.cancelled().await;
+        }
+
+        let run = self.find(run_id).await?;
+        match run.status {
+            RunStatus::Ended { .. } => return Err(FlowError::Ended),
+            RunStatus::Failed { .. } => return Ok(()),
+            _ => {}
+        }
+        let flow = self.0.flows.open(&run.flow, None).await?;
+        let journal = flow.resume(self.store(), run_id).await?;
+        let error = Progress::Failed { error: CANCELLED };
+        let written = journal.progress(error).await;
+        written.map_err(|error| FlowError::Failed(error.to_string()))
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn flows(&self) -> Vec<String> {
+        self.0.flows.names()
+    }
+
+    /// Returns whether the flow of a run can be resumed here.
+    pub(crate) fn offers(&self, flow: &str) -> bool {
+        self.flows().iter().any(|name| name == flow)
+    }
+
+    /// Returns the summary of a run.
+    pub(crate) async fn find(&self, run_id: &str) -> Result<RunSummary, FlowError> {
+        let query = RunQuery::new().run_id(run_id).limit(1);
+        let found = self.store().query(query).await?.pop();
+        found.ok_or(FlowError::MissingRun)
+    }
+
+    pub(crate) async fn fork(
+        &self,
+        run_id: &str,
+        request: &ForkRequest,
+    ) -> Result<String, FlowError> {
+        let run = self.find(run_id).await?;
+        let model = request.model.as_deref();
+        let flow = self.open_fork(&run.flow, model).await?;
+        let journal = flow.fork(self.store(), run_id, request).await?;
+
+        let fork = journal.run_id().to_owned();
+        if let Some(model) = model {
+            lock(&self.0.models).insert(fork.clone(), model.to_owned());
+        }
+        let input = self.input_of(run_id).await;
+        let origin = journal.fork_origin();
+        let origin = origin.map(|origin| origin_of(origin, model.is_some()));
+        self.execute(flow, journal, input, origin);
+        Ok(fork)
+    }
+
+    pub(crate) async fn fork_choices(
+        &self,
+        run_id: &str,
+        at: u64,
+    ) -> Result<ForkChoices, FlowError> {
+        let run = self.find(run_id).await?;
+        let flow = self.open_fork(&run.flow, None).await?;
+        flow.fork_choices(self.store(), run_id, at).await
+    }
+
+    async fn open_fork(&self, flow: &str, model: Option<&str>) -> Result<ServedFlow, FlowError> {
+        let opened = self.0.flows.open(flow, model).await;
+        opened.map_err(|error| match (error, model) {
+            (FlowError::Failed(problem), None) => FlowError::refused(ForkPart::Flow, problem),
+            (FlowError::Failed(problem), Some(_)) => FlowError::refused(ForkPart::Model, problem),
+            (other, _) => other,
+        })
+    }
+
+    /// Waits until a run isn't executed here, for a moment: it is still open just after it is listed as
+    /// waiting.
+    pub(crate) async fn until_stopped(&self, run_id: &str) {
+        if let Some(running) = self.running(run_id) {
+            let _ = tokio::time::timeout(STOPPING, running.stopped.cancelled()).await;
+        }
+    }
+
+    pub(crate) fn is_running(&self, run_id: &str) -> bool {
+        self.running(run_id).is_some()
+    }
+
+    /// Returns the pieces of texts that a run writes now, if it is executed here.
+    pub(crate) fn pieces(&self, run_id: &str) -> Option<Pieces> {
+        Some(self.running(run_id)?.pieces)
+    }
+
+    fn running(&self, run_id: &str) -> Option<Running> {
+        let running = lock(&self.0.running).get(run_id).cloned();
+        running.filter(|running| !running.stopped.is_cancelled())
+    }
+
+    /// Executes a run in a task.
+    fn execute(
+        &self,
+        flow: ServedFlow,
+        journal: RunJournal,
+        input: Option<String>,
+        origin: Option<ForkedFrom>,
+    ) {
+        let running = Running::default();
+        let mut all = lock(&self.0.running);
+        all.retain(|_, other| !other.stopped.is_cancelled());
+        all.insert(journal.run_id().to_owned(), running.clone());
+
+        let flow = flow.with_origin(input, origin);
+        tokio::spawn(async move {
+            // Also if a node panics.
+            let _stopped = running.stopped.drop_guard();
+            flow.finish(journal, running.cancel, running.pieces).await;
+        });
+    }
+
+    /// Returns the input of a run, as its first event has it.
+    async fn input_of(&self, run_id: &str) -> Option<String> {
+        let events = self.store().events(run_id, 0).await.ok()?;
+        Header::from_json(&events.first()?.json)?.input
+    }
+
+    /// Returns the id of a new run, which is the time in milliseconds with what makes it unique.
+    fn new_id(&self) -> String {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.unwrap_or_default().as_millis();
+        let number = self.0.started.fetch_add(1, Ordering::Relaxed);
+        format!("{now}-{}-{number}", std::process::id())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runner")
+            .field("store", &self.0.store)
+            .field("flows", &self.flows())
+            .finish_non_exhaustive()
+    }
+}

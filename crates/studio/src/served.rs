@@ -1,0 +1,302 @@
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use cogwork_flow::{BoxError, CancellationToken, EventSink, Flow};
+use cogwork_journal::{RunJournal, Store, StoreError};
+use cogwork_trace::{ForkedFrom, RecorderSettings, RunRecorder};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::fork::{ForkChoices, ForkRequest};
+use crate::{FlowError, Pieces};
+
+/// A flow whose runs are started, resumed and forked by a [`Runner`](crate::Runner).
+///
+/// ```
+/// use cogwork_flow::{Flow, from_fn};
+/// use cogwork_studio::ServedFlow;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::from_node("greet", from_fn(|text: &mut String| text.insert_str(0, "Hello ")))?;
+/// let greet = ServedFlow::new(
+///     flow,
+///     |input| Ok(serde_json::from_value(input)?),
+///     |text: &String| Some(text.clone()),
+/// );
+/// assert_eq!(greet.name(), "greet");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct ServedFlow {
+    flow: Arc<dyn AnyFlow>,
+    recording: RecorderSettings,
+    hide: Arc<Hide>,
+    observer: Option<Arc<Observe>>,
+    max_steps: Option<u64>,
+    has_models: bool,
+    note: Option<String>,
+}
+
+type Hide = dyn Fn(&str) -> String + Send + Sync;
+type Observe = dyn Fn(Pieces) -> EventSink + Send + Sync;
+
+impl ServedFlow {
+    /// Creates it from a flow, the state with which a run begins, and the answer of a run that ended.
+    /// The input is any JSON; that of a page is a text.
+    pub fn new<S>(
+        flow: impl Into<Arc<Flow<S>>>,
+        begin: impl Fn(Value) -> Result<S, BoxError> + Send + Sync + 'static,
+        answer: impl Fn(&S) -> Option<String> + Send + Sync + 'static,
+    ) -> Self
+    where
+        S: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        Self {
+            flow: Arc::new(Typed {
+                flow: flow.into(),
+                begin: Box::new(begin),
+                answer: Box::new(answer),
+            }),
+            recording: RecorderSettings::default(),
+            hide: Arc::new(str::to_owned),
+            observer: None,
+            max_steps: None,
+            has_models: false,
+            note: None,
+        }
+    }
+
+    /// Sets what is recorded of the runs, before secrets are set. The default is everything.
+    #[must_use]
+    pub fn with_recording(mut self, settings: RecorderSettings) -> Self {
+        self.recording = settings;
+        self
+    }
+
+    /// Hides secrets in the texts that are shown or recorded for people. Nothing by default.
+    #[must_use]
+    pub fn with_secrets(mut self, hide: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        let hide: Arc<Hide> = Arc::new(hide);
+        let recorded = Arc::clone(&hide);
+        self.recording = self.recording.with_secrets(move |text| recorded(text));
+        self.hide = hide;
+        self
+    }
+
+    /// Sets what gets the events of each run, and may pass growing texts on. Nothing by default.
+    #[must_use]
+    pub fn with_observer(
+        mut self,
+        observer: impl Fn(Pieces) -> EventSink + Send + Sync + 'static,
+    ) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Sets the maximum number of steps of a run. The default is that of a flow.
+    #[must_use]
+    pub fn with_max_steps(mut self, steps: u64) -> Self {
+        self.max_steps = Some(steps);
+        self
+    }
+
+    /// Sets whether a fork can have a different model. The default is `false`.
+    #[must_use]
+    pub fn with_models(mut self, has_models: bool) -> Self {
+        self.has_models = has_models;
+        self
+    }
+
+    /// Sets what else a person who forks a run should know. Nothing by default.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// Records the input of a run, and the run from which it was forked.
+    pub(crate) fn with_origin(mut self, input: Option<String>, fork: Option<ForkedFrom>) -> Self {
+        if let Some(input) = input {
+            self.recording = self.recording.with_input(input);
+        }
+        if let Some(fork) = fork {
+            self.recording = self.recording.with_forked_from(fork);
+        }
+        self
+    }
+
+    /// Returns the name of the flow.
+    pub fn name(&self) -> &str {
+        self.flow.name()
+    }
+
+    pub(crate) async fn start(
+        &self,
+        store: &Store,
+        run_id: &str,
+        input: Value,
+    ) -> Result<RunJournal, FlowError> {
+        self.flow.start(store, run_id, input).await
+    }
+
+    pub(crate) async fn resume(&self, store: &Store, run: &str) -> Result<RunJournal, StoreError> {
+        self.flow.resume(store, run).await
+    }
+
+    pub(crate) async fn fork(
+        &self,
+        store: &Store,
+        run_id: &str,
+        request: &ForkRequest,
+    ) -> Result<RunJournal, FlowError> {
+        let forked = self.flow.fork(store, run_id, request).await;
+        forked.map_err(|error| error.hidden(&*self.hide))
+    }
+
+    pub(crate) async fn fork_choices(
+        &self,
+        store: &Store,
+        run_id: &str,
+        at: u64,
+    ) -> Result<ForkChoices, FlowError> {
+        let choices = self.flow.fork_choices(store, run_id, at).await;
+        let choices = choices.map_err(|error| error.hidden(&*self.hide))?;
+        Ok(ForkChoices {
+            has_models: self.has_models,
+            note: self.note.clone(),
+            ..choices.with_secrets(&*self.hide)
+        })
+    }
+
+    /// Executes a run until it ends, fails or waits. How it went is on record.
+    pub(crate) async fn finish(
+        &self,
+        journal: RunJournal,
+        cancellation: CancellationToken,
+        pieces: Pieces,
+    ) {
+        let execution = Execution {
+            recorder: RunRecorder::new(journal.events(), self.recording.clone()),
+            observer: self.observer.as_ref().map(|observe| observe(pieces)),
+            max_steps: self.max_steps,
+            cancellation,
+        };
+        self.flow.finish(journal, execution).await;
+    }
+}
+
+impl fmt::Debug for ServedFlow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ServedFlow").field(&self.name()).finish()
+    }
+}
+
+/// What is used while a run is executed.
+struct Execution {
+    recorder: RunRecorder,
+    observer: Option<EventSink>,
+    max_steps: Option<u64>,
+    cancellation: CancellationToken,
+}
+
+/// A flow with a state of any type.
+#[async_trait]
+trait AnyFlow: Send + Sync {
+    fn name(&self) -> &str;
+
+    async fn start(&self, store: &Store, run: &str, input: Value) -> Result<RunJournal, FlowError>;
+
+    async fn resume(&self, store: &Store, run: &str) -> Result<RunJournal, StoreError>;
+
+    async fn fork(
+        &self,
+        store: &Store,
+        run: &str,
+        request: &ForkRequest,
+    ) -> Result<RunJournal, FlowError>;
+
+    async fn fork_choices(
+        &self,
+        store: &Store,
+        run: &str,
+        at: u64,
+    ) -> Result<ForkChoices, FlowError>;
+
+    async fn finish(&self, journal: RunJournal, execution: Execution);
+}
+
+struct Typed<S> {
+    flow: Arc<Flow<S>>,
+    begin: Box<dyn Fn(Value) -> Result<S, BoxError> + Send + Sync>,
+    answer: Box<dyn Fn(&S) -> Option<String> + Send + Sync>,
+}
+
+#[async_trait]
+impl<S> AnyFlow for Typed<S>
+where
+    S: Serialize + DeserializeOwned + Send + Sync + 'static,
+{
+    fn name(&self) -> &str {
+        self.flow.name()
+    }
+
+    async fn start(&self, store: &Store, run: &str, input: Value) -> Result<RunJournal, FlowError> {
+        let state = (self.begin)(input).map_err(|error| FlowError::Input(error.to_string()))?;
+        Ok(store.start(run, &self.flow, &state).await?)
+    }
+
+    async fn resume(&self, store: &Store, run: &str) -> Result<RunJournal, StoreError> {
+        store.resume(run, &self.flow).await
+    }
+
+    async fn fork(
+        &self,
+        store: &Store,
+        run: &str,
+        request: &ForkRequest,
+    ) -> Result<RunJournal, FlowError> {
+        request.start(store, run, &self.flow).await
+    }
+
+    async fn fork_choices(
+        &self,
+        store: &Store,
+        run: &str,
+        at: u64,
+    ) -> Result<ForkChoices, FlowError> {
+        ForkChoices::of(store, run, &self.flow, at).await
+    }
+
+    async fn finish(&self, journal: RunJournal, execution: Execution) {
+        // A journal that was opened for this flow has a state of it, or the store refused it.
+        let Ok(mut state) = journal.state::<S>() else {
+            return;
+        };
+        let Execution {
+            recorder,
+            observer,
+            max_steps,
+            cancellation,
+        } = execution;
+
+        let run = self.flow.begin().with_journal(journal);
+        let mut run = run.with_events(&recorder).with_cancellation(cancellation);
+        if let Some(observer) = observer {
+            run = run.with_events(observer);
+        }
+        if let Some(steps) = max_steps {
+            run = run.with_max_steps(steps);
+        }
+
+        if run.finish(&mut state).await.is_ok()
+            && let Some(answer) = (self.answer)(&state)
+        {
+            recorder.record_answer(&answer);
+        }
+        // While the run is still open, so that whoever opens it next finds everything on record.
+        let _ = recorder.flush().await;
+    }
+}

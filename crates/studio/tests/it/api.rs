@@ -1,0 +1,204 @@
+//! The API as a part of a program's own server.
+
+use std::path::Path;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::request::Parts;
+use cogwork_journal::{RunStatus, Store};
+use cogwork_studio::{Runner, View, api};
+use serde_json::{Value, json};
+
+use super::client::{Served, Watching, lines};
+use super::flows::rating;
+use super::runs::{asking, at, fail, pause};
+
+const PUBLIC: &str = "/api/run/events?id=a";
+
+/// Returns a server in which the bearer of `full` sees everything, that of `public` less, and others
+/// nothing.
+async fn served(store: &Store, token: &str) -> Served {
+    let view = |request: &Parts| {
+        let token = request.headers.get("authorization")?.to_str().ok()?;
+        match token {
+            "Bearer full" => Some(View::Full),
+            "Bearer public" => Some(View::Public),
+            _ => None,
+        }
+    };
+    let runner = Runner::new(store.clone(), rating());
+    Served::router(Router::new().nest("/api", api(runner, view)), token).await
+}
+
+async fn answer(server: &Served, stars: u32) -> Value {
+    let body = json!({"id": "a", "event": "rating", "answer": {"stars": stars}});
+    server.post("/api/run/answers", &body).await.json()
+}
+
+fn types(text: &str) -> Vec<String> {
+    let events = lines(text).into_iter();
+    events
+        .map(|event| event["type"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Returns the id of the last event that arrived.
+fn last_id(text: &str) -> String {
+    let mut ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
+    ids.next_back().unwrap().to_owned()
+}
+
+async fn follow(server: &Served, after: &str) -> Watching {
+    let header = format!("Last-Event-ID: {after}\r\n");
+    server.watch(PUBLIC, &header).await
+}
+
+async fn a_client_comes_back(place: &Path) {
+    let store = at(place);
+    let server = served(&store, "public").await;
+    let body = json!({"flow": "rate", "input": "a secret tale", "id": "a"});
+    server.post("/api/runs", &body).await;
+
+    let first = server.watch(PUBLIC, "").await.until("paused").await;
+    assert_eq!(types(&first), ["opened", "phase_finished", "paused"]);
+    let wait = &lines(&first)[2];
+    assert_eq!(wait["why"], "how good is a secret tale?");
+    assert_eq!(wait["schema"]["type"], "object");
+
+    answer(&server, 4).await;
+    let mut again = follow(&server, &last_id(&first)).await;
+    let rest = again.until("ended").await;
+    assert_eq!(types(&rest), ["noted", "ended"]);
+    assert_eq!(lines(&rest)[1]["answer"], r#"{"stars":4}"#);
+
+    let end = follow(&server, &last_id(&rest)).await;
+    let nothing = { end }.until("event: current").await;
+    assert_eq!(types(&nothing), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_client_comes_back_to_a_run_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    a_client_comes_back(folder.path()).await;
+}
+
+#[tokio::test]
+async fn a_client_comes_back_to_a_run_in_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    a_client_comes_back(&folder.path().join("runs.db")).await;
+}
+
+#[tokio::test]
+async fn each_permission_has_its_view() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    let full = served(&store, "full").await;
+    full.post(
+        "/api/runs",
+        &json!({"flow": "rate", "input": "a tale", "id": "a"}),
+    )
+    .await;
+    full.until("a", "paused").await;
+    fail(&store, "failed").await;
+
+    let public = served(&store, "public").await;
+    let other = served(&store, "other").await;
+    for path in ["/api/runs", "/api/run?id=a", PUBLIC, "/api/flows"] {
+        assert_eq!(other.get(path).await.status, 403, "{path}");
+    }
+
+    let of = async |server: &Served, run: &str| {
+        let shown = server.get(&format!("/api/run?id={run}")).await.json();
+        shown["run"].clone()
+    };
+    assert_eq!(of(&full, "a").await["input"], "a tale");
+    assert_eq!(of(&public, "a").await["input"], Value::Null);
+    assert_eq!(of(&public, "a").await["totals"], Value::Null);
+    assert_eq!(of(&public, "failed").await["error"], Value::Null);
+    assert!(of(&full, "failed").await["error"].is_string());
+    let found = public.get("/api/runs?search=no+luck").await.json();
+    assert_eq!(found["runs"], json!([]));
+
+    let events = full.watch(PUBLIC, "").await.until("event: current").await;
+    assert_eq!(lines(&events)[0]["input"], "a tale");
+    let events = public
+        .watch("/api/run/events?id=failed", "")
+        .await
+        .until("event: current")
+        .await;
+    assert!(!events.contains("no luck"), "{events}");
+
+    assert_eq!(public.get("/api/run/forks?id=a&at=1").await.status, 403);
+    let fork = json!({"id": "a", "fork": {"at": 1}});
+    assert_eq!(public.post("/api/run/forks", &fork).await.status, 403);
+}
+
+#[tokio::test]
+async fn a_cancelled_run_has_failed_and_is_not_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    pause(&store, "a", "x").await;
+    let server = served(&store, "public").await;
+
+    let cancelled = server.post("/api/run/cancel", &json!({"id": "a"})).await;
+    assert_eq!(cancelled.status, 200, "{cancelled:?}");
+    let text = server.watch(PUBLIC, "").await.until("failed").await;
+    assert_eq!(
+        lines(&text).last().unwrap()["error"],
+        "the run was cancelled"
+    );
+    assert!(answer(&server, 5).await["error"].is_string());
+    let runner = Runner::new(store.clone(), rating());
+    assert_eq!(runner.resume_interrupted().await.unwrap(), 0);
+
+    let missing = server.post("/api/run/cancel", &json!({"id": "b"})).await;
+    assert_eq!(missing.status, 404);
+}
+
+#[tokio::test]
+async fn interrupted_runs_continue_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    // One with an answer that isn't used yet, one that waits, and one that never began.
+    pause(&store, "a", "x").await;
+    let stars = json!({"stars": 3});
+    store.deliver("a", "rating", &stars).await.unwrap();
+    pause(&store, "waits", "x").await;
+    drop(store.start("began", &asking(), &"x").await.unwrap());
+
+    let runner = Runner::new(store.clone(), rating());
+    assert_eq!(runner.resume_interrupted().await.unwrap(), 2);
+    for _ in 0..500 {
+        let runs = store.runs().await.unwrap();
+        let paused = |run: &RunStatus| matches!(run, RunStatus::Paused { .. });
+        if matches!(runs[0].status, RunStatus::Ended { .. }) && paused(&runs[1].status) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{:?}", store.runs().await);
+}
+
+#[tokio::test]
+async fn an_answer_that_a_crash_lost_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    pause(&store, "a", "x").await;
+    let stars = json!({"stars": 3});
+    store.deliver("a", "rating", &stars).await.unwrap();
+    // This run has no recorder, like one whose program was killed before it recorded the answer.
+    let flow = asking();
+    let journal = store.resume("a", &flow).await.unwrap();
+    let mut state: String = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut state).await.unwrap();
+    drop(run);
+
+    let server = served(&store, "public").await;
+    let text = server.watch(PUBLIC, "").await.until("ended").await;
+    assert_eq!(lines(&text).last().unwrap()["answer"], r#"{"stars":3}"#);
+    assert_eq!(
+        types(&text).iter().filter(|kind| *kind == "ended").count(),
+        1
+    );
+}
