@@ -1,9 +1,8 @@
 //! Forks of runs: what can be changed, and what is changed.
 
 use cogwork_flow::Flow;
-use cogwork_journal::{Fork, ForkOrigin, ForkPreview, RunJournal, Store, StoreError};
+use cogwork_journal::{Fork, ForkPreview, RunJournal, Store, StoreError};
 use cogwork_text::Name;
-use cogwork_trace::ForkedFrom;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -228,16 +227,6 @@ impl ForkRequest {
         }
         refused(error)
     }
-}
-
-/// Returns where a run was forked from, as its page shows it.
-pub(crate) fn origin_of(origin: &ForkOrigin, has_model: bool) -> ForkedFrom {
-    let model = has_model.then(|| "model".to_owned());
-    let state = origin.edited_state.then(|| "state".to_owned());
-    let outcomes = origin.edited_outcomes.iter();
-    let outcomes = outcomes.map(|step| format!("outcome of {step}"));
-    let changes = model.into_iter().chain(state).chain(outcomes);
-    ForkedFrom::new(&origin.run_id, origin.step).with_changes(changes)
 }
 
 /// Returns how a flow has changed, if that is the error.

@@ -7,10 +7,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cogwork_flow::CancellationToken;
 use cogwork_flow::journal::{Journal as _, Progress};
 use cogwork_journal::{RunJournal, RunQuery, RunStatus, RunSummary, Store, StoreError};
-use cogwork_trace::{ForkedFrom, Header};
+use cogwork_trace::Header;
 use serde_json::Value;
 
-use crate::fork::{ForkChoices, ForkRequest, origin_of};
+use crate::fork::{ForkChoices, ForkRequest};
+use crate::served::{Begin, Origin};
 use crate::{FlowError, Flows, ForkPart, Pieces, ServedFlow};
 
 /// Why a run stopped that was cancelled while it waited.
@@ -72,8 +73,12 @@ impl Runner {
             other => other.to_string(),
         };
 
-        let journal = flow.start(self.store(), &run_id, input).await?;
-        self.execute(flow, journal, Some(text), None);
+        let begin = Begin::Start {
+            run_id: &run_id,
+            input,
+        };
+        let journal = flow.open(self.store(), begin).await?;
+        self.execute(flow, journal, Some(text));
         Ok(run_id)
     }
 
@@ -86,11 +91,9 @@ impl Runner {
         let run = self.find(run_id).await?;
         let model = lock(&self.0.models).get(run_id).cloned();
         let flow = self.0.flows.open(&run.flow, model.as_deref()).await?;
-        let journal = flow.resume(self.store(), run_id).await?;
+        let journal = flow.open(self.store(), Begin::Resume { run_id }).await?;
         let input = self.input_of(run_id).await;
-        let origin = journal.fork_origin();
-        let origin = origin.map(|origin| origin_of(origin, model.is_some()));
-        self.execute(flow, journal, input, origin);
+        self.execute(flow, journal, input);
         Ok(())
     }
 
@@ -140,7 +143,7 @@ impl Runner {
             _ => {}
         }
         let flow = self.0.flows.open(&run.flow, None).await?;
-        let journal = flow.resume(self.store(), run_id).await?;
+        let journal = flow.open(self.store(), Begin::Resume { run_id }).await?;
         let error = Progress::Failed { error: CANCELLED };
         let written = journal.progress(error).await;
         written.map_err(|error| FlowError::Failed(error.to_string()))
@@ -174,16 +177,15 @@ impl Runner {
         let run = self.find(run_id).await?;
         let model = request.model.as_deref();
         let flow = self.open_fork(&run.flow, model).await?;
-        let journal = flow.fork(self.store(), run_id, request).await?;
+        let begin = Begin::Fork { run_id, request };
+        let journal = flow.open(self.store(), begin).await?;
 
         let fork = journal.run_id().to_owned();
         if let Some(model) = model {
             lock(&self.0.models).insert(fork.clone(), model.to_owned());
         }
         let input = self.input_of(run_id).await;
-        let origin = journal.fork_origin();
-        let origin = origin.map(|origin| origin_of(origin, model.is_some()));
-        self.execute(flow, journal, input, origin);
+        self.execute(flow, journal, input);
         Ok(fork)
     }
 
@@ -229,23 +231,19 @@ impl Runner {
     }
 
     /// Executes a run in a task.
-    fn execute(
-        &self,
-        flow: ServedFlow,
-        journal: RunJournal,
-        input: Option<String>,
-        origin: Option<ForkedFrom>,
-    ) {
+    fn execute(&self, flow: ServedFlow, journal: RunJournal, input: Option<String>) {
         let running = Running::default();
+        let has_model = lock(&self.0.models).contains_key(journal.run_id());
+        let origin = Origin { input, has_model };
         let mut all = lock(&self.0.running);
         all.retain(|_, other| !other.stopped.is_cancelled());
         all.insert(journal.run_id().to_owned(), running.clone());
 
-        let flow = flow.with_origin(input, origin);
         tokio::spawn(async move {
             // Also if a node panics.
             let _stopped = running.stopped.drop_guard();
-            flow.finish(journal, running.cancel, running.pieces).await;
+            flow.finish(journal, origin, running.cancel, running.pieces)
+                .await;
         });
     }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_flow::{BoxError, CancellationToken, EventSink, Flow};
-use cogwork_journal::{RunJournal, Store, StoreError};
+use cogwork_journal::{RunJournal, Store};
 use cogwork_trace::{ForkedFrom, RecorderSettings, RunRecorder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -117,43 +117,19 @@ impl ServedFlow {
         self
     }
 
-    /// Records the input of a run, and the run from which it was forked.
-    pub(crate) fn with_origin(mut self, input: Option<String>, fork: Option<ForkedFrom>) -> Self {
-        if let Some(input) = input {
-            self.recording = self.recording.with_input(input);
-        }
-        if let Some(fork) = fork {
-            self.recording = self.recording.with_forked_from(fork);
-        }
-        self
-    }
-
     /// Returns the name of the flow.
     pub fn name(&self) -> &str {
         self.flow.name()
     }
 
-    pub(crate) async fn start(
+    /// Opens the journal of a run.
+    pub(crate) async fn open(
         &self,
         store: &Store,
-        run_id: &str,
-        input: Value,
+        begin: Begin<'_>,
     ) -> Result<RunJournal, FlowError> {
-        self.flow.start(store, run_id, input).await
-    }
-
-    pub(crate) async fn resume(&self, store: &Store, run: &str) -> Result<RunJournal, StoreError> {
-        self.flow.resume(store, run).await
-    }
-
-    pub(crate) async fn fork(
-        &self,
-        store: &Store,
-        run_id: &str,
-        request: &ForkRequest,
-    ) -> Result<RunJournal, FlowError> {
-        let forked = self.flow.fork(store, run_id, request).await;
-        forked.map_err(|error| error.hidden(&*self.hide))
+        let opened = self.flow.open(store, begin).await;
+        opened.map_err(|error| error.hidden(&*self.hide))
     }
 
     pub(crate) async fn fork_choices(
@@ -173,13 +149,26 @@ impl ServedFlow {
 
     /// Executes a run until it ends, fails or waits. How it went is on record.
     pub(crate) async fn finish(
-        &self,
+        self,
         journal: RunJournal,
+        origin: Origin,
         cancellation: CancellationToken,
         pieces: Pieces,
     ) {
+        let mut recording = self.recording;
+        if let Some(input) = origin.input {
+            recording = recording.with_input(input);
+        }
+        if let Some(fork) = journal.fork_origin() {
+            let fork = ForkedFrom::from(fork);
+            recording = recording.with_forked_from(match origin.has_model {
+                true => fork.with_change("model"),
+                false => fork,
+            });
+        }
+
         let execution = Execution {
-            recorder: RunRecorder::new(journal.events(), self.recording.clone()),
+            recorder: RunRecorder::new(journal.events(), recording),
             observer: self.observer.as_ref().map(|observe| observe(pieces)),
             max_steps: self.max_steps,
             cancellation,
@@ -194,6 +183,13 @@ impl fmt::Debug for ServedFlow {
     }
 }
 
+/// What is recorded of the origin of a run.
+pub(crate) struct Origin {
+    pub(crate) input: Option<String>,
+    /// Whether it is a fork with a different model.
+    pub(crate) has_model: bool,
+}
+
 /// What is used while a run is executed.
 struct Execution {
     recorder: RunRecorder,
@@ -202,21 +198,27 @@ struct Execution {
     cancellation: CancellationToken,
 }
 
+/// How the journal of a run is opened.
+pub(crate) enum Begin<'r> {
+    Start {
+        run_id: &'r str,
+        input: Value,
+    },
+    Resume {
+        run_id: &'r str,
+    },
+    Fork {
+        run_id: &'r str,
+        request: &'r ForkRequest,
+    },
+}
+
 /// A flow with a state of any type.
 #[async_trait]
 trait AnyFlow: Send + Sync {
     fn name(&self) -> &str;
 
-    async fn start(&self, store: &Store, run: &str, input: Value) -> Result<RunJournal, FlowError>;
-
-    async fn resume(&self, store: &Store, run: &str) -> Result<RunJournal, StoreError>;
-
-    async fn fork(
-        &self,
-        store: &Store,
-        run: &str,
-        request: &ForkRequest,
-    ) -> Result<RunJournal, FlowError>;
+    async fn open(&self, store: &Store, begin: Begin<'_>) -> Result<RunJournal, FlowError>;
 
     async fn fork_choices(
         &self,
@@ -230,9 +232,12 @@ trait AnyFlow: Send + Sync {
 
 struct Typed<S> {
     flow: Arc<Flow<S>>,
-    begin: Box<dyn Fn(Value) -> Result<S, BoxError> + Send + Sync>,
-    answer: Box<dyn Fn(&S) -> Option<String> + Send + Sync>,
+    begin: Box<BeginWith<S>>,
+    answer: Box<AnswerOf<S>>,
 }
+
+type BeginWith<S> = dyn Fn(Value) -> Result<S, BoxError> + Send + Sync;
+type AnswerOf<S> = dyn Fn(&S) -> Option<String> + Send + Sync;
 
 #[async_trait]
 impl<S> AnyFlow for Typed<S>
@@ -243,22 +248,17 @@ where
         self.flow.name()
     }
 
-    async fn start(&self, store: &Store, run: &str, input: Value) -> Result<RunJournal, FlowError> {
-        let state = (self.begin)(input).map_err(|error| FlowError::Input(error.to_string()))?;
-        Ok(store.start(run, &self.flow, &state).await?)
-    }
-
-    async fn resume(&self, store: &Store, run: &str) -> Result<RunJournal, StoreError> {
-        store.resume(run, &self.flow).await
-    }
-
-    async fn fork(
-        &self,
-        store: &Store,
-        run: &str,
-        request: &ForkRequest,
-    ) -> Result<RunJournal, FlowError> {
-        request.start(store, run, &self.flow).await
+    async fn open(&self, store: &Store, begin: Begin<'_>) -> Result<RunJournal, FlowError> {
+        let flow = &*self.flow;
+        match begin {
+            Begin::Start { run_id, input } => {
+                let state = (self.begin)(input);
+                let state = state.map_err(|error| FlowError::Input(error.to_string()))?;
+                Ok(store.start(run_id, flow, &state).await?)
+            }
+            Begin::Resume { run_id } => Ok(store.resume(run_id, flow).await?),
+            Begin::Fork { run_id, request } => request.start(store, run_id, flow).await,
+        }
     }
 
     async fn fork_choices(

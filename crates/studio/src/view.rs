@@ -12,33 +12,37 @@ use crate::totals::Totals;
 
 /// Returns a run as a client sees it, with what its events add.
 pub(crate) fn run(run: &RunSummary, totals: Option<&Totals>, view: View) -> Value {
-    let mut shown = json!({
+    let waits = match &run.status {
+        RunStatus::Paused { waits } => Some(waits.iter().map(wait).collect::<Value>()),
+        _ => None,
+    };
+    let error = match &run.status {
+        RunStatus::Failed { error: text } | RunStatus::Damaged { error: text } => error(text, view),
+        _ => None,
+    };
+    let ended = match &run.status {
+        RunStatus::Ended { action, steps } => Some(json!({"action": action, "steps": steps})),
+        _ => None,
+    };
+    let full = totals.filter(|_| view == View::Full);
+
+    json!({
         "id": run.run_id,
         "flow": run.flow,
         "started": seconds(run.started),
         "updated": run.updated.map(seconds),
         "status": status(&run.status),
+        "waits": waits,
+        "error": error,
+        "ended": ended,
+        "input": full.and_then(|totals| totals.input.as_deref()),
         "answer": totals.and_then(|totals| totals.answer.as_deref()),
+        "totals": full,
         "forked_from": run.fork.as_ref().map(|origin| json!({
             "run": origin.run_id,
             "step": origin.step,
         })),
-    });
-
-    let (name, detail) = match &run.status {
-        RunStatus::Paused { waits } => ("waits", waits.iter().map(wait).collect()),
-        RunStatus::Failed { error: text } | RunStatus::Damaged { error: text } => {
-            ("error", json!(error(text, view)))
-        }
-        RunStatus::Ended { action, steps } => ("ended", json!({"action": action, "steps": steps})),
-        _ => ("error", Value::Null),
-    };
-    shown[name] = detail;
-    if let (View::Full, Some(totals)) = (view, totals) {
-        shown["input"] = json!(totals.input);
-        shown["totals"] = json!(totals);
-    }
-    shown
+    })
 }
 
 /// Returns an error as a client sees it: it may quote what was said.

@@ -14,3 +14,5 @@ mod rule_based_expressions;
 mod rule_based_turns;
 mod rule_based_words;
 mod stage_walk;
+#[cfg(feature = "studio")]
+mod tickets;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cogwork_agents::{FileFlow, FlowState, Loader};
-use cogwork_journal::{ForkOrigin, RunJournal, Store};
+use cogwork_journal::{RunJournal, Store};
 use cogwork_trace::{ForkedFrom, Page, RecorderSettings, RunRecorder};
 use cogwork_typed::ask::Reporting;
 
@@ -34,12 +34,17 @@ pub(super) fn start(
         return None;
     }
 
-    let origin = journal.and_then(RunJournal::fork_origin);
-    let settings = match origin {
-        Some(origin) => settings(loaded).with_forked_from(forked_from(task, origin)),
-        None => settings(loaded),
-    };
-    let settings = settings.with_input(input);
+    let hiding = Arc::clone(loaded);
+    let mut settings = settings()
+        .with_secrets(move |text| hiding.hide_secrets(text))
+        .with_input(input);
+    if let Some(origin) = journal.and_then(RunJournal::fork_origin) {
+        let origin = ForkedFrom::from(origin);
+        settings = settings.with_forked_from(match task.begin {
+            Begin::Fork(fork) if fork.model.is_some() => origin.with_change("model"),
+            _ => origin,
+        });
+    }
     let settings = if task.options.no_content {
         settings.without_content()
     } else {
@@ -53,36 +58,11 @@ pub(super) fn start(
     }
 }
 
-fn forked_from(task: &Task<'_>, origin: &ForkOrigin) -> ForkedFrom {
-    let has_model = match task.begin {
-        Begin::Fork(arguments) => arguments.model.is_some(),
-        _ => false,
-    };
-    origin_of(origin, has_model)
-}
-
-/// Returns where a run was forked from, as its page shows it.
-pub(crate) fn origin_of(origin: &ForkOrigin, has_model: bool) -> ForkedFrom {
-    let mut changes = Vec::new();
-    if has_model {
-        changes.push("model".to_owned());
-    }
-    if origin.edited_state {
-        changes.push("state".to_owned());
-    }
-
-    let outcomes = origin.edited_outcomes.iter();
-    changes.extend(outcomes.map(|step| format!("outcome of {step}")));
-    ForkedFrom::new(&origin.run_id, origin.step).with_changes(changes)
-}
-
 /// Returns the settings of all recorders of this program.
-pub(crate) fn settings(loaded: &Arc<FileFlow>) -> RecorderSettings {
-    let loaded = Arc::clone(loaded);
+pub(crate) fn settings() -> RecorderSettings {
     RecorderSettings::default()
         .with_max_text(MAX_TEXT)
         .with_max_record(MAX_BYTES)
-        .with_secrets(move |text| loaded.hide_secrets(text))
 }
 
 /// Records the answer of a run that has ended. The journal must still be open.

@@ -6,7 +6,7 @@ mod watching;
 use std::fmt::Display;
 
 use cogwork_journal::Store;
-use cogwork_studio::Studio;
+use cogwork_studio::{Runner, Studio};
 use cogwork_text::OneLine;
 
 use crate::arguments;
@@ -29,7 +29,7 @@ async fn serve(arguments: &arguments::Studio) -> Result<Outcome, String> {
     let store = Store::at(&arguments.journal).map_err(|error| text(&error))?;
     let flows = FileFlows::load(arguments).await?;
 
-    let studio = Studio::new(store).with_flows(flows);
+    let studio = Studio::over(Runner::new(store, flows));
     let bound = studio.bind(arguments.port).await;
     let serving = bound.map_err(|error| {
         let port = arguments.port;

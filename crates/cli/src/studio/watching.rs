@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use cogwork_agents::FileFlow;
 use cogwork_flow::{EventKind, Events};
 use cogwork_studio::{Piece, Pieces};
+use cogwork_text::Name;
 
+use crate::output::tell;
 use crate::run::stream::Growing;
 use crate::run::thinking::Thinkers;
 
@@ -16,6 +18,10 @@ pub(super) async fn watch(mut events: Events, pieces: &Pieces, loaded: &FileFlow
     let hide = |text: &str| loaded.hide_secrets(text);
 
     while let Some(event) = events.next().await {
+        if let EventKind::Failed { error } = &event.kind {
+            let error = loaded.hide_secrets(error);
+            tell(format_args!("cogwork: run {}: {error}", Name(&event.run)));
+        }
         let Some(step) = event.step.as_deref().map(ToString::to_string) else {
             continue;
         };

@@ -1,4 +1,5 @@
 use cogwork_flow::FlowGraph;
+use cogwork_journal::ForkOrigin;
 use serde::{Deserialize, Serialize};
 
 use super::content::Content;
@@ -86,19 +87,24 @@ pub struct ForkedFrom {
 }
 
 impl ForkedFrom {
-    /// Creates the origin of a fork.
-    pub fn new(run: impl Into<String>, at: u64) -> Self {
-        Self {
-            run: run.into(),
-            at,
-            changes: Vec::new(),
-        }
-    }
-
-    /// Sets what was changed. Nothing by default.
+    /// Adds something that was changed, such as `model`.
     #[must_use]
-    pub fn with_changes<T: Into<String>>(mut self, changes: impl IntoIterator<Item = T>) -> Self {
-        self.changes = changes.into_iter().map(Into::into).collect();
+    pub fn with_change(mut self, change: impl Into<String>) -> Self {
+        self.changes.push(change.into());
         self
+    }
+}
+
+impl From<&ForkOrigin> for ForkedFrom {
+    fn from(origin: &ForkOrigin) -> Self {
+        let state = origin.edited_state.then(|| "state".to_owned());
+        let outcomes = origin.edited_outcomes.iter();
+        let outcomes = outcomes.map(|step| format!("outcome of {step}"));
+
+        Self {
+            run: origin.run_id.clone(),
+            at: origin.step,
+            changes: state.into_iter().chain(outcomes).collect(),
+        }
     }
 }

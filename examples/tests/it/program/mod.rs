@@ -46,6 +46,9 @@ fn build(name: &str) {
     if cfg!(feature = "mcp") {
         cargo.args(["--features", "cogwork-examples/mcp"]);
     }
+    if cfg!(feature = "studio") {
+        cargo.args(["--features", "cogwork-examples/studio"]);
+    }
     if cfg!(feature = "traces") {
         cargo.args(["--features", "cogwork-examples/traces"]);
     }

@@ -10,7 +10,9 @@ use super::{data, events, header, html, length, note, page, record};
 #[test]
 fn of_a_small_run_is_plain_json() {
     let mut header = header();
-    let origin = ForkedFrom::new("order-16", 2).with_changes(["model"]);
+    let mut origin = ForkedFrom::default().with_change("model");
+    origin.run = "order-16".to_owned();
+    origin.at = 2;
     header["forked_from"] = json!(origin);
     let thought = json!({"type": "thought", "thought": 1, "text": "I pay.", "plan": []});
     let step = "shop/pay#1";
