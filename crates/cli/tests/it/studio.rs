@@ -132,7 +132,7 @@ fn a_flow_is_started_answered_and_ends(store: &Path, folder: &Path) {
     let schema: Value = serde_json::from_str(wait["schema"].as_str().unwrap()).unwrap();
     assert_eq!(schema["properties"]["action"]["enum"], json!(["yes", "no"]));
 
-    let body = json!({"run": run, "step": wait["step"], "event": wait["event"], "answer": {"action": "yes"}});
+    let body = json!({"id": run, "step": wait["step"], "event": wait["event"], "answer": {"action": "yes"}});
     let delivered = studio.call("POST", "/api/run/answers", &body.to_string());
     assert_eq!(delivered["resumed"], true, "{delivered}");
 

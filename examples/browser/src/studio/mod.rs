@@ -4,15 +4,16 @@ mod flows;
 mod runs;
 
 use std::path::Path;
+use std::time::Duration;
 
 use cogwork::journal::Store;
-use cogwork_studio::Studio;
+use cogwork_studio::{Runner, Studio};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use url::Url;
 
 use crate::Result;
-pub use flows::{OfferedFlows, REFUND, Refund, TRAIN};
+pub use flows::{REFUND, Refund, TRAIN};
 
 /// The question that the train of thought answers.
 pub const TRAIN_PROBLEM: &str =
@@ -22,7 +23,7 @@ pub const TRAIN_PROBLEM: &str =
 pub struct ServedStudio {
     folder: TempDir,
     store: Store,
-    flows: OfferedFlows,
+    runner: Runner,
     url: Url,
     task: JoinHandle<()>,
 }
@@ -43,17 +44,15 @@ impl ServedStudio {
         let folder = tempfile::tempdir()?;
         let place = folder.path().to_str().ok_or("the folder isn't Unicode")?;
         let store = Store::at(place)?;
-        let flows = OfferedFlows::new()?;
-
-        let studio = Studio::new(store.clone()).with_flows(flows.clone());
-        let serving = studio.bind(0).await?;
+        let runner = Runner::new(store.clone(), flows::flows()?);
+        let serving = Studio::over(runner.clone()).bind(0).await?;
         let url = Url::parse(&serving.url())?;
         let task = tokio::spawn(serving.run(std::future::pending()));
 
         Ok(Self {
             folder,
             store,
-            flows,
+            runner,
             url,
             task,
         })
@@ -85,8 +84,35 @@ impl ServedStudio {
         &self.store
     }
 
-    /// Returns the flows that the studio offers.
-    pub fn flows(&self) -> &OfferedFlows {
-        &self.flows
+    /// Starts a run with an id, and returns when it has ended, failed or waits.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run cannot be started.
+    pub async fn finish(&self, flow: &str, id: &str, input: &str) -> Result<()> {
+        self.begin(flow, id, input).await?;
+        self.until_stopped(id).await
+    }
+
+    /// Waits until a run has ended, failed or waits.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such run.
+    pub async fn until_stopped(&self, id: &str) -> Result<()> {
+        while self.store.is_in_use(id).await? {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Ok(())
+    }
+
+    /// Starts a run with an id, which continues in a task.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run cannot be started.
+    pub async fn begin(&self, flow: &str, id: &str, input: &str) -> Result<()> {
+        self.runner.start(flow, input.into(), Some(id)).await?;
+        Ok(())
     }
 }

@@ -6,11 +6,7 @@ class ComparePage {
     this.ids = [one, other];
     document.title = 'Two runs';
     this.content = el('main', { class: 'compare', id: 'content' }, el('p', { class: 'loading' }, 'Reading the records …'));
-    replace(
-      root,
-      el('nav', { class: 'studio-bar', 'aria-label': 'Studio' }, el('a', { href: '/' }, '← All runs'), themeButton()),
-      this.content,
-    );
+    replace(root, el('header', { class: 'bar' }, homeLink(), el('h1', {}, 'Two runs'), themeButton()), this.content);
     this.load();
   }
 
@@ -29,18 +25,22 @@ class ComparePage {
     replace(
       this.content,
       [left.note, right.note].filter(Boolean).map((note) => el('p', { class: 'note warn' }, note)),
-      pair('Runs', 'h1', runs.map((run, index) => this.heading(run, this.ids[index]))),
-      figuresTable(runs),
+      pair('Runs', 'h2', runs.map((run, index) => this.heading(run, index))),
+      figuresTable(runs, this.ids),
+      pair('Inputs', 'h2', textPair(...runs.map((run) => run.problem))),
       pair('Answers', 'h2', textPair(...runs.map(answerOf))),
       pair('Plans', 'h2', planPair(runs)),
       thoughtPairs(runs),
     );
   }
 
-  heading(run, id) {
+  heading(run, index) {
+    const id = this.ids[index];
     return el('div', {}, el('a', { href: addressOf({ run: id }) }, el('bdi', {}, id)), ' ', el('bdi', { class: 'muted' }, run.flow), ' ', statusTag(run));
   }
 }
+
+const SIDES = ['First', 'Second'];
 
 /** Returns two contents next to each other, below a title. */
 function pair(title, level, [left, right]) {
@@ -48,8 +48,7 @@ function pair(title, level, [left, right]) {
     'section',
     { class: 'pair', 'aria-label': title },
     el(level, {}, title),
-    el('div', { class: 'pair-side', 'data-side': 'first' }, left),
-    el('div', { class: 'pair-side', 'data-side': 'second' }, right),
+    [left, right].map((content, index) => el('div', { class: 'pair-side', role: 'group', 'aria-label': SIDES[index], 'data-side': SIDES[index] }, content)),
   );
 }
 
@@ -88,14 +87,15 @@ const FIGURES = [
   ['Cost', (run) => run.totals().cost, money],
 ];
 
-function figuresTable([left, right]) {
+function figuresTable([left, right], ids) {
   const rows = FIGURES.map(([name, of, format]) => {
     const one = of(left);
     const other = of(right);
     const ratio = one > 0 && other !== undefined ? `${(100 * other / one).toFixed(0)} %` : '–';
     return el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, format(one)), el('td', {}, format(other)), el('td', {}, ratio));
   });
-  const heads = ['', 'First', 'Second', 'Second of first'].map((head) => (head ? el('th', { scope: 'col' }, head) : el('td', {})));
+  const names = SIDES.map((side, index) => [`${side} `, el('bdi', { class: 'muted' }, oneLine(ids[index], 30))]);
+  const heads = [el('td', {}), [...names, 'Second of first'].map((head) => el('th', { scope: 'col' }, head))];
   return el('table', { class: 'figures-table' }, el('caption', { class: 'hidden-text' }, 'What the runs took'), el('thead', {}, el('tr', {}, heads)), el('tbody', {}, rows));
 }
 

@@ -235,8 +235,8 @@ class EditedJson {
 
 /** The page of a run, with a button on each thought, step and call to fork the run there. */
 class ForkableApp extends App {
-  constructor(root, header, onfork) {
-    super(root, header);
+  constructor(root, header, parts, onfork) {
+    super(root, header, parts);
     this.onfork = onfork;
   }
 

@@ -41,7 +41,7 @@ class ListPage {
   }
 
   table() {
-    const heads = ['', 'Run', 'Flow', 'Status', 'Started', 'Changed', 'Thoughts', 'Tokens', 'Cost'];
+    const heads = ['', 'Run', 'Input', 'Answer', 'Status', 'Started', 'Time', 'Tokens', 'Cost'];
     const cells = heads.map((head) => (head ? el('th', { scope: 'col' }, head) : el('td', {})));
     return el(
       'table',
@@ -102,13 +102,14 @@ class ListPage {
 
   row(run) {
     const totals = run.totals ?? {};
-    const tokens = totals.calls > 0 ? `${totals.is_partial ? '≥ ' : ''}${count((totals.input ?? 0) + (totals.output ?? 0))}` : '–';
+    const number = (totals.input_tokens ?? 0) + (totals.output_tokens ?? 0);
+    const tokens = number > 0 ? `${totals.is_partial ? '≥ ' : ''}${count(number)}` : '–';
     const cells = [
-      ['Flow', el('bdi', { title: oneLine(run.flow, 500) }, oneLine(run.flow, 60) || '–')],
+      ['Input', this.excerpt(run.input)],
+      ['Answer', this.excerpt(run.answer)],
       ['Status', [runTag(run.status), this.about(run)]],
       ['Started', el('time', { title: date(run.started) }, age(run.started))],
-      ['Changed', age(run.updated)],
-      ['Thoughts', totals.thoughts > 0 ? count(totals.thoughts) : '–'],
+      ['Time', duration(totals.seconds)],
       ['Tokens', tokens],
       ['Cost', money(totals.cost)],
     ];
@@ -116,11 +117,20 @@ class ListPage {
       'tr',
       {},
       el('td', {}, this.choice(run)),
-      el('th', { scope: 'row' }, el('a', { href: addressOf({ run: run.id }) }, el('bdi', {}, oneLine(run.id, 80)))),
+      el(
+        'th',
+        { scope: 'row' },
+        el('a', { href: addressOf({ run: run.id }) }, el('bdi', {}, oneLine(run.id, 80))),
+        el('bdi', { class: 'row-about', title: oneLine(run.flow, 500) }, oneLine(run.flow, 60)),
+      ),
       cells.map(([label, content]) => el('td', { 'data-label': label, class: content === '–' ? 'no-value' : undefined }, content)),
     );
     row.dataset.run = run.id;
     return row;
+  }
+
+  excerpt(text) {
+    return text ? el('bdi', { class: 'excerpt', title: oneLine(text, 500) }, oneLine(text, 160)) : '–';
   }
 
   about(run) {
@@ -150,6 +160,7 @@ class Starter {
   constructor(flows) {
     this.flow = el('select', { id: 'start-flow' }, flows.map((name) => el('option', { value: name }, name)));
     this.input = el('textarea', { id: 'start-input', rows: 6, dir: 'auto' });
+    this.name = el('input', { id: 'start-name', type: 'text', maxlength: 200, dir: 'auto', autocomplete: 'off' });
     this.problem = el('div', {});
     this.send = el('button', { type: 'submit', class: 'plain-button primary' }, 'Start');
     const form = el(
@@ -158,6 +169,7 @@ class Starter {
       el('h2', {}, 'Start a flow'),
       el('div', { class: 'field' }, el('label', { for: 'start-flow' }, 'Flow'), this.flow),
       el('div', { class: 'field' }, el('label', { for: 'start-input' }, 'Input'), this.input),
+      el('div', { class: 'field' }, el('label', { for: 'start-name' }, 'Name of the run', el('span', { class: 'muted' }, ' (optional)')), this.name),
       this.problem,
       el(
         'div',
@@ -174,7 +186,7 @@ class Starter {
     event.preventDefault();
     this.send.disabled = true;
     try {
-      const { run } = await call('/api/runs', undefined, { flow: this.flow.value, input: this.input.value });
+      const { run } = await call('/api/runs', undefined, { flow: this.flow.value, input: this.input.value, id: this.name.value.trim() || undefined });
       location.assign(addressOf({ run }));
     } catch (error) {
       replace(this.problem, errorNote(error.message));

@@ -3,24 +3,16 @@
 class RunPage {
   constructor(root, runId) {
     this.runId = runId;
-    this.place = el('div', { id: 'app' }, el('p', { class: 'loading' }, 'Reading the record …'));
+    this.root = root;
     this.notes = el('div', { class: 'studio-notes', 'aria-live': 'polite' });
     this.growing = new Growing();
     this.waits = new Waits(runId, () => this.refresh());
     this.actions = el('span', { class: 'studio-actions' });
-    replace(root, this.bar(), el('div', { class: 'studio-top', id: 'content' }, this.notes, this.waits.element, this.growing.element), this.place);
+    this.top = el('div', { class: 'studio-top', id: 'content' }, this.notes, this.waits.element, this.growing.element);
+    replace(root, el('header', { class: 'bar' }, homeLink(), this.actions), this.top, el('p', { class: 'loading' }, 'Reading the record …'));
     this.follow();
     this.refresh();
     every(2000, () => this.refresh());
-  }
-
-  bar() {
-    return el(
-      'nav',
-      { class: 'studio-bar', 'aria-label': 'Studio' },
-      el('a', { href: '/' }, '← All runs'),
-      this.actions,
-    );
   }
 
   follow() {
@@ -39,7 +31,8 @@ class RunPage {
 
   line(line) {
     if (line.type === 'opened' && !this.app) {
-      this.app = new ForkableApp(this.place, line, (at) => this.openFork(at));
+      const parts = { lead: homeLink(), actions: this.actions, top: this.top };
+      this.app = new ForkableApp(this.root, line, parts, (at) => this.openFork(at));
       this.app.build();
       return;
     }
@@ -85,7 +78,7 @@ class RunPage {
       const { run, is_running: isRunning, can_resume: canResume, can_fork: canFork } = await call('/api/run', { id: this.runId });
       this.waits.update(run.waits);
       document.body.classList.toggle('can-fork', canFork);
-      replace(this.actions, this.original(run), runTag(isRunning ? 'running' : run.status), el('span', { class: 'muted' }, age(run.started)), canResume && !isRunning && this.resume(run), canFork && this.forkButton());
+      replace(this.actions, this.original(run), runTag(isRunning ? 'running' : run.status), canResume && this.control(run, isRunning), canFork && this.forkButton());
       if (!this.app) document.title = visibleString(this.runId);
     } catch (error) {
       replace(this.actions, el('span', { class: 'bad-text', role: 'alert' }, error.message));
@@ -112,16 +105,18 @@ class RunPage {
     this.fork.open(at);
   }
 
-  resume(run) {
-    if (run.status !== 'failed' && run.status !== 'open') return undefined;
+  /** Returns the button that cancels a run, or resumes one that stopped. */
+  control(run, isRunning) {
+    if (run.status === 'ended' || run.status === 'damaged') return undefined;
+    const [label, path] = isRunning || run.status === 'paused' ? ['Cancel', '/api/run/cancel'] : ['Resume', '/api/run/resume'];
     return el('button', { type: 'button', class: 'plain-button', onclick: async () => {
       try {
-        await call('/api/run/resume', undefined, { id: this.runId });
+        await call(path, undefined, { id: this.runId });
       } catch (error) {
         replace(this.notes, errorNote(error.message));
       }
       this.refresh();
-    } }, 'Resume');
+    } }, label);
   }
 }
 

@@ -1,11 +1,11 @@
 // Chooses the page from the address.
 
 function themeButton() {
-  return button('Light or dark', 'theme', () => {
-    const root = document.documentElement;
-    const isDark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-    root.dataset.theme = isDark ? 'light' : 'dark';
-  });
+  return button('Light or dark', 'theme', toggleTheme);
+}
+
+function homeLink() {
+  return el('a', { href: '/' }, '← All runs');
 }
 
 async function startStudio() {

@@ -55,7 +55,7 @@ class Waits {
   }
 
   async deliver(wait, answer) {
-    const body = { run: this.runId, step: wait.step, event: wait.event, answer };
+    const body = { id: this.runId, step: wait.step, event: wait.event, answer };
     const { resumed, why_not: whyNot } = await call('/api/run/answers', undefined, body);
     const after = resumed ? 'The run continues.' : `The run isn't resumed here: ${whyNot}.`;
     replace(this.message, el('p', { class: 'note', role: 'status' }, `The answer was delivered. ${after}`));

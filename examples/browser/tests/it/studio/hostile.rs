@@ -41,16 +41,9 @@ async fn hostile_studio() -> Result<ServedStudio> {
     studio.add_waiting("asks", HOSTILE).await?;
     studio.add_waiting("asks at length", &long).await?;
 
-    let flows = studio.flows();
-    flows
-        .finish(studio.store(), REFUND, "order", HOSTILE)
-        .await?;
-    flows
-        .finish(studio.store(), TRAIN, "thoughts", HOSTILE)
-        .await?;
-    flows
-        .finish(studio.store(), TRAIN, "long thoughts", &long)
-        .await?;
+    studio.finish(REFUND, "order", HOSTILE).await?;
+    studio.finish(TRAIN, "thoughts", HOSTILE).await?;
+    studio.finish(TRAIN, "long thoughts", &long).await?;
     Ok(studio)
 }
 

@@ -96,13 +96,7 @@ async fn compares_two_runs() -> Result<()> {
     let studio = studio().await?;
     let other = "A train goes 80 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
     studio
-        .flows()
-        .finish(
-            studio.store(),
-            cogwork_browser::studio::TRAIN,
-            "faster",
-            other,
-        )
+        .finish(cogwork_browser::studio::TRAIN, "faster", other)
         .await?;
     let browser = desktop().await?;
     enter(&browser, &studio).await?;

@@ -24,15 +24,12 @@ async fn thoughts_grow_while_they_are_recorded() -> Result<()> {
     until_text(&browser, ".empty", "Nothing is recorded here yet").await?;
     browser.screenshot("studio-empty").await?;
 
-    let flows = studio.flows();
-    let running = flows
-        .begin(studio.store(), TRAIN, "live", TRAIN_PROBLEM)
-        .await?;
+    studio.begin(TRAIN, "live", TRAIN_PROBLEM).await?;
     open_run(&browser, &studio, "live").await?;
     browser.run(WATCH).await?;
     browser.until("return window.counts.size > 3").await?;
     browser.screenshot("studio-live").await?;
-    running.await?;
+    studio.until_stopped("live").await?;
     until_text(&browser, ".studio-actions", "✓ ended").await?;
     until_text(&browser, "#tab-thought .count", "9").await?;
 

@@ -23,13 +23,8 @@ const WAITING: &str = "order 17";
 /// Returns a studio over runs of each status.
 async fn studio() -> Result<ServedStudio> {
     let studio = ServedStudio::start().await?;
-    let flows = studio.flows();
-    flows
-        .finish(studio.store(), TRAIN, ENDED, TRAIN_PROBLEM)
-        .await?;
-    flows
-        .finish(studio.store(), REFUND, WAITING, "a lamp")
-        .await?;
+    studio.finish(TRAIN, ENDED, TRAIN_PROBLEM).await?;
+    studio.finish(REFUND, WAITING, "a lamp").await?;
     studio
         .add_failed("upload", "export", "the disk is full")
         .await?;

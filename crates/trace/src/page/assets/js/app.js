@@ -1,9 +1,11 @@
 // The page as a whole: the model, the views, and what is selected.
 
 class App {
-  constructor(root, header) {
+  /** A server may add to the bar (`lead`, and `actions` with the status) and below it (`top`). */
+  constructor(root, header, { lead, actions, top } = {}) {
     this.run = new Run(header);
     this.root = root;
+    Object.assign(this, { lead, actions, top });
     this.selection = undefined;
     this.search = new Search(this);
     this.help = helpDialog();
@@ -62,6 +64,7 @@ class App {
     replace(
       this.root,
       this.bar(),
+      this.top,
       el(
         'main',
         { id: 'main' },
@@ -79,20 +82,21 @@ class App {
     return el(
       'header',
       { class: 'bar' },
+      this.lead,
       el(
         'h1',
         {},
         el('bdi', {}, run.flow || 'run'),
         el('span', { class: 'run-id' }, el('bdi', {}, run.id)),
       ),
-      this.statusPlace,
+      this.actions ?? this.statusPlace,
       el(
         'span',
         { class: 'started' },
         run.header.started ? date(run.header.started) : '',
       ),
       this.search.element,
-      button('Light or dark', 'theme', () => this.toggleTheme()),
+      button('Light or dark', 'theme', toggleTheme),
       button('Keys', 'help', () => this.help.showModal()),
     );
   }
@@ -120,14 +124,21 @@ class App {
     if (wanted) this.select(wanted, { isFirst: true });
   }
 
-  /** Selects the newest thought or step, and the later ones until something else is selected. */
+  /**
+   * Selects where the run is: the failure, the wait, or the newest thought or step. It follows the later
+   * ones until something else is selected.
+   */
   selectLast() {
-    const last = this.run.steps.length - 1;
+    const { run } = this;
+    const last = run.steps.length - 1;
     this.moveTo(last, { isOnlyShown: true });
     this.player.show(Math.max(0, last));
 
-    const thought = this.run.thoughts.at(-1);
-    if (thought)
+    const stopped = run.status.step;
+    const thought = run.thoughts.at(-1);
+    const isInThoughts = thought && !run.steps.slice(thought.step.index + 1).some(hasContent);
+    if (stopped) this.select({ kind: 'step', index: stopped.index }, { isFirst: true });
+    else if (isInThoughts)
       this.select({ kind: 'thought', index: thought.index }, { isFirst: true });
     else if (last >= 0) this.select({ kind: 'step', index: last }, { isFirst: true });
     this.isFollowing = true;
@@ -217,14 +228,19 @@ class App {
       );
     else if (!isInThoughts) this.select({ kind: 'step', index }, { isFromPlayer: true });
   }
+}
 
-  toggleTheme() {
-    const root = document.documentElement;
-    const isDark = root.dataset.theme
-      ? root.dataset.theme === 'dark'
-      : matchMedia('(prefers-color-scheme: dark)').matches;
-    root.dataset.theme = isDark ? 'light' : 'dark';
-  }
+function toggleTheme() {
+  const root = document.documentElement;
+  const isDark = root.dataset.theme
+    ? root.dataset.theme === 'dark'
+    : matchMedia('(prefers-color-scheme: dark)').matches;
+  root.dataset.theme = isDark ? 'light' : 'dark';
+}
+
+/** Returns whether there is something to read about a step. */
+function hasContent(step) {
+  return step.output !== undefined || step.calls.length > 0 || step.thoughts.length > 0;
 }
 
 function isNarrow() {

@@ -16,10 +16,10 @@ function verdictTag(call) {
 
 function callFacts(call) {
   return facts([
-    ['Model', call.model],
+    call.model && ['Model', call.model],
     ['Took', duration(call.took)],
-    ['Read', plural(call.usage.input, 'token')],
-    ['Written', plural(call.usage.output, 'token')],
+    call.usage.input > 0 && ['Read', plural(call.usage.input, 'token')],
+    call.usage.output > 0 && ['Written', plural(call.usage.output, 'token')],
     call.usage.cached > 0 && ['From cache', plural(call.usage.cached, 'token')],
     call.usage.cacheWritten > 0 && ['Into cache', plural(call.usage.cacheWritten, 'token')],
     call.usage.reasoning > 0 && ['Reasoning', plural(call.usage.reasoning, 'token')],
@@ -205,5 +205,18 @@ function folded(label, build) {
 
 /** Returns the title of a call: its node, and what it is for. */
 function callTitle(call) {
-  return [call.step?.node, call.name].filter(Boolean).join(' · ') || call.model;
+  return [call.step?.node, call.name].filter(Boolean).join(' · ') || call.model || 'model';
+}
+
+/** Returns the model of a call, its time, tokens and cost, as far as they are known. */
+function callMeta(call) {
+  const tokens = call.usage.input + call.usage.output;
+  return [
+    call.model && oneLine(call.model, 30),
+    duration(call.took),
+    tokens > 0 && plural(tokens, 'token'),
+    call.cost !== undefined && money(call.cost),
+  ]
+    .filter(Boolean)
+    .join(' · ');
 }

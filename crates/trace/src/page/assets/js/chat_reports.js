@@ -20,7 +20,7 @@ const CHAT = {
   chat_failed(run, report, step) {
     const call = addCall(run, step, report);
     call.error = asText(report.error) ?? '';
-    run.addProblem('error', step, `call ${call.number} to ${call.model}: ${call.error}`);
+    run.addProblem('error', step, `call ${call.number}: ${call.error}`);
   },
 
   embedded(run, report, step) {
@@ -30,7 +30,7 @@ const CHAT = {
     call.moreEmbedded = Math.max(0, (asNumber(report.count) ?? 0) - call.embedded.length);
     if (report.error === undefined) return;
     call.error = asText(report.error) ?? '';
-    run.addProblem('error', step, `call ${call.number} to ${call.model}: ${call.error}`);
+    run.addProblem('error', step, `call ${call.number}: ${call.error}`);
   },
 
   judged(run, report, step) {
@@ -64,7 +64,7 @@ function addCall(run, step, report) {
     index: run.calls.length,
     number: run.calls.length + 1,
     name: asText(report.name),
-    model: asText(report.model) || 'unnamed model',
+    model: asText(report.model) ?? '',
     messages: asList(report.messages).map((id) =>
       Array.isArray(id) ? id.map((end) => uniqueId(run, end)) : uniqueId(run, id),
     ),

@@ -79,6 +79,49 @@ function planSection(thought) {
   );
 }
 
+/** Returns what an agent was told in its first call: its role and its prompt. */
+function inputView(run, step) {
+  const call = step.calls[0];
+  if (!call || step.thoughts.length > 0) return undefined;
+  const messages = messagesOf(call).map((id) => run.messages.get(id));
+  const text = (role) => {
+    const found = messages.findLast((message) => message?.role === role);
+    return found && textOf(found.content);
+  };
+  return [
+    ['Role', text('system')],
+    ['Prompt', text('user')],
+  ]
+    .filter(([, content]) => content)
+    .map(([title, content]) => [el('h3', {}, title), prose(content, { class: 'said' })]);
+}
+
+/** Returns a value of a tool in words: the fields of an object, or a text. */
+function valueView(text) {
+  let value = text;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // It isn't JSON.
+  }
+  if (!isObject(value)) return prose(text, { class: 'raw' });
+  return facts(Object.entries(value).map(([name, field]) => [name, textOf(field)]));
+}
+
+/** Returns the arguments of a tool in one line. */
+function argumentsLine(text) {
+  try {
+    const value = JSON.parse(text);
+    if (isObject(value))
+      return Object.entries(value)
+        .map(([name, field]) => `${name}: ${textOf(field)}`)
+        .join(', ');
+  } catch {
+    // It isn't JSON.
+  }
+  return text;
+}
+
 function toolSection(app, tools) {
   if (tools.length === 0) return [];
   return [
@@ -93,8 +136,8 @@ function toolSection(app, tools) {
             'li',
             { class: 'tool-row' },
             linkTo(app, { kind: 'tool', index: tool.index }, tool.name),
-            ' ',
-            el('code', {}, el('bdi', {}, oneLine(tool.input, 100))),
+            ' with ',
+            el('code', {}, el('bdi', {}, oneLine(argumentsLine(tool.input), 100) || 'no arguments')),
             ' → ',
             el(
               'code',
@@ -120,8 +163,7 @@ function callSection(app, calls) {
     calls.slice(0, 100).map((call) => {
       const label = [
         `Call ${call.number}`,
-        ` · ${oneLine(callTitle(call), 60)}`,
-        ` · ${call.model} · ${duration(call.took)} · ${plural(call.usage.input + call.usage.output, 'token')} `,
+        ` · ${oneLine(callTitle(call), 60)} · ${callMeta(call)} `,
         verdictTag(call),
       ];
       const part = folded(label, () => callView(app.run, call));

@@ -68,7 +68,7 @@ const DETAILS = {
           { class: `tag ${STEP_TAGS[step.status].className}` },
           STEP_TAGS[step.status].text,
         ),
-        step.replays > 0 && el('span', { class: 'tag' }, 'from the journal'),
+        step.isReplayed && el('span', { class: 'tag' }, 'from the journal'),
       ),
       facts([
         ['Step', step.name],
@@ -81,9 +81,9 @@ const DETAILS = {
           step.to ?? 'end of the flow',
         ],
       ]),
-      step.wait &&
-        step.status === 'waiting' &&
-        el('p', { class: 'note warn' }, el('bdi', {}, step.wait)),
+      step.status === 'waiting' && step.event && waitView(app.run, step),
+      step.status !== 'waiting' && step.question && [el('h3', {}, 'Question'), prose(step.question)],
+      inputView(app.run, step),
       step.error &&
         el(
           'p',
@@ -147,7 +147,7 @@ const DETAILS = {
   call(app, call) {
     return [
       heading(
-        call.name ? `Call ${call.number}: ${call.name}` : `Call ${call.number}`,
+        `Call ${call.number}: ${callTitle(call)}`,
         verdictTag(call),
       ),
       call.step &&
@@ -186,10 +186,10 @@ const DETAILS = {
         ['Took', duration(tool.took)],
         tool.thought !== undefined && ['Thought', String(tool.thought)],
       ]),
-      el('h3', {}, 'Input'),
-      prose(tool.input, { class: 'raw' }),
-      el('h3', {}, 'Output'),
-      prose(tool.output ?? '', { class: 'raw' }),
+      el('h3', {}, 'Arguments'),
+      valueView(tool.input),
+      el('h3', {}, 'Result'),
+      valueView(tool.output ?? 'no result'),
     ];
   },
 

@@ -69,8 +69,9 @@ const RUN_EVENTS = {
     }
     if (!step?.isNested) {
       run.status = { kind: 'done', label: `Ended on ${event.action}` };
-      run.reportedSteps = event.steps;
     }
+    // Events that were made of the outcomes of a run have its answer here.
+    if (event.answer !== undefined) run.finalAnswer = asText(event.answer);
   },
 
   /** What the whole flow answered, whatever its parts did. */
@@ -79,7 +80,10 @@ const RUN_EVENTS = {
   },
 
   replayed(run, event, step) {
-    if (step && !step.isDone) step.replays += 1;
+    if (!step) return;
+    step.isReplayed = true;
+    // One that was seen before keeps its times, so its bar isn't that of a replay.
+    if (!step.isDone) step.isFromJournal = true;
   },
 
   paused(run, event, step) {
@@ -87,9 +91,10 @@ const RUN_EVENTS = {
     const until = event.until ? `, until ${date(event.until)}` : '';
     const why = event.why ? `: ${event.why}` : '';
     const wait = `waits for ${event.event}${until}${why}`;
-    if (at) Object.assign(at, { status: 'waiting', wait });
-    run.status = { kind: 'waiting', label: `Waits for ${event.event}` };
-    run.addProblem('wait', at, wait);
+    const isAgain = at?.wait === wait;
+    if (at) Object.assign(at, { status: 'waiting', wait, question: asText(event.why), event: event.event });
+    run.status = { kind: 'waiting', label: `Waits for ${event.event}`, step: at };
+    if (!isAgain) run.addProblem('wait', at, wait);
     for (const other of Array.isArray(event.also) ? event.also : [])
       RUN_EVENTS.paused(run, other);
   },
@@ -100,7 +105,7 @@ const RUN_EVENTS = {
       step.error = String(event.error);
       step.end = run.now;
     }
-    run.status = { kind: 'failed', label: 'Failed', error: String(event.error) };
+    run.status = { kind: 'failed', label: 'Failed', error: String(event.error), step };
     run.addProblem('error', step, event.error);
   },
 

@@ -8,6 +8,8 @@ class Figures {
     this.timeline = new Timeline({ run, onselect: onstep });
     this.costs = new Costs({ run, onselect: onstep });
     this.graphs = [];
+    // What is folded in each graph, also after it is drawn again.
+    this.folds = new Map();
     this.element = el('div', { class: 'figures' });
     this.charts = this.chartTabs();
   }
@@ -60,9 +62,11 @@ class Figures {
   }
 
   graphTab(id, label, graph, taken, walk) {
+    if (!this.folds.has(id)) this.folds.set(id, new Map());
     const view = new GraphView({
       graph,
       taken,
+      folds: this.folds.get(id),
       label: `${label}, drawn as a graph`,
       onselect: this.onplace,
     });
@@ -88,9 +92,9 @@ class Figures {
 
   /** Returns a height for the drawings that neither wastes nor takes too much room. */
   height() {
-    const drawing = Math.max(0, ...this.graphs.map(({ view }) => view.height + 20));
+    const drawing = Math.max(0, ...this.graphs.map(({ view }) => view.height + 56));
     const lanes = lanesOf(this.run).rows.length * LANE_HEIGHT + 110;
-    return Math.min(320, Math.max(200, drawing, lanes));
+    return Math.min(340, Math.max(200, drawing, lanes));
   }
 }
 

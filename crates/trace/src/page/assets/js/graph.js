@@ -1,32 +1,78 @@
 // A drawing of a graph, with the visits up to a moment of the run.
 
-// Graphs that are higher are drawn smaller, down to the smallest scale.
-const DRAWING_HEIGHT = 300;
+// Graphs that are larger than their panel are drawn smaller, down to the smallest scale. What is still
+// too high begins folded.
+const DRAWING_HEIGHT = 270;
 const SMALLEST_SCALE = 0.72;
+const LARGEST_ZOOM = 4;
 
 class GraphView {
   /** `onselect(key)` is called with the place of a node. */
-  constructor({ graph, label, taken, onselect }) {
-    this.onselect = onselect;
-    this.nodes = new Map();
-    this.edges = new Map();
-    const layout = layoutGraph(graph, taken);
-    const scale = Math.min(1, Math.max(SMALLEST_SCALE, DRAWING_HEIGHT / layout.height));
-    this.height = layout.height * scale;
-    const drawing = svg('svg', {
-      class: 'graph',
-      viewBox: `0 0 ${Math.ceil(layout.width)} ${Math.ceil(layout.height)}`,
-      width: Math.ceil(layout.width * scale),
-      height: Math.ceil(layout.height * scale),
+  constructor({ graph, label, taken, folds, onselect }) {
+    Object.assign(this, { graph, taken, folds, onselect });
+    this.zoom = 1;
+    this.scroll = el('div', {
+      class: 'graph-scroll',
+      tabindex: '0',
+      role: 'group',
+      'aria-label': label,
     });
-    drawing.append(...this.level(layout, 0, 0));
     this.element = el(
       'div',
-      { class: 'graph-scroll', tabindex: '0', role: 'group', 'aria-label': label },
-      drawing,
+      { class: 'graph-view' },
+      el(
+        'div',
+        { class: 'figure-tools' },
+        button('Draw smaller', 'minus', () => this.setZoom(this.zoom / 1.5)),
+        button('Fit into the panel', 'everything', () => this.setZoom(1)),
+        button('Draw larger', 'plus', () => this.setZoom(this.zoom * 1.5)),
+      ),
+      this.scroll,
+    );
+    this.draw();
+  }
+
+  draw() {
+    this.nodes = new Map();
+    this.edges = new Map();
+    let layout = layoutGraph(this.graph, this.taken, this.folds);
+    if (layout.height * SMALLEST_SCALE > DRAWING_HEIGHT && this.folds.size === 0) {
+      for (const node of layout.nodes) this.folds.set(node.key, node.hasInside);
+      layout = layoutGraph(this.graph, this.taken, this.folds);
+    }
+
+    this.layout = layout;
+    this.drawing = svg('svg', {
+      class: 'graph',
+      viewBox: `0 0 ${Math.ceil(layout.width)} ${Math.ceil(layout.height)}`,
+    });
+    this.drawing.append(...this.level(layout, 0, 0));
+    replace(
+      this.scroll,
+      this.drawing,
       layout.more > 0 &&
         el('p', { class: 'muted' }, `${plural(layout.more, 'more node')} not drawn.`),
     );
+    this.setZoom(this.zoom);
+  }
+
+  /** Draws the graph larger or smaller; 1 fits it into its panel. */
+  setZoom(zoom) {
+    this.zoom = Math.min(LARGEST_ZOOM, Math.max(0.25, zoom));
+    const { width, height } = this.layout;
+    const fit = Math.min(1, Math.max(SMALLEST_SCALE, DRAWING_HEIGHT / height));
+    this.height = height * fit;
+    this.drawing.setAttribute('width', Math.ceil(width * fit * this.zoom));
+    this.drawing.setAttribute('height', Math.ceil(height * fit * this.zoom));
+    this.drawing.classList.toggle('fits', this.zoom <= 1);
+  }
+
+  /** Folds a node with a flow inside, or opens it. */
+  fold(key) {
+    this.folds.set(key, !this.folds.get(key));
+    this.draw();
+    if (this.moment) this.show(this.moment);
+    this.nodes.get(key)?.toggle?.focus();
   }
 
   level(layout, x, y) {
@@ -73,19 +119,19 @@ class GraphView {
       rx: 8,
       class: 'node-box',
     });
-    const hasInside = node.inside.length > 0;
+    const isOpen = node.inside.length > 0;
     const label = svg(
       'text',
       {
         x: left + 14,
-        y: top + (hasInside ? 18 : node.height / 2 + 4.5),
+        y: top + (isOpen ? 18 : node.height / 2 + 4.5),
         class: 'node-label',
       },
       node.label,
     );
     const visits = svg('text', {
       x: left + node.width - 12,
-      y: top + (hasInside ? 18 : node.height / 2 + 4.5),
+      y: top + (isOpen ? 18 : node.height / 2 + 4.5),
       class: 'node-visits',
     });
     const group = svg(
@@ -98,10 +144,15 @@ class GraphView {
     group.classList.toggle('start', node.id === start);
     group.classList.toggle('inside', prefix !== '');
     group.addEventListener('click', () => this.onselect(node.key));
-    group.addEventListener('keydown', (event) => this.key(event, node.key));
-    this.nodes.set(node.key, { group, visits });
+    group.addEventListener('keydown', (event) =>
+      onEnter(event, () => this.onselect(node.key)),
+    );
+    const toggle = node.hasInside && this.toggle(node, left, top);
+    if (toggle) visits.setAttribute('x', left + node.width - 32);
+    const isFolded = node.hasInside && !isOpen;
+    this.nodes.set(node.key, { group, visits, toggle, isFolded });
 
-    const parts = [group];
+    const parts = toggle ? [group, toggle] : [group];
     let inner = left + 10;
     for (const { layout } of node.inside) {
       parts.push(...this.level(layout, inner, top + 26));
@@ -110,19 +161,42 @@ class GraphView {
     return parts;
   }
 
-  key(event, place) {
-    if (event.key !== 'Enter' && event.key !== ' ') return;
-    event.preventDefault();
-    event.stopPropagation();
-    this.onselect(place);
+  /** Returns the button that folds a node. */
+  toggle(node, left, top) {
+    const isFolded = node.inside.length === 0;
+    const x = left + node.width - 18;
+    const y = isFolded ? top + node.height / 2 : top + 14;
+    const bars = isFolded ? `M${x - 4},${y} h8 M${x},${y - 4} v8` : `M${x - 4},${y} h8`;
+    const toggle = svg(
+      'g',
+      {
+        class: 'fold',
+        role: 'button',
+        tabindex: '0',
+        'aria-expanded': String(!isFolded),
+        'aria-label': `Inside of ${node.label}`,
+      },
+      svg('rect', { x: x - 9, y: y - 9, width: 18, height: 18, rx: 4 }),
+      svg('path', { d: bars }),
+    );
+    toggle.addEventListener('click', () => this.fold(node.key));
+    toggle.addEventListener('keydown', (event) => onEnter(event, () => this.fold(node.key)));
+    return toggle;
   }
 
   /** Shows visit counts by place and by edge, and the node at work. */
-  show({ visits, edges, current }) {
+  show(moment) {
+    this.moment = moment;
+    const { visits, edges } = moment;
+    let { current } = moment;
+    // A place in a folded node is that of the node.
+    while (current?.includes('/') && !this.nodes.has(current))
+      current = current.slice(0, current.lastIndexOf('/'));
     for (const [key, node] of this.nodes) {
       const times = visits.get(key) ?? 0;
       const isInside = current !== undefined && current.startsWith(`${key}/`);
-      node.group.classList.toggle('visited', times > 0);
+      const isVisited = times > 0 || (node.isFolded && visits.has(key));
+      node.group.classList.toggle('visited', isVisited);
       node.group.classList.toggle('current', key === current);
       node.group.classList.toggle('around', isInside);
       node.visits.textContent = times > 0 ? `${count(times)}×` : '';
@@ -136,7 +210,7 @@ class GraphView {
 
   /** Scrolls the drawing, and only that, so that the node is in view. */
   reveal(group) {
-    const view = this.element.getBoundingClientRect();
+    const view = this.scroll.getBoundingClientRect();
     if (!group || view.height === 0) return;
     const box = group.getBoundingClientRect();
     const isVisible =
@@ -145,9 +219,16 @@ class GraphView {
       box.left >= view.left &&
       box.right <= view.right;
     if (isVisible) return;
-    this.element.scrollTop += box.top + box.height / 2 - view.top - view.height / 2;
-    this.element.scrollLeft += box.left + box.width / 2 - view.left - view.width / 2;
+    this.scroll.scrollTop += box.top + box.height / 2 - view.top - view.height / 2;
+    this.scroll.scrollLeft += box.left + box.width / 2 - view.left - view.width / 2;
   }
+}
+
+function onEnter(event, act) {
+  if (event.key !== 'Enter' && event.key !== ' ') return;
+  event.preventDefault();
+  event.stopPropagation();
+  act();
 }
 
 function edgeLabel(edge, x, y) {

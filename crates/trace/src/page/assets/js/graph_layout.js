@@ -14,11 +14,11 @@ function textWidth(text) {
 
 /**
  * Lays out a graph of the record, and returns `{ width, height, nodes, edges }`, with all levels
- * inside. Hidden edges are only drawn if they were taken.
+ * inside those nodes that `folds` doesn't fold. Hidden edges are only drawn if they were taken.
  */
-function layoutGraph(graph, taken, prefix = '', depth = 0) {
+function layoutGraph(graph, taken, folds, prefix = '', depth = 0) {
   const shown = (graph.nodes ?? []).slice(0, MOST_NODES);
-  const nodes = shown.map((node) => measuredNode(node, taken, prefix, depth));
+  const nodes = shown.map((node) => measuredNode(node, taken, folds, prefix, depth));
   const edges = readEdges(graph, nodes, prefix).filter(
     (edge) => !edge.hidden || taken.has(edge.key),
   );
@@ -45,27 +45,29 @@ const MOST_EDGES = 10_000;
 // Names are texts, so this is no name.
 const END_NODE = Symbol('end');
 
-function measuredNode(node, taken, prefix, depth) {
+function measuredNode(node, taken, folds, prefix, depth) {
   const name = String(node.name);
   const key = prefix + escapeName(name);
   const label = oneLine(name, 28);
-  const flows = depth < DEEPEST_LEVEL && Array.isArray(node.inside) ? node.inside : [];
-  const inside = flows.map((flow) => ({
+  const flows = depth < DEEPEST_LEVEL ? asObjects(node.inside) : [];
+  const shown = folds.get(key) ? [] : flows;
+  const inside = shown.map((flow) => ({
     name: flow.name,
-    layout: layoutGraph(flow, taken, insidePrefix(node, flow, key), depth + 1),
+    layout: layoutGraph(flow, taken, folds, insidePrefix(node, flow, key), depth + 1),
   }));
 
   const padding = 10;
   const caption = 26;
   const width = inside.reduce((sum, { layout }) => sum + layout.width + padding, padding);
   const height = inside.reduce((most, { layout }) => Math.max(most, layout.height), 0);
-  const ownWidth = Math.max(64, textWidth(label) + 56);
+  const ownWidth = Math.max(64, textWidth(label) + (flows.length > 0 ? 76 : 56));
   return {
     id: name,
     key,
     label,
     kind: node.kind,
     inside,
+    hasInside: flows.length > 0,
     width: Math.max(ownWidth, inside.length > 0 ? width : 0),
     height: inside.length > 0 ? height + caption + padding : NODE_HEIGHT,
   };

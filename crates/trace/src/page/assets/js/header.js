@@ -53,6 +53,7 @@ function summaryView(run) {
         el('strong', {}, 'Failed: '),
         el('bdi', {}, run.status.error),
       ),
+    run.status.kind === 'waiting' && run.status.step && waitView(run, run.status.step),
     el(
       'dl',
       { class: 'metrics' },
@@ -75,6 +76,18 @@ function summaryView(run) {
     ),
     notesView(run),
   ];
+}
+
+/** Returns what a step waits for, and how to answer. */
+function waitView(run, step) {
+  const answer = `${step.event}=…`;
+  return el(
+    'div',
+    { class: 'note warn wait-note' },
+    el('p', {}, el('strong', {}, 'Waits for '), el('bdi', {}, step.event), '.'),
+    step.question && prose(step.question),
+    el('p', { class: 'muted' }, 'To answer: the form in the studio, or ', el('code', {}, el('bdi', {}, `--resume ${run.id} --answer ${answer}`)), '.'),
+  );
 }
 
 /** Returns a text that scrolls if it is long, and that the keyboard reaches in that case. */

@@ -76,7 +76,7 @@ function keyAction(app, key) {
     j: () => app.contents.move(1),
     k: () => app.contents.move(-1),
     '/': () => app.search.input.focus(),
-    t: () => app.toggleTheme(),
+    t: toggleTheme,
     '?': () => app.help.showModal(),
   }[key];
 }

@@ -71,7 +71,9 @@ const LISTS = [
         step.action !== undefined &&
           step.action !== 'default' &&
           ` · ${oneLine(step.action, 30)}`,
+        step.isReplayed && ' · from the journal',
         step.isNested && ` · ${oneLine(step.scope, 50)}`,
+        step.output && ` · ${oneLine(step.output, 80)}`,
       ]),
   },
   {
@@ -89,7 +91,7 @@ const LISTS = [
         String(call.number),
         oneLine(callTitle(call), 100),
         [
-          `${oneLine(call.model, 30)} · ${duration(call.took)} · ${plural(call.usage.input + call.usage.output, 'token')} `,
+          `${callMeta(call)} `,
           verdictTag(call),
         ],
       ),
@@ -101,7 +103,7 @@ const LISTS = [
     row: (tool) =>
       row(
         tool.failed ? '×' : '✓',
-        `${tool.name} ${oneLine(tool.input, 100)}`,
+        `${tool.name} ${oneLine(argumentsLine(tool.input), 100)}`,
         oneLine(tool.output ?? 'no result', 100),
       ),
   },

@@ -120,7 +120,8 @@ class Step {
     this.thoughts = [];
     this.thoughtsByKey = new Map();
     this.tools = [];
-    this.replays = 0;
+    this.isReplayed = false;
+    this.isFromJournal = false;
     this.entries = 0;
     this.status = 'open';
     this.isDone = false;

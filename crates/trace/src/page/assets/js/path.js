@@ -7,18 +7,21 @@ function pathUntil(run, last) {
 
   for (let index = 0; index <= last && index < run.steps.length; index += 1) {
     const step = run.steps[index];
+    const next = run.steps[index + 1];
     add(visits, step.place);
     for (const around of placesAround(step)) {
       if (!visits.has(around)) visits.set(around, 0);
     }
-    if (index < last && step.action !== undefined)
-      add(edges, edgeKey(step.place, step.action));
-  }
 
-  const step = run.steps[last];
-  if (step?.ends && last === run.steps.length - 1)
+    const hasLeft = next ? index < last : step.ends;
+    if (!hasLeft || step.action === undefined) continue;
     add(edges, edgeKey(step.place, step.action));
-  return { visits, edges, current: step?.place };
+    // The action with which a flow ends is that of the node around it.
+    for (const around of placesAround(step)) {
+      if (!next?.place.startsWith(`${around}/`)) add(edges, edgeKey(around, step.action));
+    }
+  }
+  return { visits, edges, current: run.steps[last]?.place };
 }
 
 /** Returns the places of the nodes that contain the step. */

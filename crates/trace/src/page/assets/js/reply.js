@@ -30,10 +30,8 @@ function markedReply(reply, repairs) {
         'mark',
         { class: isEmpty ? 'repair insertion' : 'repair' },
         isEmpty ? '' : reply.slice(range.start, range.end),
-        el(
-          'sup',
-          { 'aria-label': `repair ${range.numbers.join(', ')}` },
-          range.numbers.join(','),
+        range.numbers.map((number) =>
+          el('sup', { 'aria-label': `repair ${number}` }, String(number)),
         ),
       ),
     );

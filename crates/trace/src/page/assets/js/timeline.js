@@ -66,7 +66,7 @@ class Timeline {
     replace(
       this.labels,
       this.lanes.rows.map((row) =>
-        el('div', { class: 'lane-label', title: row.label }, oneLine(row.label, 40)),
+        el('div', { class: 'lane-label', title: row.place }, oneLine(row.label, 40)),
       ),
     );
     this.draw();
@@ -201,7 +201,7 @@ class Timeline {
       width: Math.max(SMALLEST_BAR, visibleWidth),
       height: LANE_HEIGHT - 6,
       rx: Math.min(3, width / 2),
-      class: `bar ${step.status} ${step.replays > 0 ? 'replayed' : ''}`,
+      class: `bar ${step.status} ${step.isFromJournal ? 'replayed' : ''}`,
     });
     this.hits.push({ left: x, right: x + width, lane, step });
     if (this.byOrder || width < 6) return [bar];
@@ -249,13 +249,17 @@ class Timeline {
 
   marks(view, whole, height) {
     if (this.byOrder) return [];
+    let end = -Infinity;
     return this.run.resumes.map((resume) => {
       const x = (resume.at / (this.run.now || 1)) * whole - view.left;
+      const text = `resumed after ${duration(resume.pause)}`;
+      const hasRoom = x > end && x + textWidth(text) < view.width;
+      if (hasRoom) end = x + textWidth(text);
       return svg(
         'g',
         { class: 'resume' },
         svg('line', { x1: x, x2: x, y1: 0, y2: height - 16 }),
-        svg('text', { x: x + 4, y: 11 }, `resumed after ${duration(resume.pause)}`),
+        hasRoom && svg('text', { x: x + 4, y: 11 }, text),
       );
     });
   }
@@ -276,10 +280,24 @@ function lanesOf(run) {
   const rows = [];
   for (const step of run.steps) {
     if (of.has(step.place)) continue;
-    if (rows.length < MOST_LANES) rows.push({ label: unescapeName(step.place) });
+    if (rows.length < MOST_LANES) rows.push({ parts: step.place.split('/').map(unescapeName) });
     of.set(step.place, rows.length - 1);
   }
+
+  for (const row of rows) {
+    row.place = row.parts.join('/');
+    row.label = distinctEnd(row.parts, rows);
+  }
   return { of, rows };
+}
+
+/** Returns the shortest end of a place that no other place has. */
+function distinctEnd(parts, rows) {
+  const end = (of, length) => of.slice(-length).join('/');
+  let length = 1;
+  const isSame = (row) => row.parts !== parts && end(row.parts, length) === end(parts, length);
+  while (length < parts.length && rows.some(isSame)) length += 1;
+  return end(parts, length);
 }
 
 /** Returns a distance between ticks of 1, 2 or 5 times a power of ten. */
