@@ -302,6 +302,7 @@ const COMMON: [(&str, f64, f64, f64, f64); 10] = [
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prices {
     models: BTreeMap<String, Price>,
+    source: Option<String>,
 }
 
 impl Prices {
@@ -319,7 +320,21 @@ impl Prices {
             prices.with_model(name, price.with_cached(cached).with_written(written))
         };
 
-        COMMON.into_iter().fold(Self::new(), add)
+        let prices = COMMON.into_iter().fold(Self::new(), add);
+        prices.with_source("list prices in US dollars, October 2026")
+    }
+
+    /// Sets where the prices are from: the currency and the date, as people are shown them. None by
+    /// default.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<String>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// Returns where the prices are from.
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
     }
 
     /// Sets the price of this model, and of all models whose names begin with `name`.
@@ -331,18 +346,23 @@ impl Prices {
 
     /// Returns the cost of these tokens of this model.
     pub fn cost(&self, model: Option<&str>, usage: Usage) -> f64 {
-        let fits = |name: &&String| model.is_some_and(|model| model.starts_with(name.as_str()));
-
-        // In lexical order, a longer name comes after its prefix.
-        let known = self
-            .models
-            .keys()
-            .rfind(fits)
-            .and_then(|name| self.models.get(name));
-
-        let price = known
-            .copied()
-            .or_else(|| self.models.values().copied().reduce(Price::dearer));
+        let price = self.find(model);
+        let price = price.or_else(|| self.models.values().copied().reduce(Price::dearer));
         price.map_or(0.0, |price| price.of(usage))
+    }
+
+    /// Returns the cost of these tokens of this model if it is in the table. Rounded, so that no
+    /// errors of adding are shown, such as in `0.0008400000000000001`.
+    pub fn known_cost(&self, model: Option<&str>, usage: Usage) -> Option<f64> {
+        let cost = self.find(model)?.of(usage);
+        Some((cost * 1e12).round() / 1e12)
+    }
+
+    fn find(&self, model: Option<&str>) -> Option<Price> {
+        let model = model?;
+        // In lexical order, a longer name comes after its prefix.
+        let mut names = self.models.iter().rev();
+        let found = names.find(|(name, _)| model.starts_with(name.as_str()));
+        found.map(|(_, price)| *price)
     }
 }

@@ -2,14 +2,14 @@
 //! what it cost.
 //!
 //! Events are recorded while the run is executed, in its journal, so that those of a run that crashed
-//! can be read. Each is a [`RecordedEvent`] as JSON; the first is a [`Header`] with the graph of the
-//! flow.
+//! can be read. Each is JSON with a `type`, the time `at` which it happened, and often a `step`; the first is
+//! a [`Header`] with the graph of the flow.
 //!
 //! | to … | use |
 //! |---|---|
 //! | record a run | [`RunRecorder`], [`RecorderSettings`] |
 //! | record what tokens cost | [`RecorderSettings::with_prices`] |
-//! | read events | [`Store::events`](cogwork_journal::Store::events), [`RecordedEvent`] |
+//! | read events | [`Store::events`](cogwork_journal::Store::events), [`Header`] |
 //! | make a page of a run, with the feature `page` | `Page` |
 //! | show a run while it is recorded, with the feature `page` | `PageParts` |
 
@@ -27,7 +27,6 @@ pub use recorder::settings::RecorderSettings;
 
 mod record;
 pub use record::content::Content;
-pub use record::event::RecordedEvent;
 pub use record::header::{ForkedFrom, Header};
 
 /// The code in the README, compiled and run as a doctest.

@@ -1,6 +1,7 @@
 //! The command `run`.
 
 mod answers;
+mod costs;
 mod forking;
 mod input;
 mod progress;
@@ -26,6 +27,7 @@ use crate::arguments::{Fork, Run, RunOptions};
 use crate::commands::load;
 use crate::output::{Outcome, runtime, tell, write};
 use answers::Terminal;
+use costs::Costs;
 pub(crate) use forking::NO_MODELS;
 use result::Result;
 use task::{Begin, Task};
@@ -137,14 +139,19 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
         recorder: recorder.as_ref(),
         token: token.clone(),
     };
-    let ended = runtime.block_on(running.until_interrupted(&mut state, journal));
+    let (ended, costs) = runtime.block_on(running.until_interrupted(&mut state, journal));
     let is_recorded = runtime.block_on(recording::finish(task, &id, recorder));
 
     // Without this limit, an unresponsive disk could delay the exit beyond the timeout.
     runtime.shutdown_timeout(LAST_WORK);
 
     let is_interrupted = token.is_cancelled();
-    let outcome = tell_end(task, loaded, &state, &hint, ended, is_interrupted);
+    if !options.quiet
+        && let Some(line) = costs.line()
+    {
+        tell(line);
+    }
+    let outcome = tell_end(task, loaded, &state, &hint, &costs, ended, is_interrupted);
 
     Ok(match outcome {
         Outcome::Success if !is_recorded => Outcome::NotReadOrWritten,
@@ -170,6 +177,7 @@ fn tell_end(
     loaded: &FileFlow,
     state: &FlowState,
     hint: &record::Hint<'_>,
+    costs: &Costs,
     ended: std::result::Result<Ended, RunError>,
     is_interrupted: bool,
 ) -> Outcome {
@@ -191,7 +199,10 @@ fn tell_end(
 
     let written = match (&ended, task.options.json) {
         (_, true) => {
-            let result = result::of(loaded, state, hint, &ended, paused.as_ref());
+            let mut result = result::of(loaded, state, hint, &ended, paused.as_ref());
+            if let Some(entries) = result.as_object_mut() {
+                entries.insert("costs".to_owned(), costs.json());
+            }
             write(format_args!("{result:#}"))
         }
         (Ok((answer, _)), false) => write(&answer.text),
@@ -243,7 +254,7 @@ impl Running<'_> {
         &self,
         state: &mut FlowState,
         journal: Option<RunJournal>,
-    ) -> std::result::Result<Ended, RunError> {
+    ) -> (std::result::Result<Ended, RunError>, Costs) {
         let token = self.token.clone();
         let interrupted = async {
             match tokio::signal::ctrl_c().await {
@@ -269,7 +280,7 @@ impl Running<'_> {
         state: &mut FlowState,
         journal: Option<RunJournal>,
         token: CancellationToken,
-    ) -> std::result::Result<Ended, RunError> {
+    ) -> (std::result::Result<Ended, RunError>, Costs) {
         let mut run = self
             .loaded
             .flow()
@@ -303,8 +314,7 @@ impl Running<'_> {
         };
 
         let shown = progress::show(told, self.options, self.loaded);
-        let (ended, ()) = tokio::join!(finished, shown);
-        ended
+        tokio::join!(finished, shown)
     }
 
     /// Runs the flow, and asks for answers on the terminal.

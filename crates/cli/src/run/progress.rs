@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use cogwork_agents::FileFlow;
 use cogwork_flow::{EventKind, Events, StepName};
+use cogwork_typed::ask::ToolEvent;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::costs::Costs;
 use super::stream::Growing;
 use super::thinking::{Piece, Thinkers};
 use crate::arguments::RunOptions;
@@ -15,10 +17,11 @@ use crate::output::{harmless, tell};
 /// The number of characters shown of a growing reply, from its end.
 const SHOWN: usize = 60;
 
-/// Shows the events of a run until it ends.
-pub(super) async fn show(mut events: Events, options: &RunOptions, loaded: &FileFlow) {
+/// Shows the events of a run until it ends. Returns what it cost.
+pub(super) async fn show(mut events: Events, options: &RunOptions, loaded: &FileFlow) -> Costs {
     let mut display = Display::new(options);
     let mut thinkers = Thinkers::default();
+    let mut costs = Costs::new();
 
     while let Some(event) = events.next().await {
         let step = event
@@ -27,13 +30,16 @@ pub(super) async fn show(mut events: Events, options: &RunOptions, loaded: &File
             .map(|step| harmless(&name(step)))
             .unwrap_or_default();
 
-        if let Some(piece) = thinkers.piece(&event) {
+        costs.add(&event);
+        let piece = thinkers.piece(&event).or_else(|| thinkers.whole(&event));
+        if let Some(piece) = piece {
             display.add(&step, &piece, loaded);
         }
         display.show(step, event.kind, loaded);
     }
 
     display.end(loaded);
+    costs
 }
 
 /// How progress is shown.
@@ -50,6 +56,8 @@ enum Display {
     Stream {
         reply: Growing,
         is_in_line: bool,
+        /// The step whose text is shown. Steps of branches take turns.
+        speaker: String,
     },
 }
 
@@ -62,6 +70,7 @@ impl Display {
             return Self::Stream {
                 reply: Growing::default(),
                 is_in_line: false,
+                speaker: String::new(),
             };
         }
         if io::stderr().is_terminal() {
@@ -86,6 +95,12 @@ impl Display {
                     loaded,
                 );
             }
+            EventKind::Reported { report } => {
+                if let Some(line) = report.downcast_ref().and_then(tool_line) {
+                    let line = loaded.hide_secrets(&line);
+                    self.line(&format!("{step}: {line}"), loaded);
+                }
+            }
             EventKind::PhaseFinished { .. } if matches!(self, Self::Stream { .. }) => {
                 self.end(loaded);
             }
@@ -95,18 +110,30 @@ impl Display {
     }
 
     fn enter(&mut self, step: String, loaded: &FileFlow) {
-        if let Self::Spinner { spinner, said } = self {
-            said.clear();
-            spinner.get_or_insert_with(new_spinner).set_message(step);
-        } else {
-            self.line(&step, loaded);
+        match self {
+            Self::Spinner { spinner, said } => {
+                said.clear();
+                spinner
+                    .get_or_insert_with(new_spinner)
+                    .set_message(step.clone());
+            }
+            _ => self.line(&step, loaded),
+        }
+        if let Self::Stream { speaker, .. } = self {
+            *speaker = step;
         }
     }
 
     fn add(&mut self, step: &str, piece: &Piece<'_>, loaded: &FileFlow) {
-        // What was written to a stream cannot be replaced, so the text continues on a new line.
-        if piece.is_start && matches!(self, Self::Stream { .. }) {
-            self.end(loaded);
+        if let Self::Stream { speaker, .. } = self {
+            let is_other = speaker != step;
+            step.clone_into(speaker);
+            // What was written to a stream cannot be replaced, so the text continues on a new line.
+            if is_other {
+                self.line(step, loaded);
+            } else if piece.is_start {
+                self.end(loaded);
+            }
         }
 
         match self {
@@ -123,7 +150,9 @@ impl Display {
                     spinner.set_message(format!("{step}: {said}"));
                 }
             }
-            Self::Stream { reply, is_in_line } => {
+            Self::Stream {
+                reply, is_in_line, ..
+            } => {
                 let text = reply.push(piece.text, |text| loaded.hide_secrets(text));
                 write_piece(&text, is_in_line);
             }
@@ -155,7 +184,9 @@ impl Display {
                     spinner.finish_and_clear();
                 }
             }
-            Self::Stream { reply, is_in_line } => {
+            Self::Stream {
+                reply, is_in_line, ..
+            } => {
                 let rest = reply.end(|text| loaded.hide_secrets(text));
                 write_piece(&rest, is_in_line);
 
@@ -165,6 +196,25 @@ impl Display {
             }
         }
     }
+}
+
+/// Returns the line of a call of a tool, or of its result.
+fn tool_line(event: &ToolEvent) -> Option<String> {
+    Some(match event {
+        ToolEvent::ToolCall { name, input, .. } => {
+            format!("calls {} with {}", harmless(name), beginning_of(input))
+        }
+        ToolEvent::ToolResult {
+            name,
+            output,
+            failed,
+            ..
+        } => {
+            let what = if *failed { "failed" } else { "returned" };
+            format!("{} {what}: {}", harmless(name), beginning_of(output))
+        }
+        _ => return None,
+    })
 }
 
 /// Writes a piece of a reply. Errors are ignored, as for all progress.
@@ -196,10 +246,16 @@ fn name(step: &StepName) -> String {
 
 /// Returns the last characters of a text, on one line.
 fn end_of(text: &str) -> String {
-    let line: String = text
-        .chars()
-        .map(|c| if c.is_whitespace() { ' ' } else { c })
-        .collect();
-    let skipped = line.chars().count().saturating_sub(SHOWN);
-    line.chars().skip(skipped).collect()
+    let skipped = text.chars().count().saturating_sub(SHOWN);
+    in_line(text.chars().skip(skipped))
+}
+
+/// Returns the first characters of a text, on one line.
+fn beginning_of(text: &str) -> String {
+    in_line(text.chars().take(SHOWN))
+}
+
+fn in_line(text: impl Iterator<Item = char>) -> String {
+    let line = text.map(|c| if c.is_whitespace() { ' ' } else { c });
+    harmless(&line.collect::<String>())
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use cogwork_cot::ReasoningEvent;
 use cogwork_flow::{Event, EventKind, ReportedValue, StepName};
 use cogwork_strategies::SolvingEvent;
+use cogwork_typed::ask::ChatEvent;
 
 /// A piece of text that is shown while it grows.
 pub(crate) struct Piece<'e> {
@@ -17,6 +18,8 @@ pub(crate) struct Piece<'e> {
 #[derive(Default)]
 pub(crate) struct Thinkers {
     places: BTreeSet<Option<String>>,
+    /// The places whose text grows now.
+    growing: BTreeSet<Option<String>>,
 }
 
 impl Thinkers {
@@ -24,7 +27,7 @@ impl Thinkers {
     pub(crate) fn piece<'e>(&mut self, event: &'e Event) -> Option<Piece<'e>> {
         let place = event.step.as_deref().map(StepName::place);
 
-        match &event.kind {
+        let piece = match &event.kind {
             EventKind::Noted { .. } if self.places.contains(&place) => None,
             EventKind::Noted { text } => Some(Piece {
                 text,
@@ -32,12 +35,43 @@ impl Thinkers {
             }),
             EventKind::Reported { report } => {
                 if has_thoughts(report) {
-                    self.places.insert(place);
+                    self.places.insert(place.clone());
                 }
                 thinking(report)
             }
             _ => None,
+        };
+        if piece.is_some() {
+            self.growing.insert(place);
         }
+        piece
+    }
+
+    /// Returns the whole text of a reply or a thought that didn't grow, because its provider answers
+    /// at once.
+    pub(crate) fn whole<'e>(&mut self, event: &'e Event) -> Option<Piece<'e>> {
+        let place = event.step.as_deref().map(StepName::place);
+        let EventKind::Reported { report } = &event.kind else {
+            return None;
+        };
+
+        let is_thinker = self.places.contains(&place);
+        let text = if let Some(ChatEvent::Replied { response, .. }) = report.downcast_ref() {
+            Some(response.text()).filter(|_| !is_thinker)
+        } else if let Some(ReasoningEvent::Thought { text, .. }) = report.downcast_ref() {
+            Some(text.as_str())
+        } else if let Some(SolvingEvent::Stage { text, .. }) = report.downcast_ref() {
+            Some(text.as_str())
+        } else {
+            None
+        };
+
+        let text = text?;
+        let has_grown = self.growing.remove(&place);
+        (!has_grown).then_some(Piece {
+            text,
+            is_start: true,
+        })
     }
 }
 

@@ -27,6 +27,9 @@ pub struct Header {
     /// The run that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
+    /// Where the prices are from with which costs are recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<String>,
     /// How much of the texts is recorded.
     #[serde(default)]
     pub content: Content,
@@ -54,6 +57,7 @@ impl Header {
             graph: None,
             input: None,
             forked_from: None,
+            prices: None,
             content: Content::Full,
         }
     }

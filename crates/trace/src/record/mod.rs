@@ -1,5 +1,4 @@
 //! The events of a run as JSON.
 
 pub(crate) mod content;
-pub(crate) mod event;
 pub(crate) mod header;

@@ -72,7 +72,7 @@ pub(super) fn reply(
     sent: &Sent,
     response: &ChatResponse,
     took: Duration,
-    prices: Option<&Prices>,
+    prices: &Prices,
 ) -> Value {
     let model = response.model();
     let adjustments = response.adjustments().iter();
@@ -118,7 +118,7 @@ pub(super) fn failure(
 }
 
 /// A call to an embedding model, with its first texts.
-pub(super) fn embedded(number: u64, call: &EmbeddingCall, prices: Option<&Prices>) -> Value {
+pub(super) fn embedded(number: u64, call: &EmbeddingCall, prices: &Prices) -> Value {
     present(json!({
         "type": "embedded",
         "call": number,
@@ -191,12 +191,10 @@ fn usage(usage: Usage) -> Value {
     }))
 }
 
-fn cost(model: Option<&str>, usage: Option<Usage>, prices: Option<&Prices>) -> Option<f64> {
-    let cost = prices?.cost(model, usage?);
-
-    // A price that is a mistake is infinite, which JSON cannot express. Rounding removes the errors
-    // of adding, such as in `0.0008400000000000001`.
-    cost.is_finite().then(|| (cost * 1e12).round() / 1e12)
+fn cost(model: Option<&str>, usage: Option<Usage>, prices: &Prices) -> Option<f64> {
+    // A price that is a mistake is infinite, which JSON cannot express.
+    let cost = prices.known_cost(model, usage?);
+    cost.filter(|cost| cost.is_finite())
 }
 
 fn finish(reason: &FinishReason) -> &str {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use cogwork_flow::{Event, EventKind, FlowGraph, Observer, StepName};
-use cogwork_llm::{ChatRequest, Message, ToolDefinition};
+use cogwork_llm::{ChatRequest, ToolDefinition};
 use cogwork_typed::ask::ChatEvent;
 use serde_json::{Value, json};
 
@@ -79,6 +79,7 @@ impl Handle {
         let mut header = Header::new(run, &flow.name, started);
         header.graph = Some(flow.clone());
         header.content = self.settings.content();
+        header.prices = self.settings.prices.source().map(str::to_owned);
         header.forked_from.clone_from(&self.settings.forked_from);
         let input = self.settings.input.as_deref();
         header.input = input.map(|input| texts::content(input, &self.settings));
@@ -138,7 +139,7 @@ impl Handle {
             } => {
                 let sent = state.part.end(call.number);
                 let number = state.part.call(call.number);
-                let prices = self.settings.prices.as_ref();
+                let prices = &self.settings.prices;
                 chat::reply(number, call, &sent, response, *took, prices)
             }
             ChatEvent::Failed {
@@ -153,7 +154,7 @@ impl Handle {
             }
             ChatEvent::Embedded { call } => {
                 let number = state.part.call(call.number);
-                chat::embedded(number, call, self.settings.prices.as_ref())
+                chat::embedded(number, call, &self.settings.prices)
             }
             ChatEvent::Judged {
                 call,
@@ -178,28 +179,19 @@ impl Handle {
         request: &ChatRequest,
     ) -> serde_json::Result<Vec<u64>> {
         let messages = request.messages().into_iter();
+        let numbers = messages.map(|message| {
+            if let Some(id) = state.part.messages.get(message) {
+                return Ok(id);
+            }
 
-        messages
-            .map(|message| match state.part.message(message) {
-                Some(id) => Ok(id),
-                None => self.record_message(state, place, message),
-            })
-            .collect()
-    }
-
-    fn record_message(
-        &self,
-        state: &mut State,
-        place: Place<'_>,
-        message: &Message,
-    ) -> serde_json::Result<u64> {
-        let id = state.part.add_message(message.clone());
-
-        if !self.write_chat(state, place, &chat::message(id, message))? {
-            state.part.forget(message);
-        }
-
-        Ok(id)
+            let id = state.part.messages.new_number();
+            // One that isn't written is written the next time.
+            if self.write_chat(state, place, &chat::message(id, message))? {
+                state.part.messages.add(message.clone(), id);
+            }
+            Ok(id)
+        });
+        numbers.collect()
     }
 
     /// Writes a list of tools that isn't in the record yet. Returns its number, or `None` if it is
@@ -210,18 +202,16 @@ impl Handle {
         place: Place<'_>,
         tools: &[ToolDefinition],
     ) -> serde_json::Result<Option<u64>> {
-        if tools.is_empty() {
-            return Ok(None);
-        }
-        if let Some(id) = state.part.tools(tools) {
-            return Ok(Some(id));
-        }
-
-        let id = state.part.add_tools(tools);
-        if !self.write_chat(state, place, &chat::tools(id, tools))? {
-            state.part.forget_tools(id);
+        let list = tools.to_vec();
+        let known = state.part.tools.get(&list);
+        if tools.is_empty() || known.is_some() {
+            return Ok(known);
         }
 
+        let id = state.part.tools.new_number();
+        if self.write_chat(state, place, &chat::tools(id, tools))? {
+            state.part.tools.add(list, id);
+        }
         Ok(Some(id))
     }
 

@@ -30,7 +30,7 @@ pub(crate) type Hide = dyn Fn(&str) -> String + Send + Sync;
 /// ```
 #[derive(Clone)]
 pub struct RecorderSettings {
-    pub(crate) prices: Option<Prices>,
+    pub(crate) prices: Prices,
     pub(crate) content: Content,
     pub(crate) rules: Vec<Arc<Rule>>,
     pub(crate) secrets: Vec<Arc<Hide>>,
@@ -44,7 +44,7 @@ pub struct RecorderSettings {
 impl Default for RecorderSettings {
     fn default() -> Self {
         Self {
-            prices: None,
+            prices: Prices::common(),
             content: Content::Full,
             rules: Vec::new(),
             secrets: Vec::new(),
@@ -58,11 +58,11 @@ impl Default for RecorderSettings {
 }
 
 impl RecorderSettings {
-    /// Sets what tokens cost. For a model that isn't in the table, the highest prices in the table
-    /// apply. By default, no costs are recorded.
+    /// Sets what tokens cost. Nothing is recorded for a model that isn't in the table. The default is
+    /// [`Prices::common`].
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
-        self.prices = Some(prices);
+        self.prices = prices;
         self
     }
 

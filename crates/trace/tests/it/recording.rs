@@ -54,9 +54,9 @@ async fn the_input_and_the_answer_of_a_run_are_texts() {
         recorder.record_answer("eight");
 
         let events = record.events();
-        assert_eq!(events.first().unwrap().fields["input"], input);
-        assert_eq!(events.last().unwrap().name, "answered");
-        assert_eq!(events.last().unwrap().fields["text"], answer);
+        assert_eq!(events.first().unwrap()["input"], input);
+        assert_eq!(events.last().unwrap()["type"], "answered");
+        assert_eq!(events.last().unwrap()["text"], answer);
     }
 }
 
@@ -231,8 +231,8 @@ async fn a_channel_of_events_can_be_read_at_the_same_time() {
         cogwork_flow::EventKind::Lost { .. }
     ));
     let recorded = record.events();
-    assert!(!recorded.iter().any(|event| event.name == "lost"));
-    assert_eq!(recorded.last().unwrap().name, "ended");
+    assert!(!recorded.iter().any(|event| event["type"] == "lost"));
+    assert_eq!(recorded.last().unwrap()["type"], "ended");
 }
 
 /// A flow of one node, which does `work` with a client or an embedder.

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use cogwork_flow::{Flow, from_phases};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, Message};
-use cogwork_trace::{RecordedEvent, RecorderSettings, RunRecorder};
+use cogwork_trace::{RecorderSettings, RunRecorder};
 use cogwork_typed::ask::{
     Asking, Format, Limit, Policy, RefusedFormats, Repair, RepairKind, Verdict,
 };
@@ -45,18 +45,18 @@ impl TestRecord {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    pub(crate) fn events(&self) -> Vec<RecordedEvent> {
+    pub(crate) fn events(&self) -> Vec<Value> {
         let lines = self.lines();
-        let events = lines.iter().map(|line| RecordedEvent::from_json(line));
+        let events = lines.iter().map(|line| serde_json::from_str(line));
         events.map(Result::unwrap).collect()
     }
 
     /// Returns the reports about models of a type.
     pub(crate) fn chats(&self, name: &str) -> Vec<Value> {
         let events = self.events();
-        let reports = events.iter().filter_map(|event| event.report_from("chat"));
-        let named = reports.filter(|report| report["type"] == name);
-        named.cloned().collect()
+        let chats = events.iter().filter(|event| event["source"] == "chat");
+        let reports = chats.map(|event| event["report"].clone());
+        reports.filter(|report| report["type"] == name).collect()
     }
 }
 
