@@ -1,12 +1,12 @@
 //! What runs were asked, answered and cost, from their events.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use cogwork_journal::{RunSummary, Store, StoreError};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 /// How many runs are remembered.
 const REMEMBERED: usize = 2_000;
@@ -41,88 +41,53 @@ pub(crate) struct Totals {
     before: f64,
 }
 
-/// The parts of a line that count.
-#[derive(Deserialize)]
-struct Counted<'l> {
-    #[serde(rename = "type", borrow, default)]
-    kind: Option<Cow<'l, str>>,
-    #[serde(default)]
-    at: f64,
-    input: Option<String>,
-    text: Option<String>,
-    report: Option<Report>,
-}
-
-#[derive(Deserialize)]
-struct Report {
-    #[serde(rename = "type", default)]
-    kind: String,
-    #[serde(default)]
-    usage: Option<Usage>,
-    #[serde(default)]
-    cost: Option<f64>,
-    problem: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Usage {
-    #[serde(default)]
-    input: u64,
-    #[serde(default)]
-    output: u64,
-}
-
 impl Totals {
     fn add(&mut self, line: &str) {
-        let Ok(counted) = serde_json::from_str::<Counted<'_>>(line) else {
+        let Ok(event) = serde_json::from_str::<Value>(line) else {
             return;
         };
-        self.seconds = self.seconds.max(self.before + counted.at);
+        let text = |path: &str| event.pointer(path).and_then(Value::as_str);
+        let number = |path: &str| event.pointer(path).and_then(Value::as_u64);
+        let at = event.get("at").and_then(Value::as_f64);
+        self.seconds = self.seconds.max(self.before + at.unwrap_or_default());
 
-        match (counted.kind.as_deref(), counted.report) {
+        match (text("/type"), text("/report/type")) {
             (Some("opened"), _) => {
                 self.before = self.seconds;
-                self.ask(counted.input);
+                self.ask(text("/input"));
             }
-            (Some("answered"), _) => self.answer = counted.text.map(shown),
-            (Some("reported"), Some(report)) => self.add_report(report),
-            _ => {}
-        }
-    }
-
-    fn add_report(&mut self, report: Report) {
-        match report.kind.as_str() {
-            "chat" | "embedded" => self.add_call(&report),
-            "thought" => self.thoughts += 1,
-            "started" => self.ask(report.problem),
+            (Some("answered"), _) => self.answer = text("/text").map(shown),
+            (Some("reported"), Some("started")) => self.ask(text("/report/problem")),
+            (Some("reported"), Some("thought")) => self.thoughts += 1,
+            (Some("reported"), Some("chat" | "embedded")) => {
+                self.calls += 1;
+                self.input_tokens = self
+                    .input_tokens
+                    .saturating_add(number("/report/usage/input").unwrap_or_default());
+                self.output_tokens = self
+                    .output_tokens
+                    .saturating_add(number("/report/usage/output").unwrap_or_default());
+                if let Some(cost) = event.pointer("/report/cost").and_then(Value::as_f64) {
+                    self.cost = Some(self.cost.unwrap_or_default() + cost);
+                }
+            }
             _ => {}
         }
     }
 
     /// Sets the input of the run, which is what was asked first.
-    fn ask(&mut self, input: Option<String>) {
+    fn ask(&mut self, input: Option<&str>) {
         if self.input.is_none() {
             self.input = input.map(shown);
-        }
-    }
-
-    fn add_call(&mut self, report: &Report) {
-        self.calls += 1;
-        if let Some(usage) = &report.usage {
-            self.input_tokens = self.input_tokens.saturating_add(usage.input);
-            self.output_tokens = self.output_tokens.saturating_add(usage.output);
-        }
-        if let Some(cost) = report.cost.filter(|cost| cost.is_finite()) {
-            self.cost = Some(self.cost.unwrap_or_default() + cost);
         }
     }
 }
 
 /// Returns the beginning of a text.
-fn shown(text: String) -> String {
+fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
-        None => text,
+        None => text.to_owned(),
     }
 }
 

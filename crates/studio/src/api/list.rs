@@ -1,6 +1,5 @@
 //! The list of runs.
 
-use std::iter;
 use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
@@ -22,14 +21,11 @@ const PAGE: u32 = 50;
 /// The number of runs whose events are read at the same time.
 const READ_TOGETHER: usize = 4;
 
-/// How many runs are searched at once.
+/// How many runs are searched at once. The newest ones are also searched by inputs and answers.
 const PART: u32 = 500;
 
 /// How many of the newest runs are searched.
 const SEARCHED_RUNS: u32 = 10_000;
-
-/// How many of the newest runs are searched by their inputs and answers.
-const READ_RUNS: usize = 500;
 
 /// The maximum length of a search, in bytes.
 const MAX_SEARCH: usize = 1_000;
@@ -50,6 +46,15 @@ struct Found {
     has_more: bool,
 }
 
+impl Found {
+    /// Returns the first page of these runs.
+    fn page(mut runs: Vec<RunSummary>) -> Self {
+        let has_more = runs.len() > PAGE as usize;
+        runs.truncate(PAGE as usize);
+        Self { runs, has_more }
+    }
+}
+
 pub(super) async fn runs(
     State(shared): State<Arc<Shared>>,
     Extension(view): Extension<View>,
@@ -62,12 +67,7 @@ pub(super) async fn runs(
     }
 
     let query = query(&listing.status)?;
-    let found = if listing.search.trim().is_empty() && listing.status != "damaged" {
-        page(&shared, query, listing.page).await?
-    } else {
-        search(&shared, query, &listing, view).await?
-    };
-
+    let found = find(&shared, query, &listing, view).await?;
     let totals = totals(&shared, &found.runs).await;
     let runs = found.runs.iter().zip(&totals);
     let runs: Vec<_> = runs
@@ -97,19 +97,8 @@ fn query(status: &str) -> Result<RunQuery, Refusal> {
     })
 }
 
-/// Returns a page of the runs that match a query.
-async fn page(shared: &Shared, query: RunQuery, page: u32) -> Result<Found, StoreError> {
-    let offset = u64::from(page) * u64::from(PAGE);
-    let query = query.limit(PAGE + 1).offset(offset);
-    let mut runs = shared.runner.store().query(query).await?;
-
-    let has_more = runs.len() > PAGE as usize;
-    runs.truncate(PAGE as usize);
-    Ok(Found { runs, has_more })
-}
-
-/// Returns a page of the runs that contain a text, of the newest runs.
-async fn search(
+/// Returns a page of the runs that match, of the newest ones if they are searched.
+async fn find(
     shared: &Shared,
     query: RunQuery,
     listing: &Listing,
@@ -117,19 +106,26 @@ async fn search(
 ) -> Result<Found, StoreError> {
     let wanted = listing.search.trim().to_lowercase();
     let skipped = listing.page as usize * PAGE as usize;
+    let is_searched = !wanted.is_empty() || listing.status == "damaged";
+    if !is_searched {
+        let query = query.limit(PAGE + 1).offset(skipped as u64);
+        let runs = shared.runner.store().query(query).await?;
+        return Ok(Found::page(runs));
+    }
+
     let wanted_runs = skipped + PAGE as usize + 1;
     let mut found = Vec::new();
     let mut searched = 0;
-
     while searched < SEARCHED_RUNS && found.len() < wanted_runs {
         let part = query.clone().limit(PART).offset(searched.into());
         let mut runs = shared.runner.store().query(part).await?;
         let is_last = runs.len() < PART as usize;
         runs.retain(|run| listing.status.is_empty() || view::status(&run.status) == listing.status);
-        let read = if searched == 0 { READ_RUNS } else { 0 };
-        let totals = totals(shared, runs.get(..read).unwrap_or(&runs)).await;
-        let totals = totals.into_iter().chain(iter::repeat(None));
 
+        let totals = match searched {
+            0 => totals(shared, &runs).await,
+            _ => vec![None; runs.len()],
+        };
         let matching = runs.into_iter().zip(totals).filter(|(run, totals)| {
             let shown = view::run(run, totals.as_ref(), view);
             contains(&shown, &wanted)
@@ -140,13 +136,7 @@ async fn search(
             break;
         }
     }
-
-    let has_more = found.len() >= wanted_runs;
-    let runs = found.into_iter().skip(skipped).take(PAGE as usize);
-    Ok(Found {
-        runs: runs.collect(),
-        has_more,
-    })
+    Ok(Found::page(found.into_iter().skip(skipped).collect()))
 }
 
 /// The parts of a run that are searched.

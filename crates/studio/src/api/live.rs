@@ -122,7 +122,9 @@ impl Position {
 
     /// Returns where a client begins that continues here. Only the full view has the recorded events.
     async fn begin(from: Option<Self>, shared: &Shared, run_id: &str, view: View) -> Self {
-        let has_events = view == View::Full && shared.has_events(run_id).await;
+        // The first events of a run that is executed here are still to be written.
+        let is_recorded = shared.runner.is_running(run_id) || shared.has_events(run_id).await;
+        let has_events = view == View::Full && is_recorded;
         match from {
             Some(from @ Self::Event(_)) if has_events => from,
             Some(from @ Self::Entry { .. }) if !has_events => from,
@@ -329,7 +331,7 @@ impl Live {
         let is_in_use = self.store().is_in_use(run_id).await.unwrap_or(false);
         let totals = shared.totals.update(self.store(), &self.run).await;
         let totals = totals.unwrap_or_default();
-        if totals.answer.is_some() {
+        if totals.answer.is_some() || self.view == View::Full {
             return Some(totals.answer);
         }
         if totals.is_partial || is_in_use {

@@ -12,10 +12,9 @@ use std::io::{self, Write};
 
 use cogwork_journal::{Store, StoreError};
 use cogwork_text::Name;
+use serde_json::Value;
 
-use crate::{Header, RecordedEvent};
-
-use budget::Budget;
+use crate::Header;
 
 /// What happened in a run as a page.
 ///
@@ -93,12 +92,12 @@ impl Page {
         run_id: &str,
         max_bytes: usize,
     ) -> Result<Self, PageError> {
-        let mut making = Making::new(max_bytes);
+        let mut making = Making::default();
         let mut from = 0;
         loop {
             let events = store.events(run_id, from).await?;
             let Some(last) = events.last() else {
-                return making.page(run_id);
+                return making.page(run_id, max_bytes);
             };
             from = last.next;
             events.into_iter().for_each(|event| making.add(event.json));
@@ -124,9 +123,9 @@ impl Page {
         events: impl IntoIterator<Item = String>,
         max_bytes: usize,
     ) -> Result<Self, PageError> {
-        let mut making = Making::new(max_bytes);
+        let mut making = Making::default();
         events.into_iter().for_each(|event| making.add(event));
-        making.page("")
+        making.page("", max_bytes)
     }
 
     /// Returns the header of the run.
@@ -152,32 +151,25 @@ impl Page {
 }
 
 /// A page to which events are added.
+#[derive(Default)]
 struct Making {
     header: Option<Header>,
-    budget: Budget,
+    lines: Vec<String>,
     damaged: u64,
 }
 
 impl Making {
-    fn new(max_bytes: usize) -> Self {
-        Self {
-            header: None,
-            budget: Budget::new(max_bytes),
-            damaged: 0,
-        }
-    }
-
     fn add(&mut self, event: String) {
         if self.header.is_none() {
             self.header = Header::from_json(&event);
-        } else if RecordedEvent::from_json(&event).is_ok() {
-            self.budget.add(event);
+        } else if is_event(&event) {
+            self.lines.push(event);
         } else {
             self.damaged += 1;
         }
     }
 
-    fn page(self, run_id: &str) -> Result<Page, PageError> {
+    fn page(self, run_id: &str, max_bytes: usize) -> Result<Page, PageError> {
         let Some(header) = self.header else {
             let run_id = run_id.to_owned();
             return Err(PageError::NoEvents { run_id });
@@ -190,12 +182,25 @@ impl Making {
                 self.damaged
             ));
         }
-        notes.extend(self.budget.notes());
+        let (lines, too_large) = budget::fit(self.lines, max_bytes);
+        notes.extend(too_large);
 
         Ok(Page {
             header,
-            lines: self.budget.into_lines(),
+            lines,
             notes,
         })
     }
+}
+
+/// Returns whether a line is the JSON of an event.
+fn is_event(line: &str) -> bool {
+    let Ok(Value::Object(event)) = serde_json::from_str(line) else {
+        return false;
+    };
+    let fits = |name, is_right: fn(&Value) -> bool| event.get(name).is_none_or(is_right);
+    event.contains_key("type")
+        && fits("type", Value::is_string)
+        && fits("step", Value::is_string)
+        && fits("at", Value::is_number)
 }

@@ -54,19 +54,9 @@ function callView(run, call) {
   return [
     callFacts(call),
     call.error &&
-      el(
-        'p',
-        { class: 'note bad' },
-        el('strong', {}, 'Failed: '),
-        el('bdi', {}, call.error),
-      ),
+      notice('bad', 'Failed', call.error),
     call.problem &&
-      el(
-        'p',
-        { class: 'note warn' },
-        el('strong', {}, 'Judgement: '),
-        el('bdi', {}, call.problem),
-      ),
+      notice('warn', 'Judgement', call.problem),
     call.reply !== undefined && replyView(call),
     cutNote(call.cut),
     call.toolCalls.length > 0 && [

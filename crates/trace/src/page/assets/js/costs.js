@@ -84,7 +84,7 @@ const GROUPS = {
     const groups = new Map();
     for (const call of run.calls) {
       const entry = groups.get(call.model) ?? {
-        label: call.model,
+        label: call.model || 'without a name',
         sums: new GroupSums(),
       };
       entry.sums.add(call);

@@ -12,6 +12,12 @@ function linkTo(app, selection, text) {
   );
 }
 
+/** Names the step in which something happened. */
+function crumb(app, step) {
+  const link = linkTo(app, { kind: 'step', index: step.index }, step.name);
+  return el('p', { class: 'crumb' }, 'in ', link);
+}
+
 const DETAILS = {
   __proto__: null,
   thought(app, thought) {
@@ -37,12 +43,7 @@ const DETAILS = {
       prose(thought.work, { class: 'work' }),
       cutNote(thought.cut),
       thought.complaints.map((complaint) =>
-        el(
-          'p',
-          { class: 'note warn' },
-          el('strong', {}, 'Asked again: '),
-          el('bdi', {}, complaint),
-        ),
+        notice('warn', 'Asked again', complaint),
       ),
       thought.parameters &&
         Object.keys(thought.parameters).length > 0 &&
@@ -85,23 +86,9 @@ const DETAILS = {
       step.status !== 'waiting' && step.question && [el('h3', {}, 'Question'), prose(step.question)],
       inputView(app.run, step),
       step.error &&
-        el(
-          'p',
-          { class: 'note bad' },
-          el('strong', {}, 'Failed: '),
-          el('bdi', {}, step.error),
-        ),
+        notice('bad', 'Failed', step.error),
       step.attempts.map((attempt) =>
-        el(
-          'p',
-          { class: 'note warn' },
-          el(
-            'strong',
-            {},
-            `Attempt ${attempt.attempts} failed, next after ${duration(attempt.delay)}: `,
-          ),
-          el('bdi', {}, attempt.error),
-        ),
+        notice('warn', `Attempt ${attempt.attempts} failed, next after ${duration(attempt.delay)}`, attempt.error),
       ),
       step.output !== undefined && [
         el('h3', {}, 'Output'),
@@ -151,12 +138,7 @@ const DETAILS = {
         verdictTag(call),
       ),
       call.step &&
-        el(
-          'p',
-          { class: 'crumb' },
-          'in ',
-          linkTo(app, { kind: 'step', index: call.step.index }, call.step.name),
-        ),
+        crumb(app, call.step),
       callView(app.run, call),
     ];
   },
@@ -176,12 +158,7 @@ const DETAILS = {
         ),
       ),
       tool.step &&
-        el(
-          'p',
-          { class: 'crumb' },
-          'in ',
-          linkTo(app, { kind: 'step', index: tool.step.index }, tool.step.name),
-        ),
+        crumb(app, tool.step),
       facts([
         ['Took', duration(tool.took)],
         tool.thought !== undefined && ['Thought', String(tool.thought)],

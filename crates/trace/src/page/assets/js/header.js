@@ -47,12 +47,7 @@ function summaryView(run) {
     answer !== undefined &&
       el('div', { class: 'answer' }, el('h2', {}, 'Answer'), summaryText(answer)),
     run.status.error &&
-      el(
-        'p',
-        { class: 'note bad' },
-        el('strong', {}, 'Failed: '),
-        el('bdi', {}, run.status.error),
-      ),
+      notice('bad', 'Failed', run.status.error),
     run.status.kind === 'waiting' && run.status.step && waitView(run, run.status.step),
     el(
       'dl',
@@ -72,7 +67,7 @@ function summaryView(run) {
         sums.tools > 0 ? plural(sums.tools, 'tool call') : undefined,
       ),
       metric('Tokens', tokenCount(sums, ''), tokenNote(sums)),
-      sums.cost !== undefined && metric('Cost', money(sums.cost)),
+      sums.cost !== undefined && metric('Cost', money(sums.cost), asText(run.header.prices)),
     ),
     notesView(run),
   ];

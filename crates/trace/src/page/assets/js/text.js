@@ -80,6 +80,16 @@ function replace(node, ...children) {
   append(node, children);
 }
 
+/** Returns a notice about something, with a text from elsewhere. */
+function notice(className, label, text) {
+  return el(
+    'p',
+    { class: `note ${className}` },
+    el('strong', {}, `${label}: `),
+    el('bdi', {}, text),
+  );
+}
+
 /** Returns a paragraph of text from elsewhere, isolated from the direction of the page. */
 function prose(text, attributes = {}) {
   const string = String(text ?? '');
