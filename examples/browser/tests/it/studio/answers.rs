@@ -90,7 +90,7 @@ async fn of_two_people_the_first_counts() -> Result<()> {
 
     // Another person answers, and this page doesn't look again in time.
     let answer = "document.hidden || Object.defineProperty(document, 'hidden', { value: true });
-         const body = { run: 'order 17', step: 'refund/ask#2', event: 'decision', answer: { granted: false, amount: 1, reason: 'late' } };
+         const body = { id: 'order 17', step: 'refund/ask#2', event: 'decision', answer: { granted: false, amount: 1, reason: 'late' } };
          const done = arguments[arguments.length - 1];
          fetch('/api/run/answers', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })
            .then((answer) => done(answer.status));";

@@ -56,7 +56,7 @@ async fn a_run_is_forked_at_a_thought_and_compared_with_its_original() -> Result
 
     let link = browser.client().find(Locator::LinkText(link)).await?;
     link.click().await?;
-    until_text(&browser, ".compare h1", "Runs").await?;
+    until_text(&browser, ".compare h2", "Runs").await?;
     until_text(&browser, "[aria-label=Answers]", "the same").await?;
     browser.screenshot("studio-fork-compared").await?;
 

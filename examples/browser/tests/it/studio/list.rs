@@ -33,8 +33,8 @@ async fn has_each_status_and_is_searched() -> Result<()> {
     }
     until_text(
         &browser,
-        &format!("[data-run='{ENDED}'] [data-label=Thoughts]"),
-        "9",
+        &format!("[data-run='{ENDED}'] [data-label=Answer]"),
+        "210",
     )
     .await?;
 
