@@ -139,26 +139,27 @@ async fn find(
     Ok(Found::page(found.into_iter().skip(skipped).collect()))
 }
 
-/// The parts of a run that are searched.
-const SEARCHED: [&str; 8] = [
+/// The parts of a run that are searched, and those of what it waits for.
+const SEARCHED: [&str; 7] = [
     "/id",
     "/flow",
     "/input",
     "/answer",
     "/error",
     "/ended/action",
-    "/waits",
     "/forked_from/run",
 ];
+const SEARCHED_OF_WAITS: [&str; 2] = ["event", "why"];
 
 /// Returns whether a run as it is shown contains a text in lower case.
 fn contains(shown: &Value, wanted: &str) -> bool {
     let parts = SEARCHED.iter().filter_map(|part| shown.pointer(part));
-    let mut parts = parts.map(|part| match part {
-        Value::String(text) => text.to_lowercase(),
-        other => other.to_string().to_lowercase(),
-    });
-    parts.any(|text| text.contains(wanted))
+    let waits = shown.get("waits").and_then(Value::as_array);
+    let waits = waits.into_iter().flatten();
+    let of_waits = waits.flat_map(|wait| SEARCHED_OF_WAITS.map(|part| wait.get(part)));
+
+    let mut texts = parts.chain(of_waits.flatten()).filter_map(Value::as_str);
+    texts.any(|text| text.to_lowercase().contains(wanted))
 }
 
 /// Returns what the runs cost, for those with events.

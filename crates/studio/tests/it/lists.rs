@@ -37,6 +37,7 @@ async fn runs_are_listed(place: &Path) {
         ["c/../<b>"]
     );
     assert_eq!(ids(&studio, "search=rating&status=failed").await.len(), 0);
+    assert_eq!(ids(&studio, "search=integer").await.len(), 0, "a schema");
     assert_eq!(ids(&studio, "page=1").await.len(), 0);
     assert_eq!(studio.get("/api/runs?status=gone").await.status, 400);
     assert_eq!(studio.get("/api/runs?page=-1").await.status, 400);
