@@ -85,7 +85,6 @@ async fn a_run_is_answered_and_forked() {
         .post("/api/run/forks", &json!({"id": "a", "fork": fork}))
         .await;
     assert_eq!(forked.json()["run"], "a fork 1", "{forked:?}");
-    let shown = studio.get("/api/run?id=a+fork+1").await.json();
-    assert_eq!(shown["run"]["status"], "ended", "{shown}");
+    let shown = studio.until("a+fork+1", "ended").await;
     assert_eq!(shown["run"]["forked_from"], json!({"run": "a", "step": 2}));
 }
