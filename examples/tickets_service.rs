@@ -45,9 +45,11 @@ const NO: Action = Action::from_static("no");
 /// The place of a model. The outcome is recorded, so a restart doesn't ask for it again.
 async fn draft((customer, text): (String, String)) -> Result<String, String> {
     tokio::time::sleep(Duration::from_millis(100)).await;
-    Ok(format!(
-        "Dear {customer}, we are sorry to read this: {text}"
-    ))
+    Ok(format!("Dear {customer}, we are sorry: {text}"))
+}
+
+fn decide(_: &mut Ticket, is_approved: bool) -> Action {
+    if is_approved { YES } else { NO }
 }
 
 /// A mail server that gets the same key twice, after a crash in between, sends one mail.
@@ -62,13 +64,7 @@ fn flow() -> Result<Flow<Ticket>, Box<dyn Error>> {
         draft,
         |ticket, _, draft| ticket.draft = draft,
     );
-    let approval = Wait::for_event(
-        "approval",
-        |_: &mut Ticket, is_approved: bool| {
-            if is_approved { YES } else { NO }
-        },
-    );
-    let approval = approval
+    let approval = Wait::for_event("approval", decide)
         .with_actions([YES, NO])
         .with_reason(|ticket| format!("Send this? {}", ticket.draft))
         .with_schema(json!({"type": "boolean"}));
@@ -79,7 +75,7 @@ fn flow() -> Result<Flow<Ticket>, Box<dyn Error>> {
     );
     let call = from_fn(|ticket: &mut Ticket| ticket.answer = "We will call you.".to_owned());
 
-    let flow = Flow::builder("ticket")
+    Ok(Flow::builder("ticket")
         .start("draft")
         .node("draft", draft)
         .wait("approval", approval)
@@ -90,8 +86,7 @@ fn flow() -> Result<Flow<Ticket>, Box<dyn Error>> {
         .edge("approval", NO, "call")
         .end("send", Action::DEFAULT)
         .end("call", Action::DEFAULT)
-        .build()?;
-    Ok(flow)
+        .build()?)
 }
 
 /// The staff sees and does everything. Customers write tickets, and follow those whose id they know.
