@@ -1,7 +1,7 @@
 //! The command `eval`: compares ways to ask on the problems of a suite.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cogwork_agents::Loader;
 use cogwork_eval::{ArmResult, Evaluation, Pick, Progress, Suite, Table};
@@ -174,7 +174,7 @@ fn compare(arguments: &Eval, table: &Table) -> Result<bool, String> {
     Ok(is_good)
 }
 
-fn earlier(path: &PathBuf) -> Result<Table, String> {
+fn earlier(path: &Path) -> Result<Table, String> {
     let text = read_text(path, MOST_BYTES)?;
     let table = serde_json::from_str(&text);
     table.map_err(|error| {

@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
+/// The maximum length of a text that is read as an answer, in bytes.
+const MOST_BYTES: usize = 256 * 1024;
+
 /// Reads the arguments of a call as models and hosts write them: numbers and truth values may be
 /// texts, names may be in snake case, and what is optional may be null.
 pub(crate) struct Arguments<A> {
@@ -28,9 +31,8 @@ impl<A: DeserializeOwned + JsonSchema> Arguments<A> {
         let required = schema.get("required").and_then(Value::as_array);
         let required = required.into_iter().flatten().filter_map(Value::as_str);
         Self {
-            // The length is checked before.
-            reader: AnswerReader::new().with_max_bytes(usize::MAX),
-            max_bytes,
+            reader: AnswerReader::new(),
+            max_bytes: max_bytes.min(MOST_BYTES),
             names: names.cloned().collect(),
             required: required.map(str::to_owned).collect(),
             refuses_others: true,

@@ -13,7 +13,8 @@
 pub struct ServerLimits {
     /// The maximum length of a message, in bytes. The default is 4 MiB.
     pub message_bytes: usize,
-    /// The maximum length of the arguments of a call, in bytes of JSON. The default is 256 KiB.
+    /// The maximum length of the arguments of a call, in bytes of JSON. The default is 256 KiB,
+    /// which is also the most.
     pub argument_bytes: usize,
     /// The maximum number of thoughts in a session. The default is 10,000. In a session of
     /// `sequentialthinking`, the oldest thoughts are dropped if there are more, but remain counted.

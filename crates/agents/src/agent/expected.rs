@@ -88,7 +88,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Expected<T> {
                 instructions: [Format::Schema, Format::Text]
                     .map(|format| reader.instruction(format)),
                 schema: reader.schema(),
-                flat_schema: reader.flat_schema(),
+                flat_schema: reader.flat_schema().map(|schema| schema.to_string()),
             }),
             read: Arc::new(move |text| reader.read(text).map(|ReadAnswer { value, .. }| value)),
         }

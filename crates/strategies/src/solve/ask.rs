@@ -441,7 +441,10 @@ impl Question {
 
     fn keys(&self, format: Format) -> String {
         let reader = self.json_form().reader();
-        let mut keys = format!("Write one JSON object with these keys:\n{}", reader.description());
+        let mut keys = format!(
+            "Write one JSON object with these keys:\n{}",
+            reader.description()
+        );
 
         // Small models copy the example, so it is only used if no schema shows the structure.
         if format == Format::Json {

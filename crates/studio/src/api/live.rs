@@ -271,7 +271,7 @@ impl Live {
         let run_id = self.run.run_id.clone();
         let range = index..index.saturating_add(ENTRIES);
         let read = self.store().entries(&run_id, range).await?;
-        let first = self.store().entries(&run_id, ..1).await?;
+        let first = self.store().entries(&run_id, 0..1).await?;
         let current = match first.first().map(|first| &first.entry) {
             Some(Entry::Snapshot(snapshot)) => snapshot.steps,
             _ => 0,
