@@ -36,8 +36,8 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use cogwork::strategies::{
-    Branch, BranchId, BranchStatus, ParameterType, Session, SessionError, Stage, Strategy,
-    StrategyName, ThoughtDraft,
+    Branch, BranchId, BranchStatus, Mistyped, ParameterType, RefusedMove, Session, SessionError,
+    Stage, Strategy, StrategyName, ThoughtDraft,
 };
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -106,8 +106,12 @@ fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
     let mut session = Session::new(strategy.clone());
     for argument in stages {
         // Only the refusal is printed, so that the output is valid JSON.
-        if let Err(refusal) = session.think(draft(&strategy, argument)) {
-            println!("{}", serde_json::to_string_pretty(&refusal)?);
+        if let Err(error) = session.think(draft(&strategy, argument)) {
+            let shown = match &error {
+                SessionError::Refused(refusal) => refused(&strategy, refusal),
+                error => json!(error),
+            };
+            println!("{shown:#}");
             return Ok(false);
         }
     }
@@ -128,6 +132,35 @@ fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
     }
 
     Ok(true)
+}
+
+/// A refusal with its reason, and the parameters by what is wrong with them.
+fn refused(strategy: &Strategy, refusal: &RefusedMove) -> Value {
+    let reason = match strategy.stage(&refusal.attempted) {
+        Some(_) if !refusal.mistyped.is_empty() => "parameters",
+        Some(_) => "illegal_move",
+        None => "unknown_stage",
+    };
+    let faults = refusal.mistyped.iter();
+    let (missing, faults): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.found == "missing");
+    let (unknown, mistyped): (Vec<&Mistyped>, Vec<_>) = faults
+        .into_iter()
+        .partition(|fault| fault.expected == "nothing");
+    let names = |faults: &[&Mistyped]| -> Vec<String> {
+        faults.iter().map(|fault| fault.parameter.clone()).collect()
+    };
+
+    json!({
+        "kind": "refused",
+        "strategy": refusal.strategy,
+        "from": refusal.from,
+        "attempted": refusal.attempted,
+        "reason": reason,
+        "allowed": refusal.allowed,
+        "missing": names(&missing),
+        "mistyped": mistyped,
+        "unknown": names(&unknown),
+    })
 }
 
 /// `STAGE`, with placeholders, or `STAGE:key=value,…`.

@@ -104,7 +104,7 @@ pub use solve::{
 
 mod methods;
 pub use methods::{
-    ChainOfThoughtMethod, Evaluation, Linear, React, Rewoo, Scratchpad, Search, SelfAsk,
+    ChainOfThoughtMethod, Evaluator, Linear, React, Rewoo, Scratchpad, Search, SelfAsk,
     SelfConsistency, StepBack, TreeOfThoughts, Worth,
 };
 

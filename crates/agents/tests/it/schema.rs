@@ -79,6 +79,8 @@ fn it_takes_every_file_that_loads() {
     files.extend(yaml_files(&folder("../../examples/files")));
     assert!(files.len() >= 4);
 
+    // A suite of problems isn't a flow.
+    files.retain(|file| !file.ends_with("eval.yaml"));
     for file in files {
         loader.load(&file).unwrap();
         let instance = instance(&file).unwrap();

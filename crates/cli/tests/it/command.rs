@@ -393,6 +393,7 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
       run     Runs the flow of a file and prints its answer
       fork    Starts a new run from a step of a recorded one
       runs    Lists recorded runs, or what is recorded of one of them, with times in UTC
+      eval    Compares ways to ask on the problems of a suite, and prints a table
       trace   Makes a page of a run
       studio  Serves a page over recorded runs on this machine
       mcp     Serves reasoning tools to an assistant, over the Model Context Protocol (MCP)

@@ -63,7 +63,7 @@ fn the_servers_of_the_documents_start() {
     commands.retain(|arguments| !arguments.contains(&"--http"));
     commands.sort_unstable();
     commands.dedup();
-    assert!(commands.len() >= 4, "{commands:?}");
+    assert!(commands.len() >= 3, "{commands:?}");
 
     let folder = tempfile::tempdir().unwrap();
     for arguments in commands {

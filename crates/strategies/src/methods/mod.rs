@@ -21,7 +21,7 @@ pub use scratchpad::Scratchpad;
 pub use self_ask::SelfAsk;
 pub use self_consistency::SelfConsistency;
 pub use step_back::StepBack;
-pub use tree_of_thoughts::{Evaluation, Search, TreeOfThoughts, Worth};
+pub use tree_of_thoughts::{Evaluator, Search, TreeOfThoughts, Worth};
 
 use crate::{Method, StrategyName};
 

@@ -203,6 +203,7 @@ impl Form {
         if !form.is_wrapped() {
             form.fields = fields.first().copied().unwrap_or_default();
         }
+        // The fields have further names than the schema.
         form.words = Words::of(&form);
         form
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::join::{both, listed};
-use super::{Bounds, Choice, Form, Object, Property, Shape, Text};
+use super::{Bounds, Choice, Form, Object, Property, Shape, Text, Words};
 
 /// The name of the definition of a type that contains itself.
 const ROOT: &str = "Answer";
@@ -35,6 +35,7 @@ impl Form {
             let root = form.root.clone();
             form.definitions.insert(ROOT.to_owned(), root);
         }
+        form.words = Words::of(&form);
         form
     }
 }

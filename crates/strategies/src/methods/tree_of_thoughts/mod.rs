@@ -29,7 +29,7 @@ use crate::{Answer, Method, Solve, Stop, Strategy, StrategyName};
 /// | `approach_exploration` | the model: the approaches |
 /// | `branch_creation` | the method |
 /// | `branch_development` | the model, for all branches concurrently |
-/// | `branch_evaluation` | the model, for all branches concurrently, or a [function](Evaluation::check) |
+/// | `branch_evaluation` | the model, for all branches concurrently, or a [function](Evaluator::check) |
 /// | `branch_selection`, `continuation_decision` | the method |
 /// | `solution_formulation` | the model: the steps as a solution, and the answer |
 /// | `path_justification`, `final_response` | the method: the scores, and the answer |
@@ -75,7 +75,7 @@ pub struct TreeOfThoughts {
     /// The score below which a branch is pruned, from 0 to 10. The default is 2.
     pub threshold: f64,
     /// How branches are scored. By default, the model scores each branch once.
-    pub evaluation: Evaluation,
+    pub evaluation: Evaluator,
 }
 
 impl Default for TreeOfThoughts {
@@ -88,7 +88,7 @@ impl Default for TreeOfThoughts {
             proposals: 3,
             depth: 3,
             threshold: 2.0,
-            evaluation: Evaluation::Values(1),
+            evaluation: Evaluator::Values(1),
         }
     }
 }
@@ -119,7 +119,7 @@ pub enum Search {
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Evaluation {
+pub enum Evaluator {
     /// The model scores each branch separately, from 1 to 20 times, and the mean counts.
     Values(usize),
     /// The model compares the branches of a round, from 1 to 20 times, and votes for one of them.
@@ -134,16 +134,16 @@ pub enum Evaluation {
 
 type Check = Arc<dyn Fn(&str, &[&str]) -> Worth + Send + Sync>;
 
-impl Evaluation {
+impl Evaluator {
     /// Scores the branches with a function instead of the model.
     ///
     /// `check` is called with the problem, and with the approach followed by the steps. It must be
     /// deterministic.
     ///
     /// ```
-    /// use cogwork_strategies::{Evaluation, TreeOfThoughts, Worth};
+    /// use cogwork_strategies::{Evaluator, TreeOfThoughts, Worth};
     ///
-    /// let evaluation = Evaluation::check(|_problem, steps| match steps.last() {
+    /// let evaluation = Evaluator::check(|_problem, steps| match steps.last() {
     ///     Some(step) if step.ends_with("= 24") => Worth::solved(),
     ///     Some(step) if step.contains("left:") => Worth::new(5.0),
     ///     _ => Worth::hopeless(),
@@ -155,7 +155,7 @@ impl Evaluation {
     }
 }
 
-impl fmt::Debug for Evaluation {
+impl fmt::Debug for Evaluator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Values(times) => write!(f, "Values({times})"),

@@ -6,7 +6,7 @@ use cogwork_text::is_invisible;
 use serde_json::json;
 
 use super::questions::{self, Approach, Approaches, Judged};
-use super::{Evaluation, MOST, Search, TreeOfThoughts, Worth};
+use super::{Evaluator, MOST, Search, TreeOfThoughts, Worth};
 use crate::methods::shared::or;
 use crate::{AskProblem, BranchId, Solve, Stop, ThoughtDraft, ThoughtId};
 
@@ -175,14 +175,14 @@ impl Tree {
         leaves: &[Leaf],
     ) -> Result<Vec<Result<Judged, AskProblem>>, Stop> {
         let times = match &self.settings.evaluation {
-            Evaluation::Check(check) => {
+            Evaluator::Check(check) => {
                 let judged = leaves.iter().map(|leaf| {
                     let steps: Vec<&str> = leaf.steps.iter().map(String::as_str).collect();
                     Ok((check(cx.problem(), &steps), String::new()))
                 });
                 return Ok(judged.collect());
             }
-            Evaluation::Votes(times) if leaves.len() > 1 => {
+            Evaluator::Votes(times) if leaves.len() > 1 => {
                 let vote = questions::vote(leaves);
                 let vote = |number| vote.clone().with_name(format!("vote {number}"));
                 let votes = cx.ask_all(
@@ -192,8 +192,8 @@ impl Tree {
                 return Ok(questions::shares(&votes, leaves.len()));
             }
             // A single branch can't be compared.
-            Evaluation::Votes(_) => 1,
-            Evaluation::Values(times) => (*times).clamp(1, MOST),
+            Evaluator::Votes(_) => 1,
+            Evaluator::Values(times) => (*times).clamp(1, MOST),
         };
 
         let values = leaves.iter();

@@ -6,7 +6,7 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply, async_trait,
 };
 use cogwork_strategies::{
-    Call, Called, EndReason, Evaluation, Limits, Linear, Method, React, Rewoo, Scratchpad, Search,
+    Call, Called, EndReason, Evaluator, Limits, Linear, Method, React, Rewoo, Scratchpad, Search,
     SelfAsk, SessionLimit, Solver, StrategyName, TreeOfThoughts,
 };
 use cogwork_tools::{Tools, function};
@@ -289,7 +289,7 @@ async fn several_scores_of_a_branch_count_with_their_mean() {
     let method = TreeOfThoughts {
         proposals: 1,
         depth: 1,
-        evaluation: Evaluation::Values(3),
+        evaluation: Evaluator::Values(3),
         ..tree(Search::DepthFirst)
     };
     let (solver, _) = scripted(method, replies);

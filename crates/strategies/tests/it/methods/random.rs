@@ -12,7 +12,7 @@ use cogwork_llm::{
     ReplyFormat, ToolCall,
 };
 use cogwork_strategies::{
-    EndReason, Evaluation, Limit, Limits, Method, React, Scratchpad, Search, SelfAsk,
+    EndReason, Evaluator, Limit, Limits, Method, React, Scratchpad, Search, SelfAsk,
     SelfConsistency, Session, Solved, Solver, Solving, StrategyName, TreeOfThoughts,
 };
 use cogwork_tools::{ToolError, Tools, async_trait, function};
@@ -177,7 +177,7 @@ fn methods() -> Vec<Box<dyn Method>> {
         ..SelfConsistency::default()
     };
     let voting = TreeOfThoughts {
-        evaluation: Evaluation::Votes(3),
+        evaluation: Evaluator::Votes(3),
         threshold: 4.0,
         ..tree(Search::BreadthFirst { beam_width: 3 })
     };

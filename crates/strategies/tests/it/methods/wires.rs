@@ -7,7 +7,7 @@ use cogwork_llm::{
     ToolCall,
 };
 use cogwork_strategies::{
-    Evaluation, Method, Parameter, ParameterType, Scratchpad, Search, SelfAsk, SelfConsistency,
+    Evaluator, Method, Parameter, ParameterType, Scratchpad, Search, SelfAsk, SelfConsistency,
     Solver, StrategyName, TreeOfThoughts, Worth,
 };
 
@@ -348,11 +348,11 @@ fn with_a_tree() -> [Script; 7] {
     };
     let voting = TreeOfThoughts {
         depth: 1,
-        evaluation: Evaluation::Votes(3),
+        evaluation: Evaluator::Votes(3),
         ..tree(BROAD)
     };
     let checking = TreeOfThoughts {
-        evaluation: Evaluation::check(check),
+        evaluation: Evaluator::check(check),
         ..tree(BROAD)
     };
     [
