@@ -129,9 +129,6 @@ pub(crate) struct Mcp {
     /// A table of strategies in YAML, which `think` can follow in addition to the built-in ones.
     #[arg(long, value_name = "FILE")]
     pub(crate) strategies: Option<PathBuf>,
-    /// In `sequentialthinking`, refuse branches and revisions of thoughts that don't exist.
-    #[arg(long)]
-    pub(crate) strict: bool,
     /// Serve clients over HTTP at this address, at the path /mcp, instead of one over standard input and output. A port
     /// alone is one of 127.0.0.1. Connections are not encrypted.
     #[arg(long, value_name = "ADDR", value_parser = address)]

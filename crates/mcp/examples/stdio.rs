@@ -1,7 +1,7 @@
 //! A server over the standard input and output.
 //!
 //! ```console
-//! $ cargo run --package cogwork-mcp --example stdio -- [--data FOLDER] [--strict]
+//! $ cargo run --package cogwork-mcp --example stdio -- [--data FOLDER]
 //! ```
 
 use std::error::Error;
@@ -16,8 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     while let Some(argument) = arguments.next() {
         server = match argument.as_str() {
             "--data" => server.with_data(arguments.next().ok_or("--data needs a folder")?),
-            "--strict" => server.with_strict(true),
-            _ => return Err("expected --data FOLDER or --strict".into()),
+            _ => return Err("expected --data FOLDER".into()),
         };
     }
 

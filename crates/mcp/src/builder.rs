@@ -10,7 +10,6 @@ use crate::solve::SolveSettings;
 #[derive(Debug, Clone)]
 pub struct ServerBuilder {
     pub(crate) data: Option<PathBuf>,
-    pub(crate) is_strict: bool,
     pub(crate) limits: ServerLimits,
     pub(crate) strategies: Strategies,
     pub(crate) solve: SolveSettings,
@@ -25,7 +24,6 @@ impl ServerBuilder {
     pub(crate) fn new() -> Self {
         Self {
             data: None,
-            is_strict: false,
             limits: ServerLimits::default(),
             strategies: Strategies::default(),
             solve: SolveSettings::default(),
@@ -41,14 +39,6 @@ impl ServerBuilder {
     #[must_use]
     pub fn with_data(mut self, folder: impl Into<PathBuf>) -> Self {
         self.data = Some(folder.into());
-        self
-    }
-
-    /// Sets whether `sequentialthinking` refuses to revise, or to branch from, a thought that doesn't
-    /// exist. By default, it accepts them, as the original does.
-    #[must_use]
-    pub fn with_strict(mut self, is_strict: bool) -> Self {
-        self.is_strict = is_strict;
         self
     }
 

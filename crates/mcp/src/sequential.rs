@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use cogwork_text::{Name, OneLine};
+use cogwork_text::OneLine;
 use cogwork_tools::schemars::{self, JsonSchema};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ struct Answer {
 }
 
 /// Returns the tool.
-pub(crate) fn tool(store: SessionStore, is_strict: bool) -> ServerTool {
+pub(crate) fn tool(store: SessionStore) -> ServerTool {
     let mut tool = definition::<Call>(NAME, "Sequential Thinking", DESCRIPTION);
     // Some hosts send them as texts.
     for name in ["nextThoughtNeeded", "isRevision", "needsMoreThoughts"] {
@@ -106,17 +106,12 @@ pub(crate) fn tool(store: SessionStore, is_strict: bool) -> ServerTool {
     let arguments = arguments.ignoring_others();
     ServerTool::new(tool, move |given, caller| {
         let called = arguments.read(&given);
-        let recorded = called.map(|call| record(store.clone(), is_strict, call, caller));
+        let recorded = called.map(|call| record(store.clone(), call, caller));
         async move { response(&recorded?.await?) }
     })
 }
 
-async fn record(
-    store: SessionStore,
-    is_strict: bool,
-    call: Call,
-    caller: Caller,
-) -> Result<Answer, Failure> {
+async fn record(store: SessionStore, call: Call, caller: Caller) -> Result<Answer, Failure> {
     let Call {
         mut thought,
         session_id,
@@ -135,9 +130,6 @@ async fn record(
 
     let limits = store.limits;
     let change = move |history: &mut History| {
-        if is_strict {
-            history.check(&thought)?;
-        }
         history.add(&thought, limits.thoughts);
         Ok(changed(thought, history, &limits))
     };
@@ -181,15 +173,14 @@ impl Thought {
     }
 }
 
-/// The thoughts of a session without their texts: the number that the model gave to each, which
-/// several thoughts may have, and the branch.
+/// The branches of the thoughts of a session.
 ///
 /// If there are too many, the oldest ones are dropped. They remain counted.
 #[derive(Default)]
 struct History {
     /// The number of thoughts, including those that were dropped.
     total: u64,
-    kept: Vec<(u64, Option<String>)>,
+    kept: Vec<Option<String>>,
 }
 
 impl Recorded for History {
@@ -211,7 +202,7 @@ impl History {
     fn add(&mut self, thought: &Thought, most: usize) {
         let branch = thought.branch().map(|(id, _)| id.to_owned());
         self.total = self.total.saturating_add(1);
-        self.kept.push((thought.thought_number, branch));
+        self.kept.push(branch);
 
         let excess = self.kept.len().saturating_sub(most);
         self.kept.drain(..excess);
@@ -221,61 +212,11 @@ impl History {
     /// many, the first ones are left out.
     fn branches(&self, most: usize) -> Vec<String> {
         let mut known = HashSet::new();
-        let branches = self.kept.iter().filter_map(|(_, branch)| branch.as_ref());
+        let branches = self.kept.iter().flatten();
         let branches: Vec<_> = branches.filter(|branch| known.insert(*branch)).collect();
 
         let excess = branches.len().saturating_sub(most);
         branches.into_iter().skip(excess).cloned().collect()
-    }
-
-    /// Checks that what a thought refers to exists.
-    fn check(&self, thought: &Thought) -> Result<(), Failure> {
-        let named = [
-            (thought.revises_thought, "revisesThought"),
-            (thought.branch_from_thought, "branchFromThought"),
-        ];
-        for (number, name) in named {
-            self.check_number(number, name)?;
-        }
-
-        if thought.is_revision == Some(true) && thought.revises_thought.is_none() {
-            return Err(Failure::new(
-                "`isRevision` is true, so `revisesThought` is needed: the number of a thought",
-            ));
-        }
-        match &thought.branch_id {
-            Some(id) if thought.branch_from_thought.is_none() && !self.has_branch(id) => {
-                Err(Failure::new(format_args!(
-                    "`branchId`: there is no branch `{}`; set `branchFromThought` as well to start one",
-                    Name(id)
-                )))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn check_number(&self, number: Option<u64>, name: &str) -> Result<(), Failure> {
-        let Some(number) = number else {
-            return Ok(());
-        };
-        if self.kept.iter().any(|(kept, _)| *kept == number) {
-            return Ok(());
-        }
-
-        let expected = match self.kept.last() {
-            None => "there are no thoughts yet".to_owned(),
-            Some((last, _)) => {
-                format!("expected the number of a thought of this session; the last one is {last}")
-            }
-        };
-        Err(Failure::new(format_args!(
-            "`{name}`: there is no thought {number}; {expected}"
-        )))
-    }
-
-    fn has_branch(&self, id: &str) -> bool {
-        let mut branches = self.kept.iter().map(|(_, branch)| branch.as_deref());
-        branches.any(|branch| branch == Some(id))
     }
 }
 

@@ -108,7 +108,7 @@ fn built_in(
 ) -> Result<ServerTool, ServerError> {
     let store = store.clone();
     Ok(match name {
-        sequential::NAME => sequential::tool(store, settings.is_strict),
+        sequential::NAME => sequential::tool(store),
         guided::NAME => guided::tool(store),
         think::NAME => think::tool(store),
         think::MANAGE => think::manage_tool(store),

@@ -68,7 +68,7 @@ async fn serve(
 }
 
 async fn open(arguments: &Mcp) -> Result<Server, String> {
-    let mut builder = Server::builder().with_strict(arguments.strict);
+    let mut builder = Server::builder();
 
     if !arguments.memory {
         builder = builder.with_data(data::folder(arguments.data.as_deref())?);

@@ -15,7 +15,7 @@ use crate::{
 /// Calculates with named variables until they contain the result (Nye et al. 2021).
 ///
 /// The model is called once for the initial values and once for each step. It isn't called for the
-/// result if the result is [a variable](Self::result). A step only needs to set the variables
+/// result if the result is a variable. A step only needs to set the variables
 /// that change; each thought of `state_tracking` contains all of them. If a value is of the wrong
 /// type or a variable is unknown, the model is asked again. There can be up to 64 variables with 64
 /// KiB of JSON in total.

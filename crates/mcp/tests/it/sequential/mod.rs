@@ -11,5 +11,4 @@ mod bounds;
 mod coercions;
 mod original;
 mod sessions;
-mod strict;
 mod support;
