@@ -22,7 +22,8 @@ pub(crate) async fn click_every_control(browser: &Browser) -> Result<usize> {
                  node.checkVisibility() && !node.closest('dialog:not([open])') && !window.seen.has(name(node)));
              document.querySelector('[data-next]')?.removeAttribute('data-next');
              if (!next) return false;
-             window.seen.add(name(next));
+             window.last = name(next);
+             window.seen.add(window.last);
              next.dataset.next = 'true';
              next.scrollIntoView({{ block: 'center' }});
              return true;"
@@ -31,7 +32,11 @@ pub(crate) async fn click_every_control(browser: &Browser) -> Result<usize> {
             return Ok(clicked);
         }
 
-        let control = browser.client().find(Locator::Css("[data-next]")).await?;
+        // A list that is read again replaces its controls.
+        let Ok(control) = browser.client().find(Locator::Css("[data-next]")).await else {
+            browser.run("window.seen.delete(window.last)").await?;
+            continue;
+        };
         control.click().await?;
         clicked += 1;
         browser
