@@ -21,6 +21,11 @@ pub(crate) struct Run {
 /// Returns the calls of a run that are on record: the completed `run` entries of its invocation.
 pub(crate) async fn of_run(server: &Server, run: &Run) -> Result<Record> {
     let id = &run.invocation_id;
+    if id.is_empty() {
+        // It hasn't started yet.
+        return Ok(Record::new());
+    }
+
     let query = format!(
         "select name, raw, entry_lite_json as entry from sys_journal \
          where id = '{id}' and entry_type in ('Command: Run', 'Notification: Run')"
