@@ -2,6 +2,7 @@
 
 mod command;
 mod debugging;
+mod eval;
 mod forks;
 mod hostile_places;
 #[cfg(feature = "mcp")]
