@@ -9,7 +9,7 @@ use cogwork_benches::{
     BoxError, Make, criterion, database, files, finish, print, ratio, run_timed, runtime, texts,
 };
 use cogwork_flow::Flow;
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::engine::MemoryJournal;
 use criterion::{BenchmarkId, Throughput};
 use tempfile::tempdir;
 use tokio::runtime::Runtime;

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cogwork_flow::journal::IntoJournal;
+use cogwork_flow::engine::IntoJournal;
 use cogwork_flow::{Action, Flow, from_phases};
 use cogwork_journal::Store;
 use tempfile::TempDir;

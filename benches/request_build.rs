@@ -8,9 +8,9 @@ use std::time::Duration;
 use cogwork_benches::{
     BoxError, Canned, criterion, nested_plan, print, ratio, reply, runtime, thinker, timed,
 };
-use cogwork_cot::{
-    ChainOfThought, CotError, Node, Prompts, Reasoning, ScriptedClient, Turn, TurnOutcome,
-};
+use cogwork_cot::{ChainOfThought, CotError, Prompts, Reasoning, Turn, TurnOutcome};
+use cogwork_flow::Node;
+use cogwork_llm::ScriptedClient;
 use criterion::{BatchSize, BenchmarkId, Throughput};
 
 const PROBLEM: &str =

@@ -1,10 +1,9 @@
 //! Plans, replies and a client of the sizes that models produce.
 
-use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, Limits, LlmClient, LlmError, Reply, Usage,
-    async_trait,
-};
+use cogwork_cot::{ChainOfThought, Reply};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Usage, async_trait};
 use cogwork_plan::{Plan, Step};
+use cogwork_typed::ask::Limits;
 
 /// A client that gives the same reply to every request, at once.
 pub struct Canned(ChatResponse);

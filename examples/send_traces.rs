@@ -26,10 +26,11 @@
 use std::env;
 use std::error::Error;
 
-use cogwork::cot::{ChainOfThought, Reasoning, ToolError, Tools, function};
+use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::{Action, Flow, Node, from_fn};
-use cogwork::llm::Tracing;
+use cogwork::llm::layers::Tracing;
 use cogwork::tools::schemars::{self, JsonSchema};
+use cogwork::tools::{ToolError, Tools, function};
 use cogwork_quickstart::{RuleBasedClient, calculate};
 use opentelemetry::trace::{SpanId, TracerProvider};
 use opentelemetry_sdk::Resource;

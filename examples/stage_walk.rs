@@ -35,10 +35,11 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use cogwork::strategies::{
-    Branch, BranchId, BranchStatus, Mistyped, ParameterType, RefusedMove, Session, SessionError,
-    Stage, Strategy, StrategyName, ThoughtDraft,
+use cogwork::strategies::session::{
+    Branch, BranchId, BranchStatus, RefusedMove, Session, SessionError, ThoughtDraft,
 };
+use cogwork::strategies::table::{Mistyped, ParameterType};
+use cogwork::strategies::{Stage, Strategy, StrategyName};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 

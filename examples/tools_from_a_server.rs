@@ -32,9 +32,10 @@ use std::env;
 use std::error::Error;
 use std::io::{BufRead, stdin};
 
-use cogwork::agents::{Agent, FlowState, Tools};
+use cogwork::agents::{Agent, FlowState};
 use cogwork::flow::Flow;
 use cogwork::llm::{ChatResponse, ScriptedClient, ToolCall};
+use cogwork::tools::Tools;
 use cogwork::tools::mcp::McpServer;
 use serde_json::{Value, json};
 

@@ -13,11 +13,8 @@
 
 use std::error::Error;
 
-use cogwork::agents::{Agent, FlowState};
-use cogwork::llm::{ScriptedClient, ToolCall};
+use cogwork::llm::ToolCall;
 use cogwork::prelude::*;
-use cogwork::tools::{ToolError, Tools, function};
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 // --- core ---

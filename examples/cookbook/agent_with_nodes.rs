@@ -12,10 +12,7 @@
 
 use std::error::Error;
 
-use cogwork::flow::BuildError;
-use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 // --- core ---

@@ -16,8 +16,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork::flow::{Backoff, Batch, BuildError, from_exec_with};
-use cogwork::llm::{LlmErrorKind, ScriptedClient};
+use cogwork::llm::LlmErrorKind;
 use cogwork::prelude::*;
 
 // --- core ---

@@ -19,8 +19,6 @@
 
 use std::error::Error;
 
-use cogwork::flow::{BuildError, Proceeded, Wait};
-use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
 use cogwork::typed::ChatMemory;
 

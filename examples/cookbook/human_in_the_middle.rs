@@ -17,8 +17,6 @@ use std::error::Error;
 use std::mem;
 use std::sync::Arc;
 
-use cogwork::flow::{BuildError, Proceeded, Wait};
-use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
 
 // --- core ---

@@ -14,10 +14,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use cogwork::flow::BuildError;
-use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 // --- core ---

@@ -13,8 +13,6 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 
-use cogwork::flow::{Batch, BoxError, BuildError, from_exec_with};
-use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
 
 // --- core ---

@@ -15,8 +15,6 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use cogwork::flow::{Batch, BuildError, from_exec_with};
-use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -24,8 +24,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use cogwork::flow::BuildError;
-use cogwork::llm::{HashedNgrams, ScriptedClient};
+use cogwork::llm::embedding::HashedNgrams;
 use cogwork::prelude::*;
 use cogwork::recall::{Indexer, Query, Recalled, VectorMemory};
 

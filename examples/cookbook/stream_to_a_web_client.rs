@@ -30,7 +30,7 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use cogwork::llm::{ScriptedClient, ScriptedReply};
+use cogwork::llm::ScriptedReply;
 use cogwork::prelude::*;
 use futures_util::StreamExt;
 use serde_json::Value;

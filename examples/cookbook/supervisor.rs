@@ -12,8 +12,6 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use cogwork::flow::BuildError;
-use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
 
 // --- core ---

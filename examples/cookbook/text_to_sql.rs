@@ -18,12 +18,9 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use cogwork::flow::{BoxError, BuildError};
-use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
-use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::task::spawn_blocking;
 

@@ -15,8 +15,7 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::sync::Arc;
 
-use cogwork::flow::{BuildError, RunError};
-use cogwork::llm::ScriptedClient;
+use cogwork::flow::RunError;
 use cogwork::prelude::*;
 use tokio::sync::{Mutex, mpsc};
 

@@ -22,10 +22,8 @@
 
 use std::error::Error;
 
-use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
 use cogwork::typed::{Answered, AskError};
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 // --- core ---

@@ -17,8 +17,6 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork::flow::{Backoff, Batch, BuildError, from_exec_with};
-use cogwork::llm::ScriptedClient;
 use cogwork::prelude::*;
 
 // --- core ---

@@ -176,10 +176,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_cot::{
-    Backoff, ChainOfThought, ConsoleReporter, LlmClient, OpenAiClient, Reasoning, Retry,
-};
-use cogwork_flow::CancellationToken;
+use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning};
+use cogwork_flow::{Backoff, CancellationToken};
+use cogwork_llm::layers::Retry;
+use cogwork_llm::{LlmClient, OpenAiClient};
 use cogwork_quickstart::RuleBasedClient;
 
 const PROBLEM: &str =

@@ -8,8 +8,9 @@
 
 use std::error::Error;
 
-use cogwork::cot::{ChainOfThought, Plan, Reasoning, Reply, Step};
+use cogwork::cot::{ChainOfThought, Reasoning, Reply};
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
+use cogwork::plan::{Plan, Step};
 
 struct WordCounter;
 

@@ -16,9 +16,8 @@ use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use cogwork::flow::journal::Journal;
-use cogwork::flow::{BuildError, Flow, from_phases};
-use cogwork::journal::{Fork, RunJournal, Store};
+use cogwork::flow::engine::Journal;
+use cogwork::journal::{Fork, RunJournal};
 use cogwork::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -30,7 +30,10 @@
 use std::error::Error;
 
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
-use cogwork::strategies::{BranchStatus, Limits, Search, Solved, Solver, TreeOfThoughts};
+use cogwork::strategies::methods::{Search, TreeOfThoughts};
+use cogwork::strategies::session::BranchStatus;
+use cogwork::strategies::{Solved, Solver};
+use cogwork::typed::ask::Limits;
 use num_rational::Rational64;
 
 #[tokio::main(flavor = "current_thread")]

@@ -38,9 +38,11 @@
 use std::error::Error;
 
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, Role, async_trait};
-use cogwork::strategies::{Limits, React, Solver};
+use cogwork::strategies::Solver;
+use cogwork::strategies::methods::React;
 use cogwork::tools::schemars::JsonSchema;
 use cogwork::tools::{ToolError, Tools, function};
+use cogwork::typed::ask::Limits;
 use serde::Deserialize;
 
 #[tokio::main(flavor = "current_thread")]

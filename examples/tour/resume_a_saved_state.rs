@@ -10,7 +10,8 @@
 
 use std::error::Error;
 
-use cogwork::cot::{ChainOfThought, CutShort, Limits, Reasoning};
+use cogwork::cot::{ChainOfThought, CutShort, Reasoning};
+use cogwork::typed::ask::Limits;
 use cogwork_quickstart::RuleBasedClient;
 
 #[tokio::main(flavor = "current_thread")]

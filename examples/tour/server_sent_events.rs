@@ -26,8 +26,9 @@ use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
-use cogwork::cot::{ChainOfThought, LlmClient, Plan, Reasoning, Reply, ScriptedClient, Step};
-use cogwork::llm::ScriptedReply;
+use cogwork::cot::{ChainOfThought, Reasoning, Reply};
+use cogwork::llm::{LlmClient, ScriptedClient, ScriptedReply};
+use cogwork::plan::{Plan, Step};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};

@@ -46,7 +46,8 @@
 use std::error::Error;
 
 use cogwork::llm::ScriptedClient;
-use cogwork::strategies::{React, Search, Solved, Solver, TreeOfThoughts};
+use cogwork::strategies::methods::{React, Search, TreeOfThoughts};
+use cogwork::strategies::{Solved, Solver};
 use cogwork::tools::schemars::JsonSchema;
 use cogwork::tools::{ToolError, Tools, function};
 use serde::Deserialize;

@@ -16,10 +16,10 @@
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cogwork::cot::{
-    ChainOfThought, OpenAiClient, Plan, Reasoning, ReasoningEvent, Reply, Reporter, Step,
-};
-use cogwork::flow::{EventKind, events};
+use cogwork::cot::{ChainOfThought, Reasoning, ReasoningEvent, Reply, Reporter};
+use cogwork::flow::watch::{EventKind, events};
+use cogwork::llm::OpenAiClient;
+use cogwork::plan::{Plan, Step};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

@@ -35,12 +35,11 @@ use std::env;
 use std::error::Error;
 use std::fs;
 
-use cogwork::cot::{
-    ChainOfThought, Reasoning, ReasoningEvent, ToolApproval, ToolError, Tools, function,
-};
+use cogwork::cot::{ChainOfThought, Reasoning, ReasoningEvent};
 use cogwork::flow::{Flow, Paused, Proceeded};
 use cogwork::journal::Store;
 use cogwork::tools::schemars::{self, JsonSchema};
+use cogwork::tools::{ToolApproval, ToolError, Tools, function};
 use cogwork_quickstart::{RuleBasedClient, calculate};
 use serde::Deserialize;
 

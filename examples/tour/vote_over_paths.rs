@@ -30,7 +30,8 @@
 use std::error::Error;
 
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
-use cogwork::strategies::{SelfConsistency, Solver};
+use cogwork::strategies::Solver;
+use cogwork::strategies::methods::SelfConsistency;
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {

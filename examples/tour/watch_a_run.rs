@@ -24,9 +24,8 @@ use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use cogwork::flow::{
-    Action, Backoff, Branches, BuildError, EventKind, Flow, Node, events, from_fn, from_phases,
-};
+use cogwork::flow::watch::{EventKind, events};
+use cogwork::flow::{Action, Backoff, Branches, BuildError, Flow, Node, from_fn, from_phases};
 
 #[derive(Default)]
 struct Article {

@@ -9,11 +9,13 @@
 //! Each target is a function here, so that `cargo test` runs it too, over texts of its own.
 
 use cogwork_agents::Loader;
-use cogwork_cot::{Reading, RepairKind, ReplyReader};
+use cogwork_cot::{Reading, ReplyReader};
 use cogwork_llm::ScriptedClient;
 use cogwork_plan::Plan;
-use cogwork_strategies::{Format, Limits, Session, Solver, Strategies, StrategyName};
+use cogwork_strategies::session::Session;
+use cogwork_strategies::{Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
+use cogwork_typed::ask::{Format, Limits, RepairKind};
 
 pub mod readers;
 mod typed;

@@ -4,7 +4,10 @@ use std::sync::LazyLock;
 
 use cogwork_agents::Loader;
 use cogwork_cot::{Prompts, Reasoning, ReplyReader};
-use cogwork_strategies::{Ask, Format, Parameter, ParameterType, Session, Strategies};
+use cogwork_strategies::session::Session;
+use cogwork_strategies::table::{Parameter, ParameterType};
+use cogwork_strategies::{Ask, Strategies};
+use cogwork_typed::ask::Format;
 
 use crate::typed;
 

@@ -96,10 +96,6 @@ mod quote;
 mod schema;
 mod yaml;
 
-pub use cogwork_thinking::{Recall, Registry, Report};
-pub use cogwork_tools::{ToolApproval, Tools};
-pub use cogwork_typed::ask::{Spent, ToolUse, Try};
-
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -170,9 +170,9 @@ impl Loader {
     /// node and the client. By default, clients are used as they are.
     ///
     /// ```
-    /// use std::sync::Arc;
     /// use cogwork_agents::Loader;
-    /// use cogwork_llm::Cache;
+    /// use cogwork_llm::layers::Cache;
+    /// use std::sync::Arc;
     ///
     /// let loader = Loader::new().with_client_wrapper(|_, client| Arc::new(Cache::new(client)));
     /// # let _ = loader;

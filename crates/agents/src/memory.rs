@@ -5,9 +5,8 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use cogwork_text::files::FileId;
-use cogwork_thinking::{
-    Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, async_trait,
-};
+use cogwork_thinking::async_trait;
+use cogwork_thinking::memory::{Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::OnceCell;

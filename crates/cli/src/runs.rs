@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cogwork_flow::journal::Entry;
+use cogwork_flow::engine::Entry;
 use cogwork_journal::{RecordedEntry, RunStatus, RunSummary, Store, StoreError};
 use cogwork_text::{Name, OneLine};
 

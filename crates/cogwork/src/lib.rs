@@ -12,7 +12,6 @@
 //! # #[cfg(feature = "cot")]
 //! # {
 //! use cogwork::prelude::*;
-//! use cogwork::llm::ScriptedClient;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -95,8 +94,13 @@ pub use cogwork_llm::async_trait;
 /// use cogwork::prelude::*;
 /// ```
 pub mod prelude {
-    pub use cogwork_flow::{Action, Backoff, Flow, Node, from_fn, from_phases, from_phases_with};
-    pub use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, async_trait};
+    pub use cogwork_flow::{
+        Action, Backoff, Batch, BoxError, Branches, BuildError, Each, Flow, Node, Proceeded, Wait,
+        from_exec, from_exec_with, from_fn, from_phases, from_phases_with,
+    };
+    pub use cogwork_llm::{
+        ChatRequest, ChatResponse, LlmClient, LlmError, Message, ScriptedClient, async_trait,
+    };
     pub use cogwork_plan::{Plan, Status, Step};
 
     #[cfg(feature = "cot")]
@@ -111,8 +115,20 @@ pub mod prelude {
     #[cfg(feature = "strategies")]
     pub use cogwork_strategies::{Solver, StrategyName};
 
+    // `#[derive(JsonSchema)]` needs the name of its crate, too.
+    #[cfg(feature = "tools")]
+    pub use cogwork_tools::schemars::{self, JsonSchema};
+    #[cfg(feature = "tools")]
+    pub use cogwork_tools::{ToolError, Tools, function};
+
     #[cfg(feature = "typed")]
-    pub use cogwork_typed::Model;
+    pub use cogwork_typed::{Model, ask::Limits};
+
+    #[cfg(feature = "agents")]
+    pub use cogwork_agents::{Agent, FlowState};
+
+    #[cfg(feature = "journal")]
+    pub use cogwork_journal::Store;
 }
 
 /// The code in the README, compiled and run as a doctest.

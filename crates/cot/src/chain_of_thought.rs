@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::{Action, Flow};
-use cogwork_llm::{Capability, ChatRequest, LlmClient};
+use cogwork_llm::backend::Capability;
+use cogwork_llm::{ChatRequest, LlmClient};
 use cogwork_tools::Tools;
 use cogwork_typed::ask::{Limits, RefusedFormats};
 
-use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter};
+use crate::{EarlyEnd, History, Prompts, Reading, Reasoning, Reporter};
+use cogwork_typed::ask::Format;
 
 /// A node that reasons step by step: in each turn, the model judges its last thought, does the next
 /// step of the plan, and returns the updated plan, until it reaches a conclusion.
@@ -37,7 +39,9 @@ use crate::{EarlyEnd, Format, History, Prompts, Reading, Reasoning, Reporter};
 /// Inside a flow over a custom state:
 ///
 /// ```
-/// use cogwork_cot::{Action, BuildError, ChainOfThought, Flow, LlmClient, Node, Reasoning, from_fn};
+/// use cogwork_cot::{ChainOfThought, Reasoning};
+/// use cogwork_flow::{Action, BuildError, Flow, Node, from_fn};
+/// use cogwork_llm::LlmClient;
 ///
 /// struct App { question: Reasoning, answer: String }
 ///
@@ -187,7 +191,7 @@ impl ChainOfThought {
     /// Sets the tools that the model may call within a turn, before it gives its reply. By default,
     /// there are none.
     ///
-    /// If the client supports [tools](cogwork_llm::Capability::Tools), their definitions are part
+    /// If the client supports [tools](cogwork_llm::backend::Capability::Tools), their definitions are part
     /// of the request, and calls and results are messages of the conversation. Otherwise, the
     /// prompts describe the tools, and the model writes the list `tool_calls` instead of a plan.
     ///
@@ -235,7 +239,7 @@ impl ChainOfThought {
     /// The run needs a journal. At each such call, it [pauses](cogwork_flow::RunError::paused) with
     /// an event of its own, such as `approve delete 1.1 at app/think#2.1`: the first call of the
     /// first reply of the turn, and the step. The reason of the pause contains the input. The
-    /// answer is a [`ToolApproval`](crate::ToolApproval), or `true` or `false`. The model reads a
+    /// answer is a [`ToolApproval`](cogwork_tools::ToolApproval), or `true` or `false`. The model reads a
     /// refusal as the error of the call. Nobody is asked about a call that cannot be made because
     /// its input isn't an object.
     ///

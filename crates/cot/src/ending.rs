@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Limit, Trace};
+use crate::Trace;
+use cogwork_typed::ask::Limit;
 
 /// How a limit ended a reasoning.
 ///

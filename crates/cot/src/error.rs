@@ -1,12 +1,13 @@
 use std::error::Error;
 use std::fmt;
 
-use cogwork_flow::journal::CannotWait;
+use cogwork_flow::engine::CannotWait;
 use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, ReplyExcerpt};
 use cogwork_tools::ToolError;
 
-use crate::{Limit, ReplyProblem, TextError, Trace};
+use crate::{ReplyProblem, TextError, Trace};
+use cogwork_typed::ask::Limit;
 
 /// An error of a turn.
 ///

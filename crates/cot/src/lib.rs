@@ -6,7 +6,8 @@
 //! ```
 //!
 //! ```
-//! use cogwork_cot::{ChainOfThought, Reasoning, ScriptedClient};
+//! use cogwork_cot::{ChainOfThought, Reasoning};
+//! use cogwork_llm::ScriptedClient;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -32,13 +33,13 @@
 //! | to … | use |
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
-//! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`Spent`], [`TextError`] |
-//! | have the server hold replies to their form | [`Format`], [`FormatRefusal`] |
-//! | limit a run, and see why it ended | [`Limits`], [`Limit`], [`CutShort`], [`CotError`] |
+//! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`cogwork_typed::ask::Spent`], [`TextError`] |
+//! | have the server hold replies to their form | [`cogwork_typed::ask::Format`] |
+//! | limit a run, and see why it ended | [`cogwork_typed::ask::Limits`], [`CutShort`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
-//! | let the model call tools | [`ChainOfThought::with_tools`], [`Tools`], [`ToolCallRecord`], [`ToolApproval`] |
+//! | let the model call tools | [`ChainOfThought::with_tools`], [`cogwork_tools::Tools`], [`ToolCallRecord`] |
 //! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningStream`], [`ReasoningEvent`] |
-//! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`Repair`], [`Reply`], [`ReplyProblem`] |
+//! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`cogwork_typed::ask::Repair`], [`Reply`], [`ReplyProblem`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -92,25 +93,6 @@ pub use error::CotError;
 
 mod text_error;
 pub use text_error::TextError;
-
-pub use cogwork_typed::ask::{
-    Format, FormatRefusal, Limit, Limits, Repair, RepairKind, Spent, Try,
-};
-pub use cogwork_typed::{AnswerProblemKind, Growth};
-
-// What users of the node need from other crates.
-pub use cogwork_flow::{
-    Action, Backoff, BuildError, Ended, Flow, FlowBuilder, Node, Phase, Run, RunError, Stepped,
-    from_fn, from_phases,
-};
-#[cfg(feature = "http")]
-pub use cogwork_llm::{AnthropicClient, OllamaClient, OpenAiClient};
-pub use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, Retry,
-    Role, ScriptedClient, ToolCall, Usage, async_trait,
-};
-pub use cogwork_plan::{Plan, Status, Step};
-pub use cogwork_tools::{Tool, ToolApproval, ToolError, Tools, function};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(all(doctest, feature = "console", feature = "http"))]

@@ -88,7 +88,9 @@ impl Reasoning {
     /// They aren't serialised: if a saved state is resumed, set them again.
     ///
     /// ```
-    /// use cogwork_cot::{ChainOfThought, Limits, Reasoning, ScriptedClient};
+    /// use cogwork_cot::{ChainOfThought, Reasoning};
+    /// use cogwork_llm::ScriptedClient;
+    /// use cogwork_typed::ask::Limits;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

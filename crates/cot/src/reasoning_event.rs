@@ -5,7 +5,8 @@ use cogwork_plan::{Change, Plan};
 use cogwork_typed::ask::{Format, Repair, Spent};
 use serde::{Serialize, Serializer};
 
-use crate::{CotError, CutShort, Limit, Reasoning, Thought};
+use crate::{CotError, CutShort, Reasoning, Thought};
+use cogwork_typed::ask::Limit;
 
 /// The source of these events, in the events of a run.
 pub(crate) const SOURCE: &str = "reasoning";
@@ -14,7 +15,7 @@ pub(crate) const SOURCE: &str = "reasoning";
 ///
 /// A [`ReasoningStream`](crate::ReasoningStream) returns these events, and a
 /// [`Reporter`](crate::Reporter) receives them. Inside a larger flow, they are the
-/// [reports](cogwork_flow::EventKind::Reported) with the source `reasoning` in the events of the run;
+/// [reports](cogwork_flow::watch::EventKind::Reported) with the source `reasoning` in the events of the run;
 /// only `retrying`, `lost` and `ended` are events of the run itself there. A reporter doesn't receive
 /// `retrying` and `lost`, and only a reporter receives `working`, `reply_piece` and `stopped`.
 ///

@@ -2,7 +2,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use cogwork_flow::{Event, EventKind, Finished, Flow, Run, RunItem, RunStream};
+use cogwork_flow::watch::{Event, EventKind, RunItem, RunStream};
+use cogwork_flow::{Finished, Flow, Run};
 use futures_util::{Stream, StreamExt};
 
 use crate::{ChainOfThought, Reasoning, ReasoningEvent};
@@ -13,7 +14,8 @@ use crate::{ChainOfThought, Reasoning, ReasoningEvent};
 /// dropping the stream cancels it; see [`RunStream`], which does the work.
 ///
 /// ```
-/// use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent, ScriptedClient};
+/// use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent};
+/// use cogwork_llm::ScriptedClient;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,6 +1,6 @@
 //! Decides whether a reply can be used, and builds the complaint if it can't.
 
-use cogwork_flow::journal::CannotWait;
+use cogwork_flow::engine::CannotWait;
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError, Message};
 use cogwork_typed::ask::{AskLog, Format, Limit, Meter, Policy, Repair, Verdict};
 use cogwork_typed::{AnswerProblemKind, GrowingText, Growth};

@@ -2,7 +2,8 @@ use cogwork_plan::Plan;
 use cogwork_typed::ask::{Format, FormatRefusal, Spent, Try};
 use serde::{Deserialize, Serialize};
 
-use crate::{Repair, Reply, ToolCallRecord};
+use crate::{Reply, ToolCallRecord};
+use cogwork_typed::ask::Repair;
 
 /// The result of one turn, and how it was reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

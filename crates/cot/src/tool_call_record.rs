@@ -7,7 +7,7 @@ use cogwork_llm::ToolCall;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolCallRecord {
-    /// The number of the [try](crate::Try) whose reply requested the call, from 1.
+    /// The number of the [try](cogwork_typed::ask::Try) whose reply requested the call, from 1.
     pub after_try: u32,
     /// The name of the tool, as the model wrote it.
     pub name: String,

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use cogwork_flow::journal::{CannotWait, scoped_event, wait_for};
-use cogwork_flow::note;
-use cogwork_llm::{ChatResponse, Message, ResponseLimits, ToolCall};
+use cogwork_flow::engine::{CannotWait, scoped_event, wait_for};
+use cogwork_flow::watch::note;
+use cogwork_llm::backend::ResponseLimits;
+use cogwork_llm::{ChatResponse, Message, ToolCall};
 use cogwork_text::{Escaped, Name};
 use cogwork_tools::{ToolApproval, ToolError};
 use cogwork_typed::AnswerProblemKind;

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_flow::{Action, Node, Operation};
+use cogwork_flow::engine::Operation;
+use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, Messages, ToolChoice};
 use cogwork_plan::{Plan, Status};
 use cogwork_typed::ask::{Asking, Format, Meter, Reserve, Unanswered};
@@ -14,9 +15,8 @@ use crate::error::Kind;
 use crate::open_steps::open_steps;
 use crate::replies::Replies;
 use crate::reply::fits;
-use crate::{
-    ChainOfThought, CotError, CutShort, Limit, Read, Reasoning, ReasoningEvent, Thought, Trace,
-};
+use crate::{ChainOfThought, CotError, CutShort, Read, Reasoning, ReasoningEvent, Thought, Trace};
+use cogwork_typed::ask::Limit;
 
 /// The input of `exec` for one turn: what was read from the state.
 #[derive(Debug, Clone)]

@@ -3,13 +3,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::check::{Edge, check};
+use crate::draw::GraphNodeKind;
 use crate::execute::node::NodeVisit;
 use crate::execute::visit::Visit;
 use crate::places::items::BatchVisit;
 use crate::places::subflow::Subflow;
 use crate::places::wait::Sleep;
 use crate::wiring::{Inside, Place, Wiring};
-use crate::{Action, Batch, Branches, BuildError, Each, Flow, GraphNodeKind, Node, Wait};
+use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Wait};
 
 /// A builder that connects nodes by name. Created by [`Flow::builder`].
 ///

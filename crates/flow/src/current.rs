@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::execute::named_step::NamedStep;
 use crate::execute::recorder::Calls;
-use crate::{EventKind, spans};
+use crate::spans;
+use crate::watch::EventKind;
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
@@ -61,13 +62,13 @@ fn step() -> Option<NamedStep> {
 }
 
 /// Returns whether the events of the current run are read, so that preparing a
-/// [`report_from`](crate::report_from) is worth its cost. Outside of a node, returns `false`.
+/// [`report_from`](crate::watch::report_from) is worth its cost. Outside of a node, returns `false`.
 pub fn is_watched() -> bool {
     step().is_some_and(|step| step.is_watched(false))
 }
 
 /// Returns whether anyone follows texts of the current run while they grow, so that preparing a
-/// [`report_growth`](crate::report_growth) is worth its cost. Outside of a node, returns `false`.
+/// [`report_growth`](crate::watch::report_growth) is worth its cost. Outside of a node, returns `false`.
 pub fn is_followed() -> bool {
     step().is_some_and(|step| step.is_watched(true))
 }
@@ -84,15 +85,16 @@ pub(crate) fn calls() -> Option<Arc<Calls>> {
     of_current(|current| current.calls.clone())
 }
 
-/// Emits an [`EventKind::Noted`](crate::EventKind::Noted) event from inside any phase of a node, for
+/// Emits an [`EventKind::Noted`](crate::watch::EventKind::Noted) event from inside any phase of a node, for
 /// example with the next chunk of a stream or the progress of the work. The closure isn't called
 /// outside of a node, or if the run isn't watched.
 ///
 /// Notes aren't recorded. A replay calls `prep` and `post` again, but not `exec`, so it repeats the
-/// notes of the former only. To emit values of other types, use [`report_from`](crate::report_from).
+/// notes of the former only. To emit values of other types, use [`report_from`](crate::watch::report_from).
 ///
 /// ```
-/// use cogwork_flow::{EventKind, Flow, events, from_phases, note};
+/// use cogwork_flow::watch::{EventKind, events, note};
+/// use cogwork_flow::{Flow, from_phases};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -122,7 +124,7 @@ pub fn note(text: impl FnOnce() -> String) {
 }
 
 /// Emits a note with the next piece of a text that a later event contains as a whole, such as a
-/// streamed reply. [Recorders](crate::Observer) don't get it unless they follow texts while they
+/// streamed reply. [Recorders](crate::watch::Observer) don't get it unless they follow texts while they
 /// grow. Otherwise, this is the same as [`note`].
 pub fn note_growth(text: impl FnOnce() -> String) {
     emit_note(true, text);
@@ -147,11 +149,11 @@ fn emit_note(is_growth: bool, text: impl FnOnce() -> String) {
 /// The key is the same in every attempt, and also when the run is resumed after a crash during the
 /// call. Call this function inside `exec` itself, before spawning tasks. Returns `None` outside of
 /// `exec`, and in a run without a journal, because the ids and step numbers of such a run start
-/// over each time. Inside [`journal::recorded`](crate::journal::recorded), it is the key of that
+/// over each time. Inside [`journal::recorded`](crate::engine::recorded), it is the key of that
 /// call, which differs in each attempt at the step.
 ///
 /// ```
-/// use cogwork_flow::journal::MemoryJournal;
+/// use cogwork_flow::engine::MemoryJournal;
 /// use cogwork_flow::{Flow, from_phases, idempotency_key};
 ///
 /// # #[tokio::main(flavor = "current_thread")]

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use cogwork_text::Name;
 
+use crate::engine::StepName;
 use crate::execute::failure::{Failed, Failure, Stopped};
-use crate::{BoxError, Paused, Phase, StepName};
+use crate::nodes::Phase;
+use crate::{BoxError, Paused};
 
 /// The error of a run that stopped before its end: the reason and the location.
 ///
@@ -20,7 +22,8 @@ use crate::{BoxError, Paused, Phase, StepName};
 /// `prep` and `post` of the failed node made before the error.
 ///
 /// ```
-/// use cogwork_flow::{Flow, Phase, from_fn};
+/// use cogwork_flow::nodes::Phase;
+/// use cogwork_flow::{Flow, from_fn};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -6,7 +6,10 @@ use cogwork_text::{Name, OneLine};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::{Action, Paused, Phase, ReportedValue, StepName};
+use crate::engine::StepName;
+use crate::nodes::Phase;
+use crate::watch::ReportedValue;
+use crate::{Action, Paused};
 
 /// An event of a run.
 ///
@@ -63,12 +66,12 @@ pub enum EventKind {
         /// The error, in one line.
         error: String,
     },
-    /// A note of the node; see [`note`](crate::note).
+    /// A note of the node; see [`note`](crate::watch::note).
     Noted {
         /// The text of the note.
         text: String,
     },
-    /// A value that the node reported; see [`report_from`](crate::report_from). In JSON, `source` is
+    /// A value that the node reported; see [`report_from`](crate::watch::report_from). In JSON, `source` is
     /// what it comes from.
     Reported {
         /// The value.
@@ -89,7 +92,7 @@ pub enum EventKind {
         /// The total number of steps of the run so far.
         steps: u64,
     },
-    /// The outcome of `exec`, or of a [recorded](crate::journal::recorded()) call inside it, was read
+    /// The outcome of `exec`, or of a [recorded](crate::engine::recorded()) call inside it, was read
     /// from the journal, so the work wasn't done.
     Replayed,
     /// The run waits for an event.

@@ -10,7 +10,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::{Event, EventKind, FlowGraph, StepName};
+use crate::draw::FlowGraph;
+use crate::engine::StepName;
+use crate::watch::{Event, EventKind};
 
 /// Creates a channel for the events of runs: a sink that receives them, and a stream to read them
 /// from.
@@ -20,7 +22,8 @@ use crate::{Event, EventKind, FlowGraph, StepName};
 /// are lost, and the stream reports their number as soon as it is read again.
 ///
 /// ```
-/// use cogwork_flow::{EventKind, Flow, events, from_fn};
+/// use cogwork_flow::watch::{EventKind, events};
+/// use cogwork_flow::{Flow, from_fn};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -60,13 +63,15 @@ pub fn events(capacity: usize) -> (EventSink, Events) {
 
 /// Receives the events of runs while they are executed, for example to record them.
 ///
-/// Unlike the reader of a [channel](crate::events()), it gets every event at once, on the thread of
+/// Unlike the reader of a [channel](crate::watch::events()), it gets every event at once, on the thread of
 /// the run. Its methods must not block, because the run waits for them.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
 ///
-/// use cogwork_flow::{Event, EventSink, Flow, FlowGraph, Observer, from_fn};
+/// use cogwork_flow::draw::FlowGraph;
+/// use cogwork_flow::watch::{Event, EventSink, Observer};
+/// use cogwork_flow::{Flow, from_fn};
 ///
 /// #[derive(Default)]
 /// struct Lines(Mutex<Vec<String>>);
@@ -101,8 +106,8 @@ pub trait Observer: Send + Sync {
     /// Called for each event.
     fn event(&self, event: &Event);
 
-    /// Returns whether the observer wants the pieces of texts that grow: [notes](crate::note_growth)
-    /// and [reports](crate::report_growth) whose content is repeated by a later event as a whole.
+    /// Returns whether the observer wants the pieces of texts that grow: [notes](crate::watch::note_growth)
+    /// and [reports](crate::watch::report_growth) whose content is repeated by a later event as a whole.
     ///
     /// The default is `false`.
     fn follows_growth(&self) -> bool {

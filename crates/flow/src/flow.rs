@@ -1,9 +1,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::draw::FlowGraph;
 use crate::execute::visit::Visit;
 use crate::wiring::Wiring;
-use crate::{Action, Ended, FlowGraph, Run, RunError};
+use crate::{Action, Ended, Run, RunError};
 
 /// A checked graph of nodes over a state `S`. It can be run any number of times, also concurrently,
 /// because the position of a run is stored in its [`Run`]. Clones share the graph, so cloning is

@@ -10,7 +10,8 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Action, BoxError, IntoAction, Node};
+use crate::nodes::IntoAction;
+use crate::{Action, BoxError, Node};
 
 /// Creates a node from a synchronous closure over the state.
 ///

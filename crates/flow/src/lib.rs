@@ -41,11 +41,11 @@
 //! | wait for a person, or sleep | [`FlowBuilder::wait`], [`Run::proceed`], [`FlowBuilder::sleep`] |
 //! | retry, time out, fall back | [`Node::retry`], [`Node::timeout`], [`Node::fallback`] |
 //! | run a flow, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
-//! | resume a run after a crash | [`Run::with_journal`], the module [`journal`], the crate `cogwork-journal` |
+//! | resume a run after a crash | [`Run::with_journal`], the module [`engine`], the crate `cogwork-journal` |
 //! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
-//! | watch a run | [`events`](events()), [`Run::with_events`], [`Run::stream`], [`Observer`] |
+//! | watch a run | [`Run::with_events`], [`Run::stream`], the module [`watch`] |
 //! | see a run in `tracing` | [spans](#spans) |
-//! | draw a flow | [`Flow::mermaid`], [`Flow::graph`] |
+//! | draw a flow | [`Flow::mermaid`], [`Flow::graph`], the module [`draw`] |
 //!
 //! # Spans
 //!
@@ -71,75 +71,73 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod action;
-pub use action::Action;
-
 mod boxed;
-pub use boxed::BoxError;
-
-mod node;
-pub use node::{Node, Operation, Phase};
-
-mod from_phases;
-pub use from_phases::{
-    FromFn, FromPhases, from_exec, from_exec_with, from_fn, from_phases, from_phases_with,
-};
-
-mod into_action;
-pub use into_action::{IntoAction, IntoResult};
-
-pub mod wrap;
-
-mod places;
-pub use places::branches::Branches;
-pub use places::items::{Batch, Each, Items};
-pub use places::wait::Wait;
-
-mod flow;
-pub use flow::Flow;
-
-mod builder;
-pub use builder::FlowBuilder;
-
 mod build_error;
-pub use build_error::{BuildError, WiringProblem};
-
-mod run;
-pub use run::{Ended, Finished, Proceeded, Run, RunItem, RunStream, Stepped};
-
-mod error;
-pub use error::RunError;
-
-mod paused;
-pub use paused::Paused;
-
-mod step_name;
-pub use step_name::{CallName, Level, Part, StepName};
-
-mod current;
-pub use current::{idempotency_key, is_followed, is_watched, note, note_growth};
-
-mod report;
-pub use report::{ReportedValue, report_from, report_growth};
-
-pub mod journal;
-
-pub(crate) mod event;
-pub use event::{Event, EventKind};
-
-mod events;
-pub use events::{EventSink, Events, Observer, events};
-
-mod graph;
-mod mermaid;
-pub use graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
-
+mod builder;
 mod check;
+mod current;
+mod error;
+pub(crate) mod event;
+mod events;
 mod execute;
+mod flow;
+mod from_phases;
+mod graph;
+mod into_action;
+mod mermaid;
+mod node;
+mod paused;
+mod places;
+mod report;
+mod run;
 mod spans;
+mod step_name;
 mod wiring;
+
+pub mod engine;
+pub mod nodes;
+
+pub use action::Action;
+pub use boxed::BoxError;
+pub use build_error::{BuildError, WiringProblem};
+pub use builder::FlowBuilder;
+pub use current::idempotency_key;
+pub use error::RunError;
+pub use flow::Flow;
+pub use from_phases::{from_exec, from_exec_with, from_fn, from_phases, from_phases_with};
+pub use node::Node;
+pub use paused::Paused;
+pub use places::branches::Branches;
+pub use places::items::{Batch, Each};
+pub use places::wait::Wait;
+pub use run::{Ended, Finished, Proceeded, Run, Stepped};
 
 pub use cogwork_text::Backoff;
 pub use tokio_util::sync::CancellationToken;
+
+/// Flows as graphs, for programs that draw them.
+///
+/// [`Flow::mermaid`] returns a diagram. [`Flow::graph`] returns the graph as data, to be drawn in
+/// any other way.
+pub mod draw {
+    pub use crate::graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
+}
+
+/// What happens in a run, for programs that show or record it.
+///
+/// | to … | use |
+/// |---|---|
+/// | read the events of a run | [`events`](events()), [`Events`], [`Run::stream`](crate::Run::stream) |
+/// | record events before the run continues | [`Observer`] |
+/// | say something in a node | [`note`], [`report_from`] |
+/// | skip the preparation if nobody reads it | [`is_watched`], [`is_followed`] |
+pub mod watch {
+    pub use crate::current::{is_followed, is_watched, note, note_growth};
+    pub use crate::event::{Event, EventKind};
+    pub use crate::events::{EventSink, Events, Observer, events};
+    pub use crate::report::{ReportedValue, report_from, report_growth};
+    pub use crate::run::{RunItem, RunStream};
+}
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 
 use cogwork_text::MermaidLabel;
 
-use crate::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
+use crate::draw::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
 
 impl FlowGraph {
     /// Returns the flow as a Mermaid flowchart. Subflows, items and branches are boxes around their

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::wrap::{Fallback, Focus, Retry, Timeout, Wrapped};
+use crate::nodes::{Fallback, Focus, Retry, Timeout, Wrapped};
 use crate::{Action, Backoff, BoxError};
 
 /// A unit of work on a state `S`, in three phases.
@@ -75,7 +75,7 @@ pub trait Node<S>: Send + Sync {
     }
 
     /// Returns whether `exec` makes calls that are recorded one by one with
-    /// [`journal::recorded`](crate::journal::recorded).
+    /// [`journal::recorded`](crate::engine::recorded).
     ///
     /// If the run is resumed after a crash, `exec` of a composite node runs again, and each call
     /// returns its recorded outcome. For any other node, only the outcome of `exec` as a whole is
@@ -140,7 +140,7 @@ pub trait Node<S>: Send + Sync {
         }
     }
 
-    /// Fails `exec` with an [`Elapsed`](crate::wrap::Elapsed) error if it takes longer than
+    /// Fails `exec` with an [`Elapsed`](crate::nodes::Elapsed) error if it takes longer than
     /// `limit`.
     fn timeout(self, limit: Duration) -> Wrapped<Self, Timeout>
     where

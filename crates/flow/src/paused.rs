@@ -4,8 +4,8 @@ use std::{fmt, mem};
 use cogwork_text::{Name, OneLine};
 use serde::Serialize;
 
-use crate::journal::{Awaited, Json};
-use crate::{StepName, event};
+use crate::engine::{Awaited, Json, StepName};
+use crate::event;
 
 /// A pause of a run: where it paused, and which event it waits for.
 ///

@@ -7,8 +7,8 @@ use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::EventKind;
 use crate::current::emit;
+use crate::watch::EventKind;
 
 /// A value that a node reported while it was visited; see [`report_from`].
 ///
@@ -108,7 +108,8 @@ impl fmt::Debug for ReportedValue {
 /// the reports of the former only.
 ///
 /// ```
-/// use cogwork_flow::{EventKind, Flow, events, from_fn, report_from};
+/// use cogwork_flow::watch::{EventKind, events, report_from};
+/// use cogwork_flow::{Flow, from_fn};
 /// use serde::Serialize;
 ///
 /// #[derive(Serialize)]
@@ -143,7 +144,7 @@ pub fn report_from<T: Serialize + Send + Sync + 'static>(
 }
 
 /// Reports a piece of something that a later report contains as a whole, such as a text that grows.
-/// [Recorders](crate::Observer) don't get it unless they follow texts while they grow. Otherwise,
+/// [Recorders](crate::watch::Observer) don't get it unless they follow texts while they grow. Otherwise,
 /// this is the same as [`report_from`].
 pub fn report_growth<T: Serialize + Send + Sync + 'static>(
     source: &'static str,

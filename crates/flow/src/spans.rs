@@ -6,7 +6,8 @@ use std::time::Duration;
 use tracing::field::{Empty, display};
 use tracing::{Level, Span, debug, error, event_enabled, info, info_span, span_enabled, warn};
 
-use crate::{Operation, RunError, StepName};
+use crate::RunError;
+use crate::engine::{Operation, StepName};
 
 /// Returns whether a subscriber wants the spans of runs.
 pub(crate) fn are_wanted() -> bool {

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
 
-use crate::{Action, GraphNodeKind};
+use crate::Action;
+use crate::draw::GraphNodeKind;
 
 #[derive(Debug)]
 pub(crate) struct Wiring {

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use cogwork_flow::journal::Entry;
+use cogwork_flow::engine::Entry;
 
 use crate::header::from_millis;
 use crate::record::Line;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cogwork_flow::FlowGraph;
+use cogwork_flow::draw::FlowGraph;
 use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,11 +3,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use cogwork_flow::journal::{
+use cogwork_flow::BoxError;
+use cogwork_flow::engine::{
     Awaited, Entry, EntryError, Journal, Json, Progress, Recorded, Snapshot, StateDigest,
-    StepError, Waited, Work,
+    StepError, StepName, Waited, Work,
 };
-use cogwork_flow::{BoxError, StepName};
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 

@@ -1,7 +1,7 @@
 //! The record of a run: its header and its entries, read from lines.
 
-use cogwork_flow::FlowGraph;
-use cogwork_flow::journal::{Entry, EntryError, Recorded};
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::engine::{Entry, EntryError, Recorded};
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cogwork_flow::Flow;
-use cogwork_flow::journal::{Entry, Journal as _, Json};
+use cogwork_flow::engine::{Entry, Journal as _, Json};
 use cogwork_text::Name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,7 +25,7 @@ use crate::{
 ///
 /// All stores do the same. Each run has a record of lines, of which the first has its id and its
 /// input, and each further one is an [`Entry`]. To store runs elsewhere, implement
-/// [`Log`](cogwork_flow::journal::Log).
+/// [`Log`](cogwork_flow::engine::Log).
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};

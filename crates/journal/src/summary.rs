@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
-use cogwork_flow::journal::{Entry, Json};
+use cogwork_flow::engine::{Entry, Json};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use cogwork_flow::BoxError;
-use cogwork_flow::journal::{Entry, Log};
+use cogwork_flow::engine::{Entry, Log};
 use serde::Serialize;
 use tokio::sync::{mpsc, watch};
 

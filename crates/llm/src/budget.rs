@@ -14,11 +14,12 @@ use crate::{ChatRequest, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, 
 /// from the response. If it doesn't report them, or a stream is dropped or interrupted, they are
 /// estimated as one token per four bytes; a call that fails before its reply costs no tokens.
 ///
-/// Clones share the budget. Put it inside a [`Retry`](crate::Retry), so that every attempt counts,
-/// and inside a [`Cache`](crate::Cache), so that cached replies don't.
+/// Clones share the budget. Put it inside a [`Retry`](crate::layers::Retry), so that every attempt counts,
+/// and inside a [`Cache`](crate::layers::Cache), so that cached replies don't.
 ///
 /// ```
-/// use cogwork_llm::{Budget, ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
+/// use cogwork_llm::layers::Budget;
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {
@@ -289,7 +290,8 @@ const COMMON: [(&str, f64, f64, f64, f64); 10] = [
 /// model that is unnamed or not in the table, the highest prices in the table are used.
 ///
 /// ```
-/// use cogwork_llm::{Price, Prices, Usage};
+/// use cogwork_llm::Usage;
+/// use cogwork_llm::layers::{Price, Prices};
 ///
 /// let prices = Prices::new()
 ///     .with_model("big", Price::per_million(2.0, 8.0).with_cached(0.5))

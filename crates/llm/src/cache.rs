@@ -18,10 +18,11 @@ const ENTRY_BYTES: usize = 256;
 /// calls.
 ///
 /// Clones share the cache. Put it around everything that costs time or money: `Retry`,
-/// [`RateLimit`](crate::RateLimit), [`Budget`](crate::Budget).
+/// [`RateLimit`](crate::layers::RateLimit), [`Budget`](crate::layers::Budget).
 ///
 /// ```
-/// use cogwork_llm::{Cache, ChatRequest, LlmClient, LlmError, ScriptedClient};
+/// use cogwork_llm::layers::Cache;
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, ScriptedClient};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {

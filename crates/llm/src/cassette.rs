@@ -10,11 +10,10 @@ use cogwork_text::Escaped;
 use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 
+use crate::backend::Capabilities;
 use crate::locked::locked;
 use crate::reply::{client_from_reply, reply_of};
-use crate::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
-};
+use crate::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 /// A line of a cassette.
 #[derive(Serialize, Deserialize)]
@@ -32,7 +31,7 @@ fn problem(kind: LlmErrorKind, path: &Path, what: impl Display) -> LlmError {
 }
 
 /// A client that records every call to another one in a file, a cassette, for
-/// [`Replay`](crate::Replay).
+/// [`Replay`](crate::layers::Replay).
 ///
 /// A cassette has one line of JSON for each call: an object with `request`, and with `response` or
 /// `error`. The line is written before the outcome is returned, in the order in which the calls end,
@@ -43,7 +42,8 @@ fn problem(kind: LlmErrorKind, path: &Path, what: impl Display) -> LlmError {
 /// the conversation itself are recorded.
 ///
 /// ```
-/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, Recorder, Replay, ScriptedClient};
+/// use cogwork_llm::layers::{Recorder, Replay};
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -144,12 +144,12 @@ impl<C: LlmClient> Recorder<C> {
 
 client_from_reply!(Recorder);
 
-/// A client that replays the calls that a [`Recorder`](crate::Recorder) has recorded.
+/// A client that replays the calls that a [`Recorder`](crate::layers::Recorder) has recorded.
 ///
 /// A request gets the outcome of the first recording of an equal request that hasn't been replayed
 /// yet. Clones share the replay position.
 ///
-/// See [`Recorder`](crate::Recorder) for an example.
+/// See [`Recorder`](crate::layers::Recorder) for an example.
 #[derive(Debug, Clone)]
 pub struct Replay {
     cassette: Arc<Cassette>,

@@ -112,7 +112,7 @@ const ALL: [Capability; 4] = [
 /// The set of features that a backend is known to support. Others may work as well.
 ///
 /// ```
-/// use cogwork_llm::{Capabilities, Capability};
+/// use cogwork_llm::backend::{Capabilities, Capability};
 ///
 /// let known = Capabilities::none().with(Capability::Streaming).with(Capability::JsonMode);
 /// assert!(known.has(Capability::Streaming));

@@ -8,11 +8,12 @@ use crate::{ChatRequest, LlmClient, LlmError, ReplyStream};
 /// A client that limits the number of concurrent calls to another one. Further calls wait in a
 /// first-in, first-out queue. A stream counts until it ends or is dropped.
 ///
-/// Clones share the limit. Put it inside a [`Retry`](crate::Retry), so that a call that waits for
+/// Clones share the limit. Put it inside a [`Retry`](crate::layers::Retry), so that a call that waits for
 /// its next attempt frees its place.
 ///
 /// ```
-/// use cogwork_llm::{ChatRequest, ConcurrencyLimit, LlmClient, LlmError, ScriptedClient};
+/// use cogwork_llm::layers::ConcurrencyLimit;
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, ScriptedClient};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {

@@ -1,3 +1,5 @@
+//! Embeddings: vectors for texts, such that similar texts have similar vectors.
+
 use std::hash::Hasher;
 use std::sync::Arc;
 
@@ -5,20 +7,24 @@ use async_trait::async_trait;
 use siphasher::sip::SipHasher13;
 use tokio::task::yield_now;
 
+#[cfg(feature = "http")]
+pub use crate::openai::{OpenAiEmbedder, OpenAiEmbedderBuilder};
+
 use crate::{LlmError, LlmErrorKind, Usage};
 
 /// An embedding model: turns texts into vectors. Texts with similar meanings have vectors that
 /// point in similar directions.
 ///
 /// `OpenAiEmbedder` calls a server. [`HashedNgrams`] needs neither a server nor
-/// a model, but compares spelling instead of meaning. [`Retry`](crate::Retry) wraps embedders in the
+/// a model, but compares spelling instead of meaning. [`Retry`](crate::layers::Retry) wraps embedders in the
 /// same way as clients.
 ///
 /// Implementations need the attribute [`async_trait`](macro@crate::async_trait), as with
 /// [`LlmClient`](crate::LlmClient). A call may be dropped at any `await`.
 ///
 /// ```
-/// use cogwork_llm::{Embedder, Embeddings, LlmError, async_trait};
+/// use cogwork_llm::{async_trait, LlmError};
+/// use cogwork_llm::embedding::{Embedder, Embeddings};
 ///
 /// /// Embeds a text as its numbers of vowels and of other characters.
 /// struct Vowels;
@@ -95,7 +101,7 @@ through_a_pointer!(&E, Arc<E>, Box<E>);
 /// only finite numbers.
 ///
 /// ```
-/// use cogwork_llm::Embeddings;
+/// use cogwork_llm::embedding::Embeddings;
 ///
 /// let error = Embeddings::new([vec![0.5, 0.5], vec![1.0]]).unwrap_err();
 /// assert_eq!(error.message(), "embedding 2 has 1 numbers; expected 2, as many as the first");
@@ -231,7 +237,8 @@ const DIMENSION: usize = 512;
 /// version with the same [model name](Embedder::model).
 ///
 /// ```
-/// use cogwork_llm::{Embedder, HashedNgrams, LlmError};
+/// use cogwork_llm::LlmError;
+/// use cogwork_llm::embedding::{Embedder, HashedNgrams};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {

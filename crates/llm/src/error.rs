@@ -259,7 +259,7 @@ impl LlmError {
     /// Returns whether the same request may succeed soon: after a rate limit, an overload, a
     /// server failure, a timeout, or an interrupted connection or stream. An exhausted quota is not
     /// retryable, because waiting doesn't restore it. Neither is a wait that a
-    /// [`RateLimit`](crate::RateLimit) or [`Retry`](crate::Retry) has found too long.
+    /// [`RateLimit`](crate::layers::RateLimit) or [`Retry`](crate::layers::Retry) has found too long.
     pub fn is_retryable(&self) -> bool {
         use LlmErrorKind as Kind;
 

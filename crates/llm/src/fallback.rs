@@ -1,9 +1,8 @@
 use async_trait::async_trait;
 
+use crate::backend::Capabilities;
 use crate::reply::reply_of;
-use crate::{
-    Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream,
-};
+use crate::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 /// Failures of a server or the connection to it, which may not affect a different server. An invalid
 /// key or request is a mistake to fix rather than to hide.
@@ -23,12 +22,13 @@ const KINDS: [LlmErrorKind; 7] = [
 ///
 /// A stream is returned once its first piece has arrived. After that, the second client is not called.
 ///
-/// Put a [`Retry`](crate::Retry) around each of the two rather than around both, so that the second
+/// Put a [`Retry`](crate::layers::Retry) around each of the two rather than around both, so that the second
 /// is called once the attempts of the first are used up. Nest `Fallback`s for more than two
 /// clients.
 ///
 /// ```
-/// use cogwork_llm::{ChatRequest, Fallback, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
+/// use cogwork_llm::layers::Fallback;
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {

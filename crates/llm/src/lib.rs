@@ -38,17 +38,17 @@
 //! | the trait that backends implement and programs call | [`LlmClient`] |
 //! | requests | [`ChatRequest`], [`Messages`], [`Message`], [`Block`], [`ReplyFormat`] |
 //! | tools that the model may call | [`ToolDefinition`], [`ToolChoice`], [`ToolCall`], [`Message::tool_result`] |
-//! | responses | [`ChatResponse`], [`FinishReason`], [`Usage`], [`Adjustment`], [`LlmError`] |
-//! | thinking | [`Effort`], [`ProviderData`] |
+//! | responses | [`ChatResponse`], [`FinishReason`], [`Usage`], [`Adjustment`](backend::Adjustment), [`LlmError`] |
+//! | thinking | [`Effort`], [`ProviderData`](backend::ProviderData) |
 //! | streaming | [`LlmClient::stream`], [`ReplyStream`], [`Delta`] |
-//! | what a client supports | [`LlmClient::capabilities`], [`Capabilities`] |
+//! | what a client supports | [`LlmClient::capabilities`], [`Capabilities`](backend::Capabilities) |
 //! | servers over HTTP (feature `rustls`, on by default) | `OpenAiClient`, `AnthropicClient`, `OllamaClient` |
-//! | retries and fallbacks | [`Retry`] with a [`Backoff`], [`Fallback`] |
-//! | limits on time, rate, concurrency and cost | [`Timeout`], [`RateLimit`], [`ConcurrencyLimit`], [`Budget`] |
-//! | caching | [`Cache`] |
-//! | spans for OpenTelemetry | [`Tracing`] |
-//! | recording and replaying calls | [`Recorder`], [`Replay`] |
-//! | embeddings | [`Embedder`], [`Embeddings`], [`HashedNgrams`]; over HTTP `OpenAiEmbedder` |
+//! | retries and fallbacks | [`Retry`](layers::Retry) with a [`Backoff`](layers::Backoff), [`Fallback`](layers::Fallback) |
+//! | limits on time, rate, concurrency and cost | [`Timeout`](layers::Timeout), [`RateLimit`](layers::RateLimit), [`ConcurrencyLimit`](layers::ConcurrencyLimit), [`Budget`](layers::Budget) |
+//! | caching | [`Cache`](layers::Cache) |
+//! | spans for OpenTelemetry | [`Tracing`](layers::Tracing) |
+//! | recording and replaying calls | [`Recorder`](layers::Recorder), [`Replay`](layers::Replay) |
+//! | embeddings | [`Embedder`](embedding::Embedder), [`Embeddings`](embedding::Embeddings), [`HashedNgrams`](embedding::HashedNgrams); over HTTP `OpenAiEmbedder` |
 //! | tests | [`ScriptedClient`], or a mock: the trait works with `mockall` |
 //!
 //! Requests are passed by value and share their text. Cloning a request, or sending a conversation
@@ -61,100 +61,84 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod client;
-pub use client::{Capabilities, Capability, LlmClient};
-
-mod message;
-pub use message::{Block, Message, Role, ToolCall, ToolChoice, ToolDefinition};
-
-mod messages;
-pub use messages::Messages;
-
-mod request;
-pub use request::{ChatRequest, Effort, ReplyFormat};
-
-mod response;
-pub use response::{Adjustment, ChatResponse, FinishReason, ProviderData, Usage};
-
-mod response_limits;
-pub use response_limits::{ResponseLimits, ResponseTooLarge};
-
-mod thinking;
-pub use thinking::{SplitThinking, split_thinking};
-
-mod stream;
-pub use stream::{Delta, ReplyStream};
-
-mod error;
-pub use error::{LlmError, LlmErrorKind};
-
-mod embedding;
-pub use embedding::{Embedder, Embeddings, HashedNgrams};
-
-mod retry;
-pub use cogwork_text::Backoff;
-pub use retry::Retry;
-
-mod timeout;
-pub use timeout::Timeout;
-
-mod rate_limit;
-pub use rate_limit::RateLimit;
-
-mod concurrency_limit;
-pub use concurrency_limit::ConcurrencyLimit;
-
-mod fallback;
-pub use fallback::Fallback;
-
 mod budget;
-pub use budget::{Budget, Price, Prices, Spending};
-
 mod cache;
-pub use cache::Cache;
-
 mod cassette;
-pub use cassette::{Recorder, Replay};
-
-mod tracing;
-pub use tracing::Tracing;
-
+mod client;
+mod concurrency_limit;
+mod error;
 mod estimate;
+mod fallback;
 mod locked;
+mod message;
+mod messages;
+mod rate_limit;
 mod reply;
-
+mod request;
+mod response;
+mod response_limits;
+mod retry;
 mod scripted;
-pub use scripted::{ScriptedClient, ScriptedReply};
-
-#[cfg(feature = "http")]
-mod http;
-#[cfg(feature = "http")]
-pub use http::HttpClientBuilder;
-#[cfg(feature = "http")]
-#[doc(hidden)]
-pub use http::http_client;
-
-#[cfg(feature = "http")]
-mod wire;
-
-#[cfg(feature = "http")]
-mod openai;
-#[cfg(feature = "http")]
-pub use openai::{
-    OpenAiApi, OpenAiClient, OpenAiClientBuilder, OpenAiEmbedder, OpenAiEmbedderBuilder,
-};
+mod stream;
+mod thinking;
+mod timeout;
+mod tracing;
 
 #[cfg(feature = "http")]
 mod anthropic;
 #[cfg(feature = "http")]
-pub use anthropic::{AnthropicClient, AnthropicClientBuilder};
-
-#[cfg(feature = "http")]
 mod ollama;
 #[cfg(feature = "http")]
-pub use ollama::{OllamaClient, OllamaClientBuilder};
+mod openai;
+#[cfg(feature = "http")]
+mod wire;
+
+pub mod embedding;
+#[cfg(feature = "http")]
+pub mod http;
+
+pub use client::LlmClient;
+pub use error::{LlmError, LlmErrorKind};
+pub use message::{Block, Message, Role, ToolCall, ToolChoice, ToolDefinition};
+pub use messages::Messages;
+pub use request::{ChatRequest, Effort, ReplyFormat};
+pub use response::{ChatResponse, FinishReason, Usage};
+pub use scripted::{ScriptedClient, ScriptedReply};
+pub use stream::{Delta, ReplyStream};
+
+#[cfg(feature = "http")]
+pub use anthropic::AnthropicClient;
+#[cfg(feature = "http")]
+pub use ollama::OllamaClient;
+#[cfg(feature = "http")]
+pub use openai::OpenAiClient;
 
 pub use async_trait::async_trait;
+
+/// What backends need beyond the trait: capabilities, limits on responses, and parts of replies.
+pub mod backend {
+    pub use crate::client::{Capabilities, Capability};
+    pub use crate::response::{Adjustment, ProviderData};
+    pub use crate::response_limits::{ResponseLimits, ResponseTooLarge};
+    pub use crate::thinking::{SplitThinking, split_thinking};
+}
+
+/// Clients around clients: retries, limits, caches and recordings.
+///
+/// Each takes a client, changes how it is called, and is a client itself.
+pub mod layers {
+    pub use crate::budget::{Budget, Price, Prices, Spending};
+    pub use crate::cache::Cache;
+    pub use crate::cassette::{Recorder, Replay};
+    pub use crate::concurrency_limit::ConcurrencyLimit;
+    pub use crate::fallback::Fallback;
+    pub use crate::rate_limit::RateLimit;
+    pub use crate::retry::Retry;
+    pub use crate::timeout::Timeout;
+    pub use crate::tracing::Tracing;
+
+    pub use cogwork_text::Backoff;
+}
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -46,7 +46,7 @@ static CHAT: Api = Api {
 ///
 /// A streamed reply is complete only at the line with `done`. The thinking of earlier messages is
 /// returned to the server. The API has no tool choice, supports images only as data, and doesn't
-/// support files. For embeddings, use [`OpenAiEmbedder`](crate::OpenAiEmbedder) with the base URL
+/// support files. For embeddings, use [`OpenAiEmbedder`](crate::embedding::OpenAiEmbedder) with the base URL
 /// `http://localhost:11434/v1`.
 ///
 /// Everything else is as documented for [`OpenAiClient`](crate::OpenAiClient): lenient decoding,

@@ -24,13 +24,14 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// A call that would wait for longer than [`with_max_wait`](Self::with_max_wait) fails immediately
 /// with an error of kind [`RateLimit`](LlmErrorKind::RateLimit), with the wait as
 /// [`retry_after`](LlmError::retry_after). The error is not
-/// [retryable](LlmError::is_retryable), so that no [`Retry`](crate::Retry) waits for it either.
+/// [retryable](LlmError::is_retryable), so that no [`Retry`](crate::layers::Retry) waits for it either.
 /// A call that has begun to wait is never refused, and counts even if it is dropped.
 ///
-/// Clones share the limits. Put it inside a [`Retry`](crate::Retry), so that every attempt counts.
+/// Clones share the limits. Put it inside a [`Retry`](crate::layers::Retry), so that every attempt counts.
 ///
 /// ```
-/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, RateLimit, ScriptedClient};
+/// use cogwork_llm::layers::RateLimit;
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, ScriptedClient};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), LlmError> {

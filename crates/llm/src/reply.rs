@@ -50,7 +50,7 @@ macro_rules! client_from_reply {
                 self.reply(request, true).await
             }
 
-            fn capabilities(&self) -> $crate::Capabilities {
+            fn capabilities(&self) -> $crate::backend::Capabilities {
                 self.client.capabilities()
             }
         }

@@ -141,7 +141,7 @@ impl ChatRequest {
         estimate::tokens(messages.chain(tools).fold(0, usize::saturating_add))
     }
 
-    /// Returns the request without the [data](crate::ProviderData) that servers want back, for
+    /// Returns the request without the [data](crate::backend::ProviderData) that servers want back, for
     /// people to look at.
     #[must_use]
     pub fn without_provider_data(&self) -> Self {
@@ -237,7 +237,7 @@ impl From<Messages> for ChatRequest {
     }
 }
 
-/// The format that a backend [with the capability](crate::Capability) enforces for a reply.
+/// The format that a backend [with the capability](crate::backend::Capability) enforces for a reply.
 ///
 /// ```
 /// use cogwork_llm::{ChatRequest, Message, ReplyFormat};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, ToolCall, estimate, split_thinking};
+use crate::backend::split_thinking;
+use crate::{Message, ToolCall, estimate};
 
 /// A model's response.
 ///
@@ -125,7 +126,7 @@ impl ChatResponse {
     /// Moves the thinking at the beginning of the text to the [reasoning](Self::reasoning).
     ///
     /// A closing tag without an opening tag counts only if text follows it, because it may be part
-    /// of the answer. See [`split_thinking`](crate::split_thinking).
+    /// of the answer. See [`split_thinking`](crate::backend::split_thinking).
     ///
     /// ```
     /// use cogwork_llm::ChatResponse;
@@ -345,7 +346,7 @@ impl AddAssign for Usage {
 /// applies to.
 ///
 /// ```
-/// use cogwork_llm::Adjustment;
+/// use cogwork_llm::backend::Adjustment;
 ///
 /// assert_eq!(Adjustment::omitted("temperature").to_string(), "temperature was not sent");
 /// assert_eq!(
@@ -413,7 +414,8 @@ impl fmt::Display for Adjustment {
 /// the same way:
 ///
 /// ```
-/// use cogwork_llm::{ChatResponse, ProviderData};
+/// use cogwork_llm::ChatResponse;
+/// use cogwork_llm::backend::ProviderData;
 ///
 /// let data = ProviderData::new(7, r#"{"signature":"EqQB"}"#);
 /// let response = ChatResponse::new("It rains.").with_provider_data(data);

@@ -9,7 +9,8 @@ use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
 /// back.
 ///
 /// ```
-/// use cogwork_llm::{ChatResponse, ResponseLimits, ToolCall};
+/// use cogwork_llm::backend::ResponseLimits;
+/// use cogwork_llm::{ChatResponse, ToolCall};
 ///
 /// let calls = (0..100).map(|number| ToolCall::new(format!("call{number}"), "search", "{}"));
 /// let response = ChatResponse::new("").with_tool_calls(calls);

@@ -3,8 +3,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cogwork_text::Backoff;
 
+use crate::embedding::{Embedder, Embeddings};
 use crate::reply::{client_from_reply, reply_of};
-use crate::{ChatRequest, Embedder, Embeddings, LlmClient, LlmError, ReplyStream};
+use crate::{ChatRequest, LlmClient, LlmError, ReplyStream};
 
 /// A client or an [`Embedder`] that retries calls of another one if the error is
 /// [retryable](LlmError::is_retryable). The error of the last attempt is returned, with the number
@@ -18,12 +19,13 @@ use crate::{ChatRequest, Embedder, Embeddings, LlmClient, LlmError, ReplyStream}
 /// asks for more than the [ceiling](Retry::with_retry_after_ceiling), the error is returned
 /// immediately, without a further attempt.
 ///
-/// Wrap it around a [`Timeout`](crate::Timeout) to limit each attempt:
+/// Wrap it around a [`Timeout`](crate::layers::Timeout) to limit each attempt:
 /// `Retry::new(Timeout::new(client), backoff)`. A timeout around the `Retry` limits all attempts
 /// together.
 ///
 /// ```
-/// use cogwork_llm::{Backoff, ChatRequest, LlmClient, LlmError, LlmErrorKind, Message, Retry, ScriptedClient};
+/// use cogwork_llm::layers::{Backoff, Retry};
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), LlmError> {

@@ -6,11 +6,9 @@ use async_trait::async_trait;
 
 use futures_util::{StreamExt, stream};
 
+use crate::backend::{Capabilities, Capability};
 use crate::locked::locked;
-use crate::{
-    Capabilities, Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind,
-    ReplyStream,
-};
+use crate::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 /// A client for tests that returns scripted replies in order and keeps the requests.
 ///

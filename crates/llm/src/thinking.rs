@@ -5,7 +5,7 @@
 /// before the closing tag.
 ///
 /// ```
-/// use cogwork_llm::split_thinking;
+/// use cogwork_llm::backend::split_thinking;
 ///
 /// let split = split_thinking("<think>2 + 2 is easy.</think>\n4").unwrap();
 /// assert_eq!(split.thinking, "2 + 2 is easy.");

@@ -18,13 +18,14 @@ const WHOLE: &str = "complete reply";
 /// | [`with_first`](Self::with_first) | | until its first piece |
 /// | [`with_idle`](Self::with_idle) | | between one piece and the next |
 ///
-/// Put it inside a [`Retry`](crate::Retry) to limit each attempt, or around one to limit all
+/// Put it inside a [`Retry`](crate::layers::Retry) to limit each attempt, or around one to limit all
 /// attempts together. The time that the program spends between two pieces counts only toward
 /// `total`.
 ///
 /// ```
+/// use cogwork_llm::layers::Timeout;
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply};
 /// use std::time::Duration;
-/// use cogwork_llm::{ChatRequest, LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply, Timeout};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() {

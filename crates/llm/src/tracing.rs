@@ -23,11 +23,12 @@ use crate::{
 /// response (`gen_ai.response.*`, `gen_ai.usage.*`) or `error.type`. The conversation isn't
 /// included by default; see [`with_content`](Self::with_content).
 ///
-/// Around a [`Retry`](crate::Retry), it creates one span for all attempts; inside it, one per
+/// Around a [`Retry`](crate::layers::Retry), it creates one span for all attempts; inside it, one per
 /// attempt.
 ///
 /// ```
-/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, ScriptedClient, Tracing};
+/// use cogwork_llm::layers::Tracing;
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, ScriptedClient};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {

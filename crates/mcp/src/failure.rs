@@ -1,6 +1,6 @@
 use std::fmt;
 
-use cogwork_strategies::SessionError;
+use cogwork_strategies::session::SessionError;
 
 /// Why a call failed, in words for the model. It may have several lines.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use cogwork_strategies::{BranchId, Session, Thought};
+use cogwork_strategies::session::{BranchId, Session, Thought};
 use cogwork_text::{MultiLine, OneLine};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! The states of runs, as sessions and results show them.
 
 use cogwork_cot::Reasoning;
-use cogwork_strategies::{Call, EndReason, Solving, Spent};
+use cogwork_strategies::{Call, EndReason, Solving};
+use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -2,12 +2,12 @@
 //! the words of a question.
 //!
 //! ```text
-//! Indexer → VectorMemory ← RetrievalNode        embeddings by any cogwork_llm::Embedder
+//! Indexer → VectorMemory ← RetrievalNode        embeddings by any cogwork_llm::embedding::Embedder
 //!           Notes                               words
 //! ```
 //!
 //! ```
-//! use cogwork_llm::HashedNgrams;
+//! use cogwork_llm::embedding::HashedNgrams;
 //! use cogwork_recall::{Passage, Query, VectorMemory};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -32,8 +32,8 @@
 //! | storing and finding passages, in a file or in memory | [`VectorMemory`], [`Passage`], [`Query`], [`Recalled`] |
 //! | a folder of texts | [`Indexer`], [`IndexReport`] |
 //! | a node of a flow that finds passages | [`VectorMemory::node`], [`RetrievalNode`] |
-//! | the memory of a client that thinks before it answers | [`Notes`] and [`VectorMemory`] implement [`cogwork_thinking::Memory`] |
-//! | embeddings | [`cogwork_llm::Embedder`] |
+//! | the memory of a client that thinks before it answers | [`Notes`] and [`VectorMemory`] implement [`cogwork_thinking::memory::Memory`] |
+//! | embeddings | [`cogwork_llm::embedding::Embedder`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

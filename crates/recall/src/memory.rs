@@ -2,7 +2,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cogwork_llm::Embedder;
+use cogwork_llm::embedding::Embedder;
 
 use crate::blocking::blocking;
 use crate::store::{Embedded, Entry, Store, unit};
@@ -22,7 +22,7 @@ pub(crate) const MAX_PASSAGE: usize = 16 * 1024;
 /// dropped may still be completed, but is never partially stored.
 ///
 /// ```
-/// use cogwork_llm::HashedNgrams;
+/// use cogwork_llm::embedding::HashedNgrams;
 /// use cogwork_recall::{Passage, Query, RecallError, VectorMemory};
 ///
 /// # #[tokio::main(flavor = "current_thread")]

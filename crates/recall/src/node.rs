@@ -1,7 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_flow::{Action, BoxError, IntoAction, Node};
+use cogwork_flow::nodes::IntoAction;
+use cogwork_flow::{Action, BoxError, Node};
 
 use crate::{Query, Recalled, VectorMemory};
 
@@ -12,7 +13,7 @@ type Store<S> = Arc<dyn Fn(&mut S, Vec<Recalled>) -> Result<Action, BoxError> + 
 ///
 /// ```
 /// use cogwork_flow::Flow;
-/// use cogwork_llm::HashedNgrams;
+/// use cogwork_llm::embedding::HashedNgrams;
 /// use cogwork_recall::{Passage, Query, Recalled, VectorMemory};
 ///
 /// #[derive(Default)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_text::files;
-use cogwork_thinking::{Found, Memory, MemoryError, MemoryLimits};
+use cogwork_thinking::memory::{Found, Memory, MemoryError, MemoryLimits};
 use serde::Deserialize;
 
 use crate::blocking::blocking;
@@ -26,7 +26,7 @@ const MOST_BYTES: u64 = 1024 * 1024 * 1024;
 ///
 /// ```
 /// use cogwork_recall::Notes;
-/// use cogwork_thinking::{Memory, MemoryError};
+/// use cogwork_thinking::memory::{Memory, MemoryError};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), MemoryError> {

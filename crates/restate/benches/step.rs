@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use bare::Bare;
 use cogwork_flow::{Action, Flow, from_phases};
-use cogwork_restate::{Client, Endpoint, HttpServer, Workflow};
+use cogwork_restate::restate_sdk::endpoint::Endpoint;
+use cogwork_restate::{Client, HttpServer, Workflow};
 use serde_json::json;
 use tokio::net::TcpListener;
 

@@ -5,7 +5,7 @@
 //! run uses them in this order.
 
 use bytes::Bytes;
-use cogwork_flow::journal::Json;
+use cogwork_flow::engine::Json;
 use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::TerminalError;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{EventSink, Flow, FlowGraph};
+use cogwork_flow::Flow;
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::watch::EventSink;
 use restate_sdk::discovery::ServiceName;
 
 /// What the handlers of a workflow share.

@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_flow::journal::{
-    Awaited, Journal, Json as Recorded, Progress, StepError, Waited, Work,
+use cogwork_flow::BoxError;
+use cogwork_flow::engine::{
+    Awaited, Journal, Json as Recorded, Progress, StepError, StepName, Waited, Work,
 };
-use cogwork_flow::{BoxError, StepName};
 use cogwork_text::ErrorText;
 use restate_sdk::context::macro_support::SealedDurableFuture;
 use restate_sdk::context::{RunFuture, RunRetryPolicy};

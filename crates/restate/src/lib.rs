@@ -48,7 +48,7 @@
 //! | `exec` with its retries, also that of an item of a batch | a `run` entry with the name of the step, and the outcome or the error |
 //! | a [sleep](cogwork_flow::FlowBuilder::sleep) | a sleep |
 //! | a [wait](cogwork_flow::Wait) | a promise, and a sleep if it has a timeout |
-//! | a [recorded](cogwork_flow::journal::recorded()) call | a `run` entry |
+//! | a [recorded](cogwork_flow::engine::recorded()) call | a `run` entry |
 //! | the node that comes next | the state `progress` |
 //!
 //! Restate's own retries of `run` entries are never used, because the flow decides about retries.
@@ -58,7 +58,7 @@
 //! # Changed flows
 //!
 //! A run stays at the deployment (the registered address) at which it began. Its first entry is the
-//! [`FlowGraph`](cogwork_flow::FlowGraph) of its flow. If a different flow is served at the same address,
+//! [`FlowGraph`](cogwork_flow::draw::FlowGraph) of its flow. If a different flow is served at the same address,
 //! the run is refused with the difference. Nothing is lost: Restate repeats the attempt, by default
 //! 70 times, and then pauses the run. It continues once its flow is served there again, and if it
 //! is paused, once it is resumed. So serve a changed flow at
@@ -93,7 +93,6 @@ mod timers;
 mod tried;
 
 pub use restate_sdk;
-pub use restate_sdk::endpoint::Endpoint;
 
 /// The default maximum size of a message to Restate, in bytes: 8 MiB. The server warns from 10 MiB
 /// on, and refuses messages above 32 MiB. A run with an answer of 24 MiB, after three outcomes of

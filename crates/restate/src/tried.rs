@@ -1,6 +1,6 @@
 use bytes::Bytes;
 use cogwork_flow::BoxError;
-use cogwork_flow::journal::{Json, StepError, WorkError};
+use cogwork_flow::engine::{Json, StepError, WorkError};
 use restate_sdk::errors::HandlerError;
 use restate_sdk::serde::{Deserialize, Serialize};
 use serde::{Deserialize as SerdeDeserialize, Serialize as SerdeSerialize};

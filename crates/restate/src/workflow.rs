@@ -1,7 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{EventSink, Flow, Run};
+use cogwork_flow::watch::EventSink;
+use cogwork_flow::{Flow, Run};
 use cogwork_text::Name;
 use restate_sdk::discovery::ServiceName;
 use restate_sdk::endpoint::Endpoint;
@@ -154,7 +155,7 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
     /// Sends the events of each run to the sink that `sink` returns for its key; see
     /// [`Run::with_events`]. Only the events of this process are sent, and each attempt at a run
     /// sends the earlier ones again: a recorded `exec` as
-    /// [`Replayed`](cogwork_flow::EventKind::Replayed).
+    /// [`Replayed`](cogwork_flow::watch::EventKind::Replayed).
     ///
     /// # Default
     ///

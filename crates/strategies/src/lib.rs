@@ -10,7 +10,8 @@
 //! A session checks every move against the table of its strategy:
 //!
 //! ```
-//! use cogwork_strategies::{ThoughtDraft, Session, StrategyName};
+//! use cogwork_strategies::StrategyName;
+//! use cogwork_strategies::session::{Session, ThoughtDraft};
 //!
 //! let mut session = Session::new(StrategyName::React);
 //! session.think(ThoughtDraft::at("initial_reasoning", "I must find out how long the way is."))?;
@@ -35,15 +36,17 @@
 //! let other = session.fork(planned, "by hand")?;
 //! session.think_on(other, ThoughtDraft::at("action_execution", "I measure it on the map."))?;
 //! assert_eq!(session.path(session.branch(other)?.tip()).count(), 3);
-//! # Ok::<(), cogwork_strategies::SessionError>(())
+//! # Ok::<(), cogwork_strategies::session::SessionError>(())
 //! ```
 //!
-//! A [`Solver`] solves a problem with a model, within [`Limits`]. It takes the name of a
+//! A [`Solver`] solves a problem with a model, within [`Limits`](cogwork_typed::ask::Limits). It takes the name of a
 //! strategy, a method with settings, or a custom [`Method`]:
 //!
 //! ```
 //! use cogwork_llm::ScriptedClient;
-//! use cogwork_strategies::{Limits, SelfAsk, Solver};
+//! use cogwork_strategies::Solver;
+//! use cogwork_strategies::methods::SelfAsk;
+//! use cogwork_typed::ask::Limits;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), cogwork_strategies::SolveError> {
@@ -62,55 +65,31 @@
 //!
 //! Nine strategies are [built in](StrategyName), and [`Strategies`] reads more from YAML or JSON.
 //! The size and the depth of tables are limited by constants, and those of sessions by
-//! [`SessionPolicy`].
+//! [`SessionPolicy`](session::SessionPolicy).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod name;
-pub use name::StrategyName;
-
-mod strategies;
-pub use strategies::{Strategies, UnknownStrategy};
-
-mod strategy;
-pub use strategy::{Stage, Strategy};
-
+mod mermaid;
 mod mistyped;
-pub use mistyped::Mistyped;
-
+mod name;
 mod parameter;
 mod parameter_check;
-pub use parameter::{Parameter, ParameterType};
-
-mod table;
-pub use table::{MAX_TABLE_BYTES, TableError, TableProblem};
-
-mod mermaid;
-
 mod refusal;
-pub use refusal::RefusedMove;
-
-mod session;
-pub use session::{
-    Branch, BranchId, BranchStatus, Conflict, Merged, Session, SessionError, SessionLimit,
-    SessionPolicy, Thought, ThoughtDraft, ThoughtId,
-};
-
 mod solve;
+mod strategies;
+mod strategy;
+
+pub mod methods;
+pub mod session;
+pub mod table;
+
+pub use name::StrategyName;
 pub use solve::{
     Answer, Ask, AskProblem, Asked, Call, Called, EndReason, Method, PlannedCall, Solve,
     SolveError, Solved, Solver, Solving, SolvingEvent, StageReply, Stop, TableStage,
 };
-
-mod methods;
-pub use methods::{
-    ChainOfThoughtMethod, Evaluator, Linear, React, Rewoo, Scratchpad, Search, SelfAsk,
-    SelfConsistency, StepBack, TreeOfThoughts, Worth,
-};
-
-pub use cogwork_typed::ask::{
-    Format, FormatRefusal, Limit, Limits, Repair, RepairKind, Spent, Try,
-};
+pub use strategies::{Strategies, UnknownStrategy};
+pub use strategy::{Stage, Strategy};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

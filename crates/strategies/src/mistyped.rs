@@ -21,7 +21,7 @@ impl Mistyped {
     /// Creates the fault of a value at a path, for values that are checked like parameters.
     ///
     /// ```
-    /// use cogwork_strategies::Mistyped;
+    /// use cogwork_strategies::table::Mistyped;
     /// use serde_json::json;
     ///
     /// let fault = Mistyped::of("steps[2]", "a text", &json!(7));

@@ -5,7 +5,8 @@ use cogwork_text::{Escaped, Name, NameList};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Mistyped, Stage, Strategy};
+use crate::table::Mistyped;
+use crate::{Stage, Strategy};
 
 /// A move that was refused, and the reason. A refused move doesn't change anything.
 ///

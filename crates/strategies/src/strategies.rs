@@ -4,8 +4,8 @@ use cogwork_text::{Name, NameList};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::table;
-use crate::{Strategy, TableError};
+use crate::table::TableError;
+use crate::{Strategy, table};
 
 /// A set of strategies, built in or read from YAML or JSON.
 ///
@@ -24,7 +24,7 @@ use crate::{Strategy, TableError};
 /// | `prompt` | the question for the model |
 /// | `next` | the stages that may follow |
 /// | `final` | `true` if the strategy ends here, without a `next` |
-/// | `parameters` | the parameters of a thought by name; see [`Parameter`](crate::Parameter) |
+/// | `parameters` | the parameters of a thought by name; see [`Parameter`](crate::table::Parameter) |
 ///
 /// A text is checked as a whole, and all problems are reported together; see [`TableError`].
 ///
@@ -70,7 +70,7 @@ pub struct Strategies {
 }
 
 impl Strategies {
-    /// Reads tables from YAML of up to [`MAX_TABLE_BYTES`](crate::MAX_TABLE_BYTES).
+    /// Reads tables from YAML of up to [`MAX_TABLE_BYTES`](crate::table::MAX_TABLE_BYTES).
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Strategies {
         })
     }
 
-    /// Reads tables from JSON of up to [`MAX_TABLE_BYTES`](crate::MAX_TABLE_BYTES).
+    /// Reads tables from JSON of up to [`MAX_TABLE_BYTES`](crate::table::MAX_TABLE_BYTES).
     ///
     /// # Errors
     ///

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Parameter;
-use crate::table::named;
+use crate::table::{Parameter, named};
 
 /// A strategy: its stages, and which of them may follow which. Cloning shares the table.
 ///

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::CancellationToken;
-use cogwork_flow::journal::{Journal as _, Progress};
+use cogwork_flow::engine::{Journal as _, Progress};
 use cogwork_journal::{RunJournal, RunQuery, RunStatus, RunSummary, Store, StoreError};
 use cogwork_trace::Header;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cogwork_flow::journal::Json;
+use cogwork_flow::engine::Json;
 use cogwork_journal::{RunStatus, RunSummary, WaitSummary};
 use serde_json::{Value, json};
 

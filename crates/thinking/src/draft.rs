@@ -7,8 +7,8 @@ use cogwork_llm::{
 use serde_json::{Map, Value};
 
 use crate::ledger::Metered;
-use crate::memory::recalled;
-use crate::{Found, Hook, OnFailure, ThinkingError};
+use crate::memory::{Found, recalled};
+use crate::{Hook, OnFailure, ThinkingError};
 
 /// The maximum size of a reply to a hook, in bytes.
 const MOST_BYTES: usize = 1024 * 1024;
@@ -124,7 +124,7 @@ impl Draft<'_> {
     }
 
     /// Returns the search result of the memory, best first. Empty if the client doesn't have a
-    /// memory, or if the memory isn't [read at this stage](crate::Recall::with_stages).
+    /// memory, or if the memory isn't [read at this stage](crate::memory::Recall::with_stages).
     pub fn memory(&self) -> &[Found] {
         self.memory
     }

@@ -3,7 +3,8 @@ use std::fmt;
 use cogwork_llm::{LlmError, LlmErrorKind};
 use cogwork_text::{Name, OneLine, ReplyExcerpt};
 
-use crate::{Hook, Limit};
+use crate::Hook;
+use cogwork_typed::ask::Limit;
 
 /// The error of a hook. The mode's [`OnFailure`](crate::OnFailure) determines its effect.
 ///

@@ -4,18 +4,18 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cogwork_llm::backend::Capabilities;
 use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message,
-    ReplyStream, Role,
+    ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message, ReplyStream, Role,
 };
 use cogwork_typed::ask::Meter;
 use futures_util::{FutureExt, stream};
 
 use crate::draft::{Content, joined, with_input};
 use crate::ledger::{Ledger, Metered};
-use crate::memory::recalled;
+use crate::memory::{Found, RecallStage, recalled};
 use crate::thinking::Setup;
-use crate::{Draft, Found, Generation, Hook, OnFailure, RecallStage, ThinkingError, ThinkingMode};
+use crate::{Draft, Generation, Hook, OnFailure, ThinkingError, ThinkingMode};
 
 /// A generation whose hooks before the model have been called.
 ///

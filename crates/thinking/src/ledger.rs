@@ -1,16 +1,17 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use cogwork_llm::backend::{Capabilities, ResponseLimits};
 use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError,
-    LlmErrorKind, ReplyStream, ResponseLimits,
+    ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
 use cogwork_typed::ask::{Limit, Meter, MeteredCall, Spent};
 
 use crate::draft::Content;
 use crate::generating::{is_extended, within};
+use crate::memory::MemoryError;
 use crate::thinking::Setup;
-use crate::{Candidate, Hook, HookReport, MemoryError, Outcome, Report, ThinkingError};
+use crate::{Candidate, Hook, HookReport, Outcome, Report, ThinkingError};
 
 /// The record of one generation. Hooks write to it while they run, so that nothing is lost if one
 /// fails or is cancelled.

@@ -48,7 +48,7 @@
 //! | built-in modes | [`Reflection`], [`PlanFirst`], [`Critique`], [`Verification`], [`BestOf`] |
 //! | modes by name, with their settings | [`Registry`] |
 //! | what happened in a generation | [`Generation`], [`Report`] |
-//! | memory | [`Memory`], [`Recall`], [`InMemory`], [`Blackboard`]; in files: the crate `cogwork-recall` |
+//! | memory | the module [`memory`]; in files: the crate `cogwork-recall` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -78,19 +78,9 @@ pub use modes::{BestOf, Critique, PlanFirst, Reflection, Verification};
 mod registry;
 pub use registry::{ModeBuildError, Registry, RegistryError};
 
-mod memory;
-pub use memory::{
-    Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall, RecallSettings,
-    RecallStage,
-};
-
-/// Splitting texts into words and weighing them, for stores that search by words.
-pub mod search {
-    pub use crate::memory::{weight, words};
-}
+pub mod memory;
 
 pub use cogwork_llm::async_trait;
-pub use cogwork_typed::ask::{Limit, Limits, Meter};
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

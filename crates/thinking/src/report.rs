@@ -7,7 +7,8 @@ use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Found, Hook};
+use crate::Hook;
+use crate::memory::Found;
 
 /// The result of a generation.
 #[derive(Debug, Clone, PartialEq)]

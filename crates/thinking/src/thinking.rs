@@ -3,10 +3,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_llm::{Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
+use cogwork_llm::backend::Capabilities;
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
 use cogwork_typed::ask::{Limits, Meter};
 
-use crate::{Generating, Generation, Hook, Recall, Report, ThinkingMode};
+use crate::memory::Recall;
+use crate::{Generating, Generation, Hook, Report, ThinkingMode};
 
 /// A client with hooks before and after each generation of another client.
 ///
@@ -19,11 +21,11 @@ use crate::{Generating, Generation, Hook, Recall, Report, ThinkingMode};
 ///
 /// **Streams.** If no mode has a hook after the generation, a reply is streamed. Otherwise it is
 /// emitted as one piece at the end, because a hook may still replace the draft. Take this into
-/// account if a [`Timeout`](cogwork_llm::Timeout) outside limits the time until the first piece.
+/// account if a [`Timeout`](cogwork_llm::layers::Timeout) outside limits the time until the first piece.
 ///
-/// Put a [`Retry`](cogwork_llm::Retry) or a [`Timeout`](cogwork_llm::Timeout) inside, so that it
-/// applies to each call, and a [`Cache`](cogwork_llm::Cache) outside. A
-/// [`Budget`](cogwork_llm::Budget) calculates the correct cost only inside: outside, all tokens
+/// Put a [`Retry`](cogwork_llm::layers::Retry) or a [`Timeout`](cogwork_llm::layers::Timeout) inside, so that it
+/// applies to each call, and a [`Cache`](cogwork_llm::layers::Cache) outside. A
+/// [`Budget`](cogwork_llm::layers::Budget) calculates the correct cost only inside: outside, all tokens
 /// appear to belong to one model.
 ///
 /// A call may be dropped at any `await`. In that case, no report is created and the memory doesn't

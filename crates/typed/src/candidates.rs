@@ -8,7 +8,7 @@
 
 use crate::ask::RepairKind;
 use crate::fenced::{FencedBlock, fenced_blocks};
-use cogwork_llm::{SplitThinking, split_thinking};
+use cogwork_llm::backend::{SplitThinking, split_thinking};
 
 use crate::shape::{Form, Words};
 use crate::syntax::Parsed;

@@ -1,7 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_flow::{Action, BoxError, IntoAction, Node};
+use cogwork_flow::nodes::IntoAction;
+use cogwork_flow::{Action, BoxError, Node};
 use cogwork_llm::Messages;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

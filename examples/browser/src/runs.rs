@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cogwork::cot::{ChainOfThought, Reasoning};
-use cogwork::flow::{Action, Flow, from_fn, from_phases_with, note};
+use cogwork::flow::watch::note;
+use cogwork::flow::{Action, Flow, from_fn, from_phases_with};
 use cogwork::journal::Store;
-use cogwork::strategies::{Limits, Search, Solver, TreeOfThoughts};
+use cogwork::strategies::Solver;
+use cogwork::strategies::methods::{Search, TreeOfThoughts};
+use cogwork::typed::ask::Limits;
 use cogwork_quickstart::RuleBasedClient;
 use cogwork_trace::{Page, RecorderSettings, RunRecorder};
 use serde_json::{Value, json};

@@ -18,9 +18,9 @@ use std::time::Duration;
 
 pub use tools::calculate;
 
+use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind,
-    ReplyStream, async_trait,
+    ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, async_trait,
 };
 use futures_util::{StreamExt, stream};
 

@@ -1,4 +1,5 @@
-//! Two crates use the same name for different types only where docs/design.md gives the reason.
+//! Two crates use the same name for different types only where docs/design.md gives the reason, and
+//! the names at the root of a crate fit on a screen.
 
 #![expect(
     clippy::expect_used,
@@ -11,6 +12,9 @@ use std::path::{Path, PathBuf};
 
 /// The names that two crates share.
 const SHARED: [&str; 4] = ["Fallback", "Retry", "Thought", "Timeout"];
+
+/// The maximum number of names at the root of a crate. A module counts as one.
+const MAX_ROOT_NAMES: usize = 30;
 
 fn crates() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
@@ -117,4 +121,49 @@ fn each_shared_name_has_its_reason() {
     for name in SHARED {
         assert!(answer.contains(&format!("`{name}`")), "{name}");
     }
+}
+
+/// Returns the public names at the root of a crate, from the text of its `lib.rs`, in which only
+/// what is inside a module is indented.
+fn root_names(library: &str) -> Vec<&str> {
+    let items = library.split("\npub ").skip(1);
+
+    items
+        .flat_map(|item| match item.strip_prefix("use ") {
+            Some(used) => used_names(used),
+            None => words(item).into_iter().skip(1).take(1).collect(),
+        })
+        .collect()
+}
+
+/// Returns the names that a `use` brings into scope.
+fn used_names(statement: &str) -> Vec<&str> {
+    let statement = statement.split(';').next().unwrap_or_default();
+
+    let listed = statement
+        .split_once('{')
+        .map_or(statement, |(_, listed)| listed);
+
+    // The last word of `path::Name` and of `Name as Other`.
+    listed
+        .split(',')
+        .filter_map(|name| words(name).pop())
+        .collect()
+}
+
+#[test]
+fn the_root_of_a_crate_fits_on_a_screen() {
+    let mut too_many = BTreeMap::new();
+
+    for folder in crates() {
+        let library = fs::read_to_string(folder.join("src/lib.rs")).expect("a library");
+        let names = root_names(&library);
+        assert!(!names.is_empty(), "{}", folder.display());
+
+        if names.len() > MAX_ROOT_NAMES {
+            too_many.insert(folder, names.join(" "));
+        }
+    }
+
+    assert!(too_many.is_empty(), "{too_many:#?}");
 }

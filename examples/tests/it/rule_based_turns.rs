@@ -191,7 +191,8 @@ async fn a_delay_is_waited_for() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_reply_is_streamed_in_the_time_of_its_delay() {
-    use cogwork::llm::{Capability, Delta, LlmClient};
+    use cogwork::llm::backend::Capability;
+    use cogwork::llm::{Delta, LlmClient};
 
     let delay = std::time::Duration::from_secs(5);
     let client = cogwork_quickstart::RuleBasedClient::new().with_delay(delay);

@@ -1,9 +1,10 @@
 //! From a request to an answer: calls to the model and to tools.
 
 use cogwork_flow::Action;
+use cogwork_llm::backend::ResponseLimits;
 use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
-    ResponseLimits, ToolCall, ToolChoice,
+    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, ToolCall,
+    ToolChoice,
 };
 use cogwork_typed::ask::{Asking, Format, Limit, Meter, Policy, ToolUse, Unanswered, Verdict};
 

@@ -7,8 +7,9 @@ use cogwork_tools::Tools;
 use cogwork_typed::ask::{Meter, ToolCalls, Try};
 
 use super::{AgentError, AgentErrorKind};
+use crate::Visit;
 use crate::state::{Failures, bounded};
-use crate::{ToolUse, Visit};
+use cogwork_typed::ask::ToolUse;
 
 /// An attempt that is running. If it is dropped before it ends, it counts as failed, unless it only
 /// waits for a person: then the run pauses, and continues the attempt later.

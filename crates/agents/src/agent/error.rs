@@ -1,6 +1,6 @@
 use std::fmt;
 
-use cogwork_flow::journal::CannotWait;
+use cogwork_flow::engine::CannotWait;
 use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
 use cogwork_tools::ToolError;
@@ -8,7 +8,8 @@ use cogwork_typed::AnswerProblem;
 use cogwork_typed::ask::{Spent, Try};
 
 use crate::quote::one_line;
-use crate::{FillError, ToolUse, Visit};
+use crate::{FillError, Visit};
+use cogwork_typed::ask::ToolUse;
 
 /// The maximum number of characters of the arguments of a call that an error shows.
 const MAX_ARGUMENTS: usize = 1_000;

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_flow::Action;
-use cogwork_llm::{Capabilities, Capability, ChatResponse, ReplyFormat};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatResponse, ReplyFormat};
 use cogwork_typed::ask::Format;
 use cogwork_typed::{AnswerProblem, AnswerReader, ReadAnswer};
 use schemars::JsonSchema;

@@ -14,9 +14,12 @@ pub use node::AgentNode;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_flow::{Action, IntoAction, Node, Operation};
+use cogwork_flow::engine::Operation;
+use cogwork_flow::nodes::IntoAction;
+use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
-use cogwork_thinking::{Recall, Thinking, ThinkingMode};
+use cogwork_thinking::memory::Recall;
+use cogwork_thinking::{Thinking, ThinkingMode};
 use cogwork_tools::Tools;
 use cogwork_typed::Prompt;
 use cogwork_typed::ask::{RefusedFormats, Spent, Try};
@@ -238,11 +241,11 @@ impl<T> Agent<T> {
     /// Sets the tools that the model may call. The default is none.
     ///
     /// ```
-    /// use cogwork_agents::{Agent, FlowState, ToolApproval, Tools};
-    /// use cogwork_flow::journal::MemoryJournal;
+    /// use cogwork_agents::{Agent, FlowState};
     /// use cogwork_flow::Flow;
+    /// use cogwork_flow::engine::MemoryJournal;
     /// use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
-    /// use cogwork_tools::{ToolError, function};
+    /// use cogwork_tools::{ToolApproval, ToolError, Tools, function};
     /// use schemars::JsonSchema;
     /// use serde::Deserialize;
     ///

@@ -1,7 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_flow::{Action, BoxError, Node, Operation};
+use cogwork_flow::engine::Operation;
+use cogwork_flow::{Action, BoxError, Node};
 use cogwork_typed::Prompt;
 
 use super::{Agent, AgentAnswer, AgentError, AgentQuestion};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use cogwork_llm::backend::Capabilities;
 use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+    ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
 use cogwork_thinking::async_trait;
 use cogwork_typed::ask::record_call;

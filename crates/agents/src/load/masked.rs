@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream, async_trait,
-};
+use cogwork_llm::backend::Capabilities;
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream, async_trait};
 use futures_util::{StreamExt, TryStreamExt};
 
 use crate::yaml::Secrets;

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use cogwork_text::{Name, NameList};
-use cogwork_thinking::{MemoryLimits, Recall, RecallSettings};
+use cogwork_thinking::memory::{MemoryLimits, Recall, RecallSettings};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};

@@ -1,7 +1,8 @@
 use cogwork_cot::{
-    ChainOfThought, CutShort, EarlyEnd, History, Limits, Prompts, Reading, Reasoning, Thought,
+    ChainOfThought, CutShort, EarlyEnd, History, Prompts, Reading, Reasoning, Thought,
 };
 use cogwork_flow::Action;
+use cogwork_typed::ask::Limits;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,8 +1,7 @@
 use cogwork_flow::Action;
-use cogwork_strategies::{
-    Call, EndReason, Limits, Method, Solver, Strategies, Strategy, StrategyName, TableProblem,
-};
-use cogwork_typed::ask::Try;
+use cogwork_strategies::table::TableProblem;
+use cogwork_strategies::{Call, EndReason, Method, Solver, Strategies, Strategy, StrategyName};
+use cogwork_typed::ask::{Limits, Try};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value as Json;

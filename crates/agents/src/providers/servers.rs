@@ -2,10 +2,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroU32;
 
-use cogwork_llm::{
-    AnthropicClient, Backoff, HttpClientBuilder, LlmClient, OllamaClient, OpenAiApi, OpenAiClient,
-    Retry,
-};
+use cogwork_llm::http::{HttpClientBuilder, OpenAiApi};
+use cogwork_llm::layers::{Backoff, Retry};
+use cogwork_llm::{AnthropicClient, LlmClient, OllamaClient, OpenAiClient};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value as Json;

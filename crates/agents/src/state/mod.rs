@@ -10,7 +10,7 @@ pub(crate) use visit::bounded;
 use std::collections::{BTreeMap, VecDeque};
 
 use cogwork_cot::Reasoning;
-use cogwork_flow::report_from;
+use cogwork_flow::watch::report_from;
 use cogwork_llm::{Block, Usage};
 use cogwork_strategies::Solving;
 use serde::{Deserialize, Serialize};

@@ -8,16 +8,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cogwork_agents::{Agent, FlowState, Output, Template, Tools};
+use cogwork_agents::{Agent, FlowState, Output, Template};
 use cogwork_flow::{Action, Flow, Node, RunError};
 use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message,
     ScriptedClient, ToolCall, ToolChoice, Usage,
 };
-use cogwork_thinking::{
-    Found, InMemory, Memory, MemoryError, Recall, RecallStage, Reflection, async_trait,
-};
-use cogwork_tools::{ToolError, function};
+use cogwork_thinking::memory::{Found, InMemory, Memory, MemoryError, Recall, RecallStage};
+use cogwork_thinking::{Reflection, async_trait};
+use cogwork_tools::{ToolError, Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -5,10 +5,11 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_agents::{Agent, AgentError, Tools};
+use cogwork_agents::{Agent, AgentError};
 use cogwork_flow::{Action, Flow, RunError};
-use cogwork_llm::{Capabilities, Capability, ChatResponse, ReplyFormat, ScriptedClient, ToolCall};
-use cogwork_tools::function;
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatResponse, ReplyFormat, ScriptedClient, ToolCall};
+use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

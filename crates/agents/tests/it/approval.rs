@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::shown::hostile::assert_safe_line;
-use cogwork_agents::{Agent, FlowState, Loader, ToolApproval, Tools};
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_agents::{Agent, FlowState, Loader};
+use cogwork_flow::engine::MemoryJournal;
 use cogwork_flow::{Action, Flow, Paused};
 use cogwork_journal::{RunStatus, Store};
 use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
-use cogwork_tools::{ToolError, function};
+use cogwork_tools::{ToolApproval, ToolError, Tools, function};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -8,10 +8,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cogwork_agents::{FlowState, Loader, Tools};
+use cogwork_agents::{FlowState, Loader};
 use cogwork_flow::RunError;
 use cogwork_llm::{Block, LlmClient, Role, ScriptedClient};
-use cogwork_tools::function;
+use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use cogwork_agents::{Agent, FlowState, Tools};
+use cogwork_agents::{Agent, FlowState};
 use cogwork_flow::{Flow, Node};
 use cogwork_journal::Store;
 use cogwork_llm::LlmClient;
-use cogwork_tools::{Tool, ToolError, function};
+use cogwork_tools::{Tool, ToolError, Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

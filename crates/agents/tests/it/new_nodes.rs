@@ -7,9 +7,9 @@
 
 use std::path::Path;
 
-use cogwork_agents::{FlowState, Loader, Tools};
-use cogwork_flow::journal::MemoryJournal;
-use cogwork_tools::function;
+use cogwork_agents::{FlowState, Loader};
+use cogwork_flow::engine::MemoryJournal;
+use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-use cogwork_agents::{Agent, FlowState, Tools};
-use cogwork_flow::{Event, EventKind, Events, Flow, events, idempotency_key};
+use cogwork_agents::{Agent, FlowState};
+use cogwork_flow::watch::{Event, EventKind, Events, events};
+use cogwork_flow::{Flow, idempotency_key};
 use cogwork_journal::Store;
-use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, Role, ToolCall,
-};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role, ToolCall};
 use cogwork_thinking::{Reflection, async_trait};
-use cogwork_tools::{ToolError, function};
+use cogwork_tools::{ToolError, Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

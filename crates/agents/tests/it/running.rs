@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::BoxError;
-use cogwork_flow::journal::{Entry, Log, Recorded};
+use cogwork_flow::engine::{Entry, Log, Recorded};
 use cogwork_llm::async_trait;
 
 const FLOW: &str = "

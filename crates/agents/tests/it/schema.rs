@@ -9,9 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use boon::{Compiler, Draft, SchemaIndex, Schemas};
-use cogwork_agents::{Loader, Provider, Tools};
+use cogwork_agents::{Loader, Provider};
 use cogwork_llm::ScriptedClient;
-use cogwork_tools::function;
+use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

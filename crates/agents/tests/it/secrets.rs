@@ -4,9 +4,9 @@
 
 use cogwork_agents::{FileFlow, FlowState, Loader, Provider};
 use cogwork_journal::Store;
+use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind,
-    ReplyStream, async_trait,
+    ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, async_trait,
 };
 use futures_util::stream;
 use proptest::prelude::*;

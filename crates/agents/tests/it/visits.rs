@@ -7,14 +7,14 @@
 
 use std::time::Duration;
 
-use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Loader, Output, Tools, Visit};
+use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Loader, Output, Visit};
 use cogwork_flow::{Backoff, Flow, Node, RunError};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ToolCall, Usage,
     async_trait,
 };
 use cogwork_thinking::Reflection;
-use cogwork_tools::function;
+use cogwork_tools::{Tools, function};
 
 async fn run(node: impl Node<FlowState> + 'static, input: &str) -> (Option<RunError>, FlowState) {
     let actions = node.actions();

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use cogwork_agents::Loader;
 use cogwork_mcp::{Server, ServerBuilder, ServerError};
-use cogwork_strategies::{MAX_TABLE_BYTES, Strategies};
+use cogwork_strategies::Strategies;
+use cogwork_strategies::table::MAX_TABLE_BYTES;
 use cogwork_text::{Escaped, OneLine};
 
 use crate::arguments::Mcp;

@@ -1,7 +1,8 @@
 //! What a run costs.
 
-use cogwork_flow::{Event, EventKind};
-use cogwork_llm::{Prices, Usage};
+use cogwork_flow::watch::{Event, EventKind};
+use cogwork_llm::Usage;
+use cogwork_llm::layers::Prices;
 use cogwork_typed::ask::ChatEvent;
 use serde_json::{Value, json};
 

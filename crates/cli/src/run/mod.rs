@@ -17,8 +17,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_agents::{FileFlow, FlowState, Loader};
-use cogwork_flow::journal::Journal as _;
-use cogwork_flow::{CancellationToken, Ended, RunError, events};
+use cogwork_flow::engine::Journal as _;
+use cogwork_flow::watch::events;
+use cogwork_flow::{CancellationToken, Ended, RunError};
 use cogwork_journal::RunJournal;
 use cogwork_trace::RunRecorder;
 use tokio::time::Instant;

@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use cogwork_agents::FileFlow;
-use cogwork_flow::{EventKind, Events, StepName};
+use cogwork_flow::engine::StepName;
+use cogwork_flow::watch::{EventKind, Events};
 use cogwork_typed::ask::ToolEvent;
 use indicatif::{ProgressBar, ProgressStyle};
 

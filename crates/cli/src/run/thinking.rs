@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use cogwork_cot::ReasoningEvent;
-use cogwork_flow::{Event, EventKind, ReportedValue, StepName};
+use cogwork_flow::engine::StepName;
+use cogwork_flow::watch::{Event, EventKind, ReportedValue};
 use cogwork_strategies::SolvingEvent;
 use cogwork_typed::ask::ChatEvent;
 

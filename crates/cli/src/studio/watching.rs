@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cogwork_agents::FileFlow;
-use cogwork_flow::{EventKind, Events};
+use cogwork_flow::watch::{EventKind, Events};
 use cogwork_studio::{Piece, Pieces};
 use cogwork_text::Name;
 

@@ -6,7 +6,8 @@ use cogwork_llm::Messages;
 
 use super::Prompts;
 use super::earlier::Earlier;
-use crate::{Format, History, Reasoning};
+use crate::{History, Reasoning};
+use cogwork_typed::ask::Format;
 
 impl Prompts {
     /// Returns the conversation that requests the next thought. `instructions` follow the system

@@ -7,7 +7,8 @@ use super::earlier::after_results;
 use super::results::results;
 use super::template::fill;
 use super::{Example, Prompts};
-use crate::{Format, Reply, ToolCallRecord};
+use crate::{Reply, ToolCallRecord};
+use cogwork_typed::ask::Format;
 
 impl Prompts {
     /// Fills in one of the texts.

@@ -8,7 +8,7 @@ pub use console::ConsoleReporter;
 
 use std::sync::Arc;
 
-use cogwork_flow::{is_followed, is_watched, report_from, report_growth};
+use cogwork_flow::watch::{is_followed, is_watched, report_from, report_growth};
 
 use crate::reasoning_event::SOURCE;
 use crate::{ChainOfThought, ReasoningEvent};
@@ -19,7 +19,8 @@ use crate::{ChainOfThought, ReasoningEvent};
 /// blocks the run. A closure is a reporter, too:
 ///
 /// ```
-/// use cogwork_cot::{ChainOfThought, ReasoningEvent, ScriptedClient};
+/// use cogwork_cot::{ChainOfThought, ReasoningEvent};
+/// use cogwork_llm::ScriptedClient;
 ///
 /// let node = ChainOfThought::new(ScriptedClient::new(["…"]));
 /// let node = node.with_reporter(|event: &ReasoningEvent| {

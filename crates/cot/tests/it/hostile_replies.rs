@@ -1,6 +1,7 @@
 //! The hostile replies that all readers of replies share.
 
-use cogwork_cot::{ChainOfThought, Reasoning, ScriptedClient};
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_llm::ScriptedClient;
 
 #[path = "../../../typed/tests/replies/mod.rs"]
 mod replies;

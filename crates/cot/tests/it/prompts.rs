@@ -7,10 +7,9 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_cot::{
-    ChainOfThought, ChatResponse, FinishReason, Format, History, Limits, Message, Prompts,
-    Reasoning, ScriptedClient,
-};
+use cogwork_cot::{ChainOfThought, History, Prompts, Reasoning};
+use cogwork_llm::{ChatResponse, FinishReason, Message, ScriptedClient};
+use cogwork_typed::ask::{Format, Limits};
 
 /// A language, and a problem with its thoughts in it.
 struct Speaker {

@@ -1,6 +1,7 @@
 //! Properties of all replies, however odd. `PROPTEST_CASES` sets the number of cases.
 
-use cogwork_cot::{Plan, Reply, ReplyReader, Status, Step};
+use cogwork_cot::{Reply, ReplyReader};
+use cogwork_plan::{Plan, Status, Step};
 use proptest::prelude::*;
 
 /// Texts that YAML, JSON and the repairs could stumble over.

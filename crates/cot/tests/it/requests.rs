@@ -7,9 +7,9 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_cot::{
-    ChainOfThought, ChatRequest, History, Limits, Prompts, Reasoning, Role, ScriptedClient,
-};
+use cogwork_cot::{ChainOfThought, History, Prompts, Reasoning};
+use cogwork_llm::{ChatRequest, Role, ScriptedClient};
+use cogwork_typed::ask::Limits;
 
 fn reply(turn: usize) -> String {
     format!(

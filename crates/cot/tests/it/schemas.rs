@@ -8,8 +8,9 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_cot::{ChainOfThought, ChatRequest, Format, Reasoning, ScriptedClient};
-use cogwork_llm::ReplyFormat;
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_llm::{ChatRequest, ReplyFormat, ScriptedClient};
+use cogwork_typed::ask::Format;
 use serde_json::Value;
 
 /// The schema of a reply of at most so many tokens.

@@ -19,10 +19,11 @@ use std::env;
 use std::error::Error;
 use std::time::Duration;
 
-use cogwork_cot::{
-    Backoff, ChainOfThought, ChatRequest, ChatResponse, ConsoleReporter, CotError, CutShort,
-    Format, Limits, OpenAiClient, Reasoning, Retry, Thought, Trace, Try, Usage,
-};
+use cogwork_cot::{ChainOfThought, ConsoleReporter, CotError, CutShort, Reasoning, Thought, Trace};
+use cogwork_flow::Backoff;
+use cogwork_llm::layers::Retry;
+use cogwork_llm::{ChatRequest, ChatResponse, OpenAiClient, Usage};
+use cogwork_typed::ask::{Format, Limits, Try};
 use tokio::sync::Mutex;
 
 use recorder::Recorder;

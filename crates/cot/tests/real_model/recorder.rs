@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_cot::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
-use cogwork_llm::{Capabilities, Capability};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
 
 /// Hands every request on and keeps every answer.
 pub(crate) struct Recorder<C> {

@@ -2,8 +2,9 @@ use std::fmt;
 
 use cogwork_text::{ErrorText, Name, NameList, OneLine};
 
-use crate::journal::{StepError, WorkError};
-use crate::{Action, BoxError, Paused, Phase, RunError};
+use crate::engine::{StepError, WorkError};
+use crate::nodes::Phase;
+use crate::{Action, BoxError, Paused, RunError};
 
 /// Why a run or a visit stopped, without the location.
 #[derive(Debug)]

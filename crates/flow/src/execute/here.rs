@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::budget::Budget;
 use super::failure::Failure;
 use super::named_step::{Attached, NamedStep};
-use crate::journal::Journal;
+use crate::engine::Journal;
 
 /// The part of a run that every visit gets.
 pub(crate) struct Context {

@@ -8,7 +8,8 @@ use super::failure::Failure;
 use super::here::Here;
 use super::walk::{Distance, Walk};
 use super::yielding::{BETWEEN_YIELDS, yield_now};
-use crate::{Flow, Level, Part};
+use crate::Flow;
+use crate::engine::{Level, Part};
 
 /// Runs a flow inside a visit until it ends.
 pub(crate) async fn finish<S>(

@@ -9,11 +9,12 @@ use super::cursor::Cursor;
 use super::failure::Failure;
 use super::recorder::Calls;
 use crate::current::Current;
+use crate::engine::{Journal, Level, Operation, Progress, StepName};
 use crate::events::Watch;
-use crate::journal::{Journal, Progress};
-use crate::spans;
+use crate::nodes::Phase;
+use crate::watch::EventKind;
 use crate::wiring::Place;
-use crate::{Action, EventKind, Level, Operation, Phase, RunError, StepName};
+use crate::{Action, RunError, spans};
 
 /// What few runs have: observers, a journal, and settings of it.
 #[derive(Clone, Default)]

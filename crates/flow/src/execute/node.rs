@@ -8,8 +8,9 @@ use super::here::Here;
 use super::named_step::NamedStep;
 use super::recorder::{Exec, call, exec_composite};
 use super::visit::{Visit, Visited};
-use crate::journal::{WorkError, recordable};
-use crate::{Action, Node, Operation, Phase};
+use crate::engine::{Operation, WorkError, recordable};
+use crate::nodes::Phase;
+use crate::{Action, Node};
 
 pub(crate) struct NodeVisit<N>(pub(crate) N);
 

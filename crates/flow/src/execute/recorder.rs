@@ -31,10 +31,11 @@ use super::failure::Failure;
 use super::named_step::NamedStep;
 use super::yielding::yield_now;
 use crate::boxed::BoxFuture;
-use crate::current;
-use crate::journal::{Awaited, Journal, Json, StepError, Waited, Work, WorkError};
+use crate::engine::{Awaited, Journal, Json, StepError, StepName, Waited, Work, WorkError};
+use crate::nodes::Phase;
 use crate::step_name::CallName;
-use crate::{BoxError, EventKind, Paused, Phase, StepName};
+use crate::watch::EventKind;
+use crate::{BoxError, Paused, current};
 
 /// The maximum length of a recorded error, in characters.
 const MAX_ERROR: usize = 10_000;

@@ -3,7 +3,8 @@
 use super::failure::Failure;
 use super::here::Here;
 use crate::boxed::BoxFuture;
-use crate::{Action, Flow, Operation};
+use crate::engine::Operation;
+use crate::{Action, Flow};
 
 /// A visit in progress. The failure is boxed so that the outcome of a visit is three words long.
 pub(crate) type Visited<'a> = BoxFuture<'a, Result<Action, Box<Failure>>>;

@@ -12,9 +12,10 @@ use super::cursor::Cursor;
 use super::failure::Failure;
 use super::here::{Context, Here};
 use super::yielding::{BETWEEN_YIELDS, yield_now};
-use crate::spans;
+use crate::engine::Level;
+use crate::watch::EventKind;
 use crate::wiring::Place;
-use crate::{Action, EventKind, Flow, Level, RunError};
+use crate::{Action, Flow, RunError, spans};
 
 /// A walk through a flow, starting at its cursor.
 pub(crate) struct Walk<'a, 'f, S> {

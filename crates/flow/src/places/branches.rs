@@ -1,12 +1,15 @@
 use std::sync::Arc;
 
 use crate::boxed::BoxFuture;
+use crate::draw::GraphNodeKind;
+use crate::engine::Part;
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::inside::{all_of, finish};
 use crate::execute::visit::{Visit, Visited};
+use crate::nodes::{IntoResult, Phase};
 use crate::wiring::{Inside, Wiring};
-use crate::{Action, BoxError, Flow, GraphNodeKind, IntoResult, Part, Phase};
+use crate::{Action, BoxError, Flow};
 
 /// Several flows that run concurrently over parts of the state, in one visit.
 ///

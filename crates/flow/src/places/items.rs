@@ -1,12 +1,15 @@
 //! Work on each of many items, all in one visit.
 
+use crate::draw::GraphNodeKind;
+use crate::engine::Part;
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::inside::{all_of, finish};
 use crate::execute::node::exec;
 use crate::execute::visit::{Visit, Visited};
+use crate::nodes::{IntoAction, IntoResult, Phase};
 use crate::wiring::Inside;
-use crate::{Action, BoxError, Flow, GraphNodeKind, IntoAction, IntoResult, Node, Part, Phase};
+use crate::{Action, BoxError, Flow, Node};
 
 /// A flow that runs once for each of many items, all in one visit of the flow around it.
 ///

@@ -1,6 +1,7 @@
+use crate::Flow;
+use crate::engine::Operation;
 use crate::execute::here::Here;
 use crate::execute::visit::{Visit, Visited};
-use crate::{Flow, Operation};
 
 /// A flow over a part of the state, which the cursor of the run enters.
 pub(crate) struct Subflow<T, F> {

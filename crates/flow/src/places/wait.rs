@@ -3,13 +3,15 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::draw::GraphNodeKind;
+use crate::engine::{Awaited, Json};
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::recorder::{accept, wait};
 use crate::execute::visit::{Visit, Visited};
-use crate::journal::{Awaited, Json};
+use crate::nodes::{IntoAction, Phase};
 use crate::wiring::Inside;
-use crate::{Action, BoxError, GraphNodeKind, IntoAction, Phase};
+use crate::{Action, BoxError};
 
 /// A place where a run waits for an external event, such as a person's decision.
 ///

@@ -12,6 +12,8 @@ use cogwork_text::{Name, NameList};
 use serde::Serialize;
 use tracing::Instrument;
 
+use crate::draw::FlowGraph;
+use crate::engine::{Journal, MemoryJournal, encode};
 use crate::execute::budget::Budget;
 use crate::execute::cursor::Cursor;
 use crate::execute::failure::Failure;
@@ -19,8 +21,7 @@ use crate::execute::here::Context;
 use crate::execute::named_step::Attached;
 use crate::execute::stop::{Stop, unless_stopped};
 use crate::execute::walk::{Distance, Walk};
-use crate::journal::{Journal, MemoryJournal, encode};
-use crate::{Action, Flow, FlowGraph, Paused, RunError, spans};
+use crate::{Action, Flow, Paused, RunError, spans};
 use settings::Extra;
 
 /// A run of a flow: a cursor over the checked graph.
@@ -151,7 +152,7 @@ impl<'f, S> Run<'f, S> {
     /// Delivers the answer to an event that a [`Wait`](crate::Wait) of the run waits for, now or
     /// later.
     ///
-    /// The events for which composite nodes [wait](crate::journal::wait_for) are only known once
+    /// The events for which composite nodes [wait](crate::engine::wait_for) are only known once
     /// the run has reached the wait.
     ///
     /// # Errors

@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::Serialize;
 
 use super::Run;
+use crate::RunError;
+use crate::draw::FlowGraph;
+use crate::engine::{Journal, Json, OutcomeProblem, Progress, Snapshot};
 use crate::events::Watch;
 use crate::execute::failure::Failure;
-use crate::journal::{Journal, Json, OutcomeProblem, Progress, Snapshot};
-use crate::{EventKind, FlowGraph, RunError};
+use crate::watch::EventKind;
 
 impl<S> Run<'_, S> {
     /// Starts to send events, once, and checks that the journal belongs to this flow.

@@ -10,10 +10,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Run;
-use crate::EventSink;
+use crate::engine::{IntoJournal, Json, OutcomeProblem, Snapshot};
 use crate::execute::cursor::Cursor;
 use crate::execute::named_step::Attached;
-use crate::journal::{IntoJournal, Json, OutcomeProblem, Snapshot};
+use crate::watch::EventSink;
 
 /// Settings that few runs have.
 pub(super) struct Extra<S> {
@@ -92,8 +92,8 @@ impl<S> Run<'_, S> {
         self
     }
 
-    /// Sends the events of the run to `sink`: a channel, created by [`events`](crate::events()), or
-    /// an [`Observer`](crate::Observer), such as a recorder. If this is called several times, each
+    /// Sends the events of the run to `sink`: a channel, created by [`events`](crate::watch::events()), or
+    /// an [`Observer`](crate::watch::Observer), such as a recorder. If this is called several times, each
     /// sink gets all events.
     ///
     /// # Default
@@ -123,7 +123,7 @@ impl<S> Run<'_, S> {
     /// has to begin with an equal state; otherwise, it would continue with the outcomes of a
     /// different one. States are equal if their JSON values are: the order of keys doesn't matter,
     /// but the order of items in a list does. See
-    /// [`StateDigest`](crate::journal::StateDigest). The state isn't stored. A run that was recorded
+    /// [`StateDigest`](crate::engine::StateDigest). The state isn't stored. A run that was recorded
     /// without a digest accepts every state, and so does a state that cannot be written as JSON.
     ///
     /// For a state that isn't `Serialize`, or that is different in each process, use
@@ -162,7 +162,7 @@ impl<S> Run<'_, S> {
     }
 
     /// Stays at waits instead of pausing: [`finish`](Run::finish) goes on when an answer is
-    /// [delivered](crate::journal::Journal::deliver) to the journal, of which the program keeps an
+    /// [delivered](crate::engine::Journal::deliver) to the journal, of which the program keeps an
     /// `Arc`. What happened in the other items and branches isn't replayed, so `n` items that are
     /// answered one by one take time in proportion to `n`. The events of the run contain what it
     /// waits for.
@@ -171,9 +171,9 @@ impl<S> Run<'_, S> {
     /// no journal, or one that doesn't learn of answers in this process.
     ///
     /// ```
-    /// use std::sync::Arc;
-    /// use cogwork_flow::journal::{Journal, Json, MemoryJournal};
+    /// use cogwork_flow::engine::{Journal, Json, MemoryJournal};
     /// use cogwork_flow::{Flow, Wait};
+    /// use std::sync::Arc;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -11,21 +11,23 @@ use futures_util::{FutureExt, Stream};
 
 use super::Run;
 use crate::boxed::BoxFuture;
-use crate::{Ended, Event, Events, Flow, RunError, events};
+use crate::watch::{Event, Events, events};
+use crate::{Ended, Flow, RunError};
 
 /// A run together with its events.
 ///
 /// The run makes progress only while the stream is polled, and only once all earlier events were
 /// read. So a slow reader delays the run instead of losing events, up to
 /// [`CAPACITY`](Self::CAPACITY) events that a node emits without waiting for anything; further ones
-/// are replaced by [`EventKind::Lost`](crate::EventKind::Lost). A connection to a model is read by
+/// are replaced by [`EventKind::Lost`](crate::watch::EventKind::Lost). A connection to a model is read by
 /// the run, too, so read the events into a buffer first if a reader may be slower than the model's
 /// timeout.
 ///
 /// Dropping the stream cancels the run, and drops its state as it was after the last complete step.
 ///
 /// ```
-/// use cogwork_flow::{Flow, RunItem, from_fn};
+/// use cogwork_flow::watch::RunItem;
+/// use cogwork_flow::{Flow, from_fn};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -119,7 +121,7 @@ impl<'f, S> RunStream<'f, S> {
     /// The maximum number of events that wait to be read: 1,024.
     pub const CAPACITY: usize = 1024;
 
-    fn new(run: impl FnOnce(crate::EventSink) -> BoxFuture<'f, Finished<S>>) -> Self {
+    fn new(run: impl FnOnce(crate::watch::EventSink) -> BoxFuture<'f, Finished<S>>) -> Self {
         let (sink, events) = events(Self::CAPACITY);
 
         Self {

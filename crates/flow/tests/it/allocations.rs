@@ -5,7 +5,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use allocation_counter::{AllocationInfo, measure};
-use cogwork_flow::{Action, Event, EventSink, Flow, Node, Observer, from_fn, report_from};
+use cogwork_flow::watch::{Event, EventSink, Observer, report_from};
+use cogwork_flow::{Action, Flow, Node, from_fn};
 
 /// The size of the future of `exec`, in bytes.
 const HELD: usize = 64 * 1024;

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::journal::MemoryJournal;
-use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Ended, Flow, Node, Phase, RunError, events, from_phases,
-};
+use cogwork_flow::engine::MemoryJournal;
+use cogwork_flow::nodes::Phase;
+use cogwork_flow::watch::events;
+use cogwork_flow::{Action, Backoff, Batch, BoxError, Ended, Flow, Node, RunError, from_phases};
 use insta::assert_snapshot;
 use lines::Lines;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use crate::lines;
 
 use std::time::{Duration, SystemTime};
 
-use cogwork_flow::journal::Recorded;
+use cogwork_flow::engine::Recorded;
 use cogwork_flow::{Action, Ended, Flow, Run, RunError, Wait};
 use lines::Lines;
 use tokio::time::{Instant, advance, timeout};

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use cogwork_flow::nodes::Phase;
 use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Flow, Node, Phase, from_exec_with, from_fn, from_phases,
+    Action, Backoff, Batch, BoxError, Flow, Node, from_exec_with, from_fn, from_phases,
     from_phases_with,
 };
 use tokio::time::Instant;

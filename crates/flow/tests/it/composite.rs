@@ -9,7 +9,7 @@ mod waits;
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_flow::journal::{Entry, recorded};
+use cogwork_flow::engine::{Entry, recorded};
 use cogwork_flow::{Action, BoxError, Flow, Node, idempotency_key};
 
 use crate::lines::Lines;

@@ -6,7 +6,8 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_flow::{Action, Flow, FlowGraph, from_fn};
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::{Action, Flow, from_fn};
 use futures_util::FutureExt;
 
 const DEPTH: usize = 30;

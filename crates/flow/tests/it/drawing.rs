@@ -7,9 +7,8 @@
 
 use std::time::Duration;
 
-use cogwork_flow::{
-    Action, Batch, Branches, Each, Flow, FlowGraph, GraphNode, GraphNodeKind, Node, Wait, from_fn,
-};
+use cogwork_flow::draw::{FlowGraph, GraphNode, GraphNodeKind};
+use cogwork_flow::{Action, Batch, Branches, Each, Flow, Node, Wait, from_fn};
 use insta::assert_snapshot;
 
 fn does(actions: &[&'static str]) -> impl Node<()> + use<> {

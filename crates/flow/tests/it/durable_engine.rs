@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-use cogwork_flow::journal::{Json, MemoryJournal};
+use cogwork_flow::engine::{Json, MemoryJournal};
 use cogwork_flow::{Ended, Flow, RunError};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};

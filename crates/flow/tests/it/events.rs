@@ -12,9 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::{
-    Action, Backoff, Batch, EventKind, Events, Flow, Node, Wait, events, from_fn, from_phases,
-};
+use cogwork_flow::watch::{EventKind, Events, events};
+use cogwork_flow::{Action, Backoff, Batch, Flow, Node, Wait, from_fn, from_phases};
 use tokio::time::sleep;
 
 /// Everything told, a line each, with the time since the run's start.

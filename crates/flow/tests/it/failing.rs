@@ -8,7 +8,8 @@
 use std::error::Error;
 use std::fmt;
 
-use cogwork_flow::{Action, Flow, Node, Phase, RunError, from_fn};
+use cogwork_flow::nodes::Phase;
+use cogwork_flow::{Action, Flow, Node, RunError, from_fn};
 use insta::assert_snapshot;
 
 type Log = Vec<&'static str>;

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-use cogwork_flow::journal::{Entry, Json, Recorded, StateDigest};
+use cogwork_flow::engine::{Entry, Json, Recorded, StateDigest};
 use cogwork_flow::{Action, BoxError, Flow, RunError, from_phases};
 use insta::assert_snapshot;
 use serde::Serialize;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
-use cogwork_flow::journal::{Entry, Journal, Recorded, Snapshot};
+use cogwork_flow::engine::{Entry, Journal, Recorded, Snapshot};
 use cogwork_flow::{
     Action, Batch, BoxError, Flow, Node, RunError, Stepped, Wait, from_fn, from_phases,
     idempotency_key,

@@ -12,7 +12,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use allocation_counter::{AllocationInfo, measure};
-use cogwork_flow::journal::{Journal, Json, MemoryJournal, Recorded};
+use cogwork_flow::engine::{Journal, Json, MemoryJournal, Recorded};
 use cogwork_flow::{Action, Each, Flow, Run, Wait, from_fn, from_phases};
 use lines::Lines;
 

@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_flow::journal::Entry;
+use cogwork_flow::engine::Entry;
 
 use cogwork_flow::{Action, Batch, Branches, Each, Flow, Node, from_phases};
 

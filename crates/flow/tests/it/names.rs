@@ -11,10 +11,12 @@ use crate::lines;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use cogwork_flow::journal::{Entry, Recorded};
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::engine::{Entry, Recorded};
+use cogwork_flow::nodes::Phase;
+use cogwork_flow::watch::{EventKind, events};
 use cogwork_flow::{
-    Action, Batch, BoxError, Branches, Each, EventKind, Flow, FlowBuilder, FlowGraph, Node, Phase,
-    events, from_phases, idempotency_key,
+    Action, Batch, BoxError, Branches, Each, Flow, FlowBuilder, Node, from_phases, idempotency_key,
 };
 use lines::Lines;
 use proptest::prelude::*;

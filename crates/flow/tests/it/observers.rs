@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_flow::{
-    Event, EventKind, EventSink, Flow, FlowGraph, Observer, events, from_fn, is_followed,
-    is_watched, note, note_growth, report_from, report_growth,
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::watch::{
+    Event, EventKind, EventSink, Observer, events, is_followed, is_watched, note, note_growth,
+    report_from, report_growth,
 };
+use cogwork_flow::{Flow, from_fn};
 
 #[derive(Default)]
 struct Seen {

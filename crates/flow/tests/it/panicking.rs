@@ -9,10 +9,9 @@ use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cogwork_flow::journal::MemoryJournal;
-use cogwork_flow::{
-    Action, Batch, BoxError, Branches, Each, Flow, Node, Phase, RunError, Wait, from_fn,
-};
+use cogwork_flow::engine::MemoryJournal;
+use cogwork_flow::nodes::Phase;
+use cogwork_flow::{Action, Batch, BoxError, Branches, Each, Flow, Node, RunError, Wait, from_fn};
 use insta::assert_snapshot;
 
 type State = Vec<u32>;

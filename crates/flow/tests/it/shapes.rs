@@ -5,9 +5,8 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_flow::{
-    Action, Batch, Branches, Each, Flow, FlowBuilder, FlowGraph, Node, Wait, from_fn,
-};
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::{Action, Batch, Branches, Each, Flow, FlowBuilder, Node, Wait, from_fn};
 use insta::assert_snapshot;
 
 fn more() -> impl Node<u32> {

@@ -13,13 +13,14 @@ use std::io;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_flow::journal::{
+use cogwork_flow::engine::{
     Awaited, CallError, CannotWait, Entry, Journal, Json, MemoryJournal, OutcomeProblem, Recorded,
-    StepError, Waited, Work, WorkError, wait_for,
+    StepError, StepName, Waited, Work, WorkError, wait_for,
 };
+use cogwork_flow::nodes::Phase;
+use cogwork_flow::watch::{Event, EventKind, ReportedValue, events};
 use cogwork_flow::{
-    Action, BoxError, Branches, CancellationToken, Event, EventKind, Flow, Node, Phase,
-    ReportedValue, Run, RunError, StepName, Wait, events, from_fn,
+    Action, BoxError, Branches, CancellationToken, Flow, Node, Run, RunError, Wait, from_fn,
 };
 use hostile::{
     assert_error_is_safe, assert_line_is_safe, assert_lines_are_safe, assert_safe,

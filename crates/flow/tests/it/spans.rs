@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::journal::{Entry, Json, MemoryJournal, Recorded};
-use cogwork_flow::{
-    Action, Backoff, Batch, Branches, Flow, Node, Wait, from_fn, from_phases, note,
-};
+use cogwork_flow::engine::{Entry, Json, MemoryJournal, Recorded};
+use cogwork_flow::watch::note;
+use cogwork_flow::{Action, Backoff, Batch, Branches, Flow, Node, Wait, from_fn, from_phases};
 use insta::assert_snapshot;
 use tokio::time::sleep;
 use tracing::field::{Field, Visit};

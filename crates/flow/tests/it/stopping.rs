@@ -10,7 +10,7 @@ use crate::lines;
 use std::task::Poll;
 use std::time::Duration;
 
-use cogwork_flow::journal::Entry;
+use cogwork_flow::engine::Entry;
 use cogwork_flow::{Action, CancellationToken, Flow, Run, from_fn, from_phases};
 use lines::Lines;
 use tokio::time::{Instant, sleep};

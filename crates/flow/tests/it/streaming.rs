@@ -11,9 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::{
-    Action, EventKind, Flow, ReportedValue, RunItem, RunStream, Wait, from_phases, report_from,
-};
+use cogwork_flow::watch::{EventKind, ReportedValue, RunItem, RunStream, report_from};
+use cogwork_flow::{Action, Flow, Wait, from_phases};
 use insta::assert_snapshot;
 use serde::Serialize;
 

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cogwork_flow::journal::OutcomeProblem;
+use cogwork_flow::engine::OutcomeProblem;
 use cogwork_flow::{BoxError, Flow, Node, from_phases};
 use insta::assert_snapshot;
 use lines::Lines;

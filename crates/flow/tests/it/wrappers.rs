@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::{Action, Backoff, Ended, Flow, Node, Phase, RunError};
-use cogwork_flow::{journal::WorkError, wrap::Elapsed};
+use cogwork_flow::engine::WorkError;
+use cogwork_flow::nodes::{Elapsed, Phase};
+use cogwork_flow::{Action, Backoff, Ended, Flow, Node, RunError};
 use insta::assert_snapshot;
 use tokio::time::Instant;
 

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::journal::{Awaited, Journal, Json, Progress, StepError, Waited, Work, WorkError};
-use cogwork_flow::{BoxError, StepName};
+use cogwork_flow::BoxError;
+use cogwork_flow::engine::{
+    Awaited, Journal, Json, Progress, StepError, StepName, Waited, Work, WorkError,
+};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 

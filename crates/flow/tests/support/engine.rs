@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cogwork_flow::journal::Json;
+use cogwork_flow::engine::Json;
 use tokio::time::Instant;
 
 use super::world::World;

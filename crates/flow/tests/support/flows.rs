@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_flow::journal::{recorded, wait_for};
+use cogwork_flow::engine::{recorded, wait_for};
 use cogwork_flow::{
     Action, Backoff, Batch, Branches, Each, Flow, Node, Wait, from_fn, from_phases, idempotency_key,
 };

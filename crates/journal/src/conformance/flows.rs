@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_flow::journal::{recorded, wait_for};
+use cogwork_flow::engine::{recorded, wait_for};
 use cogwork_flow::{
     Action, Backoff, Batch, BoxError, Branches, BuildError, Each, Flow, FlowBuilder, Node, Wait,
     from_exec, from_fn, from_phases,

@@ -7,7 +7,7 @@
 //!
 //! | to test … | implement | and call |
 //! |---|---|---|
-//! | a store, such as a [`Log`](cogwork_flow::journal::Log) | [`TestedStore`] | [`check_store`] |
+//! | a store, such as a [`Log`](cogwork_flow::engine::Log) | [`TestedStore`] | [`check_store`] |
 //! | an engine that drives flows itself | [`TestedEngine`] | [`check_engine`] |
 //!
 //! # Crashes

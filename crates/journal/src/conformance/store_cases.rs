@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use cogwork_flow::BoxError;
-use cogwork_flow::journal::Json;
+use cogwork_flow::engine::Json;
 use futures_util::future::join_all;
 
 use super::engine_cases::{crash_at_each_call, drop_at_each_poll, hostile};
@@ -384,7 +384,7 @@ async fn an_answer_comes_from_another_process(store: Store) -> Checked {
     refused("an answer after the end", RefusalKind::Ended, late)
 }
 
-/// More than a [`Recorded`](cogwork_flow::journal::Recorded) journal keeps.
+/// More than a [`Recorded`](cogwork_flow::engine::Recorded) journal keeps.
 const MANY: usize = 2_000;
 
 /// The answers to a run that doesn't use them are limited, and the run stays readable.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use cogwork_flow::journal::Journal;
+use cogwork_flow::engine::Journal;
 use cogwork_flow::{BoxError, Flow};
 use cogwork_text::ErrorText;
 
@@ -54,7 +54,7 @@ pub trait TestedEngine: Send + Sync {
 /// A store of runs, as the suite sees it.
 ///
 /// Implement this for a store whose runs have a [`Journal`] each, such as a
-/// [`Log`](cogwork_flow::journal::Log) under a [`Recorded`](cogwork_flow::journal::Recorded)
+/// [`Log`](cogwork_flow::engine::Log) under a [`Recorded`](cogwork_flow::engine::Recorded)
 /// journal.
 #[async_trait]
 pub trait TestedStore: Send + Sync + 'static {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use cogwork_flow::journal::{Entry, Json};
+use cogwork_flow::engine::{Entry, Json};
 
 use super::step::{comes_after, is_around_or_with, outermost_number};
 use crate::record::Line;

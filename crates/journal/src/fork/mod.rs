@@ -9,7 +9,7 @@ use std::fmt;
 use std::pin::Pin;
 
 use cogwork_flow::Flow;
-use cogwork_flow::journal::{Json, OutcomeProblem, Snapshot};
+use cogwork_flow::engine::{Json, OutcomeProblem, Snapshot};
 use cogwork_text::{Name, NameList};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

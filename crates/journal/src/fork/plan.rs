@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use cogwork_flow::Flow;
-use cogwork_flow::journal::Entry;
+use cogwork_flow::engine::Entry;
 use cogwork_text::{Name, NameList};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_flow::journal::{
-    Awaited, Entry, Journal, Json, MemoryJournal, Snapshot, StepError, Waited, Work,
+use cogwork_flow::engine::{
+    Awaited, Entry, Journal, Json, MemoryJournal, Snapshot, StepError, StepName, Waited, Work,
 };
-use cogwork_flow::{BoxError, Flow, Run, StepName, Stepped};
+use cogwork_flow::{BoxError, Flow, Run, Stepped};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cogwork_flow::{CancellationToken, Flow, FlowGraph, Proceeded, RunError};
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::{CancellationToken, Flow, Proceeded, RunError};
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;

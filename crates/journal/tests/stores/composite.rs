@@ -1,6 +1,6 @@
 //! Nodes whose calls are recorded one by one.
 
-use cogwork_flow::journal::{recorded as call, scoped_event, wait_for};
+use cogwork_flow::engine::{recorded as call, scoped_event, wait_for};
 use cogwork_flow::{Action, BoxError, Flow, Node, from_fn, idempotency_key};
 use cogwork_journal::RunStatus;
 

@@ -1,6 +1,6 @@
 //! The schemas of answers, in each store.
 
-use cogwork_flow::journal::Json;
+use cogwork_flow::engine::Json;
 use cogwork_flow::{Action, Flow, Wait};
 use cogwork_journal::{RunStatus, Store, WaitSummary};
 

@@ -58,7 +58,7 @@ static MESSAGES: Api = Api {
 /// question keeps the cache, tools are forbidden to the model only after it has called one although
 /// the request says [`ToolChoice::None`](crate::ToolChoice::None); that call isn't part of the reply.
 ///
-/// Thinking, signed by the server, is kept in the [provider data](crate::ProviderData) of the message
+/// Thinking, signed by the server, is kept in the [provider data](crate::backend::ProviderData) of the message
 /// and returned with it, as long as everything before it is unchanged. With an
 /// [effort](crate::Effort), thinking is `adaptive`. For models that need a budget of tokens, set the
 /// extra field `thinking`.

@@ -9,13 +9,14 @@ use serde_json::Value;
 use super::exchange::{Exchange, Origin};
 use super::failure::Refusal;
 use super::{Connection, stream};
+use crate::backend::Adjustment;
 use crate::locked::locked;
 use crate::wire::calls::CallIds;
 use crate::wire::provider_data::{received, returned};
 use crate::wire::{Api, Call, Encoded, PROVIDER_DATA, invalid};
 use crate::{
-    Adjustment, ChatRequest, ChatResponse, FinishReason, LlmError, Message, ReplyStream, Role,
-    ToolChoice, Usage,
+    ChatRequest, ChatResponse, FinishReason, LlmError, Message, ReplyStream, Role, ToolChoice,
+    Usage,
 };
 
 /// The maximum number of requests in which a server finishes one reply that it paused.
@@ -358,8 +359,8 @@ macro_rules! client {
 
             /// Returns the capabilities of the protocol. A server or a model that supports fewer refuses the
             /// request with an error of kind `InvalidRequest`.
-            fn capabilities(&self) -> crate::Capabilities {
-                crate::Capabilities::none()$(.with(crate::Capability::$capability))*
+            fn capabilities(&self) -> crate::backend::Capabilities {
+                crate::backend::Capabilities::none()$(.with(crate::backend::Capability::$capability))*
             }
         }
 

@@ -1,5 +1,7 @@
-//! The HTTP clients without their formats: settings, the exchange, failures, streams and redaction.
-//! Each client fills in a [`Protocol`], a table of what differs, and the format of its API.
+//! The settings of clients that call a server over HTTP.
+
+// The clients without their formats: settings, the exchange, failures, streams and redaction. Each
+// client fills in a `Protocol`, a table of what differs, and the format of its API.
 
 mod address;
 mod chat;
@@ -10,8 +12,13 @@ mod settings;
 mod sse;
 mod stream;
 
+#[doc(hidden)]
 pub use address::http_client;
 pub use settings::HttpClientBuilder;
+
+pub use crate::anthropic::AnthropicClientBuilder;
+pub use crate::ollama::OllamaClientBuilder;
+pub use crate::openai::{OpenAiApi, OpenAiClientBuilder};
 
 pub(crate) use chat::{ChatConnection, client};
 pub(crate) use settings::Connection;

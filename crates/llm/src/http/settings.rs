@@ -222,7 +222,7 @@ impl<C> HttpClientBuilder<C> {
     }
 
     /// Sets the timeout of a whole call, from connecting to the last byte of the reply, streamed or
-    /// not. [`Timeout`](crate::Timeout) has separate limits for streams.
+    /// not. [`Timeout`](crate::layers::Timeout) has separate limits for streams.
     ///
     /// The default is 10 minutes, because models that think may take minutes.
     #[must_use]

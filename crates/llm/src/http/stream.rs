@@ -10,9 +10,10 @@ use super::chat::{ChatConnection, Conversation, Sent};
 use super::exchange::Exchange;
 use super::failure::{check_error, of_value, parse};
 use super::sse::{Event, Events};
+use crate::backend::ProviderData;
 use crate::wire::calls::CallIds;
 use crate::wire::{Assembly, DONE, text};
-use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ProviderData, ReplyStream};
+use crate::{ChatResponse, Delta, LlmError, LlmErrorKind, ReplyStream};
 
 /// The maximum size of a line or an event in bytes. Most contain a few words of the reply, and some
 /// the data that the server wants back.

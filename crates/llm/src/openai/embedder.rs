@@ -5,11 +5,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::usage;
+use crate::LlmError;
 #[cfg(doc)]
 use crate::LlmErrorKind;
+use crate::embedding::{Embedder, Embeddings};
 use crate::http::{Connection, HttpClientBuilder, Protocol};
 use crate::wire::{count, invalid, list, text, unreadable};
-use crate::{Embedder, Embeddings, LlmError};
 
 const ENDPOINT: &str = "/embeddings";
 /// The maximum number of texts of a request, which all known servers accept.
@@ -32,11 +33,13 @@ static OPENAI: Protocol = Protocol {
 /// It sends the texts in batches to `{base URL}/embeddings`, one batch after the other. To request
 /// vectors of another length than the model chooses, set the extra field `dimensions`. Settings,
 /// redaction, proxies and certificates are as documented for
-/// [`OpenAiClient`](crate::OpenAiClient). It doesn't retry; wrap it in a [`Retry`](crate::Retry)
+/// [`OpenAiClient`](crate::OpenAiClient). It doesn't retry; wrap it in a [`Retry`](crate::layers::Retry)
 /// for that.
 ///
 /// ```
-/// use cogwork_llm::{Backoff, Embedder, LlmError, OpenAiEmbedder, Retry};
+/// use cogwork_llm::LlmError;
+/// use cogwork_llm::embedding::{Embedder, OpenAiEmbedder};
+/// use cogwork_llm::layers::{Backoff, Retry};
 ///
 /// async fn embed(texts: &[String]) -> Result<Vec<Vec<f32>>, LlmError> {
 ///     let embedder = OpenAiEmbedder::builder("http://localhost:8080/v1", "nomic-embed-text").build()?;

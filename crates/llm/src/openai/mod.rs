@@ -50,7 +50,7 @@ pub enum OpenAiApi {
 /// lenient: content may be a string, parts or absent; finish reasons, usage and reasoning may have
 /// the names that other servers use; unknown fields are ignored; a stream may lack its end marker,
 /// or a server may respond to a streaming request without streaming. The client follows no
-/// redirects and doesn't retry; wrap it in a [`Retry`](crate::Retry) for that.
+/// redirects and doesn't retry; wrap it in a [`Retry`](crate::layers::Retry) for that.
 ///
 /// The API key is sent only in the `Authorization` header. If it also occurs elsewhere, such as in
 /// the path of a base URL or in a server's response, `Debug` and errors show `[redacted]` instead.
@@ -60,8 +60,9 @@ pub enum OpenAiApi {
 /// servers on the local machine.
 ///
 /// ```
+/// use cogwork_llm::layers::{Backoff, Retry};
+/// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, OpenAiClient};
 /// use std::time::Duration;
-/// use cogwork_llm::{Backoff, ChatRequest, LlmClient, LlmError, Message, OpenAiClient, Retry};
 ///
 /// async fn greet() -> Result<String, LlmError> {
 ///     let client = OpenAiClient::builder("http://localhost:8080/v1", "qwen3-4b")
@@ -83,7 +84,7 @@ pub enum OpenAiApi {
 ///
 /// Thinking that a server wants back (`reasoning_content`, `reasoning`, `reasoning_details`,
 /// `extra_content`, thinking in the content, items of Responses) is kept in the
-/// [provider data](crate::ProviderData) of the message and returned.
+/// [provider data](crate::backend::ProviderData) of the message and returned.
 ///
 /// # Streams
 ///

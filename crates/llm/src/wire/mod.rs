@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::backend::Adjustment;
 use crate::{
-    Adjustment, ChatRequest, ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, Message,
-    Role,
+    ChatRequest, ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, Message, Role,
 };
 
 pub(crate) mod calls;

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use siphasher::sip::SipHasher13;
 
 use super::unreadable;
-use crate::{ChatRequest, LlmError, ProviderData};
+use crate::backend::ProviderData;
+use crate::{ChatRequest, LlmError};
 
 /// Adds a value to a fingerprint. Neither the hash nor the form of the values may change, because
 /// saved states contain fingerprints.

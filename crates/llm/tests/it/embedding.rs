@@ -2,7 +2,7 @@
 // Clippy knows tests by their attribute, and so takes the helpers of a test for library code.
 #![allow(clippy::unwrap_used)]
 
-use cogwork_llm::{Embedder, Embeddings, HashedNgrams};
+use cogwork_llm::embedding::{Embedder, Embeddings, HashedNgrams};
 use proptest::prelude::*;
 
 fn texts(texts: &[&str]) -> Vec<String> {

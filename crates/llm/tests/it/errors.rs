@@ -5,7 +5,8 @@ mod hostile;
 
 use std::time::Duration;
 
-use cogwork_llm::{Adjustment, LlmError, LlmErrorKind};
+use cogwork_llm::backend::Adjustment;
+use cogwork_llm::{LlmError, LlmErrorKind};
 use hostile::{assert_error_is_safe, assert_line_is_safe, texts};
 
 /// Also with `Debug`, in which `main` prints it. What is shown is harmless.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use cogwork_llm::layers::{Backoff, Retry};
 use cogwork_llm::{
-    Backoff, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Retry,
-    async_trait,
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, async_trait,
 };
 use mockall::{Sequence, mock};
 

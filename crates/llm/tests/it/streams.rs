@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::layers::{Backoff, Retry};
 use cogwork_llm::{
-    Backoff, Capabilities, Capability, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient,
-    LlmError, LlmErrorKind, ReplyStream, Retry, ScriptedClient, ScriptedReply, Usage, async_trait,
+    ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+    ScriptedClient, ScriptedReply, Usage, async_trait,
 };
 use futures_util::stream;
 

@@ -17,7 +17,8 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::http::{StatusCode, Uri};
-use cogwork_llm::{AnthropicClient, LlmClient, OllamaClient, OpenAiApi, OpenAiClient};
+use cogwork_llm::http::OpenAiApi;
+use cogwork_llm::{AnthropicClient, LlmClient, OllamaClient, OpenAiClient};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 

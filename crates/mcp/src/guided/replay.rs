@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use cogwork_cot::{ChainOfThought, Reasoning};
 use cogwork_flow::{Flow, RunError, Stepped};
-use cogwork_strategies::{Limits, Solver};
+use cogwork_strategies::Solver;
 use cogwork_text::{Name, NameList};
 use cogwork_tools::Tools;
+use cogwork_typed::ask::Limits;
 use tokio::task::unconstrained;
 
 use super::entry::{GuidedSession, Reply, Settings};

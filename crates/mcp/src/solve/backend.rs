@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_llm::{Budget, ChatRequest, LlmClient, Message};
-use cogwork_strategies::{Limits, Solver, StrategyName};
+use cogwork_llm::layers::Budget;
+use cogwork_llm::{ChatRequest, LlmClient, Message};
+use cogwork_strategies::{Solver, StrategyName};
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
+use cogwork_typed::ask::Limits;
 use serde::Deserialize;
 
 use crate::failure::Failure;
@@ -132,7 +134,8 @@ impl ServerBuilder {
     /// Sets the client with which the tool `solve` solves problems. By default, there is none.
     ///
     /// ```
-    /// use cogwork_llm::{Backoff, Retry, ScriptedClient};
+    /// use cogwork_llm::ScriptedClient;
+    /// use cogwork_llm::layers::{Backoff, Retry};
     /// use cogwork_mcp::Server;
     ///
     /// # fn main() -> Result<(), cogwork_mcp::ServerError> {
@@ -159,7 +162,8 @@ impl ServerBuilder {
     /// Returns an error that names the variable that is missing or invalid.
     #[cfg(feature = "openai")]
     pub fn with_client_from_env(self) -> Result<Self, ServerError> {
-        use cogwork_llm::{Backoff, OpenAiClient, Retry};
+        use cogwork_llm::OpenAiClient;
+        use cogwork_llm::layers::{Backoff, Retry};
 
         let model = std::env::var_os("OPENAI_MODEL");
         if model.is_none_or(|model| model.is_empty()) {

@@ -2,7 +2,8 @@
 
 use cogwork_cot::{ChainOfThought, Reasoning};
 use cogwork_flow::{CancellationToken, Run, RunError, Stepped};
-use cogwork_strategies::{Limits, SolveError, StrategyName};
+use cogwork_strategies::{SolveError, StrategyName};
+use cogwork_typed::ask::Limits;
 
 use super::backend::Backend;
 use super::session::{SolveEnd, SolveStep, Watch};

@@ -1,7 +1,7 @@
 //! The session of a run, which is recorded while it goes on.
 
-use cogwork_strategies::Spent;
 use cogwork_text::OneLine;
+use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::mpsc;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::CancellationToken;
-use cogwork_strategies::{Limits, Spent};
 use cogwork_text::{Name, NameList, OneLine};
 use cogwork_tools::schemars::{self, JsonSchema};
+use cogwork_typed::ask::{Limits, Spent};
 use rmcp::model::{CallToolResult, ProgressNotificationParam};
 use serde::Deserialize;
 use serde_json::json;

@@ -1,8 +1,7 @@
 //! What a call changes in a session, as it is asked for and as it is recorded.
 
-use cogwork_strategies::{
-    Branch, BranchId, Session, Strategies, Strategy, Thought, ThoughtDraft, ThoughtId,
-};
+use cogwork_strategies::session::{Branch, BranchId, Session, Thought, ThoughtDraft, ThoughtId};
+use cogwork_strategies::{Strategies, Strategy};
 use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use cogwork_strategies::{
-    Branch, BranchId, BranchStatus, Parameter, ParameterType, Session, Stage,
-};
+use cogwork_strategies::Stage;
+use cogwork_strategies::session::{Branch, BranchId, BranchStatus, Session};
+use cogwork_strategies::table::{Parameter, ParameterType};
 use cogwork_text::{Name, NameList, OneLine};
 
 use super::change::{following, tip};

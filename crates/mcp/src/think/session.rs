@@ -1,6 +1,7 @@
 //! The sessions of `think`, and calls that change them.
 
-use cogwork_strategies::{Branch, BranchId, Session, SessionPolicy, Strategies};
+use cogwork_strategies::Strategies;
+use cogwork_strategies::session::{Branch, BranchId, Session, SessionPolicy};
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,7 @@
 //! The definitions of the tools, and their calls.
 
-use cogwork_strategies::{Strategies, Strategy, ThoughtId};
+use cogwork_strategies::session::ThoughtId;
+use cogwork_strategies::{Strategies, Strategy};
 use cogwork_text::{Name, NameList};
 use cogwork_tools::schemars::{self, JsonSchema};
 use serde::Deserialize;

@@ -33,7 +33,7 @@ const SPLIT_VERSION: u32 = 1;
 /// error.
 ///
 /// ```
-/// use cogwork_llm::HashedNgrams;
+/// use cogwork_llm::embedding::HashedNgrams;
 /// use cogwork_recall::{Indexer, Query, RecallError, VectorMemory};
 ///
 /// # #[tokio::main(flavor = "current_thread")]

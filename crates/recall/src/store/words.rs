@@ -1,7 +1,6 @@
 use std::collections::{BTreeSet, HashMap};
 
-use cogwork_thinking::search::{weight, words};
-use cogwork_thinking::{Found, MemoryLimits};
+use cogwork_thinking::memory::{Found, MemoryLimits, weight, words};
 use rusqlite::{Connection, params};
 
 use super::Store;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use cogwork_llm::HashedNgrams;
+use cogwork_llm::embedding::HashedNgrams;
 use cogwork_recall::{IndexReport, Indexer, Passage, Query, RecallError, VectorMemory};
 use proptest::prelude::*;
 use tempfile::TempDir;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use cogwork_llm::{Embedder, Embeddings, HashedNgrams, LlmError, LlmErrorKind, async_trait};
+use cogwork_llm::embedding::{Embedder, Embeddings, HashedNgrams};
+use cogwork_llm::{LlmError, LlmErrorKind, async_trait};
 use cogwork_recall::{Passage, Query, RecallError, VectorMemory};
-use cogwork_thinking::Memory;
+use cogwork_thinking::memory::Memory;
 use proptest::prelude::*;
 
 use crate::support::{Colours, found};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use cogwork_recall::{Notes, Passage, VectorMemory};
-use cogwork_thinking::{Found, Memory, MemoryLimits};
+use cogwork_thinking::memory::{Found, Memory, MemoryLimits};
 use tempfile::TempDir;
 
 use crate::support::{Colours, found};

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cogwork_llm::HashedNgrams;
+use cogwork_llm::embedding::HashedNgrams;
 use cogwork_recall::{Passage, RecallError, VectorMemory};
 
 use crate::support::{Colours, found};
@@ -56,7 +56,8 @@ async fn embedders_of_other_models_and_dimensions_are_refused() {
 
 #[tokio::test]
 async fn known_dimensions_are_checked_when_a_memory_is_opened() {
-    use cogwork_llm::{Embedder, Embeddings, LlmError, async_trait};
+    use cogwork_llm::embedding::{Embedder, Embeddings};
+    use cogwork_llm::{LlmError, async_trait};
 
     /// States another dimension under the same name.
     struct Stated(HashedNgrams);

@@ -1,6 +1,6 @@
 //! A real embedding model, where there is one.
 
-use cogwork_llm::OpenAiEmbedder;
+use cogwork_llm::embedding::OpenAiEmbedder;
 use cogwork_recall::{Passage, Query, VectorMemory};
 
 /// Needs a server with an embedding model in `OPENAI_BASE_URL` and `OPENAI_EMBEDDING_MODEL`.

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_llm::{Embedder, Embeddings, LlmError, async_trait};
+use cogwork_llm::embedding::{Embedder, Embeddings};
+use cogwork_llm::{LlmError, async_trait};
 use cogwork_recall::{Query, Recalled, VectorMemory};
 
 /// Embeds the names of colours as red, green and blue, and everything else as black. Keeps what it

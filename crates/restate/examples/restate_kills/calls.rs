@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cogwork::flow::idempotency_key;
+use cogwork::llm::backend::Capabilities;
 use cogwork::llm::{
-    Capabilities, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Usage, async_trait,
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Usage, async_trait,
 };
 
 /// Writes down that a call begins, then takes a while. Returns how often the call has been made,

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use cogwork_restate::restate_sdk::endpoint::{Builder, ServiceOptions};
+use cogwork_restate::restate_sdk::endpoint::{Builder, Endpoint, ServiceOptions};
 use cogwork_restate::restate_sdk::service::{IntoServiceDefinition, ServiceDefinition};
-use cogwork_restate::{Endpoint, HttpServer, Workflow};
+use cogwork_restate::{HttpServer, Workflow};
 use serde_json::json;
 use tokio::net::TcpSocket;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cogwork::flow::Flow;
-use cogwork::flow::journal::MemoryJournal;
+use cogwork::flow::engine::MemoryJournal;
 use cogwork_restate::{Client, ClientError};
 use futures_util::future::try_join_all;
 use serde::Serialize;

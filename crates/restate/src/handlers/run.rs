@@ -1,7 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{FlowGraph, Run, RunError};
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::{Run, RunError};
 use cogwork_text::{ErrorText, Name};
 use restate_sdk::context::RunFuture;
 use restate_sdk::endpoint::ContextInternal;

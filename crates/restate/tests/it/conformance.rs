@@ -60,7 +60,7 @@ struct Served {
 }
 
 impl Served {
-    fn endpoint(&self) -> cogwork_restate::Endpoint {
+    fn endpoint(&self) -> cogwork_restate::restate_sdk::endpoint::Endpoint {
         let workflow = Workflow::new(&self.name, Arc::clone(&self.flow)).unwrap();
         endpoint(workflow)
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use cogwork_flow::journal::recorded;
+use cogwork_flow::engine::recorded;
 use cogwork_flow::{Action, Backoff, Batch, BoxError, Flow, Node, from_exec, from_fn, from_phases};
-use cogwork_restate::{Endpoint, Workflow};
+use cogwork_restate::Workflow;
+use cogwork_restate::restate_sdk::endpoint::Endpoint;
 
 use crate::support::server::server;
 use crate::support::worker::{Worker, bind, endpoint};

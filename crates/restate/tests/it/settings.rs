@@ -1,7 +1,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use cogwork_flow::{Action, Flow, events, from_fn};
+use cogwork_flow::watch::events;
+use cogwork_flow::{Action, Flow, from_fn};
 use cogwork_restate::Workflow;
 
 use crate::support::server::server;

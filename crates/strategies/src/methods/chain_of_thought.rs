@@ -3,7 +3,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::shared::{or, respond, verified};
-use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDraft};
+use crate::session::ThoughtDraft;
+use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName};
 
 /// Divides the problem into steps and works through them (Wei et al. 2022).
 ///
@@ -22,7 +23,8 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDra
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{ChainOfThoughtMethod, Solver};
+/// use cogwork_strategies::Solver;
+/// use cogwork_strategies::methods::ChainOfThoughtMethod;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -6,10 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::shared::{ask_for_answer, or, respond};
-use crate::{
-    Answer, Ask, Method, Solve, Stage, StageReply, Stop, Strategy, StrategyName, Thought,
-    ThoughtDraft, ThoughtId,
-};
+use crate::session::{Thought, ThoughtDraft, ThoughtId};
+use crate::{Answer, Ask, Method, Solve, Stage, StageReply, Stop, Strategy, StrategyName};
 
 /// Thinks one thought after the other, with evaluations, revisions and branches, and ends with a
 /// verified hypothesis.
@@ -41,7 +39,8 @@ use crate::{
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{Linear, Solver};
+/// use cogwork_strategies::Solver;
+/// use cogwork_strategies::methods::Linear;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -6,10 +6,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shared::{check_needed, respond, tool_list};
+use crate::session::ThoughtDraft;
 use crate::solve::{check_text, is_none};
+use crate::table::ParameterType;
 use crate::{
-    Answer, Ask, Called, Method, ParameterType, PlannedCall, Solve, StageReply, Stop, Strategy,
-    StrategyName, ThoughtDraft,
+    Answer, Ask, Called, Method, PlannedCall, Solve, StageReply, Stop, Strategy, StrategyName,
 };
 
 /// Alternates reasoning, actions and observations until the model can answer (Yao et al. 2022).

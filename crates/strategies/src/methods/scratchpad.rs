@@ -6,11 +6,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::shared::{ask_for_answer, or, respond};
+use crate::session::ThoughtDraft;
 use crate::solve::typed;
-use crate::{
-    Answer, Ask, Method, Parameter, ParameterType, Solve, StageReply, Stop, Strategy, StrategyName,
-    ThoughtDraft,
-};
+use crate::table::{Parameter, ParameterType};
+use crate::{Answer, Ask, Method, Solve, StageReply, Stop, Strategy, StrategyName};
 
 /// Calculates with named variables until they contain the result (Nye et al. 2021).
 ///
@@ -32,7 +31,9 @@ use crate::{
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{Parameter, ParameterType, Scratchpad, Solver};
+/// use cogwork_strategies::Solver;
+/// use cogwork_strategies::methods::Scratchpad;
+/// use cogwork_strategies::table::{Parameter, ParameterType};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -5,10 +5,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::shared::{ask_for_answer, or, respond};
+use crate::session::ThoughtDraft;
 use crate::solve::{ANSWER, check_answer};
-use crate::{
-    Answer, Ask, Method, PlannedCall, Solve, StageReply, Stop, Strategy, StrategyName, ThoughtDraft,
-};
+use crate::{Answer, Ask, Method, PlannedCall, Solve, StageReply, Stop, Strategy, StrategyName};
 
 /// Asks and answers smaller questions until the problem can be answered (Press et al. 2022).
 ///
@@ -31,7 +30,8 @@ use crate::{
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{SelfAsk, Solver};
+/// use cogwork_strategies::Solver;
+/// use cogwork_strategies::methods::SelfAsk;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -7,11 +7,9 @@ use serde_json::{Value, json};
 
 use super::normal_form::normal_form;
 use super::shared::real;
+use crate::session::{Branch, BranchId, ThoughtDraft};
 use crate::solve::{ANSWER, check_answer};
-use crate::{
-    Answer, Ask, AskProblem, Branch, BranchId, Method, Solve, Stop, Strategy, StrategyName,
-    ThoughtDraft,
-};
+use crate::{Answer, Ask, AskProblem, Method, Solve, Stop, Strategy, StrategyName};
 
 /// Samples several independent paths and takes a majority vote over their answers (Wang et al.
 /// 2022).
@@ -40,7 +38,8 @@ use crate::{
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{SelfConsistency, Solver};
+/// use cogwork_strategies::Solver;
+/// use cogwork_strategies::methods::SelfConsistency;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -155,7 +154,7 @@ impl SelfConsistency {
     /// units.
     ///
     /// ```
-    /// use cogwork_strategies::SelfConsistency;
+    /// use cogwork_strategies::methods::SelfConsistency;
     ///
     /// let form = SelfConsistency::normalised;
     /// assert_eq!(form("**1,000.50 KM.**"), form("1000.5km"));

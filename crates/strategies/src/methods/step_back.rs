@@ -2,7 +2,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::shared::{respond, verified};
-use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDraft};
+use crate::session::ThoughtDraft;
+use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName};
 
 /// Steps back to the principle behind the problem, then applies it (Zheng et al. 2023).
 ///
@@ -22,7 +23,8 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName, ThoughtDra
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{Solver, StepBack};
+/// use cogwork_strategies::Solver;
+/// use cogwork_strategies::methods::StepBack;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -4,7 +4,7 @@ use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
 
 use super::{BranchId, BranchStatus, ThoughtId};
-use crate::RefusedMove;
+use crate::session::RefusedMove;
 
 /// An operation that a session refused. The session hasn't changed.
 ///

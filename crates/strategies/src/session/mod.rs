@@ -15,3 +15,5 @@ pub use merge::{Conflict, Merged};
 pub use state::{Session, SessionPolicy};
 pub(crate) use thought::REVISES;
 pub use thought::{Thought, ThoughtDraft, ThoughtId};
+
+pub use crate::refusal::RefusedMove;

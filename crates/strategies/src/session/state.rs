@@ -39,7 +39,8 @@ impl Default for SessionPolicy {
 /// that was written. Reading checks that everything that it names exists.
 ///
 /// ```
-/// use cogwork_strategies::{ThoughtDraft, Session, StrategyName};
+/// use cogwork_strategies::StrategyName;
+/// use cogwork_strategies::session::{Session, ThoughtDraft};
 ///
 /// let mut session = Session::new(StrategyName::SelfConsistency);
 /// let problem = session.think(ThoughtDraft::at("problem_reception", "What is 17 * 3?"))?;

@@ -8,7 +8,8 @@ use super::{
     BranchId, BranchStatus, Session, SessionError, SessionLimit, Thought, ThoughtDraft, ThoughtId,
 };
 use crate::refusal::Move;
-use crate::{Mistyped, ParameterType, Stage, Strategy};
+use crate::table::{Mistyped, ParameterType};
+use crate::{Stage, Strategy};
 
 /// The maximum number of strategies nested in one another.
 const MAX_PARTS: usize = 8;
@@ -97,7 +98,8 @@ impl Session {
     /// open again. The expected numbers of thoughts, scores and the current branch stay as they are.
     ///
     /// ```
-    /// use cogwork_strategies::{Session, StrategyName, ThoughtDraft};
+    /// use cogwork_strategies::StrategyName;
+    /// use cogwork_strategies::session::{Session, ThoughtDraft};
     ///
     /// let mut session = Session::new(StrategyName::React);
     /// session.think(ThoughtDraft::at("initial_reasoning", "I must look."))?;
@@ -106,7 +108,7 @@ impl Session {
     /// let removed = session.undo()?;
     /// assert_eq!(removed.text(), "Here.");
     /// assert_eq!(session.stage().name(), "initial_reasoning");
-    /// # Ok::<(), cogwork_strategies::SessionError>(())
+    /// # Ok::<(), cogwork_strategies::session::SessionError>(())
     /// ```
     ///
     /// # Errors

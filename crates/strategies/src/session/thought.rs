@@ -172,13 +172,14 @@ impl Thought {
 /// A thought that is to be added to a session.
 ///
 /// ```
-/// use cogwork_strategies::{Session, StrategyName, ThoughtDraft};
+/// use cogwork_strategies::StrategyName;
+/// use cogwork_strategies::session::{Session, ThoughtDraft};
 ///
 /// let mut session = Session::new(StrategyName::React);
 /// session.think(ThoughtDraft::at("initial_reasoning", "I must look."))?;
 /// let draft = ThoughtDraft::at("action_planning", "I search.").with("action", "search");
 /// session.think(draft)?;
-/// # Ok::<(), cogwork_strategies::SessionError>(())
+/// # Ok::<(), cogwork_strategies::session::SessionError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

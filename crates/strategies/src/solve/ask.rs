@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::StageReply;
 use super::form::{Form, Read, THOUGHT};
-use crate::{Parameter, ParameterType, Stage};
+use crate::Stage;
+use crate::table::{Parameter, ParameterType};
 
 /// The field with the answer to the problem.
 pub(crate) const ANSWER: &str = "answer";
@@ -34,7 +35,8 @@ pub(crate) const ANSWER: &str = "answer";
 /// [`AnswerReader`](cogwork_typed::AnswerReader).
 ///
 /// ```
-/// use cogwork_strategies::{Ask, Format};
+/// use cogwork_strategies::Ask;
+/// use cogwork_typed::ask::Format;
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
 ///
@@ -282,7 +284,7 @@ impl<T: 'static> Ask<T> {
     }
 
     /// Sets the tools that the model may call instead of writing the fields. The client must
-    /// support [tools](cogwork_llm::Capability::Tools).
+    /// support [tools](cogwork_llm::backend::Capability::Tools).
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolDefinition>) -> Self {
         self.question.tools = tools.into_iter().collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use cogwork_flow::journal::{CallError, recorded};
+use cogwork_flow::engine::{CallError, recorded};
 use cogwork_llm::ToolCall;
 use cogwork_tools::Tools;
 use cogwork_typed::ask::{Meter, call_label, report_tool_call};

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::context::{Batch, Work};
 use super::solver::Shared;
 use super::{Answer, Ask, Call, Solving, StageReply};
-use crate::{Session, Thought};
+use crate::session::{Session, Thought};
 
 /// The name of the question.
 pub(super) const NAME: &str = "conclusion";

@@ -17,7 +17,8 @@ use super::solving_event::report_changes;
 use super::{
     Answer, Ask, AskProblem, Asked, Call, Called, EndReason, PlannedCall, SolveError, Solving, Stop,
 };
-use crate::{BranchId, Session, Stage, Strategy, Thought, ThoughtDraft, ThoughtId};
+use crate::session::{BranchId, Session, Thought, ThoughtDraft, ThoughtId};
+use crate::{Stage, Strategy};
 
 /// The context in which a [`Method`](super::Method) solves a problem.
 ///

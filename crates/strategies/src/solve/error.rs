@@ -5,7 +5,7 @@ use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
 
 use super::{Call, Solving};
-use crate::SessionError;
+use crate::session::SessionError;
 
 /// The error of a run that failed. [`so_far`](Self::so_far) contains the thoughts up to that point.
 pub struct SolveError(Box<Failure>);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_llm::{ProviderData, ToolCall};
+use cogwork_llm::ToolCall;
+use cogwork_llm::backend::ProviderData;
 use cogwork_text::{Name, NameList};
 use cogwork_typed::ask::{Format, Repair};
 use cogwork_typed::{AnswerKey, AnswerReader, GrowingText, ReadAnswer, without_thinking};
@@ -10,7 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::{Parameter, ThoughtDraft};
+use crate::session::ThoughtDraft;
+use crate::table::Parameter;
 
 /// The key of the thought itself.
 pub(super) const THOUGHT: &str = "thought";

@@ -2,7 +2,8 @@ use cogwork_tools::Tools;
 use cogwork_typed::ask::Limit;
 
 use super::{Answer, EndReason, Solve, SolveError};
-use crate::{SessionError, Strategy};
+use crate::Strategy;
+use crate::session::SessionError;
 
 /// A way to solve problems: a strategy, and the function that works through its stages.
 ///

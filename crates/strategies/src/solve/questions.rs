@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cogwork_llm::{
-    Capability, ChatRequest, ChatResponse, FinishReason, LlmError, Message, ResponseLimits,
-};
+use cogwork_llm::backend::{Capability, ResponseLimits};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError, Message};
 use cogwork_typed::ask::{
     AskLog, Asking, Format, Limit, Meter, Policy, Repair, Unanswered, Verdict,
 };

@@ -15,7 +15,8 @@ use crate::Strategy;
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{Limits, Solver, StrategyName};
+/// use cogwork_strategies::{Solver, StrategyName};
+/// use cogwork_typed::ask::Limits;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

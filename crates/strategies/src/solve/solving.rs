@@ -3,7 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::report_from;
+use cogwork_flow::watch::report_from;
 use cogwork_plan::Plan;
 use cogwork_text::{Name, OneLine};
 use cogwork_typed::ask::{Limit, Limits, Meter, Spent};
@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::context::Batch;
 use super::solving_event::{SOURCE, SolvingEvent};
 use super::{Asked, Call, conclusion};
-use crate::{BranchId, Session, SessionLimit, Strategy};
+use crate::Strategy;
+use crate::session::{BranchId, Session, SessionLimit};
 
 /// The state of a run. It is the state of the flow of a [`Solver`](super::Solver).
 ///
@@ -265,7 +266,7 @@ pub enum EndReason {
         /// The limit.
         limit: Limit,
     },
-    /// A [limit of the session](crate::SessionPolicy) was reached.
+    /// A [limit of the session](crate::session::SessionPolicy) was reached.
     SessionFull {
         /// The limit.
         limit: SessionLimit,

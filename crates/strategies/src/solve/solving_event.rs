@@ -1,19 +1,20 @@
 use std::collections::BTreeMap;
 
-use cogwork_flow::{is_followed, is_watched, report_from, report_growth};
+use cogwork_flow::watch::{is_followed, is_watched, report_from, report_growth};
 use cogwork_typed::{GrowingText, Growth};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::form::Form;
 use super::{EndReason, Solving};
-use crate::{Branch, BranchId, BranchStatus, Session, Strategy, Thought, ThoughtId};
+use crate::Strategy;
+use crate::session::{Branch, BranchId, BranchStatus, Session, Thought, ThoughtId};
 
 /// The source of these events, in the events of a run.
 pub(super) const SOURCE: &str = "solving";
 
 /// An event of a strategy, for programs that show it. The events are the
-/// [reports](cogwork_flow::EventKind::Reported) with the source `solving` in the events of the run.
+/// [reports](cogwork_flow::watch::EventKind::Reported) with the source `solving` in the events of the run.
 ///
 /// An event is serialised as one object with a `type`:
 ///

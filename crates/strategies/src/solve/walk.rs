@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::{Answer, Ask, Method, Solve, StageReply, Stop};
 use crate::session::REVISES;
-use crate::{Parameter, Stage, Strategy};
+use crate::table::Parameter;
+use crate::{Stage, Strategy};
 
 /// Asks the model in every stage.
 ///

@@ -1,9 +1,12 @@
-//! Reads strategies from a text, and reports all problems together.
+//! Tables of strategies as text: reads them, and reports all problems together.
 
 mod check;
 mod error;
 
 pub use error::{TableError, TableProblem};
+
+pub use crate::mistyped::Mistyped;
+pub use crate::parameter::{Parameter, ParameterType};
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -14,8 +17,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_yaml::Value;
 
+use crate::Strategy;
 use crate::strategy::Table;
-use crate::{Parameter, Strategy};
 
 /// The maximum length of a text with tables, in bytes.
 pub const MAX_TABLE_BYTES: usize = 256 * 1024;

@@ -6,8 +6,9 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_strategies::{
-    BranchId, BranchStatus, Session, SessionError, StrategyName, ThoughtDraft, ThoughtId,
+use cogwork_strategies::StrategyName;
+use cogwork_strategies::session::{
+    BranchId, BranchStatus, Session, SessionError, ThoughtDraft, ThoughtId,
 };
 use serde_json::json;
 

@@ -11,9 +11,8 @@ use crate::support;
 
 use std::collections::BTreeMap;
 
-use cogwork_strategies::{
-    RefusedMove, Session, SessionError, Stage, Strategies, Strategy, StrategyName,
-};
+use cogwork_strategies::session::{RefusedMove, Session, SessionError};
+use cogwork_strategies::{Stage, Strategies, Strategy, StrategyName};
 use support::{draft, needed, walk};
 
 /// The source of the tables.

@@ -5,7 +5,7 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_flow::{EventKind, RunItem};
+use cogwork_flow::watch::{EventKind, RunItem};
 use cogwork_llm::{ScriptedClient, ScriptedReply};
 use cogwork_strategies::{Solver, SolvingEvent, StrategyName};
 

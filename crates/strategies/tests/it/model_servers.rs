@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use cogwork_llm::LlmClient;
-use cogwork_strategies::{SelfConsistency, Solver, StrategyName};
+use cogwork_strategies::methods::SelfConsistency;
+use cogwork_strategies::{Solver, StrategyName};
 use cogwork_tools::{Tools, function};
 use serde_json::{Value, json};
 

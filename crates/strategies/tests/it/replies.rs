@@ -7,9 +7,9 @@
 )]
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{
-    Answer, Ask, Format, Parameter, ParameterType, Solve, Solver, StrategyName,
-};
+use cogwork_strategies::table::{Parameter, ParameterType};
+use cogwork_strategies::{Answer, Ask, Solve, Solver, StrategyName};
+use cogwork_typed::ask::Format;
 
 fn ask() -> Ask {
     Ask::new("Go on.")

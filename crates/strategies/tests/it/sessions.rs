@@ -6,10 +6,11 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_strategies::{
-    BranchId, BranchStatus, Session, SessionError, SessionLimit, SessionPolicy, Stage,
-    StrategyName, ThoughtDraft, ThoughtId,
+use cogwork_strategies::session::{
+    BranchId, BranchStatus, Session, SessionError, SessionLimit, SessionPolicy, ThoughtDraft,
+    ThoughtId,
 };
+use cogwork_strategies::{Stage, StrategyName};
 use serde_json::json;
 
 use crate::support::{told, walk};

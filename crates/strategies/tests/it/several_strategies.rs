@@ -2,9 +2,10 @@
 
 use crate::support;
 
-use cogwork_strategies::{
-    BranchId, Session, SessionError, SessionLimit, Strategies, StrategyName, Thought, ThoughtDraft,
+use cogwork_strategies::session::{
+    BranchId, Session, SessionError, SessionLimit, Thought, ThoughtDraft,
 };
+use cogwork_strategies::{Strategies, StrategyName};
 use support::{told, walk};
 
 const MAIN: BranchId = BranchId::MAIN;

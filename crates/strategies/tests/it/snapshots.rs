@@ -8,9 +8,10 @@
 
 use crate::support;
 
-use cogwork_strategies::{
-    BranchId, Session, SessionError, SessionPolicy, Stage, StrategyName, ThoughtDraft, ThoughtId,
+use cogwork_strategies::session::{
+    BranchId, Session, SessionError, SessionPolicy, ThoughtDraft, ThoughtId,
 };
+use cogwork_strategies::{Stage, StrategyName};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{draft, walk};

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::engine::MemoryJournal;
 use cogwork_llm::{ScriptedClient, ScriptedReply};
 use cogwork_strategies::{
-    Answer, Ask, EndReason, Limit, Limits, PlannedCall, Solve, SolveError, Solved, Solver, Solving,
-    Stop, Strategies, Strategy, StrategyName,
+    Answer, Ask, EndReason, PlannedCall, Solve, SolveError, Solved, Solver, Solving, Stop,
+    Strategies, Strategy, StrategyName,
 };
 use cogwork_tools::{Tools, function};
+use cogwork_typed::ask::{Limit, Limits};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 

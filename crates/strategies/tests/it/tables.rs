@@ -5,7 +5,8 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_strategies::{MAX_TABLE_BYTES, Strategies};
+use cogwork_strategies::Strategies;
+use cogwork_strategies::table::MAX_TABLE_BYTES;
 
 use crate::support::assert_grows_linearly;
 

@@ -1,8 +1,7 @@
 //! A client without native tools, because many small servers refuse them.
 
-use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, async_trait,
-};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
 
 /// Passes requests on. Tools are described to the model in the text.
 pub(crate) struct TextTools<C>(pub(crate) C);

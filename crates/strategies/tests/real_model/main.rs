@@ -32,8 +32,10 @@ use std::env;
 use std::error::Error;
 use std::time::Duration;
 
-use cogwork_llm::{Backoff, ChatRequest, OpenAiClient, Retry};
-use cogwork_strategies::{Asked, Call, Format, Limits, SolveError, Solved, Solver, StrategyName};
+use cogwork_llm::layers::{Backoff, Retry};
+use cogwork_llm::{ChatRequest, OpenAiClient};
+use cogwork_strategies::{Asked, Call, SolveError, Solved, Solver, StrategyName};
+use cogwork_typed::ask::{Format, Limits};
 
 use client::TextTools;
 use tally::Tally;

@@ -1,9 +1,9 @@
 //! The methods, with settings that bound a run to a few calls, and the tools.
 
-use cogwork_strategies::{
-    Linear, Method, React, Rewoo, Scratchpad, SelfAsk, SelfConsistency, StrategyName,
-    TreeOfThoughts,
+use cogwork_strategies::methods::{
+    Linear, React, Rewoo, Scratchpad, SelfAsk, SelfConsistency, TreeOfThoughts,
 };
+use cogwork_strategies::{Method, StrategyName};
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
 use serde::Deserialize;

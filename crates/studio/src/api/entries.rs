@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use cogwork_flow::journal::Entry;
+use cogwork_flow::engine::Entry;
 use cogwork_journal::{RecordedEntry, RunSummary};
 use serde_json::{Value, json};
 

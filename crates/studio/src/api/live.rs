@@ -12,7 +12,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use cogwork_flow::journal::Entry;
+use cogwork_flow::engine::Entry;
 use cogwork_journal::{EventLine, RecordedEntry, RunSummary, Store, StoreError};
 use futures_util::stream;
 use serde::Deserialize;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{Event, EventKind, EventSink, Flow, Observer, from_exec_with, note};
+use cogwork_flow::watch::{Event, EventKind, EventSink, Observer, note};
+use cogwork_flow::{Flow, from_exec_with};
 use cogwork_studio::{Piece, Pieces, ServedFlow};
 use serde_json::json;
 

@@ -50,7 +50,7 @@ impl Memory for InMemory {
 /// 0.25 returns the four newest.
 ///
 /// ```
-/// use cogwork_thinking::{Blackboard, Memory, MemoryError};
+/// use cogwork_thinking::memory::{Blackboard, Memory, MemoryError};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), MemoryError> {

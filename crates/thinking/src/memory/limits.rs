@@ -9,7 +9,7 @@ use super::error::MemoryError;
 /// usually takes fewer bytes than the texts.
 ///
 /// ```
-/// use cogwork_thinking::{InMemory, MemoryLimits};
+/// use cogwork_thinking::memory::{InMemory, MemoryLimits};
 ///
 /// let memory = InMemory::with_limits(MemoryLimits { items: 50, ..MemoryLimits::default() });
 /// ```

@@ -1,3 +1,12 @@
+//! Memory for clients: texts are stored, and those that fit a request are found and added to it.
+//!
+//! | for | see |
+//! |---|---|
+//! | a mode that recalls | [`Recall`], [`RecallSettings`], [`RecallStage`] |
+//! | memories of a process | [`InMemory`], [`Blackboard`] |
+//! | custom memories | [`Memory`], [`Found`], [`MemoryLimits`], [`MemoryError`] |
+//! | searching by words | [`words`], [`weight`] |
+
 mod store;
 pub use store::{Found, Memory};
 

@@ -15,7 +15,8 @@ const SHOWN: usize = 4 * 1024;
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_thinking::{InMemory, Recall, RecallStage, Thinking};
+/// use cogwork_thinking::Thinking;
+/// use cogwork_thinking::memory::{InMemory, Recall, RecallStage};
 ///
 /// let recall = Recall::from(InMemory::new()).with_stages([RecallStage::After]).with_remembering(true);
 /// let client = Thinking::new(ScriptedClient::default()).with_memory(recall);

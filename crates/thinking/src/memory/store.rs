@@ -14,7 +14,7 @@ use super::error::MemoryError;
 /// may be dropped at any `await`.
 ///
 /// ```
-/// use cogwork_thinking::{Found, InMemory, Memory, MemoryError};
+/// use cogwork_thinking::memory::{Found, InMemory, Memory, MemoryError};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), MemoryError> {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use cogwork_thinking::{Blackboard, Found, InMemory, Memory, MemoryLimits};
+use cogwork_thinking::memory::{Blackboard, Found, InMemory, Memory, MemoryLimits};
 use proptest::prelude::*;
 
 async fn texts(memory: &impl Memory, query: &str, top_k: usize, threshold: f32) -> Vec<String> {

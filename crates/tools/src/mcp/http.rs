@@ -83,7 +83,7 @@ pub(super) fn refuses_token(error: &(dyn Error + 'static)) -> bool {
 }
 
 fn client(url: &str) -> Result<reqwest::Client, String> {
-    let builder = cogwork_llm::http_client(url)
+    let builder = cogwork_llm::http::http_client(url)
         .map_err(|error| format!("has an unusable address: {}", error.message()))?;
     let client = builder
         // Like rmcp's own client: reused connections can stall for 40 ms.

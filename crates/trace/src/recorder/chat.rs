@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use cogwork_llm::layers::Prices;
 use cogwork_llm::{
-    Block, ChatRequest, ChatResponse, FinishReason, Message, Prices, ReplyFormat, ToolCall,
-    ToolDefinition, Usage,
+    Block, ChatRequest, ChatResponse, FinishReason, Message, ReplyFormat, ToolCall, ToolDefinition,
+    Usage,
 };
 use cogwork_typed::ask::{ChatCall, ChatVerdict, EmbeddingCall, Repair};
 use serde_json::{Value, json};

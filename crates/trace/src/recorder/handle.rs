@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use cogwork_flow::{Event, EventKind, FlowGraph, Observer, StepName};
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::engine::StepName;
+use cogwork_flow::watch::{Event, EventKind, Observer};
 use cogwork_llm::{ChatRequest, ToolDefinition};
 use cogwork_typed::ask::ChatEvent;
 use serde_json::{Value, json};

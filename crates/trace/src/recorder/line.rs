@@ -1,6 +1,6 @@
 //! The JSON of events.
 
-use cogwork_flow::EventKind;
+use cogwork_flow::watch::EventKind;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

@@ -13,7 +13,7 @@ mod texts;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cogwork_flow::EventSink;
+use cogwork_flow::watch::EventSink;
 use cogwork_journal::{RunEvents, StoreError};
 
 use crate::RecorderSettings;

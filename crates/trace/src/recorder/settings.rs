@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_llm::Prices;
+use cogwork_llm::layers::Prices;
 
 use crate::{Content, ForkedFrom};
 
@@ -17,7 +17,7 @@ pub(crate) type Hide = dyn Fn(&str) -> String + Send + Sync;
 /// ```
 /// use std::borrow::Cow;
 ///
-/// use cogwork_llm::{Price, Prices};
+/// use cogwork_llm::layers::{Price, Prices};
 /// use cogwork_trace::RecorderSettings;
 ///
 /// let settings = RecorderSettings::default()

@@ -1,6 +1,7 @@
 //! The sizes of texts, events and records are limited.
 
-use cogwork_flow::{Flow, from_fn, note, report_from};
+use cogwork_flow::watch::{note, report_from};
+use cogwork_flow::{Flow, from_fn};
 use cogwork_trace::RecorderSettings;
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use cogwork_flow::{Flow, from_fn, from_phases, note, report_from};
+use cogwork_flow::watch::{note, report_from};
+use cogwork_flow::{Flow, from_fn, from_phases};
 use cogwork_llm::{ChatResponse, ScriptedClient, Usage};
 use cogwork_text::Mask;
 use cogwork_trace::RecorderSettings;

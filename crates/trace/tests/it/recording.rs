@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use cogwork_flow::{Flow, events, from_phases};
+use cogwork_flow::watch::events;
+use cogwork_flow::{Flow, from_phases};
+use cogwork_llm::embedding::{Embedder, Embeddings};
+use cogwork_llm::layers::{Price, Prices};
 use cogwork_llm::{
-    ChatRequest, ChatResponse, Embedder, Embeddings, LlmClient, LlmError, LlmErrorKind, Message,
-    Price, Prices, ScriptedClient, ScriptedReply, ToolCall, ToolDefinition, Usage, async_trait,
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient,
+    ScriptedReply, ToolCall, ToolDefinition, Usage, async_trait,
 };
 use cogwork_trace::RecorderSettings;
 use cogwork_typed::ask::Reporting;
@@ -228,7 +231,7 @@ async fn a_channel_of_events_can_be_read_at_the_same_time() {
     // The reader was too slow, but the recorder got everything.
     assert!(matches!(
         events.next().await.unwrap().kind,
-        cogwork_flow::EventKind::Lost { .. }
+        cogwork_flow::watch::EventKind::Lost { .. }
     ));
     let recorded = record.events();
     assert!(!recorded.iter().any(|event| event["type"] == "lost"));

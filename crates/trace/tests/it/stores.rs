@@ -2,7 +2,8 @@
 
 use std::num::NonZeroU64;
 
-use cogwork_flow::{Flow, from_fn, note};
+use cogwork_flow::watch::note;
+use cogwork_flow::{Flow, from_fn};
 use cogwork_journal::Store;
 use cogwork_llm::ScriptedClient;
 use cogwork_trace::{RecorderSettings, RunRecorder};

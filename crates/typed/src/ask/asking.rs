@@ -1,11 +1,9 @@
 use std::fmt;
 use std::pin::pin;
 
-use cogwork_flow::{note, note_growth, report_from};
-use cogwork_llm::{
-    Capability, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, Message,
-    ResponseLimits,
-};
+use cogwork_flow::watch::{note, note_growth, report_from};
+use cogwork_llm::backend::{Capability, ResponseLimits};
+use cogwork_llm::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, Message};
 
 use crate::ask::events::{ChatEvent, ChatVerdict};
 use crate::ask::format::refuses_format;
@@ -133,7 +131,7 @@ pub enum Unanswered<P, S> {
 /// In a [composite](cogwork_flow::Node::is_composite) node of a run with a journal, each response is
 /// recorded before it is judged, and a resumed run uses the recorded responses. The policy must then
 /// decide only by what it is given: by the responses, and by outcomes that it
-/// [records](cogwork_flow::journal::recorded) itself. If the client records its calls, turn this
+/// [records](cogwork_flow::engine::recorded) itself. If the client records its calls, turn this
 /// [off](Self::with_recording).
 ///
 /// The [log](Self::log) is kept even if the future of [`run`](Self::run) is dropped, for example
@@ -361,7 +359,7 @@ impl<'a> Asking<'a> {
     /// Calls the client, and streams the reply if the client supports it.
     ///
     /// Every piece of a streamed reply is passed to the policy, and sent as a
-    /// [note](cogwork_flow::note_growth) of the current step, so that observers of the run receive
+    /// [note](cogwork_flow::watch::note_growth) of the current step, so that observers of the run receive
     /// the reply as it grows. The rest of a reply that is too long isn't read.
     async fn receive(
         &self,

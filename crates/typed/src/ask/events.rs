@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::ask::{Repair, seconds};
 
 /// An event of a call to a model. The events are the
-/// [reports](cogwork_flow::EventKind::Reported) with the source `chat` in the events of a run.
+/// [reports](cogwork_flow::watch::EventKind::Reported) with the source `chat` in the events of a run.
 ///
 /// [`Asking`](crate::ask::Asking) reports its calls, and [`Reporting`](crate::ask::Reporting) those of other
 /// code. Calls whose response is on record, so that they aren't made again, aren't reported.
@@ -132,7 +132,7 @@ pub enum ChatVerdict {
     Unusable,
 }
 
-/// An event of a call to a tool. The events are the [reports](cogwork_flow::EventKind::Reported) with
+/// An event of a call to a tool. The events are the [reports](cogwork_flow::watch::EventKind::Reported) with
 /// the source `tool` in the events of a run.
 ///
 /// The calls of a chain of thought are reported as its own events instead. Calls whose result is on

@@ -2,7 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use cogwork_llm::{Capabilities, Capability, LlmError, LlmErrorKind};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{LlmError, LlmErrorKind};
 use serde::{Deserialize, Serialize};
 
 /// How strictly a server is asked to constrain the form of a reply, tightest first.
@@ -44,8 +45,8 @@ impl Format {
     /// that a client with these capabilities is known to support.
     ///
     /// ```
+    /// use cogwork_llm::backend::{Capabilities, Capability};
     /// use cogwork_typed::ask::Format;
-    /// use cogwork_llm::{Capabilities, Capability};
     ///
     /// let json = Capabilities::none().with(Capability::JsonMode);
     /// assert_eq!(Format::from_first(None, json), [Format::Json, Format::Text]);

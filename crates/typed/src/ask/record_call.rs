@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-use cogwork_flow::journal::{CallError, recorded};
+use cogwork_flow::engine::{CallError, recorded};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmError, LlmErrorKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

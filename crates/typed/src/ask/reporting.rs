@@ -4,11 +4,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use cogwork_flow::{is_watched, report_from};
-use cogwork_llm::{
-    Capabilities, ChatRequest, ChatResponse, Delta, Embedder, Embeddings, LlmClient, LlmError,
-    ReplyStream,
-};
+use cogwork_flow::watch::{is_watched, report_from};
+use cogwork_llm::backend::Capabilities;
+use cogwork_llm::embedding::{Embedder, Embeddings};
+use cogwork_llm::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream};
 use futures_util::stream;
 use tokio::time::Instant;
 
@@ -103,9 +102,10 @@ impl ReportedCall {
 /// `Reporting` around this one.
 ///
 /// ```
-/// use cogwork_typed::ask::{ChatEvent, Reporting};
-/// use cogwork_flow::{EventKind, Flow, events, from_phases_with};
+/// use cogwork_flow::watch::{EventKind, events};
+/// use cogwork_flow::{Flow, from_phases_with};
 /// use cogwork_llm::{ChatRequest, LlmClient, Message, ScriptedClient};
+/// use cogwork_typed::ask::{ChatEvent, Reporting};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,8 +1,8 @@
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cogwork_flow::journal::{CallError, CannotWait, recorded, scoped_event, wait_for};
-use cogwork_flow::note;
+use cogwork_flow::engine::{CallError, CannotWait, recorded, scoped_event, wait_for};
+use cogwork_flow::watch::note;
 use cogwork_llm::{ChatResponse, Message, ToolCall};
 use cogwork_text::{Escaped, Name};
 use cogwork_tools::{ToolApproval, Tools};

@@ -18,7 +18,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cogwork_llm::split_thinking;
+use cogwork_llm::backend::split_thinking;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, ScriptedClient, ToolCall, Usage,
-};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatRequest, ChatResponse, ScriptedClient, ToolCall, Usage};
 use cogwork_tools::{Tools, function};
 use cogwork_typed::ask::{Format, Limits};
 use cogwork_typed::{AnswerProblemKind, AskErrorKind, Model};

@@ -4,12 +4,12 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::Backoff;
-use cogwork_flow::{Action, Flow, Node, RunError};
+use cogwork_flow::{Action, Backoff, Flow, Node, RunError};
 use cogwork_journal::Store;
+use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
-    Capabilities, Capability, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Role,
-    ScriptedClient, ScriptedReply, ToolCall, Usage,
+    ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, Role, ScriptedClient, ScriptedReply,
+    ToolCall, Usage,
 };
 use cogwork_tools::{Tools, function};
 use cogwork_typed::ask::{Limits, Spent};

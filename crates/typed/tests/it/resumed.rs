@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::engine::MemoryJournal;
 use cogwork_flow::{Action, BoxError, Flow, Node};
+use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind,
-    Message, ScriptedClient, ScriptedReply, ToolCall,
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient,
+    ScriptedReply, ToolCall,
 };
 use cogwork_tools::{ToolError, Tools, async_trait, function};
 use cogwork_typed::Model;

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_llm::{Capabilities, Capability, ScriptedClient, ScriptedReply};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ScriptedClient, ScriptedReply};
 use cogwork_typed::Model;
 use proptest::prelude::*;
 use schemars::JsonSchema;

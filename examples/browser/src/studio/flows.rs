@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use cogwork::agents::{FlowState, Loader};
 use cogwork::cot::{ChainOfThought, Reasoning, ReasoningEvent};
-use cogwork::flow::{Action, EventKind, Events, Flow, Wait, events, from_fn};
+use cogwork::flow::watch::{EventKind, Events, events};
+use cogwork::flow::{Action, Flow, Wait, from_fn};
 use cogwork_quickstart::RuleBasedClient;
 use cogwork_studio::{Piece, Pieces, ServedFlow};
 use serde::{Deserialize, Serialize};

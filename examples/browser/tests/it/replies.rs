@@ -2,10 +2,8 @@
 
 use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::{Flow, from_phases_with};
-use cogwork::llm::{
-    ChatRequest, Embedder, HashedNgrams, LlmClient, LlmError, Message, ScriptedClient,
-    ToolDefinition,
-};
+use cogwork::llm::embedding::{Embedder, HashedNgrams};
+use cogwork::llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient, ToolDefinition};
 use cogwork::typed::ask::Reporting;
 use cogwork_browser::{Browser, Result, runs};
 use cogwork_trace::{RecorderSettings, RunRecorder};

@@ -31,7 +31,8 @@ use wrap::MAX_COLUMNS;
 /// are replaced.
 ///
 /// ```no_run
-/// use cogwork_cot::{ChainOfThought, ConsoleReporter, ScriptedClient};
+/// use cogwork_cot::{ChainOfThought, ConsoleReporter};
+/// use cogwork_llm::ScriptedClient;
 ///
 /// let node = ChainOfThought::new(ScriptedClient::new(["…"])).with_reporter(ConsoleReporter::stdout());
 /// ```
@@ -44,8 +45,9 @@ use wrap::MAX_COLUMNS;
 /// ```no_run
 /// use std::sync::Arc;
 ///
-/// use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning, ScriptedClient};
+/// use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning};
 /// use cogwork_flow::CancellationToken;
+/// use cogwork_llm::ScriptedClient;
 ///
 /// # async fn interruptible() -> Result<(), Box<dyn std::error::Error>> {
 /// let console = Arc::new(ConsoleReporter::stdout());

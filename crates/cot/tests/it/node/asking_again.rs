@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use cogwork_cot::{
-    AnswerProblemKind, Backoff, ChainOfThought, ChatResponse, FinishReason, LlmError, LlmErrorKind,
-    Prompts, Retry, ScriptedClient, Usage,
+use cogwork_cot::{ChainOfThought, Prompts};
+use cogwork_flow::Backoff;
+use cogwork_llm::layers::Retry;
+use cogwork_llm::{
+    ChatResponse, FinishReason, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage,
 };
-use cogwork_llm::ScriptedReply;
+use cogwork_typed::AnswerProblemKind;
 use insta::assert_snapshot;
 
 use crate::node::support::{EARLY, FIRST, LAST, PROSE, cot_error, flow, reasoning, solve};

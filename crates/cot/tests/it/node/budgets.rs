@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, Limit, Limits, Reasoning, RunError, ScriptedClient,
-    Spent, Usage,
-};
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_flow::RunError;
+use cogwork_llm::{ChatRequest, ChatResponse, ScriptedClient, Usage};
+use cogwork_typed::ask::{Limit, Limits, Spent};
 use proptest::prelude::*;
 
 use crate::node::sequences::{Answer, Circle, run_alone};

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_cot::{
-    ChainOfThought, ChatResponse, FinishReason, Limit, Limits, LlmClient, Reasoning,
-    ScriptedClient, Usage,
-};
-use cogwork_flow::journal::MemoryJournal;
-use cogwork_llm::ScriptedReply;
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_flow::engine::MemoryJournal;
+use cogwork_llm::{ChatResponse, FinishReason, LlmClient, ScriptedClient, ScriptedReply, Usage};
+use cogwork_typed::ask::{Limit, Limits};
 use insta::assert_snapshot;
 
 use crate::node::support::{

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use cogwork_cot::{
-    ChainOfThought, ConsoleReporter, Reasoning, ReasoningEvent, Reply, Reporter, ScriptedClient,
-};
+use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning, ReasoningEvent, Reply, Reporter};
+use cogwork_llm::ScriptedClient;
 use cogwork_typed::{AnswerReader, GrowingText, Growth};
 use indicatif::{InMemoryTerm, TermLike};
 use insta::assert_snapshot;

@@ -1,11 +1,10 @@
 //! Replies held to their form by the server: where a node begins, how it falls, what it remembers and says.
 
-use cogwork_cot::{
-    ChainOfThought, ChatRequest, Format, LlmError, LlmErrorKind as Kind, Prompts, Reasoning,
-    ReasoningEvent, ScriptedClient,
-};
-use cogwork_flow::{EventKind, events};
-use cogwork_llm::{Capabilities, Capability, ReplyFormat};
+use cogwork_cot::{ChainOfThought, Prompts, Reasoning, ReasoningEvent};
+use cogwork_flow::watch::{EventKind, events};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatRequest, LlmError, LlmErrorKind as Kind, ReplyFormat, ScriptedClient};
+use cogwork_typed::ask::Format;
 use insta::assert_snapshot;
 
 use crate::node::support::{FIRST, LAST, PROBLEM, SECOND, cot_error, read, reasoning, solve};

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use cogwork_cot::{
-    AnswerProblemKind, ChainOfThought, ChatResponse, EarlyEnd, Limits, Plan, Reasoning, Reply,
-    ScriptedClient, Step, Usage,
-};
-use cogwork_llm::ScriptedReply;
+use cogwork_cot::{ChainOfThought, EarlyEnd, Reasoning, Reply};
+use cogwork_llm::{ChatResponse, ScriptedClient, ScriptedReply, Usage};
+use cogwork_plan::{Plan, Step};
+use cogwork_typed::AnswerProblemKind;
+use cogwork_typed::ask::Limits;
 use insta::assert_snapshot;
 
 use crate::node::support::{EARLY, LAST, PROSE, SECOND, cot_error, reasoning, solve};

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_cot::{
-    ChainOfThought, Flow, Limits, LlmClient, Reasoning, ReasoningEvent, ReasoningStream,
-    ScriptedClient, StreamEnd,
-};
-use cogwork_flow::{CancellationToken, EventKind, Node, events};
+use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent, ReasoningStream, StreamEnd};
+use cogwork_flow::watch::{EventKind, events};
+use cogwork_flow::{CancellationToken, Flow, Node};
 use cogwork_journal::Store;
-use cogwork_llm::{LlmError, LlmErrorKind, ScriptedReply};
+use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
+use cogwork_typed::ask::Limits;
 use insta::assert_snapshot;
 
 use crate::node::support::{FIRST, LAST, PROBLEM, PROSE};

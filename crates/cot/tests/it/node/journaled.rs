@@ -3,12 +3,10 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use cogwork_cot::{
-    ChainOfThought, Flow, LlmClient, LlmError, LlmErrorKind, Node, Reasoning, RunError,
-    ScriptedClient, from_fn,
-};
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_flow::{Flow, Node, RunError, from_fn};
 use cogwork_journal::Store;
-use cogwork_llm::ScriptedReply;
+use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
 use serde::{Deserialize, Serialize};
 
 use crate::node::support::{FIRST, LAST, PROSE, SECOND, poll_times, reasoning};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use cogwork_cot::{
-    ChainOfThought, ChatResponse, Flow, Limit, Limits, LlmClient, Reasoning, ScriptedClient, Usage,
-};
-use cogwork_flow::Phase;
-use cogwork_llm::ScriptedReply;
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_flow::Flow;
+use cogwork_flow::nodes::Phase;
+use cogwork_llm::{ChatResponse, LlmClient, ScriptedClient, ScriptedReply, Usage};
+use cogwork_typed::ask::{Limit, Limits};
 
 use crate::node::support::{FIRST, LAST, PROSE, SECOND, Stateless, cot_error, reasoning};
 

@@ -1,8 +1,7 @@
 //! The node against a mocked client, in the way a program would test its own use of it.
 
-use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, LlmClient, LlmError, Reasoning, Role, async_trait,
-};
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role, async_trait};
 use mockall::{Sequence, mock};
 
 use crate::node::support::{FIRST, LAST, PROBLEM};

@@ -8,7 +8,8 @@
 
 use std::sync::Arc;
 
-use cogwork_cot::{ChainOfThought, LlmClient, Reasoning};
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_llm::LlmClient;
 use serde_json::json;
 
 use crate::node::support::{FIRST, LAST, PROBLEM, SECOND};

@@ -1,9 +1,8 @@
 //! Replies that are repaired during a run.
 
-use cogwork_cot::{
-    ChainOfThought, ChatResponse, ConsoleReporter, CotError, FinishReason, Reading, Reasoning,
-    RepairKind, ScriptedClient,
-};
+use cogwork_cot::{ChainOfThought, ConsoleReporter, CotError, Reading, Reasoning};
+use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient};
+use cogwork_typed::ask::RepairKind;
 use insta::assert_snapshot;
 
 use crate::node::support::{reasoning, solve};

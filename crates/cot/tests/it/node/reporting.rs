@@ -5,11 +5,11 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_cot::{
-    ChainOfThought, ChatResponse, ConsoleReporter, Limits, LlmClient, LlmError, LlmErrorKind,
-    Reasoning, ReasoningEvent, Reporter, ScriptedClient, Usage,
+use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning, ReasoningEvent, Reporter};
+use cogwork_llm::{
+    ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage,
 };
-use cogwork_llm::ScriptedReply;
+use cogwork_typed::ask::Limits;
 use insta::assert_snapshot;
 
 use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, Stateless, poll_times, reasoning};

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use cogwork_cot::{
-    ChainOfThought, ChatResponse, History, Limits, Message, Reasoning, Reply, ScriptedClient, Step,
-    Usage,
-};
-use cogwork_llm::ScriptedReply;
+use cogwork_cot::{ChainOfThought, History, Reasoning, Reply};
+use cogwork_llm::{ChatResponse, Message, ScriptedClient, ScriptedReply, Usage};
+use cogwork_plan::Step;
+use cogwork_typed::ask::Limits;
 use insta::assert_snapshot;
 
 use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, flow, reasoning, solve};

@@ -3,10 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, CutShort, EarlyEnd, FinishReason, Limits, LlmClient,
-    LlmError, LlmErrorKind, Reasoning, RunError, Spent, Try, Usage, async_trait,
+use cogwork_cot::{ChainOfThought, CutShort, EarlyEnd, Reasoning};
+use cogwork_flow::RunError;
+use cogwork_llm::{
+    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Usage, async_trait,
 };
+use cogwork_typed::ask::{Limits, Spent, Try};
 use proptest::prelude::*;
 
 use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, cot_error, reasoning};

@@ -3,9 +3,8 @@
 #[path = "../../../../text/tests/support/hostile.rs"]
 pub(crate) mod hostile;
 
-use cogwork_cot::{
-    ChainOfThought, ConsoleReporter, LlmError, LlmErrorKind, Prompts, Reasoning, ScriptedClient,
-};
+use cogwork_cot::{ChainOfThought, ConsoleReporter, Prompts, Reasoning};
+use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 
 use crate::node::reporting::Screen;
 use crate::node::support::{LAST, PROSE, cot_error};

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, EarlyEnd, Reasoning, Reply, ScriptedClient, Step, TextError};
+use cogwork_cot::{ChainOfThought, EarlyEnd, Reasoning, Reply, TextError};
+use cogwork_llm::ScriptedClient;
+use cogwork_plan::Step;
 use insta::assert_snapshot;
 
 use crate::node::saving::FOREIGN;

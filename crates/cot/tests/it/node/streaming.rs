@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent, Reporter, ScriptedClient};
-use cogwork_llm::ScriptedReply;
+use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent, Reporter};
+use cogwork_llm::{ScriptedClient, ScriptedReply};
 
 use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE};
 

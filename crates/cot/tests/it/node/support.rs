@@ -5,10 +5,9 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, CotError, Flow, LlmClient, LlmError, Reasoning,
-    Reply, ReplyReader, RunError, async_trait,
-};
+use cogwork_cot::{ChainOfThought, CotError, Reasoning, Reply, ReplyReader};
+use cogwork_flow::{Flow, RunError};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
 
 pub(crate) const PROBLEM: &str = "What is 12 * 12 + 6?";
 

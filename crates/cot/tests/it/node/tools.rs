@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
-use cogwork_cot::{
-    AnswerProblemKind, ChainOfThought, ChatRequest, ChatResponse, FinishReason, Limits, Reasoning,
-    RunError, ScriptedClient, Thought, ToolCall, ToolCallRecord, ToolError, Tools, function,
+use cogwork_cot::{ChainOfThought, Reasoning, Thought, ToolCallRecord};
+use cogwork_flow::RunError;
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{
+    ChatRequest, ChatResponse, FinishReason, Role, ScriptedClient, ToolCall, ToolChoice,
 };
-use cogwork_llm::{Capabilities, Capability, Role, ToolChoice};
+use cogwork_tools::{ToolError, Tools, function};
+use cogwork_typed::AnswerProblemKind;
+use cogwork_typed::ask::Limits;
 use insta::assert_snapshot;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,9 +1,11 @@
 //! Tools that the model calls in its replies, on a server that doesn't support tools.
 
-use cogwork_cot::{
-    ChainOfThought, ChatRequest, Format, Prompts, Reasoning, RunError, ScriptedClient, Tools,
-};
-use cogwork_llm::{Capabilities, Capability, ReplyFormat};
+use cogwork_cot::{ChainOfThought, Prompts, Reasoning};
+use cogwork_flow::RunError;
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatRequest, ReplyFormat, ScriptedClient};
+use cogwork_tools::Tools;
+use cogwork_typed::ask::Format;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::Value;

@@ -5,14 +5,17 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_cot::{
-    ChainOfThought, ChatRequest, ChatResponse, Flow, Limits, LlmClient, LlmError, LlmErrorKind,
-    Reasoning, ScriptedClient, ToolApproval, ToolCall, Tools, async_trait, function,
-};
-use cogwork_flow::idempotency_key;
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_flow::engine::MemoryJournal;
+use cogwork_flow::{Flow, idempotency_key};
 use cogwork_journal::Store;
-use cogwork_llm::{Capabilities, Capability, Role, ScriptedReply};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Role, ScriptedClient,
+    ScriptedReply, ToolCall, async_trait,
+};
+use cogwork_tools::{ToolApproval, Tools, function};
+use cogwork_typed::ask::Limits;
 use insta::assert_snapshot;
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use cogwork_cot::{
-    Backoff, ChainOfThought, Flow, LlmError, LlmErrorKind, Node, Prompts, Reasoning, ScriptedClient,
-};
-use cogwork_flow::Phase;
-use cogwork_llm::{ChatRequest, ScriptedReply};
+use cogwork_cot::{ChainOfThought, Prompts, Reasoning};
+use cogwork_flow::nodes::Phase;
+use cogwork_flow::{Backoff, Flow, Node};
+use cogwork_llm::{ChatRequest, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
 use insta::assert_snapshot;
 use tokio::task::JoinSet;
 

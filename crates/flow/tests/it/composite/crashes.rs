@@ -1,7 +1,7 @@
 use std::task::Poll;
 
 use cogwork_flow::BoxError;
-use cogwork_flow::journal::recorded;
+use cogwork_flow::engine::recorded;
 
 use super::{Made, add_one, composite, flow, run};
 use crate::lines::Lines;

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cogwork_flow::{EventKind, events, note};
+use cogwork_flow::watch::{EventKind, events, note};
 
 use super::{Made, add_one, composite, flow};
 use crate::lines::Lines;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::journal::{CallError, recorded};
+use cogwork_flow::engine::{CallError, recorded};
 use cogwork_flow::{Backoff, BoxError, Node};
 
 use super::{Made, add_one, composite, flow, outcomes, run};

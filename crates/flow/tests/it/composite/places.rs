@@ -1,6 +1,6 @@
 //! Composite nodes in subflows, items, branches and batches.
 
-use cogwork_flow::journal::{Entry, Journal, Json, wait_for};
+use cogwork_flow::engine::{Entry, Journal, Json, wait_for};
 use cogwork_flow::{Action, Batch, BoxError, Branches, Each, Flow, Node};
 
 use super::{Made, add_one, composite, flow, outcomes};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use cogwork_flow::journal::{Journal, Json, recorded, wait_for};
+use cogwork_flow::engine::{Journal, Json, recorded, wait_for};
 use cogwork_flow::{BoxError, Flow};
 use proptest::collection::vec;
 use proptest::prelude::*;

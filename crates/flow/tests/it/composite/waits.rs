@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use cogwork_flow::journal::{CannotWait, Journal, Json, recorded, scoped_event, wait_for};
+use cogwork_flow::engine::{CannotWait, Journal, Json, recorded, scoped_event, wait_for};
 use cogwork_flow::{BoxError, Flow, from_phases};
 
 use super::{Made, add_one, composite, flow, outcomes, run};

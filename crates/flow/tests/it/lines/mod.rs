@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_flow::journal::{Entry, Log, Recorded};
+use cogwork_flow::engine::{Entry, Log, Recorded};
 use cogwork_flow::{BoxError, Ended, Flow, RunError};
 use serde::Serialize;
 

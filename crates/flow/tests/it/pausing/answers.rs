@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use cogwork_flow::journal::MemoryJournal;
-use cogwork_flow::{Action, Flow, Phase, Wait};
+use cogwork_flow::engine::MemoryJournal;
+use cogwork_flow::nodes::Phase;
+use cogwork_flow::{Action, Flow, Wait};
 use insta::assert_snapshot;
 use lines::Lines;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::engine::MemoryJournal;
 use cogwork_flow::{Action, Branches, Each, Flow, Wait};
 use insta::assert_snapshot;
 use lines::Lines;

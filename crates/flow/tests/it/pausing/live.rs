@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::journal::{Journal, Json, MemoryJournal, wait_for};
-use cogwork_flow::{
-    Action, Batch, BoxError, CancellationToken, Each, EventKind, Flow, Node, events,
-};
+use cogwork_flow::engine::{Journal, Json, MemoryJournal, wait_for};
+use cogwork_flow::watch::{EventKind, events};
+use cogwork_flow::{Action, Batch, BoxError, CancellationToken, Each, Flow, Node};
 use tokio::time::sleep;
 
 use super::{Notes, ask, asking, pauses};

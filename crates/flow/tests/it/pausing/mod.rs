@@ -16,7 +16,7 @@ mod time_limits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cogwork_flow::journal::Journal;
+use cogwork_flow::engine::Journal;
 use cogwork_flow::{BoxError, Flow, Node, Paused, Run, Wait, from_phases};
 use serde::Serialize;
 

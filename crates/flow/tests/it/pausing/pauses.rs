@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::engine::MemoryJournal;
 use insta::assert_snapshot;
 use lines::Lines;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cogwork_flow::journal::Journal;
+use cogwork_flow::engine::Journal;
 use cogwork_journal::{Fork, RunStatus, Store};
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};

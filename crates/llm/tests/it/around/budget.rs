@@ -1,7 +1,5 @@
-use cogwork_llm::{
-    Budget, ChatResponse, LlmClient, LlmErrorKind, Price, Prices, ScriptedClient, ScriptedReply,
-    Usage,
-};
+use cogwork_llm::layers::{Budget, Price, Prices};
+use cogwork_llm::{ChatResponse, LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply, Usage};
 
 use crate::around::{ask, both, fails, follow, hello, saying, seconds};
 

@@ -1,6 +1,7 @@
+use cogwork_llm::layers::Cache;
 use cogwork_llm::{
-    Block, Cache, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmErrorKind, Message,
-    ReplyFormat, ScriptedClient, ScriptedReply, ToolChoice, ToolDefinition, Usage,
+    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmErrorKind, Message, ReplyFormat,
+    ScriptedClient, ScriptedReply, ToolChoice, ToolDefinition, Usage,
 };
 
 use crate::around::{ask, asks, both, fails, follow, hello, saying, weather};

@@ -1,9 +1,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cogwork_llm::backend::Capabilities;
+use cogwork_llm::layers::{Recorder, Replay};
 use cogwork_llm::{
-    Capabilities, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, Recorder,
-    Replay, ScriptedClient, ScriptedReply, Usage,
+    ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, ScriptedClient,
+    ScriptedReply, Usage,
 };
 use tempfile::TempDir;
 

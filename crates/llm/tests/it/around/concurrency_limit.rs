@@ -1,4 +1,5 @@
-use cogwork_llm::{ConcurrencyLimit, LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply};
+use cogwork_llm::layers::ConcurrencyLimit;
+use cogwork_llm::{LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply};
 use futures_util::future::join_all;
 use tokio::time::Instant;
 

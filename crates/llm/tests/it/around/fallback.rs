@@ -1,7 +1,6 @@
-use cogwork_llm::{
-    Backoff, Capabilities, Capability, Fallback, LlmClient, LlmError, LlmErrorKind, Retry,
-    ScriptedClient, ScriptedReply,
-};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::layers::{Backoff, Fallback, Retry};
+use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
 
 use crate::around::{ask, fails, follow};
 

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
+use cogwork_llm::layers::{Backoff, RateLimit, Retry};
 use cogwork_llm::{
-    Backoff, ChatRequest, ChatResponse, LlmClient, LlmErrorKind, RateLimit, Retry, ScriptedClient,
-    ScriptedReply, Usage,
+    ChatRequest, ChatResponse, LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply, Usage,
 };
 use futures_util::future::join_all;
 use proptest::prelude::*;

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use cogwork_llm::embedding::{Embedder, Embeddings};
+use cogwork_llm::layers::{Backoff, Fallback, Retry};
 use cogwork_llm::{
-    Backoff, ChatRequest, ChatResponse, Embedder, Embeddings, Fallback, LlmClient, LlmError,
-    LlmErrorKind, Retry, ScriptedClient, ScriptedReply, async_trait,
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply,
+    async_trait,
 };
 use serde_json::json;
 use tokio::time::Instant;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use cogwork_llm::{
-    Backoff, Budget, Cache, Capability, ConcurrencyLimit, Fallback, LlmClient, LlmErrorKind,
-    RateLimit, Retry, ScriptedClient, ScriptedReply, Timeout,
+use cogwork_llm::backend::Capability;
+use cogwork_llm::layers::{
+    Backoff, Budget, Cache, ConcurrencyLimit, Fallback, RateLimit, Retry, Timeout,
 };
+use cogwork_llm::{LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply};
 use tokio::time::Instant;
 
 use crate::around::{ask, fails, follow, seconds};

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use cogwork_llm::{LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply, Timeout};
+use cogwork_llm::layers::Timeout;
+use cogwork_llm::{LlmClient, LlmErrorKind, ScriptedClient, ScriptedReply};
 use tokio::time::Instant;
 
 use crate::around::{both, fails, follow, hello, seconds};

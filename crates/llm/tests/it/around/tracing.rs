@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
+use cogwork_llm::layers::{Backoff, Retry, Tracing};
 use cogwork_llm::{
-    Backoff, ChatResponse, LlmClient, LlmErrorKind, Message, Messages, Retry, ScriptedClient,
-    ScriptedReply, Tracing, Usage,
+    ChatResponse, LlmClient, LlmErrorKind, Message, Messages, ScriptedClient, ScriptedReply, Usage,
 };
 use tempfile::NamedTempFile;
 use tracing_subscriber::fmt::format::FmtSpan;

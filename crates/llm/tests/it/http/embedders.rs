@@ -1,6 +1,7 @@
 //! Embedders over HTTP: what is sent, what is read, and replies that must be refused.
 
-use cogwork_llm::{Embedder, Embeddings, LlmError, LlmErrorKind, OpenAiEmbedder, Usage};
+use cogwork_llm::embedding::{Embedder, Embeddings, OpenAiEmbedder};
+use cogwork_llm::{LlmError, LlmErrorKind, Usage};
 
 use crate::http::support::{Answer, Server, answer, ok};
 use crate::table::check;

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use cogwork_llm::{
-    Backoff, ChatResponse, LlmClient, LlmError, LlmErrorKind as Kind, OpenAiClient, Retry,
-};
+use cogwork_llm::layers::{Backoff, Retry};
+use cogwork_llm::{ChatResponse, LlmClient, LlmError, LlmErrorKind as Kind, OpenAiClient};
 use futures_util::future::{join, join_all};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;

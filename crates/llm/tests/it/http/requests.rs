@@ -1,8 +1,9 @@
 //! The bytes of requests.
 
+use cogwork_llm::backend::Capability;
 use cogwork_llm::{
-    AnthropicClient, Capability, ChatRequest, Effort, LlmClient, LlmErrorKind as Kind, Message,
-    OllamaClient, OpenAiClient, ReplyFormat,
+    AnthropicClient, ChatRequest, Effort, LlmClient, LlmErrorKind as Kind, Message, OllamaClient,
+    OpenAiClient, ReplyFormat,
 };
 use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::time::Duration;
 
-use cogwork_llm::{AnthropicClient, LlmError, OllamaClient, OpenAiClient, OpenAiEmbedder};
+use cogwork_llm::embedding::OpenAiEmbedder;
+use cogwork_llm::{AnthropicClient, LlmError, OllamaClient, OpenAiClient};
 use futures_util::future::join_all;
 
 use crate::http::support::{

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use cogwork_llm::{LlmErrorKind, OpenAiClient, OpenAiClientBuilder};
+use cogwork_llm::http::OpenAiClientBuilder;
+use cogwork_llm::{LlmErrorKind, OpenAiClient};
 
 use crate::table::check;
 

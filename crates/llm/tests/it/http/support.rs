@@ -4,9 +4,10 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use cogwork_llm::http::{HttpClientBuilder, OpenAiApi};
 use cogwork_llm::{
-    AnthropicClient, ChatRequest, ChatResponse, Delta, HttpClientBuilder, LlmClient, LlmError,
-    Message, OllamaClient, OpenAiApi, OpenAiClient,
+    AnthropicClient, ChatRequest, ChatResponse, Delta, LlmClient, LlmError, Message, OllamaClient,
+    OpenAiClient,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -1,6 +1,7 @@
 //! Settings that servers refuse.
 
-use cogwork_llm::{ChatRequest, LlmClient, LlmErrorKind, Message, OpenAiApi, OpenAiClient};
+use cogwork_llm::http::OpenAiApi;
+use cogwork_llm::{ChatRequest, LlmClient, LlmErrorKind, Message, OpenAiClient};
 use serde_json::Value;
 
 use super::imitated::chat::{self, Chat, Host};

@@ -14,7 +14,8 @@ mod resumed;
 mod walk;
 
 use cogwork_mcp::{Server, ServerBuilder};
-use cogwork_strategies::{ParameterType, Stage};
+use cogwork_strategies::Stage;
+use cogwork_strategies::table::ParameterType;
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 

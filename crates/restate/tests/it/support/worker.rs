@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use cogwork_restate::restate_sdk::endpoint::{Builder, ServiceOptions};
+use cogwork_restate::restate_sdk::endpoint::{Builder, Endpoint, ServiceOptions};
 use cogwork_restate::restate_sdk::service::IntoServiceDefinition;
-use cogwork_restate::{Endpoint, HttpServer, Workflow};
+use cogwork_restate::{HttpServer, Workflow};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::TcpListener;

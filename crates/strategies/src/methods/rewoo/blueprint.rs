@@ -7,7 +7,8 @@ use cogwork_typed::AnswerKey;
 use serde_json::{Value, json};
 
 use crate::solve::json_or_text;
-use crate::{Ask, ParameterType, PlannedCall, StageReply};
+use crate::table::ParameterType;
+use crate::{Ask, PlannedCall, StageReply};
 
 /// A plan that was read from a reply.
 pub(super) struct Blueprint {

@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 
 use self::blueprint::{Blueprint, BlueprintStep};
 use super::shared::{ask_for_answer, or, respond, tool_list};
-use crate::{
-    Answer, Ask, Called, Method, PlannedCall, Solve, Stop, Strategy, StrategyName, ThoughtDraft,
-};
+use crate::session::ThoughtDraft;
+use crate::{Answer, Ask, Called, Method, PlannedCall, Solve, Stop, Strategy, StrategyName};
 
 /// Plans all tool calls in advance, gathers the evidence, and solves the problem with it (Xu et al.
 /// 2023).
@@ -37,7 +36,8 @@ use crate::{
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{Rewoo, Solver};
+/// use cogwork_strategies::Solver;
+/// use cogwork_strategies::methods::Rewoo;
 /// use cogwork_tools::{Tools, function};
 /// use serde_json::Value;
 ///

@@ -39,7 +39,8 @@ use crate::{Answer, Method, Solve, Stop, Strategy, StrategyName};
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::{Search, Solver, TreeOfThoughts};
+/// use cogwork_strategies::Solver;
+/// use cogwork_strategies::methods::{Search, TreeOfThoughts};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -141,7 +142,7 @@ impl Evaluator {
     /// deterministic.
     ///
     /// ```
-    /// use cogwork_strategies::{Evaluator, TreeOfThoughts, Worth};
+    /// use cogwork_strategies::methods::{Evaluator, TreeOfThoughts, Worth};
     ///
     /// let evaluation = Evaluator::check(|_problem, steps| match steps.last() {
     ///     Some(step) if step.ends_with("= 24") => Worth::solved(),

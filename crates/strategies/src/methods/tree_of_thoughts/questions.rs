@@ -12,7 +12,8 @@ use super::{MOST, TreeOfThoughts, Worth};
 use crate::methods::normal_form::normal_form;
 use crate::methods::shared::{ShortAnswer, real};
 use crate::solve::ANSWER;
-use crate::{Ask, AskProblem, Parameter, ParameterType, StageReply};
+use crate::table::{Parameter, ParameterType};
+use crate::{Ask, AskProblem, StageReply};
 
 /// The approaches to a problem.
 #[derive(Deserialize, JsonSchema)]

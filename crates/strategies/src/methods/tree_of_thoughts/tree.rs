@@ -8,7 +8,8 @@ use serde_json::json;
 use super::questions::{self, Approach, Approaches, Judged};
 use super::{Evaluator, MOST, Search, TreeOfThoughts, Worth};
 use crate::methods::shared::or;
-use crate::{AskProblem, BranchId, Solve, Stop, ThoughtDraft, ThoughtId};
+use crate::session::{BranchId, ThoughtDraft, ThoughtId};
+use crate::{AskProblem, Solve, Stop};
 
 /// The tree of a run.
 pub(super) struct Tree {

@@ -1,7 +1,9 @@
 //! JSON as models write it.
 
-use cogwork_llm::{Capabilities, Capability, ChatResponse, FinishReason, ScriptedClient};
-use cogwork_strategies::{Format, Method, Solver, Strategies, StrategyName};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient};
+use cogwork_strategies::{Method, Solver, Strategies, StrategyName};
+use cogwork_typed::ask::Format;
 
 use crate::methods::support::complaints;
 

@@ -1,9 +1,9 @@
 //! Servers that refuse a form: this is remembered by all questions, runs and clones.
 
-use cogwork_llm::{
-    Capabilities, Capability, LlmError, LlmErrorKind, ReplyFormat, ScriptedClient, ScriptedReply,
-};
-use cogwork_strategies::{Asked, Call, Format, Solving, StrategyName};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{LlmError, LlmErrorKind, ReplyFormat, ScriptedClient, ScriptedReply};
+use cogwork_strategies::{Asked, Call, Solving, StrategyName};
+use cogwork_typed::ask::Format;
 
 use super::scripts::{PROBLEM, replies, solver};
 

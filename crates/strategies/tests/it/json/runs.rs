@@ -1,7 +1,10 @@
 //! Every strategy with replies in JSON, and its questions on each format.
 
 use cogwork_llm::{ChatRequest, ReplyFormat, Role};
-use cogwork_strategies::{Call, Format, Parameter, Scratchpad, Solved, Solver, StrategyName};
+use cogwork_strategies::methods::Scratchpad;
+use cogwork_strategies::table::Parameter;
+use cogwork_strategies::{Call, Solved, Solver, StrategyName};
+use cogwork_typed::ask::Format;
 use serde_json::{Value, json};
 
 use super::scripts::{PROBLEM, client, question, replies, schema, solver};

@@ -1,9 +1,9 @@
 //! A run of each strategy, with the replies of a model in JSON.
 
-use cogwork_llm::{Capabilities, Capability, ChatRequest, ReplyFormat, ScriptedClient};
-use cogwork_strategies::{
-    Method, Scratchpad, SelfConsistency, Solver, StrategyName, TreeOfThoughts,
-};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatRequest, ReplyFormat, ScriptedClient};
+use cogwork_strategies::methods::{Scratchpad, SelfConsistency, TreeOfThoughts};
+use cogwork_strategies::{Method, Solver, StrategyName};
 use cogwork_tools::{Tools, function};
 use serde_json::Value;
 

@@ -1,10 +1,12 @@
 //! Answers and non-answers, in every strategy.
 
-use cogwork_llm::{Capabilities, Capability, ChatRequest, LlmClient, ScriptedClient};
-use cogwork_strategies::{
-    Method, Parameter, ParameterType, React, Scratchpad, Search, SelfConsistency, Solved, Solver,
-    StepBack, Strategies, StrategyName, TreeOfThoughts,
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatRequest, LlmClient, ScriptedClient};
+use cogwork_strategies::methods::{
+    React, Scratchpad, Search, SelfConsistency, StepBack, TreeOfThoughts,
 };
+use cogwork_strategies::table::{Parameter, ParameterType};
+use cogwork_strategies::{Method, Solved, Solver, Strategies, StrategyName};
 
 use super::support::{scripted, tools};
 use super::wires::tree;

@@ -3,13 +3,10 @@
 use std::time::Duration;
 
 use cogwork_flow::Run;
-use cogwork_llm::{
-    Capabilities, Capability, ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply,
-    Usage,
-};
-use cogwork_strategies::{
-    EndReason, Limit, Limits, SolveError, Solved, Solver, Solving, StrategyName,
-};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage};
+use cogwork_strategies::{EndReason, SolveError, Solved, Solver, Solving, StrategyName};
+use cogwork_typed::ask::{Limit, Limits};
 
 use crate::json::scripts::{PROBLEM, replies, solver};
 

@@ -3,10 +3,12 @@
 use std::fmt::Debug;
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::{
-    ChainOfThoughtMethod, Linear, Method, Parameter, React, Rewoo, Scratchpad, SelfAsk,
-    SelfConsistency, Solver, StepBack, StrategyName, TreeOfThoughts,
+use cogwork_strategies::methods::{
+    ChainOfThoughtMethod, Linear, React, Rewoo, Scratchpad, SelfAsk, SelfConsistency, StepBack,
+    TreeOfThoughts,
 };
+use cogwork_strategies::table::Parameter;
+use cogwork_strategies::{Method, Solver, StrategyName};
 use cogwork_tools::Tools;
 use serde::de::DeserializeOwned;
 

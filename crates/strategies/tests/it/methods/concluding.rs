@@ -6,8 +6,9 @@ use std::time::Duration;
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply, Usage,
 };
-use cogwork_strategies::{Asked, Call, Limits, Solved, Solver, Solving, Strategies, StrategyName};
+use cogwork_strategies::{Asked, Call, Solved, Solver, Solving, Strategies, StrategyName};
 use cogwork_tools::{Tools, async_trait, function};
+use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
 
 /// The beginning of the last question.

@@ -5,11 +5,13 @@ use std::time::Duration;
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply, async_trait,
 };
-use cogwork_strategies::{
-    Call, Called, EndReason, Evaluator, Limits, Linear, Method, React, Rewoo, Scratchpad, Search,
-    SelfAsk, SessionLimit, Solver, StrategyName, TreeOfThoughts,
+use cogwork_strategies::methods::{
+    Evaluator, Linear, React, Rewoo, Scratchpad, Search, SelfAsk, TreeOfThoughts,
 };
+use cogwork_strategies::session::SessionLimit;
+use cogwork_strategies::{Call, Called, EndReason, Method, Solver, StrategyName};
 use cogwork_tools::{Tools, function};
+use cogwork_typed::ask::Limits;
 use serde_json::Value;
 use tokio::time::Instant;
 

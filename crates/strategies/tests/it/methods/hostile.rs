@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use cogwork_llm::{
-    Capabilities, Capability, ChatResponse, ScriptedClient, ScriptedReply, ToolCall,
-};
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatResponse, ScriptedClient, ScriptedReply, ToolCall};
+use cogwork_strategies::methods::{React, Scratchpad};
+use cogwork_strategies::table::Parameter;
 use cogwork_strategies::{
-    Answer, Call, Called, Limits, Parameter, React, Scratchpad, Solve, Solved, Solver, Solving,
-    Stop, Strategies, Strategy, StrategyName,
+    Answer, Call, Called, Solve, Solved, Solver, Solving, Stop, Strategies, Strategy, StrategyName,
 };
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
+use cogwork_typed::ask::Limits;
 use serde::Deserialize;
 use serde_json::Value;
 

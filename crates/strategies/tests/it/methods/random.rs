@@ -6,16 +6,18 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
 use cogwork_flow::Stepped;
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::engine::MemoryJournal;
+use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind,
-    ReplyFormat, ToolCall,
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyFormat, ToolCall,
 };
-use cogwork_strategies::{
-    EndReason, Evaluator, Limit, Limits, Method, React, Scratchpad, Search, SelfAsk,
-    SelfConsistency, Session, Solved, Solver, Solving, StrategyName, TreeOfThoughts,
+use cogwork_strategies::methods::{
+    Evaluator, React, Scratchpad, Search, SelfAsk, SelfConsistency, TreeOfThoughts,
 };
+use cogwork_strategies::session::Session;
+use cogwork_strategies::{EndReason, Method, Solved, Solver, Solving, StrategyName};
 use cogwork_tools::{ToolError, Tools, async_trait, function};
+use cogwork_typed::ask::{Limit, Limits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
-use cogwork_strategies::{Limits, SelfConsistency, Solver};
+use cogwork_strategies::Solver;
+use cogwork_strategies::methods::SelfConsistency;
+use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
 use tokio::time::Instant;
 

@@ -4,11 +4,11 @@
 mod hostile;
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
-use cogwork_strategies::{
-    AskProblem, EndReason, Limits, Parameter, ParameterType, RefusedMove, SessionError, Solver,
-    Strategies, Strategy, StrategyName,
-};
+use cogwork_strategies::session::{RefusedMove, SessionError};
+use cogwork_strategies::table::{Parameter, ParameterType};
+use cogwork_strategies::{AskProblem, EndReason, Solver, Strategies, Strategy, StrategyName};
 use cogwork_tools::{Tools, function};
+use cogwork_typed::ask::Limits;
 use hostile::{assert_error_is_safe, assert_line_is_safe, assert_lines_are_safe, texts};
 use serde_json::{Value, json};
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
-use cogwork_strategies::{Asked, Call, Limits, Solver, StrategyName};
+use cogwork_strategies::{Asked, Call, Solver, StrategyName};
+use cogwork_typed::ask::Limits;
 
 use crate::methods::support::{conversation, only_append, told};
 

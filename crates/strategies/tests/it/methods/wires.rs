@@ -2,14 +2,13 @@
 
 use std::fmt::Write;
 
-use cogwork_llm::{
-    Capabilities, Capability, ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply,
-    ToolCall,
+use cogwork_llm::backend::{Capabilities, Capability};
+use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, ToolCall};
+use cogwork_strategies::methods::{
+    Evaluator, Scratchpad, Search, SelfAsk, SelfConsistency, TreeOfThoughts, Worth,
 };
-use cogwork_strategies::{
-    Evaluator, Method, Parameter, ParameterType, Scratchpad, Search, SelfAsk, SelfConsistency,
-    Solver, StrategyName, TreeOfThoughts, Worth,
-};
+use cogwork_strategies::table::{Parameter, ParameterType};
+use cogwork_strategies::{Method, Solver, StrategyName};
 
 use super::support::{conversation, only_append, told, tools};
 

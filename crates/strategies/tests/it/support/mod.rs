@@ -12,7 +12,9 @@ pub(crate) use growth::assert_grows_linearly;
 
 use std::collections::BTreeMap;
 
-use cogwork_strategies::{ParameterType, Session, Stage, ThoughtDraft, ThoughtId};
+use cogwork_strategies::Stage;
+use cogwork_strategies::session::{Session, ThoughtDraft, ThoughtId};
+use cogwork_strategies::table::ParameterType;
 use serde_json::{Value, json};
 
 /// Returns a valid value.
@@ -78,7 +80,7 @@ pub(crate) fn walk(session: &mut Session, stages: &[&str]) -> Vec<ThoughtId> {
 
 /// A line for each thought: number, branch and number on it, stage, text, parents where it merged.
 pub(crate) fn told(session: &Session) -> String {
-    let line = |thought: &cogwork_strategies::Thought| {
+    let line = |thought: &cogwork_strategies::session::Thought| {
         let branch = session.branch(thought.branch()).unwrap();
         let mut line = format!(
             "{} {}#{} {}",

@@ -4,10 +4,10 @@ use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
     ScriptedClient, ScriptedReply, ToolCall, ToolChoice, ToolDefinition, Usage,
 };
-use cogwork_thinking::Limits;
 use cogwork_thinking::{
     Draft, OnFailure, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
+use cogwork_typed::ask::Limits;
 
 use crate::thinking::{after, ask, before, kept, reply, shown};
 

@@ -6,9 +6,10 @@ use std::task::Poll;
 use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply};
+use cogwork_thinking::memory::{InMemory, Memory, Recall};
 use cogwork_thinking::{
-    BestOf, Critique, InMemory, Memory, OnFailure, PlanFirst, Recall, Reflection, Thinking,
-    ThinkingError, Verification, async_trait,
+    BestOf, Critique, OnFailure, PlanFirst, Reflection, Thinking, ThinkingError, Verification,
+    async_trait,
 };
 
 use crate::thinking::{after, ask, before, kept};

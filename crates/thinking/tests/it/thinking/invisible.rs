@@ -1,11 +1,13 @@
 //! Thinking that is switched off, or keeps everything, cannot be told from none.
 
+use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
-    Block, Capabilities, Capability, ChatRequest, ChatResponse, FinishReason, LlmClient, Message,
-    Role, ScriptedClient, ScriptedReply, ToolCall, ToolDefinition, Usage,
+    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, Message, Role, ScriptedClient,
+    ScriptedReply, ToolCall, ToolDefinition, Usage,
 };
-use cogwork_thinking::Limits;
-use cogwork_thinking::{Blackboard, InMemory, Recall, Thinking, ThinkingMode};
+use cogwork_thinking::memory::{Blackboard, InMemory, Recall};
+use cogwork_thinking::{Thinking, ThinkingMode};
+use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
 
 use crate::thinking::{after, before, keep};

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use cogwork_llm::{ChatResponse, LlmClient, ScriptedClient, ToolCall};
+use cogwork_thinking::memory::{
+    Blackboard, Found, Memory, MemoryError, Recall, RecallSettings, RecallStage,
+};
 use cogwork_thinking::{
-    Blackboard, Draft, Found, Memory, MemoryError, PlanFirst, Recall, RecallSettings, RecallStage,
-    Reflection, Thinking, ThinkingError, ThinkingMode, async_trait,
+    Draft, PlanFirst, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
 use crate::thinking::{ask, kept, shown};

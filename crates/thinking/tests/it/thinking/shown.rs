@@ -4,9 +4,10 @@
 mod hostile;
 
 use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient};
+use cogwork_thinking::memory::MemoryError;
 use cogwork_thinking::{
-    BestOf, Critique, MemoryError, OnFailure, PlanFirst, Reflection, Registry, Report, Thinking,
-    ThinkingError, Verification,
+    BestOf, Critique, OnFailure, PlanFirst, Reflection, Registry, Report, Thinking, ThinkingError,
+    Verification,
 };
 use serde_json::json;
 

@@ -1,11 +1,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use cogwork_llm::layers::Timeout;
 use cogwork_llm::{
     ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, ScriptedClient,
-    ScriptedReply, Timeout, Usage,
+    ScriptedReply, Usage,
 };
-use cogwork_thinking::{InMemory, Memory, PlanFirst, Recall, Reflection, Thinking};
+use cogwork_thinking::memory::{InMemory, Memory, Recall};
+use cogwork_thinking::{PlanFirst, Reflection, Thinking};
 
 use crate::thinking::{ask, kept, reply};
 

@@ -3,7 +3,8 @@
 use cogwork_llm::{
     ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient, ToolCall, Usage,
 };
-use cogwork_thinking::{Blackboard, Memory, PlanFirst, Recall, Reflection, Thinking};
+use cogwork_thinking::memory::{Blackboard, Memory, Recall};
+use cogwork_thinking::{PlanFirst, Reflection, Thinking};
 
 use crate::thinking::{ask, kept, reply, shown};
 

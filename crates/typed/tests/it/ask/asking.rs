@@ -1,8 +1,8 @@
 //! The calls of [`Asking`], with various policies.
 
+use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
-    Capabilities, Capability, ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message,
-    ReplyFormat, ScriptedClient,
+    ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message, ReplyFormat, ScriptedClient,
 };
 use cogwork_typed::ask::{
     Asking, Format, Limit, Meter, Policy, RefusedFormats, Unanswered, Verdict,

@@ -1,9 +1,9 @@
 use super::{Wrap, Wrapped};
 use crate::current::emit;
+use crate::engine::WorkError;
 use crate::execute::recorder::attempt_failed;
-use crate::journal::WorkError;
-use crate::spans;
-use crate::{Backoff, BoxError, EventKind, Node};
+use crate::watch::EventKind;
+use crate::{Backoff, BoxError, Node, spans};
 
 /// Retries of `exec` when it fails. Created by [`Node::retry`].
 ///

@@ -72,7 +72,7 @@ impl StepError {
     }
 }
 
-/// The error of a [`recorded`](crate::journal::recorded()) call.
+/// The error of a [`recorded`](crate::engine::recorded()) call.
 ///
 /// It converts into a [`BoxError`], so `?` can be used in an `exec` that returns one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl<E: Into<BoxError>> From<CallError<E>> for BoxError {
     }
 }
 
-/// The error of [`wait_for`](crate::journal::wait_for) where `exec` cannot wait for events.
+/// The error of [`wait_for`](crate::engine::wait_for) where `exec` cannot wait for events.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotWait {

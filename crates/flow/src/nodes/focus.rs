@@ -1,6 +1,7 @@
 use std::marker::PhantomData;
 
-use crate::{Action, Node, Operation};
+use crate::engine::Operation;
+use crate::{Action, Node};
 
 /// A node over `S` in a larger state. Created by [`Node::focus`].
 ///

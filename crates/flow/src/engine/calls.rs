@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::current;
+use crate::engine::{Awaited, CallError, CannotWait, WorkError, recordable};
 use crate::execute::recorder::{Exec, accept, shortened};
-use crate::journal::{Awaited, CallError, CannotWait, WorkError, recordable};
 
 /// Makes a call inside the `exec` of a [composite](crate::Node::is_composite) node, and records its
 /// outcome before returning it. If the run is resumed and the outcome is recorded, it is returned
@@ -17,8 +17,8 @@ use crate::journal::{Awaited, CallError, CannotWait, WorkError, recordable};
 /// A program that is killed inside `exec` only repeats the calls that were in progress:
 ///
 /// ```
-/// use cogwork_flow::journal::{MemoryJournal, recorded};
 /// use cogwork_flow::{Action, BoxError, Flow, Node};
+/// use cogwork_flow::engine::{recorded, MemoryJournal};
 ///
 /// struct Research;
 ///
@@ -76,7 +76,7 @@ use crate::journal::{Awaited, CallError, CannotWait, WorkError, recordable};
 ///   outcome of a call.
 /// - Futures that run concurrently and make one call after another need different labels, because
 ///   either may be faster. For single calls, as in `join_all`, one label is enough.
-/// - If the journal is [in order](crate::journal::Journal::in_order), concurrent calls must be made
+/// - If the journal is [in order](crate::engine::Journal::in_order), concurrent calls must be made
 ///   in the same order. `join_all` does that; `tokio::join!` polls in changing order.
 /// - A time limit for a call belongs inside its work. Dropping the returned future leaves open
 ///   whether the call is recorded.
@@ -85,7 +85,7 @@ use crate::journal::{Awaited, CallError, CannotWait, WorkError, recordable};
 ///
 /// A failed call is recorded with the text of its error, because `exec` may have decided by it. If
 /// `exec` as a whole fails or panics, that is recorded, too, and the next attempt (by a
-/// [`Retry`](crate::wrap::Retry) or when the run is resumed) makes all calls of the step again. If
+/// [`Retry`](crate::nodes::Retry) or when the run is resumed) makes all calls of the step again. If
 /// the run stops in any other way, it continues with the same attempt.
 ///
 /// # Without a journal
@@ -158,8 +158,8 @@ where
 /// and may be empty.
 ///
 /// ```
-/// use cogwork_flow::journal::{MemoryJournal, scoped_event, wait_for};
 /// use cogwork_flow::{Action, BoxError, Flow, Node};
+/// use cogwork_flow::engine::{scoped_event, wait_for, MemoryJournal};
 ///
 /// struct Publish;
 ///

@@ -1,4 +1,5 @@
-//! The record of a run, from which it can be resumed.
+//! The journal of a run, from which it can be resumed: for programs that implement a store or an
+//! engine, and for nodes that record calls of their own.
 //!
 //! | to … | use |
 //! |---|---|
@@ -36,12 +37,15 @@ pub use log::Log;
 pub use recorded::{MemoryJournal, Recorded};
 pub use work::{CallError, CannotWait, StepError, Work, WorkError};
 
+pub use crate::node::Operation;
+pub use crate::step_name::{CallName, Level, Part, StepName};
+
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 
-use crate::{Action, BoxError, StepName};
+use crate::{Action, BoxError};
 
 /// What is kept of one run: the interface between a flow and a store or engine that keeps its
 /// outcomes.
@@ -83,8 +87,8 @@ pub trait Journal: Send + Sync + 'static {
     /// Returns the outcome of a call: the recorded one, or the outcome of `work` after recording it.
     ///
     /// ```
-    /// # use cogwork_flow::journal::{Awaited, Journal, Json, StepError, Waited, Work};
-    /// # use cogwork_flow::{BoxError, StepName};
+    /// # use cogwork_flow::BoxError;
+    /// # use cogwork_flow::engine::{Awaited, Journal, Json, StepError, StepName, Waited, Work};
     /// # use std::time::Duration;
     /// # struct Texts(std::sync::Mutex<std::collections::HashMap<String, Json>>);
     /// # impl Texts {

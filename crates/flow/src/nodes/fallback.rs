@@ -8,7 +8,7 @@ use crate::{BoxError, Node};
 /// recorded as the outcome of the step, a [`timeout`](Node::timeout) around it limits both, and
 /// stopping the run drops it at its current `await`. A recorded run that crashes during the fallback
 /// calls `exec` again. In a [composite](Node::is_composite) node, the calls of the fallback are
-/// recorded one by one if they use [`recorded`](crate::journal::recorded).
+/// recorded one by one if they use [`recorded`](crate::engine::recorded).
 ///
 /// Put it outside the retries: `node.retry(backoff).fallback(…)` falls back after all attempts have
 /// failed; `node.fallback(…).retry(backoff)` only retries if the fallback fails as well.

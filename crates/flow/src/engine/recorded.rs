@@ -13,14 +13,15 @@ use super::{
     Awaited, Entry, EntryError, Journal, Json, Log, Progress, Snapshot, StateDigest, StepError,
     Waited, Work,
 };
-use crate::{BoxError, StepName};
+use crate::BoxError;
+use crate::engine::StepName;
 
 /// A journal in memory, for tests and for runs that pause within one process.
 ///
 /// ```
-/// use std::sync::Arc;
-/// use cogwork_flow::journal::{Journal, MemoryJournal};
 /// use cogwork_flow::{Flow, Proceeded, Wait};
+/// use cogwork_flow::engine::{Journal, MemoryJournal};
+/// use std::sync::Arc;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

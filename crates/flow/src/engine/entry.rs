@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::StateDigest;
 use super::codec::{OutcomeProblem, encode};
-use crate::CallName;
+use crate::engine::CallName;
 
 /// A JSON text. Clones share it.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
-//! Wrappers around a node, created by methods of [`Node`].
+//! The types of nodes that functions and methods return, and the traits in their signatures.
 //!
-//! | wrapper | created by | effect |
+//! | wrapper around a node | created by | effect |
 //! |---|---|---|
 //! | [`Retry`] | [`Node::retry`] | retries `exec` when it fails |
 //! | [`Timeout`] | [`Node::timeout`] | limits the time of `exec` |
@@ -17,7 +17,13 @@ pub use focus::Focus;
 pub use retry::Retry;
 pub use timeout::{Elapsed, Timeout};
 
-use crate::{Action, BoxError, Node, Operation};
+pub use crate::from_phases::{FromFn, FromPhases};
+pub use crate::into_action::{IntoAction, IntoResult};
+pub use crate::node::Phase;
+pub use crate::places::items::Items;
+
+use crate::engine::Operation;
+use crate::{Action, BoxError, Node};
 
 /// A node with a wrapper around its `exec`: a [`Retry`], a [`Timeout`] or a [`Fallback`].
 pub struct Wrapped<N, W> {
