@@ -115,23 +115,25 @@ pub use run::{Ended, Finished, Proceeded, Run, Stepped};
 pub use cogwork_text::Backoff;
 pub use tokio_util::sync::CancellationToken;
 
-/// Flows as graphs, for programs that draw them.
-///
-/// [`Flow::mermaid`] returns a diagram. [`Flow::graph`] returns the graph as data, to be drawn in
-/// any other way.
 pub mod draw {
+    //! Flows as graphs, for programs that draw them.
+    //!
+    //! [`Flow::mermaid`](crate::Flow::mermaid) returns a diagram.
+    //! [`Flow::graph`](crate::Flow::graph) returns the graph as data, to be drawn in any other way.
+
     pub use crate::graph::{FlowGraph, GraphEdge, GraphNode, GraphNodeKind};
 }
 
-/// What happens in a run, for programs that show or record it.
-///
-/// | to … | use |
-/// |---|---|
-/// | read the events of a run | [`events`](events()), [`Events`], [`Run::stream`](crate::Run::stream) |
-/// | record events before the run continues | [`Observer`] |
-/// | say something in a node | [`note`], [`report_from`] |
-/// | skip the preparation if nobody reads it | [`is_watched`], [`is_followed`] |
 pub mod watch {
+    //! What happens in a run, for programs that show or record it.
+    //!
+    //! | to … | use |
+    //! |---|---|
+    //! | read the events of a run | [`events`](events()), [`Events`], [`Run::stream`](crate::Run::stream) |
+    //! | record events before the run continues | [`Observer`] |
+    //! | say something in a node | [`note`], [`report_from`] |
+    //! | skip the preparation if nobody reads it | [`is_watched`], [`is_followed`] |
+
     pub use crate::current::{is_followed, is_watched, note, note_growth};
     pub use crate::event::{Event, EventKind};
     pub use crate::events::{EventSink, Events, Observer, events};
