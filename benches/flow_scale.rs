@@ -61,7 +61,7 @@ fn waiting_flow() -> Result<Flow<Counter>, BoxError> {
     let node = from_phases(
         |counter: &mut Counter| counter.left,
         wait_and_count,
-        |counter, _, left| {
+        |counter, left| {
             counter.left = left;
             Action::from_static(chosen(left))
         },

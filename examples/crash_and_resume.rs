@@ -75,7 +75,7 @@ fn flow(calls: &Path) -> Result<Flow<Survey>> {
         calls.to_owned(),
         |survey: &mut Survey| survey.number,
         async |calls, number| make(calls, number, 20_000).await,
-        |survey, _, answer| {
+        |survey, answer| {
             survey.number = answer.number;
             survey.answers.push(answer);
             if survey.number.is_multiple_of(3) {

@@ -100,7 +100,7 @@ fn flow(calls: &Path) -> Result<Flow<Survey>> {
         calls.to_owned(),
         |survey: &mut Survey| survey.number,
         make,
-        |survey, _, answer| {
+        |survey, answer| {
             survey.number = answer.number;
             survey.answers.push(answer);
         },

@@ -62,7 +62,7 @@ fn flow() -> Result<Flow<Ticket>, Box<dyn Error>> {
     let draft = from_phases(
         |ticket: &mut Ticket| (ticket.customer.clone(), ticket.text.clone()),
         draft,
-        |ticket, _, draft| ticket.draft = draft,
+        |ticket, draft| ticket.draft = draft,
     );
     let approval = Wait::for_event("approval", decide)
         .with_actions([YES, NO])
@@ -71,7 +71,7 @@ fn flow() -> Result<Flow<Ticket>, Box<dyn Error>> {
     let send = from_phases(
         |ticket: &mut Ticket| ticket.draft.clone(),
         send,
-        |ticket, _, answer| ticket.answer = answer,
+        |ticket, answer| ticket.answer = answer,
     );
     let call = from_fn(|ticket: &mut Ticket| ticket.answer = "We will call you.".to_owned());
 

@@ -139,7 +139,7 @@ async fn takes(store: &PostgresStore, runs: usize) -> Result<f64, BoxError> {
     let node = from_phases(
         |_: &mut u32| (),
         |()| std::future::pending::<io::Result<()>>(),
-        |_: &mut u32, (), ()| Action::DEFAULT,
+        |_: &mut u32, ()| Action::DEFAULT,
     );
     let flow = Flow::builder("stuck").start("stuck").node("stuck", node);
     let flow = Arc::new(flow.end("stuck", Action::DEFAULT).build()?);

@@ -35,7 +35,7 @@ fn naming(client: Arc<dyn LlmClient>) -> Result<Flow<Naming>, BuildError> {
             let request = ChatRequest::new([Message::user(prompt)]);
             client.complete(request).await
         },
-        |naming, _, response| naming.name = response.text().to_owned(),
+        |naming, response| naming.name = response.text().to_owned(),
     );
 
     let review = Wait::for_event("review", |naming: &mut Naming, is_good: bool| {

@@ -54,7 +54,7 @@ fn hiring(client: &Client) -> Result<Flow<Hiring>, BuildError> {
         client.clone(),
         |hiring: &mut Hiring| summary_prompt(&hiring.judgements.join("\n")),
         ask,
-        |hiring, _, summary| hiring.summary = summary,
+        |hiring, summary| hiring.summary = summary,
     );
 
     Flow::builder("hiring")

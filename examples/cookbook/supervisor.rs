@@ -35,13 +35,13 @@ fn supervised(client: &Client) -> Result<Flow<Task>, BuildError> {
         client.clone(),
         |task: &mut Task| worker_prompt(&task.question, &task.complaints),
         ask,
-        |task, _, answer| task.answer = answer,
+        |task, answer| task.answer = answer,
     );
     let supervisor = from_phases_with(
         client.clone(),
         |task: &mut Task| supervisor_prompt(&task.question, &task.answer),
         ask,
-        |task, _, reply| match reply.strip_prefix("rejected: ") {
+        |task, reply| match reply.strip_prefix("rejected: ") {
             None => "accepted",
             Some(_) if task.complaints.len() == 2 => "given up",
             Some(complaint) => {

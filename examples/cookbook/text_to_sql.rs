@@ -67,7 +67,7 @@ fn text_to_sql(
         Arc::clone(database),
         |question: &mut Question| question.sql.clone(),
         run,
-        |question, _, rows| question.rows = rows,
+        |question, rows| question.rows = rows,
     );
 
     Flow::builder("text to SQL")

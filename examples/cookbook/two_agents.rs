@@ -46,19 +46,19 @@ fn agent(
         client,
         move |player: &mut Player| prompt(player),
         ask,
-        |player, _, reply| player.said = reply,
+        |player, reply| player.said = reply,
     );
     let say = from_phases_with(
         says,
         |player: &mut Player| player.said.clone(),
         async |says, text| Ok::<_, Infallible>(says.send(text).await.is_ok()),
-        |_, _, is_sent| if is_sent { "said" } else { "alone" },
+        |_, is_sent| if is_sent { "said" } else { "alone" },
     );
     let listen = from_phases_with(
         Arc::new(Mutex::new(hears)),
         |_: &mut Player| (),
         async |hears, ()| Ok::<_, Infallible>(hears.lock().await.recv().await),
-        |player, (), heard| {
+        |player, heard| {
             let Some(text) = heard else { return "alone" };
             let is_right = text == player.word;
             player.heard.push(text);

@@ -41,7 +41,7 @@ fn article(client: &Client) -> Result<Flow<Article>, BuildError> {
         client.clone(),
         |article: &mut Article| outline_prompt(&article.topic),
         ask,
-        |article, _, reply| article.sections = reply.lines().map(str::to_owned).collect(),
+        |article, reply| article.sections = reply.lines().map(str::to_owned).collect(),
     )
     .retry(Backoff::fixed::<3>(Duration::from_secs(1)));
 
@@ -59,7 +59,7 @@ fn article(client: &Client) -> Result<Flow<Article>, BuildError> {
         client.clone(),
         |article: &mut Article| style_prompt(&article.drafts.join("\n")),
         ask,
-        |article, _, text| article.text = text,
+        |article, text| article.text = text,
     );
 
     Flow::builder("article")

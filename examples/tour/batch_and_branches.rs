@@ -108,7 +108,7 @@ fn settle() -> Result<Flow<Station>, Box<dyn Error>> {
         |station: &mut Station| (station.name.len() as i32, station.readings.len() as u32),
         // The reading gets closer to the true value each time.
         |(seed, count)| async move { Ok::<_, String>(20 * seed - (seed * 40) / 4_i32.pow(count)) },
-        |station, _, reading| {
+        |station, reading| {
             let steady = station
                 .readings
                 .last()

@@ -66,14 +66,14 @@ fn poem(client: &Arc<Critic>) -> Result<Flow<Poem>, BuildError> {
     let write = from_phases(
         |_: &mut Poem| "Write a line.".to_owned(),
         move |prompt| ask(Arc::clone(&writer), prompt),
-        |poem, _, line| poem.line = line,
+        |poem, line| poem.line = line,
     );
 
     let judge = Arc::clone(client);
     let judge = from_phases(
         |poem: &mut Poem| poem.line.clone(),
         move |line| ask(Arc::clone(&judge), line),
-        |poem, _, verdict| poem.verdict = verdict,
+        |poem, verdict| poem.verdict = verdict,
     );
 
     Flow::builder("poem")

@@ -55,7 +55,7 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
     let assess = from_phases(
         |refund: &mut Refund| refund.euros,
         ask_risk_service,
-        |refund, _, risk| refund.risk = risk,
+        |refund, risk| refund.risk = risk,
     );
 
     let approval = Wait::for_event(
@@ -76,7 +76,7 @@ fn flow() -> Result<Flow<Refund>, Box<dyn Error>> {
     let pay = from_phases(
         |refund: &mut Refund| (refund.customer.clone(), refund.euros),
         pay,
-        |refund, _, receipt| refund.answer = receipt,
+        |refund, receipt| refund.answer = receipt,
     );
 
     let flow = Flow::builder("refund")

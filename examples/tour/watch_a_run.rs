@@ -41,7 +41,7 @@ fn look_up(what: &'static str, milliseconds: u64) -> Result<Flow<String>, BuildE
             tokio::time::sleep(Duration::from_millis(milliseconds)).await;
             Ok::<_, std::io::Error>(format!("what is known of {what}"))
         },
-        |note, _, found| *note = found,
+        |note, found| *note = found,
     );
     Flow::builder(what)
         .start("search")
@@ -65,7 +65,7 @@ fn draft() -> impl Node<Article> {
                 }
             }
         },
-        |article, _, text| article.text = text,
+        |article, text| article.text = text,
     );
 
     draft.retry(

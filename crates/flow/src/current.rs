@@ -104,7 +104,7 @@ pub(crate) fn calls() -> Option<Arc<Calls>> {
 ///         note(|| "half".to_owned());
 ///         Ok::<_, std::io::Error>("half and whole".to_owned())
 ///     },
-///     |text, _, written| *text = written,
+///     |text, written| *text = written,
 /// );
 /// let flow = Flow::builder("paper").start("write").node("write", write).end("write", "default").build()?;
 /// let (sink, mut stream) = events(100);
@@ -161,7 +161,7 @@ fn emit_note(is_growth: bool, text: impl FnOnce() -> String) {
 /// let charge = from_phases(
 ///     |amount: &mut u32| *amount,
 ///     |_amount| async { Ok::<_, std::io::Error>(idempotency_key()) },
-///     |_, _, key| assert_eq!(key.as_deref(), Some("order 17:shop/charge#1")),
+///     |_, key| assert_eq!(key.as_deref(), Some("order 17:shop/charge#1")),
 /// );
 /// let flow = Flow::builder("shop").start("charge").node("charge", charge).end("charge", "default").build()?;
 /// flow.begin().with_journal(MemoryJournal::new("order 17")).finish(&mut 100).await?;

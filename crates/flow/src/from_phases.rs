@@ -43,7 +43,7 @@ where
 /// Creates a node from an async closure that takes the whole state and doesn't change it: the work
 /// on an item of a [`Batch`](crate::Batch).
 ///
-/// The item is cloned for each attempt.
+/// The item is cloned for each attempt, and its type must be given in the closure.
 ///
 /// ```
 /// use cogwork_flow::from_exec;
@@ -53,7 +53,7 @@ where
 /// ```
 ///
 /// If the closure uses a client, see [`from_exec_with`].
-pub fn from_exec<I, X, F, E>(exec: F) -> FromPhases<I, fn(&mut I) -> I, F, fn(&mut I, I, X::Value)>
+pub fn from_exec<I, X, F, E>(exec: F) -> FromPhases<I, fn(&mut I) -> I, F, fn(&mut I, X::Value)>
 where
     I: Clone + Send + Sync,
     F: Fn(I) -> E + Send + Sync,  // To use a client: `from_exec_with`.
@@ -61,7 +61,7 @@ where
     X: Outcome,
 {
     let prep: fn(&mut I) -> I = |item| item.clone();
-    let post: fn(&mut I, I, X::Value) = |_, _, _| ();
+    let post: fn(&mut I, X::Value) = |_, _| ();
     from_phases(prep, exec, post)
 }
 
@@ -81,7 +81,7 @@ where
 pub fn from_exec_with<C, I, X, F, E>(
     value: C,
     exec: F,
-) -> FromPhases<I, fn(&mut I) -> I, impl Fn(I) -> E + Send + Sync, fn(&mut I, I, X::Value)>
+) -> FromPhases<I, fn(&mut I) -> I, impl Fn(I) -> E + Send + Sync, fn(&mut I, X::Value)>
 where
     C: Clone + Send + Sync,
     I: Clone + Send + Sync,
@@ -95,9 +95,9 @@ where
 /// Creates a node from three closures, one for each phase.
 ///
 /// The return value of `prep` is passed to `exec` by value, so that the future doesn't borrow it; it
-/// is cloned for each attempt. `post` receives the state, the value from `prep` and the outcome of
-/// `exec`. It returns nothing, an [`Action`], the label of one, or a `Result` with one of these and
-/// the error of `exec`.
+/// is cloned for each attempt. `post` receives the state and the outcome of `exec`. It returns nothing,
+/// an [`Action`], the label of one, or a `Result` with one of these and a [`BoxError`], so that `?`
+/// converts every error. `exec` may fail with any error.
 ///
 /// The state in the first closure needs a type. The compiler infers the other parameters.
 ///
@@ -109,7 +109,7 @@ where
 /// let fetch = from_phases(
 ///     |state: &mut State| state.url.clone(),
 ///     |url| async move { Ok::<_, std::io::Error>(format!("<h1>{url}</h1>")) },
-///     |state, _url, page| state.page = Some(page),
+///     |state, page| state.page = Some(page),
 /// );
 /// # let _ = fetch;
 /// ```
@@ -124,10 +124,10 @@ where
     Prep: Fn(&mut S) -> P + Send + Sync,
     Exec: Fn(P) -> E + Send + Sync, // To use a client: `from_phases_with`.
     E: Future<Output = X> + Send,   // `async |input| …`
-    R: Fn(&mut S, P, X::Value) -> A + Send + Sync,
+    R: Fn(&mut S, X::Value) -> A + Send + Sync,
     P: Clone + Send + Sync,
     X: Outcome,
-    A: IntoAction<X::Error>,
+    A: IntoAction,
 {
     FromPhases {
         prep,
@@ -160,7 +160,7 @@ where
 ///     client,
 ///     |state: &mut State| state.url.clone(),
 ///     |client, url| async move { client.get(&url).await },
-///     |state, _url, page| state.page = Some(page),
+///     |state, page| state.page = Some(page),
 /// );
 /// # let _ = fetch;
 /// ```
@@ -175,15 +175,15 @@ where
     Prep: Fn(&mut S) -> P + Send + Sync,
     Exec: Fn(C, P) -> E + Send + Sync,
     E: Future<Output = X> + Send, // `async |value, input| …`
-    R: Fn(&mut S, P, X::Value) -> A + Send + Sync,
+    R: Fn(&mut S, X::Value) -> A + Send + Sync,
     P: Clone + Send + Sync,
     X: Outcome,
-    A: IntoAction<X::Error>,
+    A: IntoAction,
 {
     from_phases(prep, move |prep| exec(value.clone(), prep), post)
 }
 
-/// The result of an `exec` closure, with its two types as associated types.
+/// The result of an `exec` closure, with the type of its outcome as an associated type.
 #[diagnostic::on_unimplemented(
     message = "the closure for `exec` cannot return `{Self}`",
     label = "expected `Result<_, E>`, with an error `E` that is `Send + Sync`",
@@ -193,27 +193,24 @@ where
 pub trait Outcome {
     /// The outcome.
     type Value: Serialize + DeserializeOwned + Send;
-    /// The error.
-    type Error: Into<BoxError> + Send;
 
     /// Returns the result.
     ///
     /// # Errors
     ///
     /// Returns the error of the closure.
-    fn into_result(self) -> Result<Self::Value, Self::Error>;
+    fn into_result(self) -> Result<Self::Value, BoxError>;
 }
 
 impl<V, E> Outcome for Result<V, E>
 where
     V: Serialize + DeserializeOwned + Send,
-    E: Into<BoxError> + Send,
+    E: Into<BoxError>,
 {
     type Value = V;
-    type Error = E;
 
-    fn into_result(self) -> Result<V, E> {
-        self
+    fn into_result(self) -> Result<V, BoxError> {
+        self.map_err(Into::into)
     }
 }
 
@@ -244,29 +241,29 @@ where
     Prep: Fn(&mut S) -> P + Send + Sync,
     Exec: Fn(P) -> E + Send + Sync,
     E: Future<Output = X> + Send,
-    Post: Fn(&mut S, P, X::Value) -> A + Send + Sync,
+    Post: Fn(&mut S, X::Value) -> A + Send + Sync,
     P: Clone + Send + Sync,
     X: Outcome,
-    A: IntoAction<X::Error>,
+    A: IntoAction,
 {
     type Prep = P;
     type Exec = X::Value;
-    type Error = X::Error;
+    type Error = BoxError;
 
     fn actions(&self) -> Vec<Action> {
         self.actions.clone()
     }
 
-    fn prep(&self, state: &mut S) -> Result<P, Self::Error> {
+    fn prep(&self, state: &mut S) -> Result<P, BoxError> {
         Ok((self.prep)(state))
     }
 
-    async fn exec(&self, prep: &P) -> Result<Self::Exec, Self::Error> {
+    async fn exec(&self, prep: &P) -> Result<X::Value, BoxError> {
         (self.exec)(prep.clone()).await.into_result()
     }
 
-    fn post(&self, state: &mut S, prep: P, exec: Self::Exec) -> Result<Action, Self::Error> {
-        (self.post)(state, prep, exec).into_result()
+    fn post(&self, state: &mut S, _: P, exec: X::Value) -> Result<Action, BoxError> {
+        (self.post)(state, exec).into_result()
     }
 }
 

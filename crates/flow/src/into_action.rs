@@ -2,46 +2,47 @@
 
 use crate::{Action, BoxError};
 
-/// A value that a closure can return in place of a `Result<Action, E>`: `()`, which means the
+/// A value that a closure can return in place of a `Result<Action, BoxError>`: `()`, which means the
 /// default action; an action; the label of an action; or a result with one of these.
 ///
-/// The error is exactly `E`, so that `?` and `Ok(())` in a closure need no annotation.
+/// The error is exactly a [`BoxError`], so that `?` converts every error, and `Ok(())` needs no
+/// annotation.
 #[diagnostic::on_unimplemented(
     message = "a node's closure cannot return `{Self}`",
-    label = "expected `()`, an `Action`, a `&'static str`, or a `Result<_, {E}>` with one of these",
+    label = "expected `()`, an `Action`, a `&'static str`, or a `Result<_, BoxError>` with one of these",
     note = "if this is a future: only `exec` is async; use `from_phases(prep, exec, post)`",
     note = "if this is a label that isn't static: return `Action::new(label)`",
     note = "if this is a `Result` with another error: return `Ok(…?)`, which converts the error"
 )]
-pub trait IntoAction<E = BoxError> {
+pub trait IntoAction {
     /// Converts it into a result.
     ///
     /// # Errors
     ///
     /// Returns the error of the closure.
-    fn into_result(self) -> Result<Action, E>;
+    fn into_result(self) -> Result<Action, BoxError>;
 }
 
-impl<E> IntoAction<E> for () {
-    fn into_result(self) -> Result<Action, E> {
+impl IntoAction for () {
+    fn into_result(self) -> Result<Action, BoxError> {
         Ok(Action::DEFAULT)
     }
 }
 
-impl<E> IntoAction<E> for Action {
-    fn into_result(self) -> Result<Action, E> {
+impl IntoAction for Action {
+    fn into_result(self) -> Result<Action, BoxError> {
         Ok(self)
     }
 }
 
-impl<E> IntoAction<E> for &'static str {
-    fn into_result(self) -> Result<Action, E> {
+impl IntoAction for &'static str {
+    fn into_result(self) -> Result<Action, BoxError> {
         Ok(Action::from_static(self))
     }
 }
 
-impl<A: IntoAction<E>, E> IntoAction<E> for Result<A, E> {
-    fn into_result(self) -> Result<Action, E> {
+impl<A: IntoAction> IntoAction for Result<A, BoxError> {
+    fn into_result(self) -> Result<Action, BoxError> {
         self.and_then(A::into_result)
     }
 }

@@ -21,7 +21,7 @@
 //!     .node("charge", from_phases(
 //!         |order: &mut Vec<u32>| order.iter().sum(),
 //!         |amount: u32| async move { Ok::<_, std::io::Error>(format!("paid {amount}")) },
-//!         |order, _, receipt| { assert_eq!(receipt, "paid 42"); order.clear() },
+//!         |order, receipt| { assert_eq!(receipt, "paid 42"); order.clear() },
 //!     ))
 //!     .end("charge", "default")
 //!     .build()?;

@@ -52,7 +52,7 @@ fn flow() -> Result<Flow<u32>, Box<dyn Error>> {
     let step = from_phases(
         |count: &mut u32| *count,
         |count| async move { Ok::<_, std::io::Error>(next(count).await) },
-        |count, _, counted| {
+        |count, counted| {
             *count = counted;
             Action::from_static(if *count < STEPS { "again" } else { "done" })
         },

@@ -13,7 +13,7 @@
 //!     let charge = from_phases(
 //!         |order: &mut Vec<u32>| order.iter().sum(),
 //!         |amount: u32| async move { Ok::<_, std::io::Error>(format!("paid {amount}")) },
-//!         |order, _, _receipt| order.clear(),
+//!         |order, _receipt| order.clear(),
 //!     );
 //!     let flow = Flow::builder("shop")
 //!         .start("charge")

@@ -313,7 +313,7 @@ fn shop(is_stuck: bool) -> Result<Flow<String>> {
             }
             Ok::<_, Infallible>(())
         },
-        |order: &mut String, (), ()| order.push_str(", packed"),
+        |order: &mut String, ()| order.push_str(", packed"),
     );
 
     let flow = Flow::builder("shop")

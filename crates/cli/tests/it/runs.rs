@@ -15,7 +15,7 @@ fn flow() -> Flow<u32> {
     let node = from_phases(
         |n: &mut u32| *n,
         |n: u32| async move { Ok::<_, BoxError>(n + 1) },
-        |n, _, more| *n = more,
+        |n, more| *n = more,
     );
 
     Flow::builder("add")

@@ -20,7 +20,7 @@ use crate::{BoxError, Node};
 /// let quote = from_phases(
 ///     |symbol: &mut String| symbol.clone(),
 ///     |symbol| async move { Err::<u32, _>(format!("no market for {symbol}")) },
-///     |_, _, _price| (),
+///     |_, _price| (),
 /// );
 /// let quote = quote
 ///     .timeout(Duration::from_secs(2))

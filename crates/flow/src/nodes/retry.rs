@@ -11,16 +11,17 @@ use crate::{Backoff, BoxError, Node, spans};
 /// Delays require a tokio runtime with time enabled.
 ///
 /// ```
-/// use cogwork_flow::{Action, Backoff, Node, from_phases};
+/// use std::io;
+/// use cogwork_flow::{Action, Backoff, BoxError, Node, from_phases};
 ///
 /// let fetch = from_phases(
 ///     |url: &mut String| url.clone(),
-///     |url| async move { Err::<String, _>(std::io::Error::other(url)) },
-///     |page, _, text| { *page = text; Action::DEFAULT },
+///     |url| async move { Err::<String, _>(io::Error::other(url)) },
+///     |page, text| { *page = text; Action::DEFAULT },
 /// );
 /// let fetch = fetch
 ///     .retry(Backoff::default())
-///     .when(|error: &std::io::Error| error.kind() != std::io::ErrorKind::NotFound);
+///     .when(|error: &BoxError| error.downcast_ref().map(io::Error::kind) != Some(io::ErrorKind::NotFound));
 /// # let _ = fetch;
 /// ```
 pub struct Retry<E> {

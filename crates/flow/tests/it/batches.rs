@@ -411,7 +411,7 @@ async fn items_that_never_wait_can_be_stopped() {
             }
             async { Ok::<_, BoxError>(()) }
         },
-        |_, _, ()| (),
+        |_, ()| (),
     );
 
     let batch = Batch::in_turn(node, |all: &Vec<u64>| all.clone(), |_, _| ());

@@ -62,12 +62,12 @@ async fn a_closure_may_answer_nothing_a_label_an_action_or_a_result_of_these() {
 }
 
 #[tokio::test]
-async fn post_may_fail_and_sees_what_prep_made() {
+async fn post_may_fail_with_any_error() {
     let node = from_phases(
         |text: &mut String| text.clone(),
-        async |text| Ok::<_, BoxError>(text.len()),
-        |text, before, length| {
-            let number: usize = before.parse()?;
+        async |text| Ok::<_, io::Error>(text.len()),
+        |text, length| {
+            let number: usize = text.parse()?;
             *text = format!("{number} has {length} digits");
             Ok(())
         },
@@ -100,7 +100,7 @@ async fn a_value_is_passed_to_each_attempt() {
         Arc::clone(&calls),
         |n: &mut usize| *n,
         count,
-        |n, _, sum| *n = sum,
+        |n, sum| *n = sum,
     );
     let phases = phases.retry(Backoff::fixed::<3>(Duration::from_secs(1)));
     let started = Instant::now();

@@ -43,7 +43,7 @@ fn flaky(failures: u32) -> impl Node<u32> {
                 }
             }
         },
-        |n, _, ()| *n += 1,
+        |n, ()| *n += 1,
     );
 
     node.retry(
@@ -111,7 +111,7 @@ fn doubled_and_asked() -> Flow<Vec<u32>> {
         from_phases(
             |n: &mut u32| *n,
             |n| async move { Ok::<_, std::io::Error>(2 * n) },
-            |n, _, doubled| *n = doubled,
+            |n, doubled| *n = doubled,
         )
     };
 

@@ -23,7 +23,7 @@ fn flow<S: Send + 'static>() -> Flow<S> {
         from_phases(
             |_: &mut S| (),
             |()| async { Ok::<_, BoxError>(()) },
-            |_: &mut S, (), ()| Action::DEFAULT,
+            |_: &mut S, ()| Action::DEFAULT,
         )
     };
 

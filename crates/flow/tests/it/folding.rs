@@ -47,7 +47,7 @@ fn add(keys: &Keys) -> impl Node<u64, Exec = u64> + use<> {
                 Ok::<_, BoxError>(n + 1)
             }
         },
-        |n, _, more| *n = more,
+        |n, more| *n = more,
     )
 }
 

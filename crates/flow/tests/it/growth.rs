@@ -66,7 +66,7 @@ fn countdown() -> Flow<usize> {
     let count = from_phases(
         |left: &mut usize| *left,
         |left| async move { Ok::<_, std::io::Error>(left - 1) },
-        |left, _, less| {
+        |left, less| {
             *left = less;
             Action::from_static(if less == 0 { "done" } else { "again" })
         },

@@ -35,7 +35,7 @@ fn double(calls: &Calls) -> impl Node<u64, Exec = u64> + use<> {
                 }
             }
         },
-        |n, _, doubled| {
+        |n, doubled| {
             *n = doubled;
             Action::from_static(if doubled < 100 { "again" } else { "enough" })
         },

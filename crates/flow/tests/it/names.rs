@@ -79,7 +79,7 @@ fn call(keys: &Keys) -> impl Node<u64, Exec = u64> + use<> {
             keys.lock().unwrap().push(idempotency_key().unwrap());
             async move { Ok::<_, BoxError>(n + 1) }
         },
-        |n, _, more| *n = more,
+        |n, more| *n = more,
     )
 }
 

@@ -236,7 +236,7 @@ async fn one_flow_serves_many_runs_at_once() {
                     tokio::task::yield_now().await;
                     Ok::<_, fmt::Error>(left)
                 },
-                |(left, sum), _, n| {
+                |(left, sum), n| {
                     *sum += n;
                     *left -= 1;
                     Action::from_static(if *left == 0 { "done" } else { "again" })

@@ -42,7 +42,7 @@ fn double(in_flight: Arc<AtomicUsize>, most: Arc<AtomicUsize>) -> Flow<u64> {
                 }
             }
         },
-        |n, _, doubled| *n = doubled,
+        |n, doubled| *n = doubled,
     );
 
     Flow::builder("double")

@@ -156,7 +156,7 @@ fn flaky() -> impl Node<u32> {
                 if failed { Ok(()) } else { Err("not yet") }
             }
         },
-        |n, _, ()| *n += 1,
+        |n, ()| *n += 1,
     );
 
     node.retry(
@@ -220,7 +220,7 @@ fn doubled() -> Flow<Vec<u32>> {
     let double = from_phases(
         |n: &mut u32| *n,
         |n| async move { Ok::<_, io::Error>(2 * n) },
-        |n, _, doubled| *n = doubled,
+        |n, doubled| *n = doubled,
     );
 
     let batch = Batch::at_most(
@@ -279,7 +279,7 @@ fn calling() -> Flow<u32> {
                 .await;
             Ok::<_, io::Error>(n + 1)
         },
-        |n, _, added| {
+        |n, added| {
             note(|| "in post".into());
             *n = added;
         },

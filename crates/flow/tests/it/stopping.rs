@@ -23,7 +23,7 @@ fn clock() -> Flow<u32> {
             sleep(Duration::from_millis(10)).await;
             Ok::<_, &str>(())
         },
-        |n, _, ()| *n += 1,
+        |n, ()| *n += 1,
     );
     Flow::builder("clock")
         .start("tick")

@@ -33,7 +33,7 @@ fn countdown() -> Flow<u32> {
             tokio::task::yield_now().await;
             Ok::<_, Infallible>(left - 1)
         },
-        |left, _, less| {
+        |left, less| {
             *left = less;
             report_from("count", || format!("post {left}"));
             Action::from_static(if less == 0 { "end" } else { "again" })
@@ -105,7 +105,7 @@ async fn a_stream_ends_with_the_error_of_the_run() {
     let broken = from_phases(
         |_: &mut u32| (),
         |()| async { Err::<(), _>(io::Error::other("broken")) },
-        |_, _, ()| {},
+        |_, ()| {},
     );
     let flow = Flow::builder("flow")
         .node("node", broken)
@@ -194,7 +194,7 @@ async fn a_run_takes_no_step_before_its_stream_is_read_and_none_after_it_is_drop
                 }
             }
         },
-        |_, _, ()| {},
+        |_, ()| {},
     );
     let flow = Flow::builder("flow")
         .node("node", slow)

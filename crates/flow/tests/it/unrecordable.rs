@@ -35,7 +35,7 @@ where
             let made = make();
             async { Ok::<_, BoxError>(made) }
         },
-        |seen, _, brought| seen.push(format!("{brought:?}")),
+        |seen, brought| seen.push(format!("{brought:?}")),
     )
 }
 

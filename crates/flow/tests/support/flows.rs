@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use cogwork_flow::engine::{recorded, wait_for};
 use cogwork_flow::{
-    Action, Backoff, Batch, Branches, Each, Flow, Node, Wait, from_fn, from_phases, idempotency_key,
+    Action, Backoff, Batch, BoxError, Branches, Each, Flow, Node, Wait, from_fn, from_phases,
+    idempotency_key,
 };
 use futures_util::future::join_all;
 use tokio::task::yield_now;
@@ -88,7 +89,7 @@ pub(crate) fn nested(nests: &[Nest], leaf: Define, world: &World) -> Flow<State>
 fn node<F: Future<Output = Result<u64, String>> + Send + 'static>(
     world: &World,
     work: fn(u64, usize) -> F,
-) -> impl Node<u64, Prep = u64, Exec = u64, Error = String> + use<F> {
+) -> impl Node<u64, Prep = u64, Exec = u64, Error = BoxError> + use<F> {
     let world = world.clone();
     from_phases(
         |n: &mut u64| *n,
@@ -100,7 +101,7 @@ fn node<F: Future<Output = Result<u64, String>> + Send + 'static>(
                 work(n, before).await
             }
         },
-        |n, _, brought| *n = brought,
+        |n, brought| *n = brought,
     )
 }
 

@@ -145,7 +145,7 @@ async fn made(world: World, n: u64, does: Does) -> Result<Made, String> {
 fn of_number(
     world: &World,
     does: Does,
-) -> impl Node<u64, Prep = u64, Exec = Made, Error = String> + use<> {
+) -> impl Node<u64, Prep = u64, Exec = Made, Error = BoxError> + use<> {
     let world = world.clone();
     from_exec(move |n: u64| made(world.clone(), n, does))
 }
@@ -154,7 +154,7 @@ fn of_number(
 fn of_first(
     world: &World,
     does: Does,
-) -> impl Node<State, Prep = u64, Exec = Made, Error = String> + use<> {
+) -> impl Node<State, Prep = u64, Exec = Made, Error = BoxError> + use<> {
     followed(world, does, &["default"], |_| Action::DEFAULT)
 }
 
@@ -163,14 +163,14 @@ fn followed(
     does: Does,
     actions: &[&'static str],
     next: fn(&State) -> Action,
-) -> impl Node<State, Prep = u64, Exec = Made, Error = String> + use<> {
+) -> impl Node<State, Prep = u64, Exec = Made, Error = BoxError> + use<> {
     let calling = world.clone();
     let using = world.clone();
 
     from_phases(
         |all: &mut State| first(all),
         move |n: u64| made(calling.clone(), n, does),
-        move |all: &mut State, _, (step, value): Made| {
+        move |all: &mut State, (step, value): Made| {
             using.uses(&step);
             set_first(all, value);
             next(all)

@@ -50,7 +50,7 @@ use crate::StoreError;
 ///     let call = move || from_phases(
 ///         |_: &mut Vec<u32>| (),
 ///         move |()| async move { Ok::<_, std::io::Error>(number) },
-///         |numbers, (), number| numbers.push(number),
+///         |numbers, number| numbers.push(number),
 ///     );
 ///     Flow::builder("adding")
 ///         .start("one").node("one", call()).edge("one", "default", "two")

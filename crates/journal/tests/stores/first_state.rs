@@ -79,7 +79,7 @@ fn tagging() -> Flow<Tagged> {
     let step = from_phases(
         |_: &mut Tagged| (),
         |()| async { Ok::<_, BoxError>(()) },
-        |_: &mut Tagged, (), ()| (),
+        |_: &mut Tagged, ()| (),
     );
 
     Flow::builder("tagging")

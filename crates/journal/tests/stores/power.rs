@@ -52,7 +52,7 @@ fn flow() -> Flow<Vec<String>> {
                     Ok::<_, std::io::Error>(format!("{item} ").repeat(length))
                 }
             },
-            |item, _, text| *item = text.len().to_string(),
+            |item, text| *item = text.len().to_string(),
         )
     };
 

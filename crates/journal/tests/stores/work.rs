@@ -59,7 +59,7 @@ fn node<S: Send>(
     from_phases(
         take,
         move |n| call(n),
-        move |state, _, n| Action::from_static(put(state, n)),
+        move |state, n| Action::from_static(put(state, n)),
     )
     .with_actions(actions.iter().copied())
 }

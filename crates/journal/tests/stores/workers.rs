@@ -214,7 +214,7 @@ fn failing(calls: &Arc<AtomicUsize>, until: usize) -> Flow<u64> {
                 Ok(n + 1)
             }
         },
-        |n, _, m| *n = m,
+        |n, m| *n = m,
     );
     let flow = Flow::builder("failing").start("call").node("call", node);
     flow.end("call", Action::DEFAULT).build().unwrap()

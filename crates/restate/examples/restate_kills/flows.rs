@@ -117,7 +117,7 @@ pub(crate) fn survey(calls: &Path) -> Result<Flow<Survey>> {
     let ask = from_phases(
         |survey: &mut Survey| survey.number,
         answers(calls),
-        |survey, _, answer| {
+        |survey, answer| {
             survey.number = answer.number;
             survey.keys.push(answer.key);
         },

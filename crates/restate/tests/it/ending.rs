@@ -28,7 +28,7 @@ fn slow(time: Duration, calls: &Counted) -> Flow<u32> {
                     Ok::<_, std::io::Error>(())
                 }
             },
-            |count, _, ()| *count += 1,
+            |count, ()| *count += 1,
         )
     };
 
@@ -198,7 +198,7 @@ async fn a_panic_ends_the_run() {
                 assert_ne!(n, 13, "13 is unlucky");
                 Ok::<_, std::io::Error>(n)
             },
-            |_, _, _| (),
+            |_, _| (),
         )
     };
     let batch = Batch::at_most(2, panics(), Vec::clone, |all: &mut Vec<u64>, items| {

@@ -70,7 +70,7 @@ fn flow(call: &Call) -> Flow<u64> {
     let double = from_phases(
         |n: &mut u64| *n,
         move |n| call.clone().make(n),
-        |n, _, doubled| *n = doubled,
+        |n, doubled| *n = doubled,
     );
 
     Flow::builder("partition")

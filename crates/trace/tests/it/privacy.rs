@@ -31,7 +31,7 @@ fn leaking() -> Flow<u32> {
             note(|| format!("with {SECRET}"));
             Err::<(), _>(std::io::Error::other(format!("refused {SECRET}")))
         },
-        |_, _, ()| (),
+        |_, ()| (),
     );
 
     Flow::from_node("leak", leak).unwrap()

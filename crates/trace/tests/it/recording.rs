@@ -88,7 +88,7 @@ fn calling<C: LlmClient + 'static>(client: C, streaming: bool) -> Flow<Vec<Strin
                 Ok::<_, LlmError>(request.messages().len())
             }
         },
-        |_, _, _| (),
+        |_, _| (),
     );
 
     Flow::from_node("ask", ask).unwrap()
@@ -203,7 +203,7 @@ async fn tool_calls_and_their_results_are_messages() {
                 client.complete(request).await.map(drop)
             }
         },
-        |_, _, ()| (),
+        |_, ()| (),
     );
     let flow = Flow::from_node("ask", ask).unwrap();
 
@@ -248,7 +248,7 @@ where
     let node = from_phases(
         |_: &mut u32| (),
         move |()| work(Arc::clone(&with)),
-        |_, _, ()| (),
+        |_, ()| (),
     );
 
     Flow::from_node("work", node).unwrap()

@@ -125,7 +125,7 @@ async fn a_run_whose_future_is_dropped_leaves_its_events() {
             note(|| "begun".to_owned());
             std::future::pending::<Result<(), std::io::Error>>().await
         },
-        |_, _, ()| (),
+        |_, ()| (),
     );
     let flow = Flow::from_node("stuck", stuck).unwrap();
     let journal = store.start("r", &flow, &0).await.unwrap();

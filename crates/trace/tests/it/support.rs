@@ -117,7 +117,7 @@ pub(crate) fn asking(client: impl LlmClient + 'static) -> Flow<u32> {
                 }
             }
         },
-        |state: &mut u32, _, number| *state = number,
+        |state: &mut u32, number| *state = number,
     );
 
     Flow::from_node("count", ask).unwrap()

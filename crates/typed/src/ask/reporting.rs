@@ -114,7 +114,7 @@ impl ReportedCall {
 ///     client,
 ///     |question: &mut String| ChatRequest::new([Message::user(question.as_str())]),
 ///     async |client, request: ChatRequest| client.complete(request.clone()).await,
-///     |question, _, response| *question = response.text().to_owned(),
+///     |question, response| *question = response.text().to_owned(),
 /// );
 /// let flow = Flow::from_node("ask", ask)?;
 ///

@@ -81,7 +81,7 @@ async fn offered_tools_and_embedded_texts_are_shown() -> Result<()> {
             embedder.embed(&["a wet city".to_owned()]).await?;
             Ok::<_, LlmError>(())
         },
-        |_, _, ()| (),
+        |_, ()| (),
     );
     let flow = Flow::from_node("ask", ask)?;
     flow.begin().with_events(&recorder).finish(&mut 0).await?;

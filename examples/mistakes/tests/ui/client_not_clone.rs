@@ -15,6 +15,6 @@ fn main() {
         Client,
         |n: &mut u32| *n,
         async |client, n| client.ask(n).await,
-        |n, _, next| *n = next,
+        |n, next| *n = next,
     );
 }

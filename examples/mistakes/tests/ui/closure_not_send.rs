@@ -12,6 +12,6 @@ fn main() {
             std::future::ready(()).await;
             Ok::<_, std::io::Error>(*shared + 1)
         },
-        |n, _, next| *n = next,
+        |n, next| *n = next,
     );
 }

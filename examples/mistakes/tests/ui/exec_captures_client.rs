@@ -15,6 +15,6 @@ fn main() {
     let _ = from_phases(
         |n: &mut u32| *n,
         async move |n| client.ask(n).await,
-        |n, _, next| *n = next,
+        |n, next| *n = next,
     );
 }

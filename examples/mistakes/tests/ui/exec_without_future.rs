@@ -6,6 +6,6 @@ fn main() {
     let _ = from_phases(
         |n: &mut u32| *n,
         |n| Ok::<_, std::io::Error>(n + 1),
-        |n, _, next| *n = next,
+        |n, next| *n = next,
     );
 }

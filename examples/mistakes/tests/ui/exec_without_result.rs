@@ -3,5 +3,5 @@
 use cogwork_flow::from_phases;
 
 fn main() {
-    let _ = from_phases(|n: &mut u32| *n, async |n| n + 1, |n, _, next| *n = next);
+    let _ = from_phases(|n: &mut u32| *n, async |n| n + 1, |n, next| *n = next);
 }

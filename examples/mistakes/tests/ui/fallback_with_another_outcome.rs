@@ -6,7 +6,7 @@ fn main() {
     let ask = from_phases(
         |n: &mut u32| *n,
         async |n| Ok::<_, std::io::Error>(n + 1),
-        |n, _, next| *n = next,
+        |n, next| *n = next,
     );
     let _ = ask.fallback(async |_, _| Ok("unknown"));
 }

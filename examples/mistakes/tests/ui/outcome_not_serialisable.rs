@@ -8,6 +8,6 @@ fn main() {
     let _ = from_phases(
         |url: &mut String| url.clone(),
         async |url| Ok::<_, std::io::Error>(Page(url)),
-        |url, _, page| *url = page.0,
+        |url, page| *url = page.0,
     );
 }

@@ -1,4 +1,4 @@
-//! The last closure fails with another error than the work. With `BoxError` for the work, `?` converts every error.
+//! The last closure fails with an error that isn't a `BoxError`. `Ok(…?)` converts it.
 
 use cogwork_flow::from_phases;
 
@@ -6,9 +6,6 @@ fn main() {
     let _ = from_phases(
         |text: &mut String| text.clone(),
         async |text| Ok::<_, std::fmt::Error>(text),
-        |text, _, number| {
-            *text = number.parse::<u32>()?.to_string();
-            Ok(())
-        },
+        |text, number| number.parse::<u32>().map(|number| *text = number.to_string()),
     );
 }

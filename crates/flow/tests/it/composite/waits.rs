@@ -122,7 +122,7 @@ async fn a_wait_needs_a_journal_and_a_composite_node() {
             wait_for::<u64>("e", "", None).await?;
             Ok::<_, CannotWait>(())
         },
-        |_, _, ()| (),
+        |_, ()| (),
     ));
     let error = run(&plain, &Lines::default()).await.unwrap_err();
     insta::assert_snapshot!(error, @"flow `f`, node `n`: exec failed: a wait inside `exec` needs a composite node, and cannot be inside a recorded call; return `true` from `Node::is_composite`");

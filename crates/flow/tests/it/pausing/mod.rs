@@ -31,7 +31,7 @@ fn note(name: &'static str, calls: &Arc<AtomicUsize>) -> impl Node<Notes> + use<
             calls.fetch_add(1, Ordering::SeqCst);
             async move { Ok::<_, BoxError>(name.to_owned()) }
         },
-        |notes, _, name| notes.push(name),
+        |notes, name| notes.push(name),
     )
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn flow(calls: &Calls, time: Duration, plus: u64) -> Flow<State> {
                 Ok::<_, std::io::Error>(2 * n)
             }
         },
-        |all, _, doubled| all[0] = doubled,
+        |all, doubled| all[0] = doubled,
     );
     let add = from_exec(move |n: u64| {
         each.add();
