@@ -38,53 +38,89 @@
 //!
 //! # Modules
 //!
-//! Each module is a crate that can also be used by itself.
-//!
-//! | module | crate | what it is for | feature |
-//! |---|---|---|---|
-//! | [`flow`] | `cogwork-flow` | nodes joined by labelled actions, over a typed state | always |
-//! | [`plan`] | `cogwork-plan` | plans of nested steps as data | always |
-//! | [`llm`] | `cogwork-llm` | the `LlmClient` trait, clients, and what surrounds a call | always |
-//! | `cot` | `cogwork-cot` | the chain-of-thought node | `cot` (default) |
-//! | `strategies` | `cogwork-strategies` | nine reasoning strategies, and sessions of thoughts | `strategies` |
-//! | `thinking` | `cogwork-thinking` | reflection, verification and memory around any client | `thinking` |
-//! | `tools` | `cogwork-tools` | tools that a model may call | `tools`, `mcp` |
-//! | `typed` | `cogwork-typed` | typed answers, in one call or as a node over any state; asking until a reply can be used | `typed`, `cot`, `strategies`, `trace` |
-//! | `recall` | `cogwork-recall` | passages found by meaning, and folders of texts | `recall` |
-//! | `agents` | `cogwork-agents` | agents as nodes, and flows from YAML files | `agents` |
-//! | `journal` | `cogwork-journal` | runs that survive a crash | `journal`, `sqlite`, `postgres`, `postgres-tls` |
-//! | `trace` | `cogwork-trace` | records of runs: what was said, planned and spent | `trace` |
+//! Each module is a crate that can also be used by itself: [`flow`] is `cogwork-flow`. [`flow`],
+//! [`plan`] and [`llm`] are always there, each other one with the feature of its name.
 //!
 //! # Features
 //!
 //! - `default`: `cot`, `console` (thoughts in the terminal) and `rustls` (clients over https).
-//! - `full`: everything in the table, with `sqlite`.
+//! - `full`: all modules, with `mcp` (tools of MCP servers), `page` (runs as HTML), and the stores
+//!   `sqlite` and `postgres`.
 //! - `http`, `rustls`, `native-tls`: clients of OpenAI-compatible servers, Anthropic and Ollama;
 //!   `http` by itself speaks http:// only.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub use cogwork_flow as flow;
-pub use cogwork_llm as llm;
-pub use cogwork_plan as plan;
+// Each crate is a module, not renamed: for a trait that isn't imported, the compiler then suggests
+// `cogwork::flow::Node`, and not `cogwork::cogwork_flow::Node`, which doesn't exist.
 
-#[cfg(feature = "agents")]
-pub use cogwork_agents as agents;
+/// Nodes joined by labelled actions, over a typed state.
+pub mod flow {
+    pub use cogwork_flow::*;
+}
+
+/// Plans of nested steps as data.
+pub mod plan {
+    pub use cogwork_plan::*;
+}
+
+/// The `LlmClient` trait, clients, and what surrounds a call.
+pub mod llm {
+    pub use cogwork_llm::*;
+}
+
+/// The chain-of-thought node.
 #[cfg(feature = "cot")]
-pub use cogwork_cot as cot;
-#[cfg(feature = "journal")]
-pub use cogwork_journal as journal;
-#[cfg(feature = "recall")]
-pub use cogwork_recall as recall;
+pub mod cot {
+    pub use cogwork_cot::*;
+}
+
+/// Nine reasoning strategies, and sessions of thoughts.
 #[cfg(feature = "strategies")]
-pub use cogwork_strategies as strategies;
+pub mod strategies {
+    pub use cogwork_strategies::*;
+}
+
+/// Reflection, verification and memory around any client.
 #[cfg(feature = "thinking")]
-pub use cogwork_thinking as thinking;
+pub mod thinking {
+    pub use cogwork_thinking::*;
+}
+
+/// Tools that a model may call.
 #[cfg(feature = "tools")]
-pub use cogwork_tools as tools;
-#[cfg(feature = "trace")]
-pub use cogwork_trace as trace;
+pub mod tools {
+    pub use cogwork_tools::*;
+}
+
+/// Typed answers, in one call or as a node over any state; asking until a reply can be used.
 #[cfg(feature = "typed")]
-pub use cogwork_typed as typed;
+pub mod typed {
+    pub use cogwork_typed::*;
+}
+
+/// Passages found by meaning, and folders of texts.
+#[cfg(feature = "recall")]
+pub mod recall {
+    pub use cogwork_recall::*;
+}
+
+/// Agents as nodes, and flows from YAML files.
+#[cfg(feature = "agents")]
+pub mod agents {
+    pub use cogwork_agents::*;
+}
+
+/// Runs that survive a crash.
+#[cfg(feature = "journal")]
+pub mod journal {
+    pub use cogwork_journal::*;
+}
+
+/// Records of runs: what was said, planned and spent.
+#[cfg(feature = "trace")]
+pub mod trace {
+    pub use cogwork_trace::*;
+}
 
 pub use cogwork_llm::async_trait;
 
