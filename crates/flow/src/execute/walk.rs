@@ -81,6 +81,7 @@ impl<S> Walk<'_, '_, S> {
 
         // Outside of the loop, so that a run without names has nothing to drop in each iteration.
         let mut step = None;
+        let mut span = None;
 
         loop {
             let Some(number) = context.budget.take() else {
@@ -98,15 +99,13 @@ impl<S> Walk<'_, '_, S> {
             if let Some(attached) = &context.attached {
                 let entered = step.insert(attached.step(cursor, around, place));
                 entered.emit(|| EventKind::StepEntered);
+                span = entered.span(|| flow.operation(cursor.position()));
             }
 
             let here = Here {
                 context,
                 step: step.as_deref(),
             };
-            let span = step
-                .as_deref()
-                .and_then(|step| step.span(|| flow.operation(cursor.position())));
             let visit = flow.visit(state, cursor.position(), here);
             let visit = match &span {
                 Some(span) => Box::pin(visit.instrument(span.clone())),
@@ -124,16 +123,15 @@ impl<S> Walk<'_, '_, S> {
                 return Err(stopped(undeclared(cursor, place, action), span));
             };
 
-            if let Some(span) = span {
-                span.record("action", action.as_str());
-            }
-
             if around.is_none() {
                 context.budget.keep();
             }
 
             cursor.follow(target, &action);
             if let Some(step) = &step {
+                if let Some(span) = span.take() {
+                    span.record("action", action.as_str());
+                }
                 Box::pin(step.moved(cursor, &action, context.budget.taken())).await?;
             }
 
