@@ -45,8 +45,26 @@ struct Check<'b> {
     problems: Vec<WiringProblem>,
 }
 
-/// The declared actions of each place, and whether an edge was found for them.
-type Found<'b> = HashMap<(usize, &'b Action), bool>;
+/// The declared actions of a place, sorted, and whether an edge was found for them. Most places have one or
+/// two, which a hash map would take longer to hash than a search does.
+struct Declared<'b>(Vec<(&'b Action, bool)>);
+
+impl<'b> Declared<'b> {
+    fn of(place: &'b Place) -> Self {
+        let mut actions: Vec<_> = place.actions.iter().map(|action| (action, false)).collect();
+        actions.sort_unstable();
+        actions.dedup();
+        Self(actions)
+    }
+
+    /// Sets that an edge was found for an action. Returns whether that was so before, or `None` if the
+    /// action isn't declared.
+    fn find(&mut self, action: &Action) -> Option<bool> {
+        let at = self.0.binary_search_by_key(&action, |(action, _)| action);
+        let (_, is_found) = self.0.get_mut(at.ok()?)?;
+        Some(mem::replace(is_found, true))
+    }
+}
 
 impl<'b> Check<'b> {
     fn new(places: &'b [Place]) -> Self {
@@ -132,19 +150,20 @@ impl<'b> Check<'b> {
     }
 
     /// Returns the exits of each place, in the order of the places.
-    fn exits(&mut self, edges: &'b [Edge]) -> Vec<Vec<Exit>> {
+    fn exits(&mut self, edges: &[Edge]) -> Vec<Vec<Exit>> {
         let mut exits: Vec<Vec<_>> = self.places.iter().map(|_| Vec::new()).collect();
-        let mut found = Found::new();
-        for (index, place) in self.places.iter().enumerate() {
-            found.extend(place.actions.iter().map(|action| ((index, action), false)));
-        }
+        let mut declared: Vec<_> = self
+            .places
+            .iter()
+            .map(|place| Declared::of(place))
+            .collect();
 
         for edge in edges {
             let target = self.target(edge);
             let action = edge.action.clone();
 
             let leaving = self
-                .source(edge, &mut found)
+                .source(edge, &mut declared)
                 .map(|index| exits.get_mut(index));
             match leaving {
                 Ok(Some(exits)) => exits.push(Exit { action, target }),
@@ -153,10 +172,10 @@ impl<'b> Check<'b> {
             }
         }
 
-        for (index, place) in self.places.iter().enumerate() {
+        for (place, declared) in self.places.iter().zip(&mut declared) {
             for action in place.actions.iter() {
                 // Reported once, even if it is declared twice.
-                if found.insert((index, action), true) == Some(false) {
+                if declared.find(action) == Some(false) {
                     self.problems.push(WiringProblem::ActionLeadsNowhere {
                         node: place.name.clone(),
                         action: action.clone(),
@@ -169,13 +188,16 @@ impl<'b> Check<'b> {
     }
 
     /// Looks up where an edge begins, and that it is the first for its action.
-    fn source(&self, edge: &'b Edge, found: &mut Found<'b>) -> Result<usize, WiringProblem> {
+    fn source(&self, edge: &Edge, declared: &mut [Declared<'_>]) -> Result<usize, WiringProblem> {
         let index = self.index.get(edge.from.as_str()).copied();
-        let place = index.and_then(|index| Some((index, *self.places.get(index)?)));
+        let place = index.and_then(|index| {
+            let declared = declared.get_mut(index)?;
+            Some((index, *self.places.get(index)?, declared))
+        });
 
         let from = || edge.from.clone();
         let action = || edge.action.clone();
-        let Some((index, place)) = place else {
+        let Some((index, place, declared)) = place else {
             return Err(WiringProblem::UnknownSource {
                 from: from(),
                 action: action(),
@@ -183,7 +205,7 @@ impl<'b> Check<'b> {
             });
         };
 
-        let Some(is_found) = found.get_mut(&(index, &edge.action)) else {
+        let Some(has_edge) = declared.find(&edge.action) else {
             return Err(WiringProblem::UndeclaredAction {
                 from: from(),
                 action: action(),
@@ -191,7 +213,7 @@ impl<'b> Check<'b> {
             });
         };
 
-        if mem::replace(is_found, true) {
+        if has_edge {
             return Err(WiringProblem::DuplicateEdge {
                 from: from(),
                 action: action(),
