@@ -9,11 +9,10 @@ use async_trait::async_trait;
 use serde::Serialize;
 use tokio::runtime::Handle;
 
-use crate::error::Kind;
 use crate::header::Header;
 use crate::query::RunQuery;
 use crate::summary::WaitChanges;
-use crate::{EventLine, RunSummary, StoreError};
+use crate::{EventLine, RunSummary, StoreError, StoreErrorKind};
 
 /// A place for the lines of runs. It knows what lines are, and nothing of flows.
 #[async_trait]
@@ -133,7 +132,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     let runtime = Handle::try_current().map_err(|_| StoreError::no_runtime(&place))?;
     runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
         Err(StoreError::new(
-            Kind::Other,
+            StoreErrorKind::Other,
             format_args!("{place}: it was interrupted: {error}"),
         ))
     })

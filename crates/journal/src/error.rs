@@ -7,59 +7,62 @@ use cogwork_text::{Escaped, Name};
 
 /// The error of a store.
 ///
-/// `{}` writes one line with the path of the file and, if the error is about a line, its number;
-/// `{:#}` adds the content of that line. Both escape invisible characters. Inside a run, it is the
-/// source of a [`RunError`](cogwork_flow::RunError) for which
-/// [`is_journal`](cogwork_flow::RunError::is_journal) is true.
+/// It is shown in one line, with the path of the file and, if it is about a line, its number. Invisible
+/// characters are escaped. Inside a run, it is the source of a [`RunError`](cogwork_flow::RunError) for
+/// which [`is_journal`](cogwork_flow::RunError::is_journal) is true.
 #[derive(Clone)]
 pub struct StoreError(Arc<Problem>);
 
 #[derive(Clone)]
 struct Problem {
-    kind: Kind,
+    kind: StoreErrorKind,
     text: String,
-    excerpt: Option<String>,
     flow_changes: Option<String>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
+/// What went wrong, for a program that does something about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Locked,
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// The run is in use, in this process or a different one.
+    InUse,
+    /// The run doesn't exist.
     Missing,
+    /// A run with this id already exists.
     AlreadyThere,
+    /// The run belongs to a different flow, or to this flow before it was changed.
     AnotherFlow,
+    /// The run was started with a different input.
     AnotherInput,
+    /// The run was resumed with a state other than the one with which it began; see
+    /// [`Run::with_journal`](cogwork_flow::Run::with_journal). The record was left unchanged.
     AnotherState,
+    /// The record was modified, isn't a record, or has an unsupported version of the format. It was
+    /// left unchanged.
     Damaged,
+    /// A value cannot be written as JSON, or a recorded value doesn't have the requested type.
     Value,
+    /// The run has ended and doesn't accept answers.
     Ended,
+    /// No node of the flow waits for the event.
     UnknownEvent,
+    /// The run cannot be [forked](crate::Fork) at a step, because neither the step nor the one before
+    /// it is on record, or an outcome to edit isn't.
     UnknownStep,
+    /// Somebody else removed or wrote the record of a run in a database while the run was in use, or
+    /// took over its lease. The last outcomes of the run aren't recorded.
     Gone,
+    /// The database cannot be reached or doesn't respond. This may be temporary.
     Unavailable,
+    /// Anything else, such as an error of the disk.
     Other,
 }
 
 impl StoreError {
-    /// Returns whether the run is in use, in this process or a different one.
-    pub fn is_locked(&self) -> bool {
-        self.0.kind == Kind::Locked
-    }
-
-    /// Returns whether the run doesn't exist.
-    pub fn is_missing(&self) -> bool {
-        self.0.kind == Kind::Missing
-    }
-
-    /// Returns whether a run with this id already exists.
-    pub fn is_already_there(&self) -> bool {
-        self.0.kind == Kind::AlreadyThere
-    }
-
-    /// Returns whether the run belongs to a different flow, or to this flow before it was changed.
-    pub fn is_another_flow(&self) -> bool {
-        self.0.kind == Kind::AnotherFlow
+    /// Returns what kind of error it is.
+    pub fn kind(&self) -> StoreErrorKind {
+        self.0.kind
     }
 
     /// Returns how the flow was changed since the run began, in one line, if that is the error.
@@ -67,66 +70,11 @@ impl StoreError {
         self.0.flow_changes.as_deref()
     }
 
-    /// Returns whether the run was started with a different input.
-    pub fn is_another_input(&self) -> bool {
-        self.0.kind == Kind::AnotherInput
-    }
-
-    /// Returns whether the run was resumed with a state other than the one with which it began; see
-    /// [`Run::with_journal`](cogwork_flow::Run::with_journal). The record was left unchanged.
-    pub fn is_another_state(&self) -> bool {
-        self.0.kind == Kind::AnotherState
-    }
-
-    /// Returns whether the record was modified, isn't a record, or has an unsupported version of
-    /// the format. The record was left unchanged.
-    pub fn is_damaged(&self) -> bool {
-        self.0.kind == Kind::Damaged
-    }
-
-    /// Returns whether a value cannot be written as JSON, or a recorded value doesn't have the
-    /// requested type.
-    pub fn is_value(&self) -> bool {
-        self.0.kind == Kind::Value
-    }
-
-    /// Returns whether the run has ended and doesn't accept answers.
-    pub fn is_ended(&self) -> bool {
-        self.0.kind == Kind::Ended
-    }
-
-    /// Returns whether no node of the flow waits for the event.
-    pub fn is_unknown_event(&self) -> bool {
-        self.0.kind == Kind::UnknownEvent
-    }
-
-    /// Returns whether a run cannot be [forked](crate::Fork) at a step, because neither the step nor
-    /// the one before it is on record, or an outcome to edit isn't.
-    pub fn is_unknown_step(&self) -> bool {
-        self.0.kind == Kind::UnknownStep
-    }
-
-    /// Returns whether somebody else removed or wrote the record of a run in a database while the run
-    /// was in use, or took over its lease. The last outcomes of the run aren't recorded.
-    pub fn is_gone(&self) -> bool {
-        self.0.kind == Kind::Gone
-    }
-
-    /// Returns whether the database cannot be reached or doesn't respond. This may be temporary.
-    pub fn is_unavailable(&self) -> bool {
-        self.0.kind == Kind::Unavailable
-    }
-
-    #[cfg(feature = "conformance")]
-    pub(crate) fn kind(&self) -> Kind {
-        self.0.kind
-    }
-
-    pub(crate) fn new(kind: Kind, text: impl fmt::Display) -> Self {
+    /// Creates an error, for a store of your own. The text is shortened and shown in one line.
+    pub fn new(kind: StoreErrorKind, text: impl fmt::Display) -> Self {
         Self(Arc::new(Problem {
             kind,
             text: shown(text),
-            excerpt: None,
             flow_changes: None,
             source: None,
         }))
@@ -140,27 +88,21 @@ impl StoreError {
 
     /// Creates the error of a flow with these changes.
     pub(crate) fn changed_flow(text: impl fmt::Display, changes: String) -> Self {
-        let error = Self::new(Kind::AnotherFlow, text);
+        let error = Self::new(StoreErrorKind::AnotherFlow, text);
         error.with(|problem| problem.flow_changes = Some(shown(changes)))
-    }
-
-    /// Creates the error of an invalid line.
-    pub(crate) fn line(kind: Kind, text: impl fmt::Display, number: u64, line: &[u8]) -> Self {
-        let start = line.get(..4 * EXCERPT).unwrap_or(line);
-        let start = String::from_utf8_lossy(start);
-        let start = Escaped::new(&start).with_max_chars(EXCERPT);
-
-        let excerpt = format!("{number:>4} | {start}");
-        Self::new(kind, text).with(|problem| problem.excerpt = Some(excerpt))
     }
 
     /// Creates the error of a failed system call. `what` names the file and the operation.
     pub(crate) fn io(what: impl fmt::Display, error: io::Error) -> Self {
-        Self::caused(Kind::Other, what, error)
+        Self::caused(StoreErrorKind::Other, what, error)
     }
 
     /// Creates an error with a source of any kind.
-    pub(crate) fn caused(kind: Kind, what: impl fmt::Display, error: impl Into<BoxError>) -> Self {
+    pub(crate) fn caused(
+        kind: StoreErrorKind,
+        what: impl fmt::Display,
+        error: impl Into<BoxError>,
+    ) -> Self {
         let source = error.into();
         let error = Self::new(kind, format_args!("{what}: {source}"));
         error.with(|problem| problem.source = Some(source.into()))
@@ -170,13 +112,13 @@ impl StoreError {
     pub(crate) fn of_journal(place: &str, error: BoxError) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => *error,
-            Err(error) => Self::caused(Kind::Other, place, error),
+            Err(error) => Self::caused(StoreErrorKind::Other, place, error),
         }
     }
 
     pub(crate) fn no_runtime(place: impl fmt::Display) -> Self {
         Self::new(
-            Kind::Other,
+            StoreErrorKind::Other,
             format_args!("{place}: a journal needs a tokio runtime, and there is none here"),
         )
     }
@@ -184,7 +126,7 @@ impl StoreError {
     pub(crate) fn missing(run_id: &str, place: &str) -> Self {
         let run_id = Name(run_id);
         Self::new(
-            Kind::Missing,
+            StoreErrorKind::Missing,
             format_args!("there is no run `{run_id}`: it would be in {place}"),
         )
     }
@@ -192,9 +134,20 @@ impl StoreError {
     pub(crate) fn already_there(run_id: &str, place: &str) -> Self {
         let run_id = Name(run_id);
         Self::new(
-            Kind::AlreadyThere,
+            StoreErrorKind::AlreadyThere,
             format_args!(
                 "the run `{run_id}` already exists in {place}; resume it, or choose a different id"
+            ),
+        )
+    }
+
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn gone(run_id: &str, place: &str) -> Self {
+        let run_id = Name(run_id);
+        Self::new(
+            StoreErrorKind::Gone,
+            format_args!(
+                "{place}: the run `{run_id}` was removed, or written by somebody else, while it was at work"
             ),
         )
     }
@@ -202,14 +155,11 @@ impl StoreError {
     pub(crate) fn ended(run_id: &str) -> Self {
         let run_id = Name(run_id);
         Self::new(
-            Kind::Ended,
+            StoreErrorKind::Ended,
             format_args!("the run `{run_id}` has ended and doesn't accept answers"),
         )
     }
 }
-
-/// The maximum length of an excerpt, in characters.
-const EXCERPT: usize = 200;
 
 /// The maximum length of a message, in characters. It may quote a record, whose texts may have any
 /// length.
@@ -221,11 +171,7 @@ fn shown(message: impl fmt::Display) -> String {
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.text)?;
-        match &self.0.excerpt {
-            Some(excerpt) if f.alternate() => write!(f, "\n{excerpt}"),
-            _ => Ok(()),
-        }
+        f.write_str(&self.0.text)
     }
 }
 

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::error::Kind;
-use crate::{ForkOrigin, StoreError};
+use crate::{ForkOrigin, StoreError, StoreErrorKind};
 
 /// The version of the format.
 pub(crate) const FORMAT: u32 = 1;
@@ -41,7 +40,7 @@ impl Header {
             let run_id = Name(run_id);
             let text =
                 format!("the input of the run `{run_id}` cannot be written as JSON: {problem}");
-            StoreError::new(Kind::Value, text)
+            StoreError::new(StoreErrorKind::Value, text)
         };
 
         let input = serde_json::value::to_raw_value(input).map_err(|error| refused(&error))?;
@@ -78,7 +77,7 @@ impl Header {
             "{place}: no node of the flow `{flow}` waits for the event `{event}`; it waits for {known}"
         );
 
-        Err(StoreError::new(Kind::UnknownEvent, text))
+        Err(StoreError::new(StoreErrorKind::UnknownEvent, text))
     }
 
     /// Checks that the run belongs to this flow.
@@ -91,7 +90,7 @@ impl Header {
         let recorded = Name(&self.flow);
         let other = Name(&flow.name);
         Err(StoreError::new(
-            Kind::AnotherFlow,
+            StoreErrorKind::AnotherFlow,
             format_args!(
                 "{place}: the run `{run_id}` belongs to the flow `{recorded}`, not to `{other}`"
             ),
@@ -106,7 +105,7 @@ impl Header {
 
         let run_id = Name(&self.run_id);
         Err(StoreError::new(
-            Kind::AnotherInput,
+            StoreErrorKind::AnotherInput,
             format_args!(
                 "{place}: the run `{run_id}` was started with a different input{difference}; to start a \
                  run with this input, choose a different id; to continue the run with its recorded \
@@ -133,7 +132,7 @@ impl Header {
         let run_id = Name(&self.run_id);
         let flow = Name(&self.flow);
         StoreError::new(
-            Kind::AnotherState,
+            StoreErrorKind::AnotherState,
             format_args!(
                 "{place}: the run `{run_id}` of the flow `{flow}` began with a different \
                  state{at}; resume it with {expected}, or start a run with a different id"

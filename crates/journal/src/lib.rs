@@ -57,7 +57,7 @@
 //! | share runs between machines, and execute them in workers | `PostgresStore`, `Worker`, with the feature `postgres` |
 //! | remove runs | [`Store::remove`] |
 //! | get the state to resume with | [`RunJournal::state`], [`RunJournal::input`] |
-//! | handle errors | [`StoreError`] |
+//! | handle errors | [`StoreError`], [`StoreErrorKind`] |
 //! | test your own store or engine | `conformance`, with the feature `conformance` |
 //! | keep the record of a long run short | [`Run::with_fold_every`](cogwork_flow::Run::with_fold_every) |
 
@@ -90,7 +90,7 @@ mod summary;
 pub use summary::{RunStatus, RunSummary, WaitSummary};
 
 mod error;
-pub use error::StoreError;
+pub use error::{StoreError, StoreErrorKind};
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -99,6 +99,7 @@ mod backend;
 mod file;
 mod header;
 mod lock;
+mod opener;
 mod record;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod rows;

@@ -6,8 +6,7 @@ use std::time::Duration;
 use cogwork_text::Name;
 use cogwork_text::files::{Folder, LockError, LockFile};
 
-use crate::StoreError;
-use crate::error::Kind;
+use crate::{StoreError, StoreErrorKind};
 
 /// How long to wait for a lock. After a run is dropped, its queue is still written.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
@@ -31,9 +30,9 @@ pub(crate) fn take(folder: &Folder, lock: &str, run_id: &str) -> Result<LockFile
                 let text = format_args!(
                     "the run `{run_id}` is {error}, with the lock on {path}: it can be resumed after that has stopped"
                 );
-                StoreError::new(Kind::Locked, text)
+                StoreError::new(StoreErrorKind::InUse, text)
             }
-            error => StoreError::caused(Kind::Other, format_args!("{path}: cannot be locked"), error),
+            error => StoreError::caused(StoreErrorKind::Other, format_args!("{path}: cannot be locked"), error),
         }
     })
 }
@@ -50,7 +49,7 @@ pub(crate) fn is_taken(folder: &Folder, lock: &str, run_id: &str) -> Result<bool
     // Whoever opens the run at this moment waits for the lock.
     match take(folder, lock, run_id) {
         Ok(_) => Ok(false),
-        Err(error) if error.is_locked() => Ok(true),
+        Err(error) if error.kind() == StoreErrorKind::InUse => Ok(true),
         Err(error) => Err(error),
     }
 }

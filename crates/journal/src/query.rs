@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::{RunStatus, RunSummary};
+use crate::RunSummary;
 
 /// A query for runs, with filters and an order.
 ///
@@ -19,7 +19,6 @@ pub struct RunQuery {
     run_id: Option<String>,
     flow: Option<String>,
     status: Option<&'static str>,
-    event: Option<String>,
     by_id: bool,
     pub(crate) limit: i64,
     pub(crate) offset: i64,
@@ -35,7 +34,6 @@ impl RunQuery {
             run_id: None,
             flow: None,
             status: None,
-            event: None,
             by_id: false,
             limit: Self::DEFAULT_LIMIT.into(),
             offset: 0,
@@ -67,37 +65,30 @@ impl RunQuery {
     /// Selects runs that are in use or can be resumed: [`RunStatus::Open`](crate::RunStatus::Open).
     #[must_use]
     pub fn open(self) -> Self {
-        self.status("open", None)
+        self.status("open")
     }
 
     /// Selects runs that wait for any event: [`RunStatus::Paused`](crate::RunStatus::Paused).
     #[must_use]
     pub fn paused(self) -> Self {
-        self.status("paused", None)
-    }
-
-    /// Selects runs that wait for this event.
-    #[must_use]
-    pub fn paused_on(self, event: impl Into<String>) -> Self {
-        self.status("paused", Some(event.into()))
+        self.status("paused")
     }
 
     /// Selects runs that stopped with an error: [`RunStatus::Failed`](crate::RunStatus::Failed).
     #[must_use]
     pub fn failed(self) -> Self {
-        self.status("failed", None)
+        self.status("failed")
     }
 
     /// Selects runs that ended: [`RunStatus::Ended`](crate::RunStatus::Ended).
     #[must_use]
     pub fn ended(self) -> Self {
-        self.status("ended", None)
+        self.status("ended")
     }
 
-    fn status(self, status: &'static str, event: Option<String>) -> Self {
+    fn status(self, status: &'static str) -> Self {
         Self {
             status: Some(status),
-            event,
             ..self
         }
     }
@@ -148,14 +139,7 @@ impl RunQuery {
         let is_run = self.run_id.as_ref().is_none_or(|id| *id == run.run_id);
         let is_of_flow = self.flow.as_ref().is_none_or(|flow| *flow == run.flow);
         let has_status = self.status.is_none_or(|status| status == run.status.name());
-
-        let waits = match &run.status {
-            RunStatus::Paused { waits } => waits.as_slice(),
-            _ => &[],
-        };
-        let waits_for = |event: &String| waits.iter().any(|wait| wait.event == *event);
-
-        is_run && is_of_flow && has_status && self.event.as_ref().is_none_or(waits_for)
+        is_run && is_of_flow && has_status
     }
 
     /// Returns the statement that finds the runs in a database, and its values. `@.` is the schema.
@@ -166,10 +150,6 @@ impl RunQuery {
             ("id = $", self.run_id.clone()),
             ("flow = $", self.flow.clone()),
             ("status = $", self.status.map(str::to_owned)),
-            (
-                "key IN (SELECT run FROM @.waits WHERE event = $)",
-                self.event.clone(),
-            ),
         ];
 
         // Only the conditions that are set, so that an index can be used.

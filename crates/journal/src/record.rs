@@ -6,10 +6,9 @@ use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::StoreError;
 use crate::backend::{Backend, TextLine};
-use crate::error::Kind;
 use crate::header::Header;
+use crate::{StoreError, StoreErrorKind};
 
 /// An entry, and when it was recorded.
 #[derive(Debug, Clone)]
@@ -54,14 +53,14 @@ impl Reader<'_> {
     /// Reads the first line, and checks that it belongs to the run.
     pub(crate) fn header(self, line: &TextLine) -> Result<Header, StoreError> {
         let place = self.backend.line_place(self.run_id, 1);
-        let header: Header = parse(&place, 1, &line.text)?;
+        let header: Header = parse(&place, &line.text)?;
         if header.run_id == self.run_id {
             return Ok(header);
         }
 
         let (run_id, other) = (Name(self.run_id), Name(&header.run_id));
         let text = format_args!("{place}: this is the run `{other}`, not `{run_id}`");
-        Err(StoreError::new(Kind::Damaged, text))
+        Err(StoreError::new(StoreErrorKind::Damaged, text))
     }
 
     /// Reads further lines, of which the first has this number.
@@ -74,7 +73,7 @@ impl Reader<'_> {
 
     pub(crate) fn entry(self, number: u64, line: &TextLine) -> Result<Line, StoreError> {
         let place = self.backend.line_place(self.run_id, number);
-        let entry = parse(&place, number, &line.text)?;
+        let entry = parse(&place, &line.text)?;
         Ok(Line { entry, at: line.at })
     }
 
@@ -87,7 +86,10 @@ impl Reader<'_> {
     pub(crate) fn out_of_place(self, error: &EntryError) -> StoreError {
         // The first line is the header, and lines are counted from 1.
         let place = self.backend.line_place(self.run_id, error.index as u64 + 2);
-        StoreError::new(Kind::Damaged, format_args!("{place}: {}", error.problem))
+        StoreError::new(
+            StoreErrorKind::Damaged,
+            format_args!("{place}: {}", error.problem),
+        )
     }
 
     pub(crate) fn missing(self) -> StoreError {
@@ -96,14 +98,10 @@ impl Reader<'_> {
 }
 
 /// Reads the JSON of a line.
-pub(crate) fn parse<T: DeserializeOwned>(
-    place: &str,
-    number: u64,
-    text: &str,
-) -> Result<T, StoreError> {
+pub(crate) fn parse<T: DeserializeOwned>(place: &str, text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|error| {
         let problem = format!("{place}: the line isn't one of a journal: {error}");
-        StoreError::line(Kind::Damaged, problem, number, text.as_bytes())
+        StoreError::new(StoreErrorKind::Damaged, problem)
     })
 }
 

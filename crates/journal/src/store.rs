@@ -4,20 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cogwork_flow::Flow;
-use cogwork_flow::engine::{Entry, Journal as _, Json};
+use cogwork_flow::journal::Json;
 use cogwork_text::Name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::runtime::Handle;
 
-use crate::backend::{Backend, Expected, Taken};
-use crate::error::Kind;
+use crate::backend::Backend;
 use crate::file::Files;
 use crate::header::Header;
-use crate::record::{Line, Reader, Record, Wanted, check_order};
-use crate::write::Writer;
+use crate::opener::Opener;
+use crate::record::Wanted;
 use crate::{
     EventLine, Fork, ForkPreview, RecordedEntry, RunJournal, RunQuery, RunSummary, StoreError,
+    StoreErrorKind,
 };
 
 /// A store of runs: a folder of [files](Store::files), a [SQLite](Store::sqlite) database, or a
@@ -152,8 +151,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns an error if a run with this id [already exists](StoreError::is_already_there), if
-    /// the input cannot be [written as JSON](StoreError::is_value), or if the store cannot be
+    /// Returns an error if a run with this id [already exists](StoreErrorKind::AlreadyThere), if
+    /// the input cannot be [written as JSON](StoreErrorKind::Value), or if the store cannot be
     /// written.
     pub fn start<S>(
         &self,
@@ -172,10 +171,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns an error if the run [doesn't exist](StoreError::is_missing), if it is [in
-    /// use](StoreError::is_locked), if it belongs to a [different
-    /// flow](StoreError::is_another_flow) or to an earlier version of this one, or if its record is
-    /// [damaged](StoreError::is_damaged) or cannot be read.
+    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), if it is [in
+    /// use](StoreErrorKind::InUse), if it belongs to a [different
+    /// flow](StoreErrorKind::AnotherFlow) or to an earlier version of this one, or if its record is
+    /// [damaged](StoreErrorKind::Damaged) or cannot be read.
     pub fn resume<S>(
         &self,
         run_id: &str,
@@ -198,7 +197,7 @@ impl Store {
     /// # Errors
     ///
     /// Returns an error if the run was started with a [different
-    /// input](StoreError::is_another_input), and otherwise the same errors as
+    /// input](StoreErrorKind::AnotherInput), and otherwise the same errors as
     /// [`start`](Store::start) and [`resume`](Store::resume).
     pub fn start_or_resume<S>(
         &self,
@@ -266,13 +265,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns an error if the run [doesn't exist](StoreError::is_missing), if it belongs to a
-    /// [different flow](StoreError::is_another_flow) or, unless the fork [allows
+    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), if it belongs to a
+    /// [different flow](StoreErrorKind::AnotherFlow) or, unless the fork [allows
     /// it](Fork::with_changed_flow), to an earlier version of this one, if it cannot be forked [at
-    /// this step](StoreError::is_unknown_step), if a run with the id of the fork [already
-    /// exists](StoreError::is_already_there) or is [in use](StoreError::is_locked), if a state or an
-    /// outcome cannot be [written or read as JSON](StoreError::is_value), if the record is
-    /// [damaged](StoreError::is_damaged), or if the store cannot be read or written.
+    /// this step](StoreErrorKind::UnknownStep), if a run with the id of the fork [already
+    /// exists](StoreErrorKind::AlreadyThere) or is [in use](StoreErrorKind::InUse), if a state or an
+    /// outcome cannot be [written or read as JSON](StoreErrorKind::Value), if the record is
+    /// [damaged](StoreErrorKind::Damaged), or if the store cannot be read or written.
     pub fn fork<S>(
         &self,
         run_id: &str,
@@ -335,10 +334,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns an error if the run [doesn't exist](StoreError::is_missing), if it is [in
-    /// use](StoreError::is_locked) or [has ended](StoreError::is_ended), if its flow doesn't wait
-    /// for [this event](StoreError::is_unknown_event), if the answer cannot be [written as
-    /// JSON](StoreError::is_value), or if the record is [damaged](StoreError::is_damaged) or cannot
+    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), if it is [in
+    /// use](StoreErrorKind::InUse) or [has ended](StoreErrorKind::Ended), if its flow doesn't wait
+    /// for [this event](StoreErrorKind::UnknownEvent), if the answer cannot be [written as
+    /// JSON](StoreErrorKind::Value), or if the record is [damaged](StoreErrorKind::Damaged) or cannot
     /// be read or written.
     pub fn deliver(
         &self,
@@ -349,7 +348,7 @@ impl Store {
         let answer = Json::of(answer).map_err(|error| {
             let event = Name(event);
             StoreError::new(
-                Kind::Value,
+                StoreErrorKind::Value,
                 format_args!(
                     "the answer to `{event}` cannot be written as JSON: {}",
                     error.detail()
@@ -367,7 +366,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns an error if the run [doesn't exist](StoreError::is_missing), or if this cannot be
+    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), or if this cannot be
     /// determined, for example because the disk is read-only.
     pub fn is_in_use(&self, run_id: &str) -> impl Future<Output = Result<bool, StoreError>> + Send {
         let opener = self.opener(run_id);
@@ -430,8 +429,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns an error if the run [doesn't exist](StoreError::is_missing), or if these entries are
-    /// [damaged](StoreError::is_damaged) or cannot be read.
+    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), or if these entries are
+    /// [damaged](StoreErrorKind::Damaged) or cannot be read.
     pub fn entries(
         &self,
         run_id: &str,
@@ -447,7 +446,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns an error if the run [doesn't exist](StoreError::is_missing), or if the store cannot be
+    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), or if the store cannot be
     /// read.
     pub fn events(
         &self,
@@ -477,15 +476,15 @@ impl Store {
     /// #     .build()?;
     /// drop(store.start("order-17", &flow, &41).await?);
     /// store.remove("order-17").await?;
-    /// assert!(store.resume("order-17", &flow).await.unwrap_err().is_missing());
+    /// assert_eq!(store.resume("order-17", &flow).await.unwrap_err().kind(), StoreErrorKind::Missing);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
     ///
-    /// Returns an error if the run [doesn't exist](StoreError::is_missing), if it is [in
-    /// use](StoreError::is_locked), or if it cannot be removed. A [damaged](StoreError::is_damaged)
+    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), if it is [in
+    /// use](StoreErrorKind::InUse), or if it cannot be removed. A [damaged](StoreErrorKind::Damaged)
     /// run can be removed.
     pub fn remove(&self, run_id: &str) -> impl Future<Output = Result<(), StoreError>> + Send {
         let opener = self.opener(run_id);
@@ -515,208 +514,5 @@ impl fmt::Debug for Store {
 fn without(place: &str, what: &str) -> StoreError {
     let place = Name(place);
     let text = format_args!("{place}: this program was built without {what}");
-    StoreError::new(Kind::Other, text)
-}
-
-/// Opens a run, which may not exist.
-#[derive(Clone)]
-pub(crate) struct Opener {
-    backend: Arc<dyn Backend>,
-    run_id: String,
-}
-
-impl Opener {
-    /// Returns the location of the run, for messages.
-    pub(crate) fn place(&self) -> String {
-        self.backend.run_place(&self.run_id)
-    }
-
-    pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader {
-            backend: &*self.backend,
-            run_id: &self.run_id,
-        }
-    }
-
-    /// Starts the run if it doesn't exist, or resumes it, whatever of the two is given.
-    pub(crate) async fn open(
-        self,
-        new: Option<Record>,
-        wanted: Option<Wanted>,
-    ) -> Result<RunJournal, StoreError> {
-        let place = self.place();
-        let runtime = Handle::try_current().map_err(|_| StoreError::no_runtime(&place))?;
-
-        // If the caller is dropped, whatever was taken is still given back.
-        let opening = runtime.spawn(async move {
-            loop {
-                match self.try_to_open(new.clone(), wanted.clone()).await {
-                    // Somebody else has started it in the meantime.
-                    Err(error) if error.is_already_there() && wanted.is_some() => {}
-                    opened => return opened,
-                }
-            }
-        });
-        let opened = opening.await;
-        opened.unwrap_or_else(|error| Err(StoreError::caused(Kind::Other, place, error)))
-    }
-
-    async fn try_to_open(
-        &self,
-        new: Option<Record>,
-        wanted: Option<Wanted>,
-    ) -> Result<RunJournal, StoreError> {
-        let expected = match (&new, &wanted) {
-            (Some(_), None) => Expected::New,
-            (None, _) => Expected::Existing,
-            (Some(_), Some(_)) => Expected::Either,
-        };
-        let taken = self.backend.take(&self.run_id, expected).await?;
-        let taken = taken.ok_or_else(|| self.reader().missing())?;
-
-        match (new, wanted) {
-            (Some(new), _) if taken.lines.is_empty() => self.start(taken, new).await,
-            (_, Some(wanted)) if !taken.lines.is_empty() => self.resume(taken, wanted).await,
-            _ => Err(self.reader().missing()),
-        }
-    }
-
-    async fn start(&self, taken: Taken, mut new: Record) -> Result<RunJournal, StoreError> {
-        if let Some(now) = taken.now {
-            new.header.started = crate::header::to_millis(now);
-        }
-
-        let writer = Writer::start(taken.held, new.clone()).await?;
-        self.journal(new, writer, taken.now)
-    }
-
-    /// Resumes a run that was taken.
-    pub(crate) async fn resume(
-        &self,
-        mut taken: Taken,
-        wanted: Wanted,
-    ) -> Result<RunJournal, StoreError> {
-        let read = self.read_taken(&taken, &wanted);
-        let (mut record, offered) = match read {
-            Ok(read) => read,
-            Err(error) => {
-                taken.held.refused(&error);
-                return Err(error);
-            }
-        };
-
-        let changed = wanted
-            .flow
-            .filter(|flow| flow.difference(&record.header.graph).is_some());
-        let is_changed = changed.is_some();
-        if let Some(flow) = changed {
-            record.header.graph = flow;
-        }
-        let mut writer = Writer::resume(taken.held, &record);
-        if is_changed {
-            writer.replace(record.lines.clone()).await?;
-        }
-        if !offered.is_empty() {
-            writer.append_offered(offered.clone()).await?;
-            record.lines.extend(offered);
-        }
-
-        let journal = self.journal(record, writer, taken.now)?;
-        Ok(if is_changed {
-            journal.of_changed_flow()
-        } else {
-            journal
-        })
-    }
-
-    /// Reads a run that was taken, and the answers that were left for it.
-    fn read_taken(
-        &self,
-        taken: &Taken,
-        wanted: &Wanted,
-    ) -> Result<(Record, Vec<Line>), StoreError> {
-        let reader = self.reader();
-        let record = reader.record(&taken.lines)?;
-        wanted.check(reader, &record.header)?;
-        reader.check_order(&record.lines)?;
-
-        // If there are too many, they stay where they are until some were used.
-        let first = record.lines.len() as u64 + 2;
-        let offered = reader.entries(&taken.offered, first)?;
-        let all = [record.lines.as_slice(), offered.as_slice()].concat();
-        let can_follow = offered.is_empty() || check_order(&all).is_ok();
-        Ok((record, if can_follow { offered } else { Vec::new() }))
-    }
-
-    fn journal(
-        &self,
-        record: Record,
-        writer: Writer,
-        now: Option<std::time::SystemTime>,
-    ) -> Result<RunJournal, StoreError> {
-        let place = self.place();
-        let journal = RunJournal::new(place, record, writer, now);
-        journal.map_err(|error| self.reader().out_of_place(&error))
-    }
-
-    /// Reads the whole record without taking the run, and checks that it is the wanted one.
-    pub(crate) async fn read(&self, wanted: &Wanted) -> Result<Record, StoreError> {
-        let reader = self.reader();
-        let lines = self.backend.read(&self.run_id, 1..u64::MAX).await?;
-        let record = reader.record(&lines.ok_or_else(|| reader.missing())?)?;
-        wanted.check(reader, &record.header)?;
-        Ok(record)
-    }
-
-    async fn entries(&self, range: Range<u64>) -> Result<Vec<RecordedEntry>, StoreError> {
-        // The first line is the header, and lines are counted from 1.
-        let first = range.start.saturating_add(2);
-        let numbers = first..range.end.saturating_add(2);
-        let lines = self.backend.read(&self.run_id, numbers).await?;
-        let lines = lines.ok_or_else(|| self.reader().missing())?;
-
-        let entries = self.reader().entries(&lines, first)?;
-        let recorded = entries.into_iter().zip(range.start..);
-        let recorded = recorded.map(|(line, index)| RecordedEntry::new(index, line));
-        Ok(recorded.collect())
-    }
-
-    async fn deliver(self, event: String, answer: Json) -> Result<(), StoreError> {
-        if self.offer(&event, &answer).await? {
-            return Ok(());
-        }
-
-        let any = Wanted {
-            flow: None,
-            may_have_changed: true,
-            input: None,
-        };
-        let journal = match self.clone().open(None, Some(any)).await {
-            // Somebody has taken the run in the meantime.
-            Err(error) if error.is_locked() => {
-                let offered = self.offer(&event, &answer).await?;
-                let problem = format_args!("the run cannot be answered now: {error}");
-                return match offered {
-                    true => Ok(()),
-                    false => Err(StoreError::new(Kind::Locked, problem)),
-                };
-            }
-            opened => opened?,
-        };
-
-        journal.check_answerable(&event)?;
-        let delivered = journal.deliver(&event, answer).await;
-        let place = self.place();
-        delivered.map_err(|error| StoreError::of_journal(&place, error))
-    }
-
-    /// Leaves an answer for whoever uses the run. Returns whether that is possible.
-    async fn offer(&self, event: &str, answer: &Json) -> Result<bool, StoreError> {
-        let entry = Entry::Answer {
-            event: event.to_owned(),
-            answer: answer.clone(),
-        };
-        let line = serde_json::to_string(&entry).unwrap_or_default();
-        self.backend.offer(&self.run_id, event, &line).await
-    }
+    StoreError::new(StoreErrorKind::Other, text)
 }

@@ -1,7 +1,7 @@
 //! Forks of runs: what can be changed, and what is changed.
 
 use cogwork_flow::Flow;
-use cogwork_journal::{Fork, ForkPreview, RunJournal, Store, StoreError};
+use cogwork_journal::{Fork, ForkPreview, RunJournal, Store, StoreError, StoreErrorKind};
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -180,7 +180,7 @@ impl ForkRequest {
         if let Err(error) = previewed {
             // What isn't on record cannot be replayed here, but it can be executed.
             let has_edits = self.state.is_some() || !self.outcomes.is_empty();
-            if has_edits || error.is_another_flow() {
+            if has_edits || error.kind() == StoreErrorKind::AnotherFlow {
                 return Err(self.refused(&error));
             }
         }
@@ -218,7 +218,10 @@ impl ForkRequest {
     }
 
     fn refused(&self, error: &StoreError) -> FlowError {
-        let is_of_outcome = error.is_value() || error.is_unknown_step();
+        let is_of_outcome = matches!(
+            error.kind(),
+            StoreErrorKind::Value | StoreErrorKind::UnknownStep
+        );
         if is_of_outcome && !self.outcomes.is_empty() {
             return FlowError::refused(ForkPart::Outcome, error);
         }
@@ -239,11 +242,13 @@ fn changes(error: &StoreError) -> Option<String> {
 
 /// Returns whether a run cannot be forked as requested, in contrast to one that cannot be replayed.
 fn is_about_fork(error: &StoreError) -> bool {
-    is_of_store(error) || error.is_unknown_step() || error.is_another_flow()
+    use StoreErrorKind::{AnotherFlow, UnknownStep};
+    is_of_store(error) || matches!(error.kind(), AnotherFlow | UnknownStep)
 }
 
 fn is_of_store(error: &StoreError) -> bool {
-    error.is_missing() || error.is_damaged() || error.is_unavailable()
+    use StoreErrorKind::{Damaged, Missing, Unavailable};
+    matches!(error.kind(), Damaged | Missing | Unavailable)
 }
 
 fn refused(error: &StoreError) -> FlowError {
@@ -251,7 +256,7 @@ fn refused(error: &StoreError) -> FlowError {
         return FlowError::Store(error.clone());
     }
 
-    let part = if error.is_unknown_step() {
+    let part = if error.kind() == StoreErrorKind::UnknownStep {
         ForkPart::At
     } else {
         ForkPart::Flow

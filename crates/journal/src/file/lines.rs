@@ -4,10 +4,9 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use crate::StoreError;
 use crate::backend::TextLine;
-use crate::error::Kind;
 use crate::header::{FORMAT, now};
+use crate::{StoreError, StoreErrorKind};
 
 /// The start of the JSON of every first line. The version of the format follows.
 const START: &str = "{\"cogwork_journal\":";
@@ -63,8 +62,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], most: u64) -> Lines {
             Err(_) if number > 1 && is_torn(line, rest) => break,
             Err(problem) => {
                 let text = format_args!("{}, line {number}: {problem}", path.display());
-                let line = line.strip_suffix(b"\n").unwrap_or(line);
-                read.damage = Some(StoreError::line(Kind::Damaged, text, number, line));
+                read.damage = Some(StoreError::new(StoreErrorKind::Damaged, text));
                 break;
             }
         }

@@ -11,8 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use crate::backend::guard;
-use crate::error::Kind;
-use crate::{StoreError, lock};
+use crate::{StoreError, StoreErrorKind, lock};
 
 /// The application id in the header of each database: `Cogw`.
 const APPLICATION: i32 = 0x436f_6777;
@@ -99,7 +98,7 @@ impl Database {
 
         written.await.unwrap_or_else(|_| {
             let text = format_args!("{}: writing was interrupted", self.place.shown());
-            Err(StoreError::new(Kind::Other, text))
+            Err(StoreError::new(StoreErrorKind::Other, text))
         })
     }
 
@@ -192,7 +191,7 @@ impl Place {
         let _lock = lock.map_err(|error| {
             let path = locks.path_of(CREATION_LOCK);
             let text = format_args!("{}: cannot be locked", path.display());
-            StoreError::caused(Kind::Other, text, error)
+            StoreError::caused(StoreErrorKind::Other, text, error)
         })?;
 
         self.create_file()?;
@@ -264,7 +263,13 @@ impl Place {
         let place = self.shown();
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::caused(
-                Kind::Damaged,
+                StoreErrorKind::Damaged,
+                format_args!("{place}: cannot be {done}"),
+                error,
+            ),
+            // The row of the run is gone, or its next line is there already.
+            Some(ErrorCode::ConstraintViolation) => StoreError::caused(
+                StoreErrorKind::Gone,
                 format_args!("{place}: cannot be {done}"),
                 error,
             ),
@@ -272,10 +277,10 @@ impl Place {
                 let what = format_args!(
                     "{place}: cannot be {done}; SQLite needs to write to the folder of a database even to read it"
                 );
-                StoreError::caused(Kind::Other, what, error)
+                StoreError::caused(StoreErrorKind::Other, what, error)
             }
             _ => StoreError::caused(
-                Kind::Other,
+                StoreErrorKind::Other,
                 format_args!("{place}: cannot be {done}"),
                 error,
             ),
@@ -302,7 +307,7 @@ impl Place {
         };
 
         let text = format_args!("{}: {problem}", self.shown());
-        Err(StoreError::new(Kind::Damaged, text))
+        Err(StoreError::new(StoreErrorKind::Damaged, text))
     }
 }
 

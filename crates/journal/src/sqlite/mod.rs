@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_text::Name;
-use cogwork_text::files::{LockFile, safe_name};
+use cogwork_text::files::{Folder, LockFile, safe_name};
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
 use self::database::Database;
 use crate::backend::{Backend, EVENTS_PART, Edit, Expected, Held, Taken, TextLine, blocking};
 use crate::header::now;
 use crate::rows::{RunRow, count, event_line, fork_column};
-use crate::{EventLine, RunQuery, RunSummary, StoreError, lock};
+use crate::{EventLine, RunQuery, RunSummary, StoreError, StoreErrorKind, lock};
 
 /// A SQLite database with many runs.
 #[derive(Debug, Clone)]
@@ -32,8 +32,7 @@ impl Sqlite {
             return Ok(None);
         }
 
-        let folder = lock::create(&self.0.place.locks)?;
-        let lock = lock::take(&folder, &lock_name(run_id), run_id)?;
+        let (_, lock) = self.lock(run_id)?;
         let found = self.lines(run_id, &(1..u64::MAX))?;
         if found.is_some() && expected == Expected::New {
             return Err(StoreError::already_there(run_id, &self.place()));
@@ -52,6 +51,12 @@ impl Sqlite {
             offered: Vec::new(),
             now: None,
         }))
+    }
+
+    fn lock(&self, run_id: &str) -> Result<(Folder, LockFile), StoreError> {
+        let folder = lock::create(&self.0.place.locks)?;
+        let lock = lock::take(&folder, &lock_name(run_id), run_id)?;
+        Ok((folder, lock))
     }
 
     /// Returns the key of a run and some of its lines, or `None` if it doesn't exist.
@@ -171,9 +176,7 @@ impl Backend for Sqlite {
             if store.lines(run_id, &(1..1))?.is_none() {
                 return Ok(None);
             }
-            let folder = lock::create(&store.0.place.locks)?;
-            let lock = lock::take(&folder, &lock_name(run_id), run_id)?;
-            Ok(Some((folder, lock)))
+            store.lock(run_id).map(Some)
         });
         let Some((folder, lock)) = locked.await? else {
             return Ok(false);
@@ -221,7 +224,8 @@ impl Held for HeldRow {
             let _locked = &lock;
             write(connection, key, &run_id, &edit)
         };
-        self.key = Some(self.database.write(true, write).await?);
+        let written = self.database.write(true, write).await;
+        self.key = Some(written.map_err(|error| self.failed(error))?);
         Ok(())
     }
 
@@ -234,7 +238,18 @@ impl Held for HeldRow {
             let _locked = &lock;
             write_events(connection, key, &events)
         };
-        self.database.write(false, write).await.map(drop)
+        let written = self.database.write(false, write).await;
+        written.map(drop).map_err(|error| self.failed(error))
+    }
+}
+
+impl HeldRow {
+    /// Adds which run it is to an error about its rows.
+    fn failed(&self, error: StoreError) -> StoreError {
+        match error.kind() {
+            StoreErrorKind::Gone => StoreError::gone(&self.run_id, &self.database.place.shown()),
+            _ => error,
+        }
     }
 }
 

@@ -78,8 +78,6 @@ async fn a_folder_is_queried_like_a_database() {
         RunQuery::new().limit(2).offset(1),
         RunQuery::new().offset(9),
         RunQuery::new().paused(),
-        RunQuery::new().paused_on("number"),
-        RunQuery::new().paused_on("other"),
         RunQuery::new().ended().limit(1),
         RunQuery::new().failed(),
         RunQuery::new().open(),

@@ -2,7 +2,7 @@
 
 use cogwork_flow::engine::{recorded as call, scoped_event, wait_for};
 use cogwork_flow::{Action, BoxError, Flow, Node, from_fn, idempotency_key};
-use cogwork_journal::RunStatus;
+use cogwork_journal::{RunStatus, StoreErrorKind};
 
 use crate::each::{Tested, for_each_store};
 use crate::work::Calls;
@@ -112,7 +112,7 @@ async fn a_store_lists_and_answers_a_wait_inside_exec<S: Tested>() {
     assert_eq!(waits[0].why, "more to add");
 
     let error = store.deliver("a", "how much", &3).await.unwrap_err();
-    assert!(error.is_unknown_event(), "{error}");
+    assert_eq!(error.kind(), StoreErrorKind::UnknownEvent, "{error}");
     store.deliver("a", "how many", &3).await.unwrap();
 
     let made = calls.lock().unwrap().len();
@@ -195,5 +195,5 @@ async fn a_wait_of_a_failed_attempt_is_no_longer_listed<S: Tested>() {
     assert_eq!(events, ["how many at f/n#1.2"]);
 
     let stale = store.deliver("a", "how many at f/n#1.1", &1).await;
-    assert!(stale.unwrap_err().is_unknown_event());
+    assert_eq!(stale.unwrap_err().kind(), StoreErrorKind::UnknownEvent);
 }

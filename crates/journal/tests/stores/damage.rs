@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use cogwork_flow::Flow;
-use cogwork_journal::StoreError;
+use cogwork_journal::{StoreError, StoreErrorKind};
 use tokio::runtime::Runtime;
 
 use crate::each::FileStore;
@@ -63,7 +63,7 @@ impl Whole {
             Ok(journal) => journal,
             Err(error) => {
                 assert_eq!(std::fs::read(&path).unwrap(), bytes, "it is left as it is");
-                assert!(error.is_damaged(), "{error}");
+                assert_eq!(error.kind(), StoreErrorKind::Damaged, "{error}");
                 assert!(
                     error
                         .to_string()
@@ -130,40 +130,19 @@ fn what_is_wrong_is_said_with_file_and_line() {
     let text = String::from_utf8(whole.bytes.clone()).unwrap();
     let lines = whole.lines();
 
-    insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @r#"
-    runs/a.jsonl, line 3: the line was changed: expected the checksum `…`, not `…`
-       3 | … […,{"outcome":{"step":"work/gather#1","outcome":9}}]
-    "#);
-    insta::assert_snapshot!(whole.refused(b"00000000 {\"name\":\"\x1b[31mx\"}\nother\n"), @r#"
-    runs/a.jsonl, line 1: this isn't the journal of a run; expected a line such as `0a1b2c3d {"cogwork_journal":1,`
-       1 | 00000000 {"name":"\u{1b}[31mx"}
-    "#);
-    insta::assert_snapshot!(whole.refused(b""), @r#"
-    runs/a.jsonl, line 1: the first line is incomplete; no run is recorded here
-       1 |
-    "#);
-    insta::assert_snapshot!(whole.refused(b"00000000 {\"cogwork_journal\":2,\"new\":true}\n"), @r#"
-    runs/a.jsonl, line 1: this is a journal of format 2; expected format 1
-       1 | 00000000 {"cogwork_journal":2,"new":true}
-    "#);
-    insta::assert_snapshot!(whole.refused(&[lines[0], b"\n"].concat()), @r#"
-    runs/a.jsonl, line 2: the line does not begin with a checksum, as in `0a1b2c3d […]`
-       2 |
-    "#);
+    insta::assert_snapshot!(mask(&whole.refused(text.replacen("\"outcome\":1}", "\"outcome\":9}", 1).as_bytes())), @"runs/a.jsonl, line 3: the line was changed: expected the checksum `…`, not `…`");
+    insta::assert_snapshot!(whole.refused(b"00000000 {\"name\":\"\x1b[31mx\"}\nother\n"), @r#"runs/a.jsonl, line 1: this isn't the journal of a run; expected a line such as `0a1b2c3d {"cogwork_journal":1,`"#);
+    insta::assert_snapshot!(whole.refused(b""), @"runs/a.jsonl, line 1: the first line is incomplete; no run is recorded here");
+    insta::assert_snapshot!(whole.refused(b"00000000 {\"cogwork_journal\":2,\"new\":true}\n"), @"runs/a.jsonl, line 1: this is a journal of format 2; expected format 1");
+    insta::assert_snapshot!(whole.refused(&[lines[0], b"\n"].concat()), @"runs/a.jsonl, line 2: the line does not begin with a checksum, as in `0a1b2c3d […]`");
 
     let twice = [lines[0], lines[1], lines[2], lines[2]].concat();
     insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 4: the step `work/gather#1` is already recorded");
     let unknown = [lines[0], &sealed(r#"[1,{"dance":{"step":"x"}}]"#)].concat();
-    insta::assert_snapshot!(mask(&whole.refused(&unknown)), @r#"
-    runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8
-       2 | {"dance":{"step":"x"}}
-    "#);
+    insta::assert_snapshot!(mask(&whole.refused(&unknown)), @"runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `timed_out`, `snapshot`, `failed`, `ended` at line 1 column 8");
 
     let header = sealed(r#"{"cogwork_journal":1,"run_id":"a"}"#);
-    insta::assert_snapshot!(mask(&whole.refused(&header)), @r#"
-    runs/a.jsonl, line 1: the line isn't one of a journal: missing field `flow` at line 1 column 34
-       1 | {"cogwork_journal":1,"run_id":"a"}
-    "#);
+    insta::assert_snapshot!(mask(&whole.refused(&header)), @"runs/a.jsonl, line 1: the line isn't one of a journal: missing field `flow` at line 1 column 34");
 }
 
 #[test]
@@ -190,7 +169,7 @@ fn a_journal_that_is_refused_to_a_run_is_left_as_it_is_also_by_a_change_and_an_a
     ];
 
     for refused in refused {
-        assert!(refused.unwrap_err().is_damaged());
+        assert_eq!(refused.unwrap_err().kind(), StoreErrorKind::Damaged);
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cogwork_flow::{Action, Flow, from_fn};
-use cogwork_journal::{RunQuery, RunStatus, Store, StoreError};
+use cogwork_journal::{RunQuery, RunStatus, Store, StoreError, StoreErrorKind};
 use rusqlite::Connection;
 
 use crate::each::FileStore;
@@ -184,8 +184,7 @@ async fn runs_are_found_by_what_is_asked_of_them() {
     assert_eq!(found(all().flow("greeting").open()).await, "answered");
     assert_eq!(found(all().open()).await, "answered, Open");
     assert_eq!(found(all().paused()).await, "paused");
-    assert_eq!(found(all().paused_on("name")).await, "paused");
-    assert_eq!(found(all().paused_on("'; DROP TABLE runs; --")).await, "");
+    assert_eq!(found(all().flow("'; DROP TABLE runs; --")).await, "");
     assert_eq!(found(all().failed()).await, "failed");
     assert_eq!(found(all().ended()).await, "ended");
     assert_eq!(found(all().limit(0)).await, "");
@@ -202,11 +201,8 @@ async fn a_line_that_cannot_be_read_is_named() {
     );
     let error = refused(folder.path()).await;
 
-    assert!(error.is_damaged());
-    insta::assert_snapshot!(told(error, folder.path()), @r#"
-    runs/runs.db, run `a`, line 4: the line isn't one of a journal: expected value at line 1 column 46
-       4 | {"outcome":{"step":"work/gather#2","outcome":}
-    "#);
+    assert_eq!(error.kind(), StoreErrorKind::Damaged);
+    insta::assert_snapshot!(told(error, folder.path()), @"runs/runs.db, run `a`, line 4: the line isn't one of a journal: expected value at line 1 column 46");
 }
 
 #[tokio::test]
@@ -216,7 +212,7 @@ async fn what_is_no_database_of_runs_is_refused_and_left_as_it_is() {
     std::fs::write(path(text.path()), "Dear diary, ".repeat(100)).unwrap();
     let error = refused(text.path()).await;
 
-    assert!(error.is_damaged());
+    assert_eq!(error.kind(), StoreErrorKind::Damaged);
     insta::assert_snapshot!(told(error, text.path()), @"runs/runs.db: cannot be opened: file is not a database");
 
     let foreign = tempfile::tempdir().unwrap();
@@ -225,7 +221,7 @@ async fn what_is_no_database_of_runs_is_refused_and_left_as_it_is() {
         "PRAGMA journal_mode = WAL; CREATE TABLE runs (id TEXT)",
     );
     let error = refused(foreign.path()).await;
-    assert!(error.is_damaged());
+    assert_eq!(error.kind(), StoreErrorKind::Damaged);
     insta::assert_snapshot!(told(error, foreign.path()), @"runs/runs.db: this isn't a database of runs: its header has the application id 0; expected 1131374455");
 
     let newer = tempfile::tempdir().unwrap();
@@ -233,7 +229,7 @@ async fn what_is_no_database_of_runs_is_refused_and_left_as_it_is() {
     change(newer.path(), "PRAGMA user_version = 2");
     let error = refused(newer.path()).await;
 
-    assert!(error.is_damaged());
+    assert_eq!(error.kind(), StoreErrorKind::Damaged);
     insta::assert_snapshot!(told(error, newer.path()), @"runs/runs.db: this is a database of runs of format 2; expected format 1");
 
     let folder = tempfile::tempdir().unwrap();
@@ -274,7 +270,7 @@ async fn a_run_that_somebody_removed_fails_and_no_other() {
     let mut other = flow.begin().with_journal(other);
     let (gone, other) = tokio::join!(gone.finish(&mut first), other.finish(&mut second));
 
-    insta::assert_snapshot!(told(gone.unwrap_err(), folder.path()), @"flow `work`, node `gather`: the journal failed: runs/runs.db: cannot be written: FOREIGN KEY constraint failed");
+    insta::assert_snapshot!(told(gone.unwrap_err(), folder.path()), @"flow `work`, node `gather`: the journal failed: runs/runs.db: the run `a` was removed, or written by somebody else, while it was at work");
     other.unwrap();
     assert_eq!(second, undisturbed(3).await);
 }
@@ -324,8 +320,7 @@ async fn all_that_a_run_waits_for_can_be_asked_for() {
         runs => panic!("{runs:?}"),
     };
 
-    assert_eq!(waits(RunQuery::new().paused_on("bob")).await, 2);
-    assert_eq!(waits(RunQuery::new().paused_on("ada")).await, 2);
+    assert_eq!(waits(RunQuery::new().paused()).await, 2);
     store.deliver("a", "bob", &()).await.unwrap();
     assert_eq!(waits(RunQuery::new().paused()).await, 0, "it can go on");
 }

@@ -1,6 +1,6 @@
 //! Events of runs: kept in order beside what is needed to continue, and in nobody's way.
 
-use cogwork_journal::Store;
+use cogwork_journal::{Store, StoreErrorKind};
 
 use crate::each::{FileStore, Tested, for_each_store};
 use crate::work::{Calls, Work, counted, flow};
@@ -54,7 +54,7 @@ async fn events_are_read_in_order_and_in_parts<S: Tested>() {
     assert_eq!(second[0].json, pushed[1]);
 
     let error = store.events("b", 0).await.unwrap_err();
-    assert!(error.is_missing(), "{error}");
+    assert_eq!(error.kind(), StoreErrorKind::Missing, "{error}");
 }
 
 async fn events_follow_those_of_earlier_processes<S: Tested>() {

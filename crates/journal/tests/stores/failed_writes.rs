@@ -1,54 +1,106 @@
-use crate::each::{FileStore, Tested};
+use crate::each::{FileStore, Tested, for_each_store_on_disk};
 use crate::work::{Calls, Work, counted, flow, recorded, told, undisturbed};
+
+#[cfg(unix)]
+for_each_store_on_disk! {
+    a_full_disk_stops_the_run_and_it_goes_on_when_there_is_room,
+    a_read_only_record_is_reported_and_left_as_it_is,
+}
 
 /// A file that may not grow stands in for a full disk.
 #[cfg(unix)]
-#[tokio::test]
-async fn a_full_disk_stops_the_run_and_it_goes_on_when_there_is_room() {
+async fn a_full_disk_stops_the_run_and_it_goes_on_when_there_is_room<S: Tested>() {
     let folder = tempfile::tempdir().unwrap();
-    let job = crate::child::Job {
-        store: FileStore::NAME,
-        folder: folder.path().into(),
-        run_id: "a".into(),
-        rounds: 12,
-        fold_every: 0,
-        slow: 0,
+    // An empty database is as large as many runs in files.
+    let (rounds, blocks) = match S::NAME {
+        "files" => (12, 2),
+        _ => (40, 400),
     };
+    let job = job::<S>(folder.path(), rounds);
 
-    let output = job
-        .command_after("trap '' XFSZ; ulimit -f 2")
-        .output()
-        .unwrap();
+    let limit = format!("trap '' XFSZ; ulimit -f {blocks}");
+    let output = job.command_after(&limit).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    let line = said
-        .lines()
-        .find(|line| line.contains("failed:"))
-        .unwrap_or(&said);
-    insta::assert_snapshot!(told(line, folder.path()), @"flow `work`, node `gather`: the journal failed: runs/a.jsonl: cannot be written: File too large (os error 27)");
+    let failed = |line: &&str| line.contains("failed:");
+    let line = said.lines().find(failed).unwrap_or(&said);
+    let problem = match S::NAME {
+        "files" => "runs/a.jsonl: cannot be written: File too large (os error 27)",
+        _ => "runs/runs.db: cannot be written: disk I/O error",
+    };
+    assert!(told(line, folder.path()).ends_with(problem), "{line}");
 
-    let store = FileStore::new(folder.path());
+    let store = S::within(folder.path());
     let before = recorded(&store.lines("a"));
     let calls = Calls::default();
     let flow = flow(&counted(&calls));
     let journal = store.resume("a", &flow).await.unwrap();
     let mut work: Work = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut work).await.unwrap();
 
-    flow.begin()
-        .with_journal(journal)
-        .finish(&mut work)
-        .await
-        .unwrap();
-
-    assert_eq!(work, undisturbed(12).await);
+    assert_eq!(work, undisturbed(rounds).await);
     let calls = calls.lock().unwrap();
-    assert!(
-        !before.is_empty()
-            && before
-                .iter()
-                .all(|step| !calls.contains(&format!("a:{step}")))
-    );
+    let is_repeated = |step: &String| calls.contains(&format!("a:{step}"));
+    assert!(!before.is_empty() && !before.iter().any(is_repeated));
+    assert_eq!(before.len() + calls.len(), 3 * rounds);
+}
 
-    assert_eq!(before.len() + calls.len(), 36);
+/// Another user cannot write the file with the record, and everything else.
+#[cfg(unix)]
+async fn a_read_only_record_is_reported_and_left_as_it_is<S: Tested>() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let flow = flow(&counted(&Calls::default()));
+    let journal = store.start("a", &flow, &Work::of(3)).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.step(&mut work).await.unwrap();
+    drop(run);
+    while store.is_in_use("a").await.unwrap() {}
+    drop(store);
+
+    let (_, record) = S::PLACES[1].0.split_once('/').unwrap();
+    let mode = |path: &std::path::Path, mode| set_permissions(path, Permissions::from_mode(mode));
+    let mut paths = vec![folder.path().to_owned()];
+    while let Some(path) = paths.pop() {
+        let is_record = path.file_name().is_some_and(|name| name == record);
+        mode(&path, if is_record { 0o444 } else { 0o777 }).unwrap();
+        let inside = std::fs::read_dir(&path).into_iter().flatten();
+        paths.extend(inside.map(|entry| entry.unwrap().path()));
+    }
+
+    let mut command = job::<S>(folder.path(), 3).command();
+    if folder.path().metadata().unwrap().uid() == 0 {
+        command.uid(65_534).gid(65_534);
+    }
+    let output = command.output().unwrap();
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    let complaint = S::told(complaint, folder.path());
+    let problem = "STORE: cannot be opened: Permission denied (os error 13)";
+    assert!(complaint.contains(problem), "{complaint}");
+
+    mode(&folder.path().join(record), 0o600).unwrap();
+    let store = S::within(folder.path());
+    let journal = store.resume("a", &flow).await.unwrap();
+    let mut work: Work = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut work).await.unwrap();
+    assert_eq!(work, undisturbed(3).await);
+}
+
+fn job<S: Tested>(folder: &std::path::Path, rounds: usize) -> crate::child::Job {
+    crate::child::Job {
+        store: S::NAME,
+        folder: folder.into(),
+        run_id: "a".into(),
+        rounds,
+        fold_every: 0,
+        slow: 0,
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_journal::{PostgresStore, Worker, WorkerEvent};
+use cogwork_journal::{PostgresStore, StoreErrorKind, Worker, WorkerEvent};
 use tokio::sync::watch;
 
 use crate::each::Tested;
@@ -96,7 +96,10 @@ fn a_run_stops_with_an_error_if_the_network_stays_cut() {
         proxy.set(Network::IsCut);
         let error = flow.begin().with_journal(journal).finish(&mut work).await;
         assert!(error.unwrap_err().is_journal());
-        assert!(store.runs().await.unwrap_err().is_unavailable());
+        assert_eq!(
+            store.runs().await.unwrap_err().kind(),
+            StoreErrorKind::Unavailable
+        );
 
         proxy.set(Network::Works);
         assert_eq!(store.runs().await.unwrap().len(), 1);
@@ -199,7 +202,10 @@ fn only_the_clock_of_the_database_counts() {
         let journal = store.start("a", &flow, &Work::of(1)).await.unwrap();
         tamper(&store, "UPDATE runs SET wake = wake + interval '1 year'");
         let other = PostgresStore::within(folder.path());
-        assert!(other.resume("a", &flow).await.unwrap_err().is_locked());
+        assert_eq!(
+            other.resume("a", &flow).await.unwrap_err().kind(),
+            StoreErrorKind::InUse
+        );
         tamper(&store, "UPDATE runs SET wake = wake - interval '2 years'");
         other.resume("a", &flow).await.unwrap();
         drop(journal);

@@ -2,6 +2,7 @@
 
 use crate::each::FileStore;
 use crate::work::{Calls, Work, counted, flow};
+use cogwork_journal::StoreErrorKind;
 
 #[tokio::test]
 async fn a_folder_that_was_removed_is_made_anew_for_the_next_run() {
@@ -14,7 +15,10 @@ async fn a_folder_that_was_removed_is_made_anew_for_the_next_run() {
 
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(store.runs().await.unwrap(), []);
-    assert!(store.resume("a", &flow).await.unwrap_err().is_missing());
+    assert_eq!(
+        store.resume("a", &flow).await.unwrap_err().kind(),
+        StoreErrorKind::Missing
+    );
 
     store.start("a", &flow, &Work::of(2)).await.unwrap();
     assert_eq!(FileStore::new(&folder).runs().await.unwrap().len(), 1);

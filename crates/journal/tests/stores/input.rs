@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cogwork_flow::{Action, Flow, from_fn};
-use cogwork_journal::{Store, StoreError};
+use cogwork_journal::{Store, StoreError, StoreErrorKind};
 use serde::Serialize;
 
 use crate::each::{Tested, for_each_store};
@@ -110,5 +110,5 @@ async fn inputs_that_are_nested_too_deeply_are_compared_as_text<S: Tested>() {
     }
 
     let error = store.start_or_resume("a", &flow, &nested("2")).await;
-    assert!(error.unwrap_err().is_another_input());
+    assert_eq!(error.unwrap_err().kind(), StoreErrorKind::AnotherInput);
 }

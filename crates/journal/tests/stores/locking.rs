@@ -1,6 +1,7 @@
 use crate::child::{Job, wait_until_it_runs};
 use crate::each::{Tested, for_each_store_on_disk};
 use crate::work::{Calls, Work, counted, flow, undisturbed};
+use cogwork_journal::StoreErrorKind;
 
 for_each_store_on_disk! {
     a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone,
@@ -23,9 +24,14 @@ async fn a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone<
     let flow = flow(&counted(&Calls::default()));
 
     let error = store.resume("a", &flow).await.unwrap_err();
-    assert!(error.is_locked());
+    assert_eq!(error.kind(), StoreErrorKind::InUse);
     let line = S::told(error, folder.path()).replace(&child.id().to_string(), "PID");
     insta::assert_snapshot!(line, @"the run `a` is in use by the process PID, with the lock on LOCK: it can be resumed after that has stopped");
+
+    let error = store.deliver("a", "word", &1).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::InUse);
+    let answered = "the run cannot be answered now: the run `a` is in use by the process";
+    assert!(error.to_string().starts_with(answered), "{error}");
 
     child.kill().unwrap();
     child.wait().unwrap();

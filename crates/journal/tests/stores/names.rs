@@ -2,6 +2,7 @@ use cogwork_flow::{Action, Flow, from_fn};
 
 use crate::each::FileStore;
 use crate::work::told;
+use cogwork_journal::StoreErrorKind;
 
 fn flow() -> Flow<u32> {
     Flow::builder("f")
@@ -21,6 +22,6 @@ async fn a_file_under_the_name_of_another_run_is_refused() {
     std::fs::copy(store.path("a\n"), store.path("b")).unwrap();
 
     let error = store.resume("b", &flow).await.unwrap_err();
-    assert!(error.is_damaged());
+    assert_eq!(error.kind(), StoreErrorKind::Damaged);
     insta::assert_snapshot!(told(error, folder.path()), @r#"runs/b.jsonl, line 1: this is the run `a\n`, not `b`"#);
 }

@@ -1,6 +1,6 @@
 //! Removing a run whose record is damaged.
 
-use cogwork_journal::Store;
+use cogwork_journal::{Store, StoreErrorKind};
 
 use crate::each::{Tested, for_each_store};
 use crate::work::{Calls, Work, counted, flow};
@@ -29,7 +29,7 @@ async fn a_damaged_run_can_be_removed<S: Tested>() {
     let lines = store.lines("a").replace("outcome", "income");
     store.rewrite("a", &lines);
     let error = store.resume("a", &flow(&counted(&calls))).await;
-    assert!(error.unwrap_err().is_damaged());
+    assert_eq!(error.unwrap_err().kind(), StoreErrorKind::Damaged);
 
     store.remove("a").await.unwrap();
     assert_eq!(store.runs().await.unwrap(), []);

@@ -2,7 +2,7 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use cogwork_journal::StoreError;
+use cogwork_journal::{StoreError, StoreErrorKind};
 use serde_json::json;
 
 use crate::{FlowError, ForkPart};
@@ -46,18 +46,13 @@ impl From<QueryRejection> for Refusal {
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
-        let status = if error.is_missing() {
-            StatusCode::NOT_FOUND
-        } else if error.is_unknown_step() {
-            StatusCode::UNPROCESSABLE_ENTITY
-        } else if error.is_locked()
-            || error.is_ended()
-            || error.is_already_there()
-            || error.is_unknown_event()
-        {
-            StatusCode::CONFLICT
-        } else {
-            StatusCode::INTERNAL_SERVER_ERROR
+        use StoreErrorKind::{AlreadyThere, Ended, InUse, Missing, UnknownEvent, UnknownStep};
+
+        let status = match error.kind() {
+            Missing => StatusCode::NOT_FOUND,
+            UnknownStep => StatusCode::UNPROCESSABLE_ENTITY,
+            InUse | Ended | AlreadyThere | UnknownEvent => StatusCode::CONFLICT,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.to_string())
     }
