@@ -123,6 +123,15 @@ impl<L: Log> Recorded<L> {
         }
     }
 
+    /// Checks that the recorded run visited no other node at the moment of this step.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names both nodes.
+    pub fn check_path(&self, step: &StepName) -> Result<(), StepError> {
+        self.index().same_way(&step.to_string())
+    }
+
     /// Returns the log.
     pub fn log(&self) -> &L {
         &self.log

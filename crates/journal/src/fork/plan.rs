@@ -13,10 +13,9 @@ use super::cut::{Cut, Edited, answer_at, step};
 use super::replay::Replay;
 use super::step::{outermost_number, step_around_call};
 use super::{At, Fork, ForkOrigin, ForkOutcome, ForkPreview, NewOutcome};
-use crate::error::Kind;
 use crate::header::{Header, now};
 use crate::record::{Line, Record, Wanted, check_order};
-use crate::{RunJournal, Store, StoreError};
+use crate::{RunJournal, Store, StoreError, StoreErrorKind};
 
 /// How many ids are tried for a fork without an id.
 const MAX_IDS: u32 = 10_000;
@@ -68,14 +67,13 @@ impl<S> Fork<S> {
         }
         for number in 1..=MAX_IDS {
             match open(&format!("{run_id} fork {number}")).await {
-                // A run that is in use exists as well.
-                Err(error) if error.is_already_there() || error.is_locked() => {}
+                Err(error) if exists(&error) => {}
                 opened => return opened,
             }
         }
 
         let problem = format!("it has {MAX_IDS} forks without an id; expected `Fork::with_run_id`");
-        Err(source.problem(Kind::AlreadyThere, &problem))
+        Err(source.problem(StoreErrorKind::AlreadyThere, &problem))
     }
 
     /// Replays the part of the record that the fork keeps.
@@ -119,7 +117,7 @@ impl<S> Fork<S> {
         let steps = Source::steps(&lines);
         if self.at == At::End && !self.outcomes.is_empty() {
             let problem = "an outcome can be edited with `Fork::at`, not with `Fork::at_end`";
-            return Err(source.problem(Kind::UnknownStep, &problem));
+            return Err(source.problem(StoreErrorKind::UnknownStep, &problem));
         }
         let step = source.step(self.at, &steps, &lines)?;
         let outcomes = Outcomes::of(&lines, step).values(&lines);
@@ -146,7 +144,8 @@ impl<S> Fork<S> {
         }
 
         let lines = [kept.before, kept.at, kept.unused].concat();
-        check_order(&lines).map_err(|error| source.problem(Kind::Damaged, &error.problem))?;
+        check_order(&lines)
+            .map_err(|error| source.problem(StoreErrorKind::Damaged, &error.problem))?;
         Ok(Plan {
             header: Header {
                 started: now(),
@@ -162,6 +161,14 @@ impl<S> Fork<S> {
             partial: u64::from(is_at_end) + u64::from(!edits.is_empty()),
         })
     }
+}
+
+/// Returns whether a fork failed because its id is taken. A run that is in use exists as well.
+fn exists(error: &StoreError) -> bool {
+    matches!(
+        error.kind(),
+        StoreErrorKind::AlreadyThere | StoreErrorKind::InUse
+    )
 }
 
 /// The run that is forked, for messages.
@@ -201,7 +208,7 @@ impl Source {
             "isn't on record"
         };
         let problem = format!("step {step} {why}; expected a step from {first} to {end}");
-        Err(self.problem(Kind::UnknownStep, &problem))
+        Err(self.problem(StoreErrorKind::UnknownStep, &problem))
     }
 
     /// Returns the step with this visit to a node.
@@ -219,7 +226,7 @@ impl Source {
                 "a snapshot replaced the first {folded} steps, so visits to `{node_name}` cannot be \
                  counted; expected a step from {first} on"
             );
-            return Err(self.problem(Kind::UnknownStep, &problem));
+            return Err(self.problem(StoreErrorKind::UnknownStep, &problem));
         }
 
         let steps = lines.iter().filter_map(|line| step(&line.entry));
@@ -233,7 +240,7 @@ impl Source {
             let problem = format!(
                 "visit {number} to the node `{node_name}` isn't on record; {known} are on record"
             );
-            self.problem(Kind::UnknownStep, &problem)
+            self.problem(StoreErrorKind::UnknownStep, &problem)
         })
     }
 
@@ -248,10 +255,10 @@ impl Source {
         let edits = outcomes.into_iter().map(|new| {
             let found = recorded.find(new.step.as_deref());
             let (line, step) =
-                found.map_err(|problem| self.problem(Kind::UnknownStep, &problem))?;
+                found.map_err(|problem| self.problem(StoreErrorKind::UnknownStep, &problem))?;
             let refused = |problem| {
                 let problem = format!("the new outcome of `{}`: {problem}", Name(step));
-                self.problem(Kind::Value, &problem)
+                self.problem(StoreErrorKind::Value, &problem)
             };
             Ok(Edited {
                 step: step.to_owned(),
@@ -263,7 +270,11 @@ impl Source {
         edits.collect()
     }
 
-    pub(super) fn problem(&self, kind: Kind, problem: &dyn std::fmt::Display) -> StoreError {
+    pub(super) fn problem(
+        &self,
+        kind: StoreErrorKind,
+        problem: &dyn std::fmt::Display,
+    ) -> StoreError {
         let place = &self.place;
         let run_id = Name(&self.run_id);
         let text = format_args!("{place}: the run `{run_id}` cannot be forked: {problem}");

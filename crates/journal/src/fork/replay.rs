@@ -7,17 +7,14 @@ use async_trait::async_trait;
 use cogwork_flow::engine::{
     Awaited, Entry, Journal, Json, MemoryJournal, Snapshot, StepError, StepName, Waited, Work,
 };
-use cogwork_flow::{BoxError, Flow, Run, Stepped};
+use cogwork_flow::{BoxError, Flow, Run, RunError, StepName, Stepped};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::cut::step;
 use super::plan::Source;
-use super::step::{OtherVisit, other_visit};
-use crate::StoreError;
-use crate::error::Kind;
 use crate::header::Header;
 use crate::record::Line;
+use crate::{StoreError, StoreErrorKind};
 
 /// A part of a record.
 pub(super) struct Replay {
@@ -68,17 +65,15 @@ impl Replay {
             let problem = format!(
                 "its input isn't a state of the flow, so its state cannot be edited: {problem}"
             );
-            source.problem(Kind::Value, &problem)
+            source.problem(StoreErrorKind::Value, &problem)
         })?;
-        let steps = self.entries.iter().filter_map(step);
-        let steps = steps.map(str::to_owned).collect();
         let journal = MemoryJournal::over(source.run_id.as_str(), self.entries, ());
-        let journal = journal.map_err(|error| source.problem(Kind::Damaged, &error.problem))?;
+        let journal =
+            journal.map_err(|error| source.problem(StoreErrorKind::Damaged, &error.problem))?;
 
         let stop = Arc::default();
         let on_record = OnRecord {
             journal,
-            steps,
             stop: Arc::clone(&stop),
         };
         Ok(Replayed {
@@ -86,7 +81,7 @@ impl Replay {
             run: flow
                 .begin()
                 .with_max_steps(u64::MAX)
-                .with_journal(on_record),
+                .with_journal_any_state(on_record),
             state,
             has_ended: false,
             stop,
@@ -100,13 +95,10 @@ impl<S> Replayed<'_, S> {
         for taken in 0..steps {
             if self.has_ended {
                 let problem = format!("it ends after {taken} steps");
-                return Err(self.source.problem(Kind::UnknownStep, &problem));
+                return Err(self.source.problem(StoreErrorKind::UnknownStep, &problem));
             }
             let stepped = self.run.step(&mut self.state).await;
-            let stepped = stepped.map_err(|error| {
-                let kind = self.other_path().unwrap_or(Kind::Other);
-                self.source.problem(kind, &error)
-            })?;
+            let stepped = stepped.map_err(|error| self.problem(&error))?;
             self.has_ended = matches!(stepped, Stepped::Ended(_));
         }
         Ok(())
@@ -122,16 +114,16 @@ impl<S> Replayed<'_, S> {
             Ok(_) => Ok(()),
             Err(error) if error.paused().is_some() => Ok(()),
             Err(_) if self.stop.get() == Some(&Stop::Missing) => Ok(()),
-            Err(error) => {
-                let kind = self.other_path().unwrap_or(Kind::Value);
-                Err(self.source.problem(kind, &error))
-            }
+            Err(error) => Err(self.problem(&error)),
         }
     }
 
-    fn other_path(&self) -> Option<Kind> {
-        let is_other = self.stop.get() == Some(&Stop::OtherPath);
-        is_other.then_some(Kind::AnotherFlow)
+    fn problem(&self, error: &RunError) -> StoreError {
+        let kind = match self.stop.get() {
+            Some(Stop::OtherPath) => StoreErrorKind::AnotherFlow,
+            _ => StoreErrorKind::Value,
+        };
+        self.source.problem(kind, error)
     }
 }
 
@@ -151,46 +143,31 @@ where
 
     let source = &replayed.source;
     let snapshot = replayed.run.snapshot(&replayed.state);
-    let snapshot = snapshot.map_err(|problem| source.problem(Kind::Value, &problem))?;
-    let snapshot = snapshot.ok_or_else(|| source.problem(Kind::UnknownStep, &"it has ended"))?;
+    let snapshot = snapshot.map_err(|problem| source.problem(StoreErrorKind::Value, &problem))?;
+    let snapshot =
+        snapshot.ok_or_else(|| source.problem(StoreErrorKind::UnknownStep, &"it has ended"))?;
 
     // A snapshot that cannot be read back would be of no use.
     let read: Result<S, _> = snapshot.state.read();
-    read.map_err(|problem| source.problem(Kind::Value, &problem))?;
+    read.map_err(|problem| source.problem(StoreErrorKind::Value, &problem))?;
     Ok(snapshot)
 }
 
 /// A journal that returns what is on record, and does no work.
 struct OnRecord {
     journal: MemoryJournal,
-    /// The names of the steps on record.
-    steps: Vec<String>,
     stop: Arc<OnceLock<Stop>>,
 }
 
 impl OnRecord {
-    fn missing(&self, step: &StepName) -> BoxError {
-        let step = step.to_string();
-        let other = self
-            .steps
-            .iter()
-            .find_map(|recorded| other_visit(&step, recorded));
-        let Some(OtherVisit {
-            visited,
-            recorded,
-            number,
-        }) = other
-        else {
-            self.stop.get_or_init(|| Stop::Missing);
-            return format!("no outcome of the step `{step}` is on record").into();
-        };
+    fn missing(&self, step: &StepName) -> StepError {
+        if let Err(error) = self.journal.check_path(step) {
+            self.stop.get_or_init(|| Stop::OtherPath);
+            return error;
+        }
 
-        self.stop.get_or_init(|| Stop::OtherPath);
-        let problem = format!(
-            "the flow visits `{visited}`, but the recorded run visited `{recorded}`; use a flow with \
-             the same path, or fork the run at step {number} or before"
-        );
-        problem.into()
+        self.stop.get_or_init(|| Stop::Missing);
+        StepError::journal(format!("no outcome of the step `{step}` is on record"))
     }
 }
 
@@ -200,13 +177,9 @@ impl Journal for OnRecord {
         self.journal.run_id()
     }
 
-    fn begin(&self, state: &Json) -> Result<(), BoxError> {
-        self.journal.begin(state)
-    }
-
     async fn call(&self, name: &StepName, _work: Work<'_>) -> Result<Json, StepError> {
         let found = self.journal.find(name).await.map_err(StepError::Journal)?;
-        found.ok_or_else(|| StepError::Journal(self.missing(name)))
+        found.ok_or_else(|| self.missing(name))
     }
 
     async fn find(&self, name: &StepName) -> Result<Option<Json>, BoxError> {

@@ -1,17 +1,8 @@
 //! The names of steps in a record.
 
-/// A number in the name of a step: that of the step, or of a step around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Moment<'a> {
-    /// The path to the flow that counts, up to its item or branch.
-    way: &'a str,
-    number: u64,
-    /// The name of the step up to this number.
-    visited: &'a str,
-}
-
-/// Returns the numbers in the name of a step, the outermost first.
-fn moments(step: &str) -> impl Iterator<Item = Moment<'_>> {
+/// Returns the numbers in the name of a step, those of the steps around it first. Each comes with the
+/// path to the flow that counts, up to its item or branch.
+fn moments(step: &str) -> impl Iterator<Item = (&str, u64)> {
     // Other characters `#` are escaped in names.
     step.match_indices('#').filter_map(|(mark, _)| {
         let before = step.get(..mark)?;
@@ -21,17 +12,14 @@ fn moments(step: &str) -> impl Iterator<Item = Moment<'_>> {
             .unwrap_or(after.len());
 
         let way = before.rfind(']').and_then(|end| before.get(..=end));
-        Some(Moment {
-            way: way.unwrap_or_default(),
-            number: after.get(..digits)?.parse().ok()?,
-            visited: step.get(..=mark + digits)?,
-        })
+        let number = after.get(..digits)?.parse().ok()?;
+        Some((way.unwrap_or_default(), number))
     })
 }
 
 /// Returns the number of a step, or of the outermost step around it.
 pub(super) fn outermost_number(step: &str) -> u64 {
-    moments(step).next().map_or(0, |moment| moment.number)
+    moments(step).next().map_or(0, |(_, number)| number)
 }
 
 /// Returns the path of the node of a step, without the name of the flow and without items.
@@ -49,33 +37,8 @@ pub(super) fn step_around_call(step: &str) -> Option<&str> {
 
 /// Returns whether a step comes after another one in the same flow, or is inside of such a step.
 pub(super) fn comes_after(step: &str, other: &str) -> bool {
-    moments(other).any(|other| {
-        moments(step).any(|moment| moment.way == other.way && moment.number > other.number)
-    })
-}
-
-/// Two visits to different nodes at the same moment.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct OtherVisit<'a> {
-    pub(super) visited: &'a str,
-    pub(super) recorded: &'a str,
-    /// The number of the outermost step.
-    pub(super) number: u64,
-}
-
-/// Returns the visit of a recorded step that excludes that of `step` in the same run, if there is
-/// one.
-pub(super) fn other_visit<'a>(step: &'a str, recorded: &'a str) -> Option<OtherVisit<'a>> {
-    let visits = moments(step).flat_map(|one| moments(recorded).map(move |other| (one, other)));
-    let mut others = visits.filter(|(one, other)| {
-        one.way == other.way && one.number == other.number && one.visited != other.visited
-    });
-    let (one, other) = others.next()?;
-
-    Some(OtherVisit {
-        visited: one.visited,
-        recorded: other.visited,
-        number: outermost_number(step),
+    moments(other).any(|(other_way, other)| {
+        moments(step).any(|(way, number)| way == other_way && number > other)
     })
 }
 

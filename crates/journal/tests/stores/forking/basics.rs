@@ -1,5 +1,5 @@
-use cogwork_flow::engine::Journal;
-use cogwork_journal::{Fork, RunStatus};
+use cogwork_flow::journal::Journal;
+use cogwork_journal::{Fork, RunStatus, StoreErrorKind};
 
 use super::{finish, finish_fork, recorded, steps};
 use crate::each::{Tested, for_each_store};
@@ -46,7 +46,7 @@ async fn a_fork_is_made_at_a_visit_to_a_node<S: Tested>() {
     for (node, number) in [("gather", 0), ("gather", 4), ("add", 1), ("", 1)] {
         let fork = Fork::at_visit(node, number);
         let error = store.fork("a", &flow, fork).await.unwrap_err();
-        assert!(error.is_unknown_step());
+        assert_eq!(error.kind(), StoreErrorKind::UnknownStep);
         if number == 4 {
             insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be forked: visit 4 to the node `gather` isn't on record; 3 are on record");
         }

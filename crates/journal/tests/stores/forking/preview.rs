@@ -1,5 +1,5 @@
 use cogwork_flow::{Action, Flow, Wait};
-use cogwork_journal::{Fork, ForkPreview, StoreError};
+use cogwork_journal::{Fork, ForkPreview, StoreError, StoreErrorKind};
 use serde_json::Value;
 
 use super::{recorded, steps};
@@ -85,7 +85,7 @@ async fn an_outcome_that_the_flow_cannot_read_is_refused_before_the_fork<S: Test
 
     let fork = Fork::at(2).with_outcome(&"fifty");
     let error = preview(&store, &flow, fork).await.unwrap_err();
-    assert!(error.is_value());
+    assert_eq!(error.kind(), StoreErrorKind::Value);
     insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the run `a` cannot be forked: flow `work`, node `gather`: the journal failed: the recorded outcome cannot be read: invalid type: string "fifty", expected u64 at line 1 column 7"#);
 
     let fork = Fork::at(4).with_outcome_of("work/double#4[1]", &"ninety");
@@ -102,8 +102,8 @@ async fn a_flow_with_a_different_path_is_refused_before_the_fork<S: Tested>() {
 
     let fork = || Fork::at(5).with_changed_flow(true);
     let error = preview(&store, &new, fork()).await.unwrap_err();
-    assert!(error.is_another_flow());
-    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be forked: flow `work`, node `twice`: the journal failed: the flow visits `work/twice#4`, but the recorded run visited `work/double#4`; use a flow with the same path, or fork the run at step 4 or before");
+    assert_eq!(error.kind(), StoreErrorKind::AnotherFlow);
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be forked: flow `work`, node `twice`: the journal failed: the run visits `work/twice#4`, but the recorded one visited `work/double#4` at this point; with the same state and outcomes, `prep` and `post` must do the same again; after a change of the flow, fork the run at step 4 or before");
     let fork = fork().with_state(|_| ());
     let error = preview(&store, &new, fork).await.unwrap_err();
     assert!(error.to_string().contains("at step 4 or before"), "{error}");
@@ -138,7 +138,7 @@ async fn an_answer_can_be_edited<S: Tested>() {
     }
     let fork = Fork::at(1).with_outcome(&5);
     let error = store.preview_fork("a", &flow, fork).await.unwrap_err();
-    assert!(error.is_unknown_step(), "{error}");
+    assert_eq!(error.kind(), StoreErrorKind::UnknownStep, "{error}");
 
     store.deliver("a", "go", &4).await.unwrap();
     let journal = store.resume("a", &flow).await.unwrap();
@@ -153,5 +153,5 @@ async fn an_answer_can_be_edited<S: Tested>() {
     assert_eq!(edited.state, 5);
     let fork = Fork::at(1).with_outcome(&"five");
     let error = store.preview_fork("a", &flow, fork).await.unwrap_err();
-    assert!(error.is_value(), "{error}");
+    assert_eq!(error.kind(), StoreErrorKind::Value, "{error}");
 }

@@ -1,4 +1,4 @@
-use cogwork_journal::{Fork, StoreError};
+use cogwork_journal::{Fork, StoreError, StoreErrorKind};
 
 use super::{finish, recorded};
 use crate::each::{FileStore, Tested, for_each_store};
@@ -16,10 +16,10 @@ async fn refused<S: Tested>(
     store: &S,
     folder: &std::path::Path,
     forked: Result<cogwork_journal::RunJournal, StoreError>,
-    is: fn(&StoreError) -> bool,
+    kind: StoreErrorKind,
 ) -> String {
     let error = forked.unwrap_err();
-    assert!(is(&error), "{error}");
+    assert_eq!(error.kind(), kind, "{error}");
     assert_eq!(store.runs().await.unwrap().len(), 1);
     S::told(error, folder)
 }
@@ -31,7 +31,7 @@ async fn a_step_that_is_not_on_record_is_refused<S: Tested>() {
 
     for step in [0, 9, 40, u64::MAX] {
         let forked = store.fork("a", &flow, Fork::at(step)).await;
-        let error = refused(&store, folder.path(), forked, StoreError::is_unknown_step).await;
+        let error = refused(&store, folder.path(), forked, StoreErrorKind::UnknownStep).await;
         if step == 40 {
             insta::assert_snapshot!(error, @"STORE: the run `a` cannot be forked: step 40 isn't on record; expected a step from 1 to 8");
         }
@@ -47,7 +47,7 @@ async fn a_different_flow_is_refused_and_a_changed_one_on_request<S: Tested>() {
     for changes in [false, true] {
         let fork = Fork::at(1).with_changed_flow(changes);
         let forked = store.fork("a", &greeting(), fork).await;
-        refused(&store, folder.path(), forked, StoreError::is_another_flow).await;
+        refused(&store, folder.path(), forked, StoreErrorKind::AnotherFlow).await;
     }
 
     let new = changed(&counted(&calls), "twice");
@@ -55,7 +55,7 @@ async fn a_different_flow_is_refused_and_a_changed_one_on_request<S: Tested>() {
     let changes = forked.as_ref().unwrap_err().flow_changes().unwrap();
     assert!(changes.starts_with("gone: the batch `double`"), "{changes}");
     assert!(changes.ends_with("to `adding`"), "{changes}");
-    let error = refused(&store, folder.path(), forked, StoreError::is_another_flow).await;
+    let error = refused(&store, folder.path(), forked, StoreErrorKind::AnotherFlow).await;
     insta::assert_snapshot!(error, @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, use `resume_changed`, or `Fork::with_changed_flow` for a fork");
 
     let fork = Fork::at(4).with_changed_flow(true).with_run_id("b");
@@ -96,7 +96,7 @@ async fn an_outcome_that_is_not_on_record_is_refused<S: Tested>() {
     let mut errors = Vec::new();
     for fork in forks {
         let forked = store.fork("a", &flow, fork).await;
-        errors.push(refused(&store, folder.path(), forked, StoreError::is_unknown_step).await);
+        errors.push(refused(&store, folder.path(), forked, StoreErrorKind::UnknownStep).await);
     }
     insta::assert_snapshot!(errors.join("\n"), @r"
     STORE: the run `a` cannot be forked: step 4 has several outcomes; expected `Fork::with_outcome_of` with `work/double#4[0]`, `work/double#4[1]` or `work/double#4[2]`
@@ -115,7 +115,7 @@ async fn a_value_that_is_not_json_is_refused<S: Tested>() {
 
     let fork = Fork::at(2).with_outcome(&keys);
     let forked = store.fork("a", &flow, fork).await;
-    let error = refused(&store, folder.path(), forked, StoreError::is_value).await;
+    let error = refused(&store, folder.path(), forked, StoreErrorKind::Value).await;
     insta::assert_snapshot!(error, @"STORE: the run `a` cannot be forked: the new outcome of `work/gather#2`: the outcome cannot be read back unchanged: key must be a string");
 
     // A value of a different type is found when the run uses it, as with a delivered answer.
@@ -147,9 +147,9 @@ async fn a_torn_record_is_forked_without_the_torn_line_and_stays_as_it_is() {
     let header = whole.split_inclusive('\n').next().unwrap();
     std::fs::write(store.path("a"), header).unwrap();
     let error = store.fork("a", &flow, Fork::at(2)).await.unwrap_err();
-    assert!(error.is_unknown_step(), "{error}");
+    assert_eq!(error.kind(), StoreErrorKind::UnknownStep, "{error}");
 
     std::fs::write(store.path("a"), &header[..40]).unwrap();
     let error = store.fork("a", &flow, Fork::at(1)).await.unwrap_err();
-    assert!(error.is_damaged(), "{error}");
+    assert_eq!(error.kind(), StoreErrorKind::Damaged, "{error}");
 }

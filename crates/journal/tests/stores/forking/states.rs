@@ -1,6 +1,6 @@
 use std::num::NonZeroU64;
 
-use cogwork_journal::Fork;
+use cogwork_journal::{Fork, StoreErrorKind};
 
 use super::{finish, finish_fork, recorded, steps};
 use crate::each::{Tested, for_each_store};
@@ -48,7 +48,7 @@ async fn a_run_with_a_snapshot_is_forked_after_it<S: Tested>() {
 
     for step in [0, 1, 4, 7, 8, u64::MAX] {
         let error = store.fork("a", &flow, Fork::at(step)).await.unwrap_err();
-        assert!(error.is_unknown_step(), "{error}");
+        assert_eq!(error.kind(), StoreErrorKind::UnknownStep, "{error}");
     }
     let error = store.fork("a", &flow, Fork::at(4)).await.unwrap_err();
     insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be forked: step 4 was replaced by a snapshot; expected a step from 5 to 6");
@@ -78,6 +78,6 @@ async fn a_state_that_is_not_the_input_cannot_be_edited<S: Tested>() {
     let edit = |work: &mut Work| work.rounds = 4;
     let error = store.fork("a", &flow, Fork::at(3).with_state(edit)).await;
     let error = error.unwrap_err();
-    assert!(error.is_value());
+    assert_eq!(error.kind(), StoreErrorKind::Value);
     insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the run `a` cannot be forked: its input isn't a state of the flow, so its state cannot be edited: invalid type: string "three rounds", expected struct Work at line 1 column 14"#);
 }
