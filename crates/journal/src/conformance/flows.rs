@@ -30,6 +30,7 @@ const UNLUCKY: &str = "13 is unlucky";
 
 /// A kind of flow, and what its runs come to.
 pub(super) struct Kind {
+    pub(super) name: &'static str,
     pub(super) define: fn(&World) -> Built,
     pub(super) input: &'static [u64],
     /// The maximum number of calls in progress.
@@ -40,6 +41,7 @@ pub(super) struct Kind {
 
 /// A loop with five calls.
 pub(super) const LOOP: Kind = Kind {
+    name: "a loop",
     define: a_loop,
     input: &[3, 60],
     at_once: 1,
@@ -48,22 +50,16 @@ pub(super) const LOOP: Kind = Kind {
 
 /// Branches in items, a batch, and a batch without items, after a loop in a subflow of a subflow.
 pub(super) const NESTED: Kind = Kind {
+    name: "parts in parts",
     define: nested,
     input: &[3, 20],
     at_once: 4,
     ends: Ok(&[768, 388, 160, 168]),
 };
 
-/// Retries, fallbacks and timeouts, in steps and in batches.
-pub(super) const WRAPPED: Kind = Kind {
-    define: wrapped,
-    input: &[3, 13, 5],
-    at_once: 2,
-    ends: Ok(&[2096, 2026, 20]),
-};
-
 /// A composite step with a wait among its calls, and a batch of composite items.
 pub(super) const COMPOSITE: Kind = Kind {
+    name: "calls inside steps",
     define: composite,
     input: &[3, 60],
     at_once: 6,
@@ -72,6 +68,7 @@ pub(super) const COMPOSITE: Kind = Kind {
 
 /// The same without the wait.
 pub(super) const CALLS: Kind = Kind {
+    name: "calls without a wait",
     define: calls,
     input: &[3],
     at_once: 3,
@@ -80,17 +77,30 @@ pub(super) const CALLS: Kind = Kind {
 
 /// A sleep, a wait in a loop, items that wait, and waits with limits.
 pub(super) const WAITING: Kind = Kind {
+    name: "sleeps and waits",
     define: waiting,
     input: &[3, 1],
     at_once: 4,
     ends: Ok(&[880, 9, 21, 21, 7, 1000]),
 };
 
-/// Runs that fail in a step, in an item, and in `post`.
-pub(super) const FAILING: [Kind; 3] = [failing(&[13, 3]), failing(&[3, 60, 13]), failing(&[24, 3])];
+/// A run that fails in a step.
+pub(super) const FAILING: Kind = failing(&[13, 3]);
+
+/// Every kind of flow. Runs also fail in an item and in `post`.
+pub(super) const KINDS: &[Kind] = &[
+    LOOP,
+    NESTED,
+    COMPOSITE,
+    WAITING,
+    FAILING,
+    failing(&[3, 60, 13]),
+    failing(&[24, 3]),
+];
 
 const fn failing(input: &'static [u64]) -> Kind {
     Kind {
+        name: "failures",
         define: unlucky,
         input,
         at_once: 2,
@@ -101,44 +111,23 @@ const fn failing(input: &'static [u64]) -> Kind {
 /// The outcome of a call: the name of the step, and a number.
 type Made = (String, u64);
 
-/// What a call does with a number, and how often it had been made before.
-type Does = fn(u64, usize) -> Result<u64, Failure>;
+/// What a call does with a number.
+type Does = fn(u64) -> Result<u64, String>;
 
-enum Failure {
-    Error(&'static str),
-    /// It doesn't return.
-    Hangs,
-}
-
-fn double(n: u64, _: usize) -> Result<u64, Failure> {
+fn double(n: u64) -> Result<u64, String> {
     Ok(2 * n)
 }
 
-fn unless_13(n: u64, _: usize) -> Result<u64, Failure> {
+fn unless_13(n: u64) -> Result<u64, String> {
     match n {
-        13 => Err(Failure::Error(UNLUCKY)),
+        13 => Err(UNLUCKY.to_owned()),
         n => Ok(2 * n),
     }
 }
 
-fn the_third_time(n: u64, before: usize) -> Result<u64, Failure> {
-    match before {
-        0 | 1 => Err(Failure::Error("not yet")),
-        _ => Ok(2 * n),
-    }
-}
-
-fn hangs(_: u64, _: usize) -> Result<u64, Failure> {
-    Err(Failure::Hangs)
-}
-
 async fn made(world: World, n: u64, does: Does) -> Result<Made, String> {
-    let call = world.call().await;
-    match does(n, call.before) {
-        Ok(n) => Ok((call.step, n)),
-        Err(Failure::Error(error)) => Err(error.to_owned()),
-        Err(Failure::Hangs) => std::future::pending().await,
-    }
+    let step = world.call().await;
+    Ok((step, does(n)?))
 }
 
 /// A node of a batch that makes one call.
@@ -235,22 +224,6 @@ pub(super) fn changed_loop(world: &World) -> Built {
         .build()
 }
 
-/// The same in a flow with a different name.
-pub(super) fn renamed_loop(world: &World) -> Built {
-    looping(world, "another flow", "check")
-        .end("check", Action::DEFAULT)
-        .build()
-}
-
-/// The same after which one more node follows.
-pub(super) fn longer_loop(world: &World) -> Built {
-    looping(world, "loop", "check")
-        .node("once more", of_first(world, double))
-        .edge("check", Action::DEFAULT, "once more")
-        .end("once more", Action::DEFAULT)
-        .build()
-}
-
 fn looping(world: &World, name: &str, check: &'static str) -> FlowBuilder<State> {
     let again = from_fn(|all: &mut State| again_below_50(all));
     Flow::builder(name)
@@ -306,49 +279,14 @@ fn one_by_one(all: &State) -> Vec<State> {
     all.iter().map(|n| vec![*n]).collect()
 }
 
-/// Three attempts with short delays.
-fn three() -> Backoff {
-    Backoff::of::<3>()
-        .with_first(Duration::from_millis(5))
-        .with_jitter(false)
-}
-
-fn wrapped(world: &World) -> Built {
-    let fallback = of_number(world, unless_13)
-        .retry(three())
-        .fallback(async |n, _| Ok((String::new(), n + 1000)));
-    let late = of_first(world, hangs)
-        .timeout(SHORT)
-        .fallback(async |n, _| Ok((String::new(), n + 1000)));
-
-    Flow::builder("wrapped")
-        .node("retried", of_first(world, the_third_time).retry(three()))
-        .batch("fallback", batch_of(world, fallback))
-        .batch(
-            "retried items",
-            batch_of(world, of_number(world, the_third_time).retry(three())),
-        )
-        .node("in time", of_first(world, double).timeout(HOUR))
-        .node("late", late)
-        .node("after", of_first(world, double))
-        .chain([
-            "retried",
-            "fallback",
-            "retried items",
-            "in time",
-            "late",
-            "after",
-        ])
-        .build()
-}
-
 fn unlucky(world: &World) -> Built {
+    let three = Backoff::of::<3>().with_first(Duration::from_millis(5));
     let check = from_fn(|all: &mut State| match first(all) {
         96 => Err(UNLUCKY.into()),
         _ => Ok(()),
     });
     Flow::builder("unlucky")
-        .node("work", of_first(world, unless_13).retry(three()))
+        .node("work", of_first(world, unless_13).retry(three))
         .batch("items", batch_of(world, of_number(world, unless_13)))
         .node("check", check)
         .node("after", of_first(world, double))
@@ -365,8 +303,8 @@ struct Several {
 impl Several {
     async fn double(&self, label: &str, n: u64) -> Result<u64, BoxError> {
         let outcome = recorded(label, || async {
-            let call = self.world.call().await;
-            Ok::<_, BoxError>((call.step, 2 * n))
+            let step = self.world.call().await;
+            Ok::<_, BoxError>((step, 2 * n))
         });
         let (step, n) = outcome.await?;
 

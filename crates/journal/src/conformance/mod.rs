@@ -18,16 +18,9 @@
 //! - The run comes to the same end as without a crash.
 //! - A call whose outcome had been used isn't made again, because its outcome had to be on record.
 //! - Only calls that were in progress at the crash are made again.
-//!
-//! # Abilities
-//!
-//! Not every store can do everything: files have no leases. A subject names what it
-//! [lacks](TestedStore::lacks), and the cases that need it are reported as skipped.
 
 mod subject;
-pub use subject::{
-    Ability, Attempt, Open, Opened, Refusal, RefusalKind, Stopped, TestedEngine, TestedStore,
-};
+pub use subject::{Attempt, Open, Opened, Stopped, TestedEngine, TestedStore};
 
 mod suite;
 pub use suite::{ConformanceReport, check_engine, check_store};

@@ -11,7 +11,7 @@ use futures_util::{StreamExt, stream};
 use super::engine_cases::ENGINE_CASES;
 use super::store_cases::{STORE_CASES, Store};
 use super::trial::StoreEngine;
-use super::{Ability, TestedEngine, TestedStore};
+use super::{TestedEngine, TestedStore};
 
 /// How many cases run at the same time.
 const AT_ONCE: usize = 8;
@@ -19,95 +19,78 @@ const AT_ONCE: usize = 8;
 /// What a case found.
 pub(super) type Checked = Result<(), BoxError>;
 
-/// A case for a subject of this type: its name, the ability without which it is skipped, and the check.
-pub(super) type Case<Check> = (&'static str, Option<Ability>, Check);
-pub(super) type EngineCase = Case<for<'e> fn(&'e dyn TestedEngine) -> BoxFuture<'e, Checked>>;
-pub(super) type StoreCase = Case<fn(Store) -> BoxFuture<'static, Checked>>;
+/// A case: its name, and the check of a subject.
+pub(super) type EngineCase = (
+    &'static str,
+    for<'e> fn(&'e dyn TestedEngine) -> BoxFuture<'e, Checked>,
+);
+pub(super) type StoreCase = (&'static str, fn(Store) -> BoxFuture<'static, Checked>);
 
 /// Makes a table of cases of functions with their names.
 macro_rules! cases {
-    ($table:ident: $case:ty, |$subject:ident|; $($name:ident $(needs $ability:ident)?,)+) => {
-        pub(super) const $table: &[$case] = &[$((
-            stringify!($name),
-            [$(Some(super::Ability::$ability),)? None][0],
-            |$subject| Box::pin($name($subject)),
-        )),+];
+    ($table:ident: $case:ty, |$subject:ident|; $($name:ident,)+) => {
+        pub(super) const $table: &[$case] =
+            &[$((stringify!($name), |$subject| Box::pin($name($subject)))),+];
     };
 }
 pub(super) use cases;
 
 /// Checks an engine with all cases. `make` returns a new subject for each of them.
 pub async fn check_engine<E: TestedEngine>(make: impl Fn() -> E) -> ConformanceReport {
-    let cases = ENGINE_CASES.iter().map(|(name, needs, check)| {
+    let cases = ENGINE_CASES.iter().map(|(name, check)| {
         let engine = make();
-        async move {
-            match needs.filter(|ability| engine.lacks().contains(ability)) {
-                Some(ability) => (*name, Found::Skipped(ability)),
-                None => (*name, Found::of(check(&engine).await)),
-            }
-        }
+        async move { (*name, check(&engine).await) }
     });
 
-    ConformanceReport(stream::iter(cases).buffered(AT_ONCE).collect().await)
+    ConformanceReport::of(cases).await
 }
 
 /// Checks a store with all cases, first those for engines and then those for stores. `make` returns
 /// a new, empty subject for each of them.
 pub async fn check_store<S: TestedStore>(make: impl Fn() -> S) -> ConformanceReport {
-    let mut report = check_engine(|| StoreEngine::over(Arc::new(make()))).await;
+    let engine = || StoreEngine::over(Arc::new(make()));
+    let ConformanceReport(mut found) = check_engine(engine).await;
 
-    let cases = STORE_CASES.iter().map(|(name, needs, check)| {
-        let store = make();
-        async move {
-            match needs.filter(|ability| store.lacks().contains(ability)) {
-                Some(ability) => (*name, Found::Skipped(ability)),
-                None => (*name, Found::of(check(Arc::new(store)).await)),
-            }
-        }
+    let cases = STORE_CASES.iter().map(|(name, check)| {
+        let store = Arc::new(make());
+        async move { (*name, check(store).await) }
     });
-    let found: Vec<_> = stream::iter(cases).buffered(AT_ONCE).collect().await;
-    report.0.extend(found);
-    report
+    found.extend(ConformanceReport::of(cases).await.0);
+    ConformanceReport(found)
 }
 
 /// What all cases found of one subject.
 ///
 /// `Display` writes a line for each of them.
 #[derive(Debug, Clone)]
-pub struct ConformanceReport(Vec<(&'static str, Found)>);
-
-#[derive(Debug, Clone)]
-enum Found {
-    Passed,
-    Skipped(Ability),
-    Failed(String),
-}
-
-impl Found {
-    fn of(checked: Checked) -> Self {
-        match checked {
-            Ok(()) => Self::Passed,
-            Err(problem) => Self::Failed(ErrorText(problem).to_string()),
-        }
-    }
-}
+pub struct ConformanceReport(Vec<(&'static str, Option<String>)>);
 
 impl ConformanceReport {
+    async fn of<C>(cases: impl Iterator<Item = C>) -> Self
+    where
+        C: Future<Output = (&'static str, Checked)>,
+    {
+        let found = stream::iter(cases).buffered(AT_ONCE);
+        let found = found.map(|(name, checked)| {
+            let problem = checked.err().map(|problem| ErrorText(problem).to_string());
+            (name, problem)
+        });
+        Self(found.collect().await)
+    }
+
     /// Returns the names of the cases that failed.
     pub fn failed(&self) -> Vec<&'static str> {
-        let has_failed = |found: &Found| matches!(found, Found::Failed(_));
-        let failed = self.0.iter().filter(|(_, found)| has_failed(found));
+        let failed = self.0.iter().filter(|(_, problem)| problem.is_some());
         failed.map(|(name, _)| *name).collect()
     }
 }
 
 impl fmt::Display for ConformanceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, found) in &self.0 {
-            match found {
-                Found::Passed => writeln!(f, "passed   {name}")?,
-                Found::Skipped(lacks) => writeln!(f, "skipped  {name} (lacks {lacks:?})")?,
-                Found::Failed(problem) => writeln!(f, "failed   {name}: {problem}")?,
+        for (name, problem) in &self.0 {
+            match problem {
+                None => writeln!(f, "passed  {name}")?,
+                Some(problem) => writeln!(f, "failed  {name}: {problem}")?,
             }
         }
         Ok(())

@@ -13,9 +13,8 @@ use cogwork_flow::{BoxError, Proceeded, Run};
 use super::flows::{Built, EVENT, Kind};
 use super::suite::{Checked, equal, unexpected};
 use super::world::{Halts, Moment, World};
-use super::{
-    Ability, Attempt, Open, Refusal, RefusalKind, State, Stopped, TestedEngine, TestedStore,
-};
+use super::{Attempt, Open, State, Stopped, TestedEngine, TestedStore};
+use crate::{StoreError, StoreErrorKind};
 
 /// The answer to each question.
 const ANSWER: &str = "7";
@@ -82,7 +81,7 @@ impl Trial {
     pub(super) async fn proceed(
         &mut self,
         engine: &dyn TestedEngine,
-    ) -> Result<Option<Stopped>, Refusal> {
+    ) -> Result<Option<Stopped>, StoreError> {
         let proceeding = engine.proceed(self.attempt.clone());
         let stopped = tokio::select! {
             biased;
@@ -95,7 +94,7 @@ impl Trial {
             Some(Ok(stopped)) => stopped.map(Some),
             Some(Err(_)) => {
                 let text = "the attempt neither ended nor stopped within 60 seconds";
-                Err(Refusal::new(RefusalKind::Other, text))
+                Err(StoreError::new(StoreErrorKind::Other, text))
             }
             None => {
                 self.crashes.push(self.world.now());
@@ -118,7 +117,7 @@ impl Trial {
         &mut self,
         engine: &dyn TestedEngine,
         polls: usize,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, StoreError> {
         let mut proceeding = engine.proceed(self.attempt.clone());
         let mut left = polls;
         let stopped = std::future::poll_fn(|context| {
@@ -165,7 +164,7 @@ impl Trial {
         engine: &dyn TestedEngine,
         event: &str,
         answer: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), StoreError> {
         engine.deliver(&self.attempt.run_id, event, answer).await
     }
 
@@ -211,7 +210,6 @@ async fn sleep_until(until: Option<SystemTime>) {
 /// The engine that consists of a store and this process.
 pub(super) struct StoreEngine {
     store: Arc<dyn TestedStore>,
-    lacks: Vec<Ability>,
     /// After how many steps each time it takes a snapshot.
     fold_every: Option<NonZeroU64>,
 }
@@ -219,7 +217,6 @@ pub(super) struct StoreEngine {
 impl StoreEngine {
     pub(super) fn over(store: Arc<dyn TestedStore>) -> Self {
         Self {
-            lacks: [store.lacks(), &[Ability::Cancellation]].concat(),
             store,
             fold_every: None,
         }
@@ -235,11 +232,7 @@ impl StoreEngine {
 
 #[async_trait]
 impl TestedEngine for StoreEngine {
-    fn lacks(&self) -> &[Ability] {
-        &self.lacks
-    }
-
-    async fn proceed(&self, attempt: Attempt) -> Result<Stopped, Refusal> {
+    async fn proceed(&self, attempt: Attempt) -> Result<Stopped, StoreError> {
         let opened = self.store.open(Open::StartOrResume, &attempt).await?;
         let mut run = attempt.flow.begin().with_journal(opened.journal);
         if let Some(steps) = self.fold_every {
@@ -249,13 +242,16 @@ impl TestedEngine for StoreEngine {
         finish(run, opened.state).await
     }
 
-    async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
+    async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), StoreError> {
         self.store.deliver(run_id, event, answer).await
     }
 }
 
 /// Executes a run until it stops.
-pub(super) async fn finish(mut run: Run<'_, State>, mut state: State) -> Result<Stopped, Refusal> {
+pub(super) async fn finish(
+    mut run: Run<'_, State>,
+    mut state: State,
+) -> Result<Stopped, StoreError> {
     match run.proceed(&mut state).await {
         Ok(Proceeded::Ended(ended)) => Ok(Stopped::Ended {
             state,
@@ -265,7 +261,7 @@ pub(super) async fn finish(mut run: Run<'_, State>, mut state: State) -> Result<
             event: paused.event,
             until: paused.until,
         }),
-        Err(error) if error.is_journal() => Err(Refusal::new(RefusalKind::Other, error)),
+        Err(error) if error.is_journal() => Err(StoreError::new(StoreErrorKind::Other, error)),
         Err(error) if error.is_cancelled() => Ok(Stopped::Cancelled),
         Err(error) => Ok(Stopped::Failed {
             error: error.to_string(),

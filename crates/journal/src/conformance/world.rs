@@ -36,14 +36,6 @@ pub(super) enum Halts {
     AtNew,
 }
 
-/// A call that was made.
-pub(super) struct Call {
-    /// The name of the step, and of the item or the call inside the step.
-    pub(super) step: String,
-    /// How often it had been made before.
-    pub(super) before: usize,
-}
-
 /// What had happened when a process ended.
 #[derive(Debug, Clone)]
 pub(super) struct Moment {
@@ -79,33 +71,34 @@ impl World {
         let _ = halted.wait_for(|halted| *halted).await;
     }
 
-    /// Makes a call, for the step that runs.
-    pub(super) async fn call(&self) -> Call {
-        let call = self.enter();
+    /// Makes a call, for the step that runs. Returns the name of the step, and of the item or the call
+    /// inside of it.
+    pub(super) async fn call(&self) -> String {
+        let step = self.enter();
         let mut halted = self.0.halted.subscribe();
         let _ = halted.wait_for(|halted| !*halted).await;
         tokio::task::yield_now().await;
 
-        call
+        step
     }
 
-    fn enter(&self) -> Call {
+    fn enter(&self) -> String {
         let key = idempotency_key().unwrap_or_default();
         let step = key.strip_prefix(&self.0.prefix).unwrap_or(&key).to_owned();
         let mut seen = self.seen();
-        let before = seen.calls.iter().filter(|made| **made == step).count();
+        let is_new = !seen.calls.contains(&step);
 
         seen.calls.push(step.clone());
         let halts = match seen.halts {
             Halts::Never => false,
             Halts::At(number) => seen.calls.len() == number,
-            Halts::AtNew => before == 0,
+            Halts::AtNew => is_new,
         };
         if halts {
             self.0.halted.send_replace(true);
         }
 
-        Call { step, before }
+        step
     }
 
     /// Reports that a step used its outcome.

@@ -5,13 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 
 use async_trait::async_trait;
-use cogwork_flow::BoxError;
-use cogwork_flow::draw::FlowGraph;
-use cogwork_flow::engine::{Entry, Json, Log, Recorded};
-use cogwork_journal::Fork;
-use cogwork_journal::conformance::{
-    Ability, Attempt, Open, Opened, Refusal, RefusalKind, State, TestedStore, check_store,
-};
+use cogwork_flow::journal::{Entry, Json, Log, Recorded};
+use cogwork_flow::{BoxError, FlowGraph};
+use cogwork_journal::conformance::{Attempt, Open, Opened, State, TestedStore, check_store};
+use cogwork_journal::{StoreError, StoreErrorKind};
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 
@@ -47,11 +44,7 @@ impl<S: Tested> Subject<S> {
 
 #[async_trait]
 impl<S: Tested> TestedStore for Subject<S> {
-    fn lacks(&self) -> &[Ability] {
-        S::LACKS
-    }
-
-    async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, Refusal> {
+    async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, StoreError> {
         let (run_id, flow) = (&attempt.run_id, &attempt.flow);
         let journal = match how {
             Open::Start => self.store.start(run_id, flow, &attempt.input).await?,
@@ -60,7 +53,6 @@ impl<S: Tested> TestedStore for Subject<S> {
                 let opened = self.store.start_or_resume(run_id, flow, &attempt.input);
                 opened.await?
             }
-            Open::ResumeChanged => self.store.resume_changed(run_id, flow).await?,
         };
         Ok(Opened {
             state: journal.state()?,
@@ -68,21 +60,12 @@ impl<S: Tested> TestedStore for Subject<S> {
         })
     }
 
-    async fn fork(&self, run_id: &str, step: u64, attempt: &Attempt) -> Result<Opened, Refusal> {
-        let fork = Fork::at(step).with_run_id(&attempt.run_id);
-        let journal = self.store.fork(run_id, &attempt.flow, fork).await?;
-        Ok(Opened {
-            state: journal.state()?,
-            journal: Arc::new(journal),
-        })
-    }
-
-    async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
+    async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), StoreError> {
         let answer = RawValue::from_string(answer.to_owned()).unwrap();
         Ok(self.store.deliver(run_id, event, &answer).await?)
     }
 
-    async fn list(&self) -> Result<Vec<(String, String)>, Refusal> {
+    async fn list(&self) -> Result<Vec<(String, String)>, StoreError> {
         let runs = self.store.runs().await?;
         let listed = runs
             .into_iter()
@@ -90,17 +73,12 @@ impl<S: Tested> TestedStore for Subject<S> {
         Ok(listed.collect())
     }
 
-    async fn remove(&self, run_id: &str) -> Result<(), Refusal> {
+    async fn remove(&self, run_id: &str) -> Result<(), StoreError> {
         Ok(self.store.remove(run_id).await?)
     }
 
     fn another_process(&self) -> Arc<dyn TestedStore> {
         Arc::new(Self::within(Arc::clone(&self.folder)))
-    }
-
-    async fn expire_lease(&self, run_id: &str) -> Result<(), BoxError> {
-        self.store.expire_lease(run_id);
-        Ok(())
     }
 }
 
@@ -154,8 +132,8 @@ impl Log for MapLog {
     }
 }
 
-fn refused<T>(kind: RefusalKind, error: &str) -> Result<T, Refusal> {
-    Err(Refusal::new(kind, error))
+fn refused<T>(kind: StoreErrorKind, error: &str) -> Result<T, StoreError> {
+    Err(StoreError::new(kind, error))
 }
 
 impl MapRun {
@@ -203,11 +181,7 @@ impl MapRun {
 
 #[async_trait]
 impl TestedStore for Map {
-    fn lacks(&self) -> &[Ability] {
-        &[Ability::Fences, Ability::Forks]
-    }
-
-    async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, Refusal> {
+    async fn open(&self, how: Open, attempt: &Attempt) -> Result<Opened, StoreError> {
         let mut runs = self.runs.lock().unwrap();
         let graph = attempt.flow.graph();
         let may_start = matches!(how, Open::Start | Open::StartOrResume);
@@ -220,49 +194,46 @@ impl TestedStore for Map {
             };
             runs.insert(attempt.run_id.clone(), run);
         } else if how == Open::Start && self.mistake != Some(Mistake::OverwritesRuns) {
-            return refused(RefusalKind::AlreadyThere, "it exists");
+            return refused(StoreErrorKind::AlreadyThere, "it exists");
         }
 
         let Some(run) = runs.get_mut(&attempt.run_id) else {
-            return refused(RefusalKind::Missing, "it doesn't exist");
+            return refused(StoreErrorKind::Missing, "it doesn't exist");
         };
         if run.is_in_use() && self.mistake != Some(Mistake::SharesRuns) {
-            return refused(RefusalKind::InUse, "it is in use");
+            return refused(StoreErrorKind::InUse, "it is in use");
         }
-        let difference = graph.difference(&run.graph);
-        if graph.name != run.graph.name || difference.is_some() && how != Open::ResumeChanged {
-            let difference = difference.unwrap_or_default();
-            return refused(RefusalKind::AnotherFlow, &difference);
+        if let Some(difference) = graph.difference(&run.graph) {
+            return refused(StoreErrorKind::AnotherFlow, &difference);
         }
         if how == Open::StartOrResume && run.input != attempt.input {
-            return refused(RefusalKind::AnotherInput, "it has another input");
+            return refused(StoreErrorKind::AnotherInput, "it has another input");
         }
 
-        run.graph = graph;
         let records = self.mistake != Some(Mistake::RecordsNothing);
         Ok(run.open(&attempt.run_id, records))
     }
 
-    async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
+    async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), StoreError> {
         let journal = {
             let mut runs = self.runs.lock().unwrap();
             let Some(run) = runs.get_mut(run_id) else {
-                return refused(RefusalKind::Missing, "it doesn't exist");
+                return refused(StoreErrorKind::Missing, "it doesn't exist");
             };
             if run.status() == "ended" {
-                return refused(RefusalKind::Ended, "it has ended");
+                return refused(StoreErrorKind::Ended, "it has ended");
             }
             let opened = run.open(run_id, self.mistake != Some(Mistake::LosesAnswers));
             if !run.graph.events().contains(event) && !opened.journal.awaits(event) {
-                return refused(RefusalKind::UnknownEvent, "nobody waits for it");
+                return refused(StoreErrorKind::UnknownEvent, "nobody waits for it");
             }
             opened.journal
         };
         let delivered = journal.deliver(event, Json::from(answer.to_owned())).await;
-        delivered.map_err(|error| Refusal::new(RefusalKind::Other, error))
+        delivered.map_err(|error| StoreError::new(StoreErrorKind::Other, error))
     }
 
-    async fn list(&self) -> Result<Vec<(String, String)>, Refusal> {
+    async fn list(&self) -> Result<Vec<(String, String)>, StoreError> {
         let runs = self.runs.lock().unwrap();
         let listed = runs
             .iter()
@@ -270,11 +241,11 @@ impl TestedStore for Map {
         Ok(listed.collect())
     }
 
-    async fn remove(&self, run_id: &str) -> Result<(), Refusal> {
+    async fn remove(&self, run_id: &str) -> Result<(), StoreError> {
         let mut runs = self.runs.lock().unwrap();
         match runs.get(run_id) {
-            None => refused(RefusalKind::Missing, "it doesn't exist"),
-            Some(run) if run.is_in_use() => refused(RefusalKind::InUse, "it is in use"),
+            None => refused(StoreErrorKind::Missing, "it doesn't exist"),
+            Some(run) if run.is_in_use() => refused(StoreErrorKind::InUse, "it is in use"),
             Some(_) if self.mistake == Some(Mistake::RemovesNothing) => Ok(()),
             Some(_) => {
                 runs.remove(run_id);
@@ -300,7 +271,7 @@ async fn broken_promises_are_found() {
     for (mistake, name) in [
         (
             Mistake::RecordsNothing,
-            "a_loop_continues_after_a_crash_at_each_call",
+            "runs_continue_after_a_crash_at_each_call",
         ),
         (Mistake::OverwritesRuns, "a_run_is_started_once"),
         (Mistake::LosesAnswers, "an_early_answer_is_kept"),

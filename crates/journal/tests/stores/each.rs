@@ -4,7 +4,6 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use cogwork_journal::Store;
-use cogwork_journal::conformance::Ability;
 
 /// A store, as tests see it.
 pub(crate) trait Tested: Deref<Target = Store> + Clone + Send + Sync + 'static {
@@ -13,13 +12,8 @@ pub(crate) trait Tested: Deref<Target = Store> + Clone + Send + Sync + 'static {
     /// Where the run `a` is, where a line of it is, and its lock, as messages name them.
     const PLACES: [(&str, &str); 3];
 
-    const LACKS: &[Ability];
-
     /// A store in a folder of its own.
     fn within(folder: &Path) -> Self;
-
-    /// Lets a lease expire, without its holder noticing.
-    fn expire_lease(&self, _run_id: &str) {}
 
     /// Makes the runs of a process that was killed available to the next one.
     fn after_a_kill(&self) {}
@@ -71,8 +65,6 @@ impl Tested for FileStore {
         ("runs/a.jsonl", "STORE"),
         ("runs/a.lock", "LOCK"),
     ];
-    // The lock on a file lasts as long as its process.
-    const LACKS: &[Ability] = &[Ability::Fences];
 
     fn within(folder: &Path) -> Self {
         Self::new(folder)
@@ -122,7 +114,6 @@ impl Tested for SqliteStore {
         ("runs/runs.db, run `a`, line", "STORE, line"),
         ("runs/runs.db", "STORE"),
     ];
-    const LACKS: &[Ability] = &[Ability::Fences];
 
     fn within(folder: &Path) -> Self {
         Self::new(folder.join("runs.db"))

@@ -4,10 +4,12 @@ use cogwork_flow::{Action, Flow, from_fn};
 
 use crate::each::{FileStore, Tested, for_each_store};
 use crate::work::{Calls, Work, changed, counted, flow, greeting, undisturbed};
+use cogwork_journal::StoreErrorKind;
 
 for_each_store! {
     a_run_that_is_not_there_is_no_run,
     a_changed_flow_is_refused_or_accepted_and_then_on_record,
+    a_longer_flow_continues_after_the_end,
     an_input_that_is_none_of_the_type_asked_for_is_said,
 }
 
@@ -17,22 +19,16 @@ async fn a_run_that_is_not_there_is_no_run<S: Tested>() {
     let flow = flow(&counted(&Calls::default()));
     let error = store.resume("a", &flow).await.unwrap_err();
 
-    assert!(error.is_missing());
+    assert_eq!(error.kind(), StoreErrorKind::Missing);
     insta::assert_snapshot!(S::told(error, &folder.path().join("runs")), @"there is no run `a`: it would be in STORE");
-    assert!(
-        store
-            .resume_changed("a", &flow)
-            .await
-            .unwrap_err()
-            .is_missing()
+    assert_eq!(
+        store.resume_changed("a", &flow).await.unwrap_err().kind(),
+        StoreErrorKind::Missing
     );
 
-    assert!(
-        store
-            .deliver("a", "name", &1)
-            .await
-            .unwrap_err()
-            .is_missing()
+    assert_eq!(
+        store.deliver("a", "name", &1).await.unwrap_err().kind(),
+        StoreErrorKind::Missing
     );
 
     assert!(!folder.path().join("runs").exists());
@@ -54,12 +50,15 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
     let before = store.lines("a");
 
     let error = store.resume("a", &new).await.unwrap_err();
-    assert!(error.is_another_flow());
+    assert_eq!(error.kind(), StoreErrorKind::AnotherFlow);
     insta::assert_snapshot!(S::told(error, folder.path()), @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, use `resume_changed`, or `Fork::with_changed_flow` for a fork");
     assert_eq!(store.lines("a"), before);
 
     drop(store.resume_changed("a", &new).await.unwrap());
-    assert!(store.resume("a", &old).await.unwrap_err().is_another_flow());
+    assert_eq!(
+        store.resume("a", &old).await.unwrap_err().kind(),
+        StoreErrorKind::AnotherFlow
+    );
     let journal = store.resume("a", &new).await.unwrap();
     let mut work: Work = journal.state().unwrap();
 
@@ -77,8 +76,45 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
     );
 
     let error = store.resume_changed("a", &greeting()).await.unwrap_err();
-    assert!(error.is_another_flow());
+    assert_eq!(error.kind(), StoreErrorKind::AnotherFlow);
     insta::assert_snapshot!(S::told(error, folder.path()), @"STORE, line 1: the run `a` belongs to the flow `work`, not to `greeting`");
+}
+
+async fn a_longer_flow_continues_after_the_end<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let adds = || from_fn(|n: &mut u32| *n += 1);
+    let short = Flow::builder("adds").node("one", adds()).chain(["one"]);
+    let short = short.build().unwrap();
+    let longer = Flow::builder("adds")
+        .node("one", adds())
+        .node("two", adds())
+        .chain(["one", "two"])
+        .build()
+        .unwrap();
+
+    let journal = store.start("a", &short, &0).await.unwrap();
+    short
+        .begin()
+        .with_journal(journal)
+        .finish(&mut 0)
+        .await
+        .unwrap();
+
+    for is_changed in [true, false] {
+        let journal = match is_changed {
+            true => store.resume_changed("a", &longer).await.unwrap(),
+            false => store.resume("a", &longer).await.unwrap(),
+        };
+        let mut n = journal.state().unwrap();
+        longer
+            .begin()
+            .with_journal(journal)
+            .finish(&mut n)
+            .await
+            .unwrap();
+        assert_eq!(n, 2);
+    }
 }
 
 async fn an_input_that_is_none_of_the_type_asked_for_is_said<S: Tested>() {
@@ -88,15 +124,15 @@ async fn an_input_that_is_none_of_the_type_asked_for_is_said<S: Tested>() {
     let journal = store.start("a", &flow, &"text").await.unwrap();
     let error = journal.state::<Work>().unwrap_err();
 
-    assert!(error.is_value());
+    assert_eq!(error.kind(), StoreErrorKind::Value);
     insta::assert_snapshot!(S::told(error, folder.path()), @r#"STORE: the input of the run `a` cannot be read: invalid type: string "text", expected struct Work at line 1 column 6"#);
     let unwritable = std::collections::HashMap::from([((1, 2), 3)]);
     let error = store.start("b", &flow, &unwritable).await.unwrap_err();
 
-    assert!(error.is_value());
+    assert_eq!(error.kind(), StoreErrorKind::Value);
     insta::assert_snapshot!(error, @"the input of the run `b` cannot be written as JSON: key must be a string");
     let error = store.deliver("a", "name", &unwritable).await.unwrap_err();
-    assert!(error.is_value());
+    assert_eq!(error.kind(), StoreErrorKind::Value);
     insta::assert_snapshot!(error, @"the answer to `name` cannot be written as JSON: key must be a string");
 }
 

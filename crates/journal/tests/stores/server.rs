@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Once;
 
 use cogwork_journal::PostgresStore;
-use cogwork_journal::conformance::Ability;
 use tokio_postgres::{Client, NoTls};
 
 use crate::each::Tested;
@@ -66,19 +65,10 @@ pub(crate) fn execute<T: Send>(work: impl AsyncFnOnce(Client) -> T + Send) -> T 
 impl Tested for PostgresStore {
     const NAME: &str = "postgres";
     const PLACES: [(&str, &str); 3] = [("", ""); 3];
-    const LACKS: &[Ability] = &[];
 
     fn within(folder: &Path) -> Self {
         let store = Self::new(&url().unwrap()).unwrap();
         store.with_schema(schema(folder)).with_max_connections(3)
-    }
-
-    fn expire_lease(&self, run_id: &str) {
-        let expired = "wake = clock_timestamp() - interval '1 s'";
-        tamper(
-            self,
-            &format!("UPDATE runs SET {expired} WHERE id = '{run_id}'"),
-        );
     }
 
     /// As if the time of its lease had passed.

@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cogwork_flow::{BoxError, Flow};
-use cogwork_journal::conformance::{
-    Ability, Attempt, Refusal, RefusalKind, State, Stopped, TestedEngine, check_engine,
-};
+use cogwork_journal::conformance::{Attempt, State, Stopped, TestedEngine, check_engine};
+use cogwork_journal::{StoreError, StoreErrorKind};
 use cogwork_restate::{Client, ClientError, RunProgress, Workflow};
 use serde_json::value::RawValue;
 
@@ -101,13 +100,13 @@ impl Drop for Process<'_> {
     }
 }
 
-fn refused(error: ClientError) -> Refusal {
+fn refused(error: ClientError) -> StoreError {
     let kind = match &error {
-        ClientError::Refused { status: 404, .. } => RefusalKind::UnknownEvent,
-        ClientError::Refused { status: 410, .. } => RefusalKind::Ended,
-        _ => RefusalKind::Other,
+        ClientError::Refused { status: 404, .. } => StoreErrorKind::UnknownEvent,
+        ClientError::Refused { status: 410, .. } => StoreErrorKind::Ended,
+        _ => StoreErrorKind::Other,
     };
-    Refusal::new(kind, error)
+    StoreError::new(kind, error)
 }
 
 impl OnRestate {
@@ -120,7 +119,7 @@ impl OnRestate {
         Some(run.client.clone())
     }
 
-    async fn start(&self, attempt: &Attempt) -> Result<(), Refusal> {
+    async fn start(&self, attempt: &Attempt) -> Result<(), StoreError> {
         let name = unique("Case");
         let mut run = Served {
             client: self.server.client(&name),
@@ -143,7 +142,7 @@ impl OnRestate {
         Ok(())
     }
 
-    async fn until_stopped(&self, run_id: &str, client: &Client) -> Result<Stopped, Refusal> {
+    async fn until_stopped(&self, run_id: &str, client: &Client) -> Result<Stopped, StoreError> {
         let mut last = RunProgress::default();
         let mut since = Instant::now();
 
@@ -172,7 +171,7 @@ impl OnRestate {
     }
 
     /// Returns an error if Restate couldn't continue the run, because its flow has changed.
-    async fn check_flow(&self, run_id: &str) -> Result<(), Refusal> {
+    async fn check_flow(&self, run_id: &str) -> Result<(), StoreError> {
         let name = {
             let runs = self.runs.lock().unwrap();
             let run = &runs[run_id];
@@ -189,7 +188,7 @@ impl OnRestate {
         let failure = rows.first().and_then(|row| row["last_failure"].as_str());
         match failure {
             Some(failure) if failure.contains("different flow") => {
-                Err(Refusal::new(RefusalKind::AnotherFlow, failure))
+                Err(StoreError::new(StoreErrorKind::AnotherFlow, failure))
             }
             _ => Ok(()),
         }
@@ -208,12 +207,12 @@ fn end(attached: Result<State, ClientError>, steps: u64) -> Stopped {
 
 #[async_trait]
 impl TestedEngine for OnRestate {
-    fn lacks(&self) -> &[Ability] {
+    fn can_drop_anywhere(&self) -> bool {
         // The run isn't a future of this process.
-        &[Ability::DropAnywhere]
+        false
     }
 
-    async fn proceed(&self, attempt: Attempt) -> Result<Stopped, Refusal> {
+    async fn proceed(&self, attempt: Attempt) -> Result<Stopped, StoreError> {
         let run_id = &attempt.run_id;
         let mut process = Process {
             engine: self,
@@ -233,18 +232,18 @@ impl TestedEngine for OnRestate {
         stopped
     }
 
-    async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), Refusal> {
-        let missing = || Refusal::new(RefusalKind::Missing, "there is no such run");
+    async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), StoreError> {
+        let missing = || StoreError::new(StoreErrorKind::Missing, "there is no such run");
         let client = self.serve(run_id, None).ok_or_else(missing)?;
         let answer = RawValue::from_string(answer.to_owned()).unwrap();
         let delivered = client.deliver(run_id, event, &answer).await;
         delivered.map_err(refused)
     }
 
-    async fn cancel(&self, run_id: &str) -> Result<(), BoxError> {
+    async fn cancel(&self, run_id: &str) -> Result<bool, BoxError> {
         let client = self.serve(run_id, None).ok_or("there is no such run")?;
         match client.cancel(run_id).await? {
-            true => Ok(()),
+            true => Ok(true),
             false => Err("the run has ended".into()),
         }
     }
