@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use cogwork_flow::CancellationToken;
 use cogwork_text::Name;
 use tokio::time::{Instant, sleep};
 use tokio_postgres::Row;
@@ -13,11 +14,10 @@ use super::database::{Database, Sql, reconnects};
 use super::lease::{Lease, Stopped};
 use super::statements::{APPEND, EVENTS, TAKE};
 use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine};
-use crate::error::Kind;
 use crate::lock::PATIENCE;
 use crate::record::Reader;
 use crate::rows::{RunRow, count, event_line, fork_column, time};
-use crate::{EventLine, RunQuery, RunSummary, StoreError};
+use crate::{EventLine, RunQuery, RunSummary, StoreError, StoreErrorKind};
 
 /// The delay between two attempts to take a run on which somebody works.
 const BETWEEN: Duration = Duration::from_millis(25);
@@ -40,24 +40,41 @@ impl Postgres {
         self.0.query_one("cannot be read", TAKE, &values).await
     }
 
-    /// Waits before the next attempt to use a run on which somebody works. The time until this is an
-    /// error begins when the run is first found to be in use, because a connection may take longer.
-    async fn wait_for(
-        &self,
-        run_id: &str,
-        found: &Row,
-        give_up: &mut Option<Instant>,
-    ) -> Result<(), StoreError> {
-        let now = Instant::now();
-        let holder: Option<String> = found.get("holder");
-        if let Some(holder) = holder
-            && now >= *give_up.get_or_insert(now + PATIENCE)
-        {
-            return Err(in_use(&self.place(), run_id, &holder, found.get("seconds")));
-        }
+    /// Takes a run, or prepares to start it. Returns `None` if it doesn't exist and must.
+    async fn hold(&self, run_id: &str, expected: Expected) -> Result<Option<HeldRun>, StoreError> {
+        let mut give_up = None;
+        loop {
+            let found = self.find(run_id, expected != Expected::New).await?;
+            let is_missing = found.get::<_, Option<i64>>("found").is_none();
+            if is_missing && expected == Expected::Existing {
+                return Ok(None);
+            }
+            if is_missing {
+                let now = found.get("now");
+                return Ok(Some(HeldRun {
+                    now,
+                    ..HeldRun::new(&self.0, run_id)
+                }));
+            }
+            if expected == Expected::New {
+                return Err(StoreError::already_there(run_id, &self.place()));
+            }
+            if found.get::<_, Option<i64>>("key").is_some() {
+                let interrupt = CancellationToken::new();
+                return Ok(Some(HeldRun::taken(&self.0, &found, interrupt)));
+            }
 
-        sleep(BETWEEN).await;
-        Ok(())
+            // The time until this is an error begins when the run is first found to be in use, because a
+            // connection may take longer.
+            let now = Instant::now();
+            let holder: Option<String> = found.get("holder");
+            if let Some(holder) = holder
+                && now >= *give_up.get_or_insert(now + PATIENCE)
+            {
+                return Err(in_use(&self.place(), run_id, &holder, found.get("seconds")));
+            }
+            sleep(BETWEEN).await;
+        }
     }
 
     /// Returns whether somebody works on a run, which can use an answer to this event.
@@ -98,7 +115,7 @@ pub(super) fn in_use(place: &str, run_id: &str, worker: &str, left: Option<f64>)
         "the run `{run_id}` is in use by `{worker}`, with a lease in {place} that ends in {left:.1?} \
          unless it is renewed: it can be resumed after that has stopped"
     );
-    StoreError::new(Kind::Locked, text)
+    StoreError::new(StoreErrorKind::InUse, text)
 }
 
 #[async_trait]
@@ -112,29 +129,9 @@ impl Backend for Postgres {
     }
 
     async fn take(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError> {
-        let mut give_up = None;
-        loop {
-            let found = self.find(run_id, expected != Expected::New).await?;
-            let is_missing = found.get::<_, Option<i64>>("found").is_none();
-            if is_missing && expected == Expected::Existing {
-                return Ok(None);
-            }
-            if is_missing {
-                return Ok(Some(Taken {
-                    held: Box::new(HeldRun::new(&self.0, run_id)),
-                    lines: Vec::new(),
-                    offered: Vec::new(),
-                    now: time(found.get("now")),
-                }));
-            }
-            if expected == Expected::New {
-                return Err(StoreError::already_there(run_id, &self.place()));
-            }
-
-            if found.get::<_, Option<i64>>("key").is_some() {
-                return HeldRun::taken(&self.0, &found).with_lines().await.map(Some);
-            }
-            self.wait_for(run_id, &found, &mut give_up).await?;
+        match self.hold(run_id, expected).await? {
+            Some(run) => run.with_lines().await.map(Some),
+            None => Ok(None),
         }
     }
 
@@ -169,21 +166,15 @@ impl Backend for Postgres {
     }
 
     async fn remove(&self, run_id: &str) -> Result<bool, StoreError> {
-        let mut give_up = None;
-        loop {
-            let sql = "DELETE FROM @.runs
-                WHERE id = $1 AND (worker IS NULL OR wake <= clock_timestamp()) RETURNING key";
-            let removed = self.0.query("cannot be removed", sql, &[&run_id]).await?;
-            if !removed.is_empty() {
-                return Ok(true);
-            }
+        let held = self.hold(run_id, Expected::Existing).await?;
+        let Some(lease) = held.as_ref().and_then(|run| run.lease.as_ref()) else {
+            return Ok(false);
+        };
 
-            let found = self.find(run_id, false).await?;
-            if found.get::<_, Option<i64>>("found").is_none() {
-                return Ok(false);
-            }
-            self.wait_for(run_id, &found, &mut give_up).await?;
-        }
+        let sql = "DELETE FROM @.runs WHERE key = $1 AND fence = $2 RETURNING key";
+        let what = "cannot be removed";
+        let removed = self.0.query(what, sql, &[&lease.key, &lease.fence]).await?;
+        Ok(!removed.is_empty())
     }
 
     async fn is_in_use(&self, run_id: &str) -> Result<Option<bool>, StoreError> {
@@ -300,10 +291,11 @@ impl HeldRun {
     }
 
     /// Returns a run that was taken, and keeps its lease.
-    pub(super) fn taken(database: &Arc<Database>, row: &Row) -> Self {
+    pub(super) fn taken(database: &Arc<Database>, row: &Row, interrupt: CancellationToken) -> Self {
         let answers: i64 = row.get("answers");
+        let lease = Lease::keep(database, row.get("key"), row.get("fence"), interrupt);
         Self {
-            lease: Some(Lease::keep(database, row.get("key"), row.get("fence"))),
+            lease: Some(lease),
             version: row.get("version"),
             has_failures: row.get("has_failures"),
             has_answers: answers > 0,
@@ -312,7 +304,7 @@ impl HeldRun {
         }
     }
 
-    /// Reads the lines of a run that was taken, and the answers that were offered.
+    /// Reads the lines of a run that was taken, and the answers that were offered. A new run has none.
     pub(super) async fn with_lines(mut self) -> Result<Taken, StoreError> {
         let read = self.read().await;
         if let Err(error) = &read {
@@ -329,11 +321,14 @@ impl HeldRun {
     }
 
     async fn read(&mut self) -> Result<(Vec<TextLine>, Vec<TextLine>), StoreError> {
+        let Some(lease) = &self.lease else {
+            return Ok((Vec::new(), Vec::new()));
+        };
         let lines = self.database.lines(&self.run_id, &(1..u64::MAX)).await?;
         let lines = lines.unwrap_or_default();
-        let Some(lease) = self.lease.as_ref().filter(|_| self.has_answers) else {
+        if !self.has_answers {
             return Ok((lines, Vec::new()));
-        };
+        }
 
         let sql = "SELECT number, line FROM @.answers WHERE run = $1 ORDER BY number";
         let rows = self
@@ -354,9 +349,9 @@ impl HeldRun {
             return Err(StoreError::missing(&self.run_id, &database.place()));
         };
 
-        let sql = "SELECT @.start_run($1, $2, $3, $4, $5, $6, $7, $8, $9::text::json)";
+        let sql = "SELECT @.start_run($1, $2, $3, $4, $5, $6, $7, $8::text::json)";
         let worker = (!self.is_queued).then_some(&database.settings.worker);
-        let values: [Sql<'_>; 9] = [
+        let values: [Sql<'_>; 8] = [
             &self.run_id,
             &header.flow,
             &header.graph.digest().cast_signed(),
@@ -364,7 +359,6 @@ impl HeldRun {
             &fork_column(header),
             &worker,
             &database.lease_seconds(),
-            &database.channel(),
             &json(edit),
         ];
         let started = database
@@ -375,7 +369,7 @@ impl HeldRun {
         let key = key.ok_or_else(exists)?;
 
         if !self.is_queued {
-            self.lease = Some(Lease::keep(database, key, 1));
+            self.lease = Some(Lease::keep(database, key, 1, CancellationToken::new()));
         }
         Ok(())
     }
@@ -439,12 +433,12 @@ impl Held for HeldRun {
         loop {
             let error = match self.attempt(lease, &edit).await {
                 Ok(true) => break,
-                Ok(false) => return Err(gone(&self.database.place(), &self.run_id)),
+                Ok(false) => return Err(StoreError::gone(&self.run_id, &self.database.place())),
                 Err(error) => error,
             };
 
             let delay = delays.next().unwrap_or_default();
-            if !error.is_unavailable() || Instant::now() + delay > give_up {
+            if error.kind() != StoreErrorKind::Unavailable || Instant::now() + delay > give_up {
                 return Err(error);
             }
             sleep(delay).await;
@@ -466,9 +460,9 @@ impl Held for HeldRun {
 
     /// If the run isn't the wanted one, that is the fault of whoever opens it.
     fn refused(&mut self, error: &StoreError) {
-        let stopped = if error.is_damaged() {
+        let stopped = if error.kind() == StoreErrorKind::Damaged {
             Stopped::Failed(error.to_string())
-        } else if error.is_unavailable() {
+        } else if error.kind() == StoreErrorKind::Unavailable {
             Stopped::Interrupted(error.to_string())
         } else {
             return;
@@ -478,13 +472,4 @@ impl Held for HeldRun {
             lease.watch.set_stopped(stopped);
         }
     }
-}
-
-/// Returns the error for a run that was removed or written by somebody else.
-fn gone(place: &str, run_id: &str) -> StoreError {
-    let run_id = Name(run_id);
-    let text = format_args!(
-        "{place}: the run `{run_id}` was removed, or written by somebody else, while it was at work"
-    );
-    StoreError::new(Kind::Gone, text)
 }

@@ -2,32 +2,25 @@
 
 use std::error::Error as _;
 use std::fmt;
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use cogwork_text::{Backoff, Name};
 use deadpool_postgres::{
-    Connect, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
+    Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
 };
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Notify, OnceCell};
-use tokio::task::JoinHandle;
+use tokio::sync::OnceCell;
 use tokio_postgres::config::Host;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row};
+use tokio_postgres::{Client, Config, NoTls, Row};
 
-use crate::StoreError;
-use crate::error::Kind;
+use crate::{StoreError, StoreErrorKind};
 
 /// The tables and functions. `@.` is replaced with the name of the schema and a dot.
 const TABLES: &str = include_str!("tables.sql");
 
 /// The version of the tables, which is in the comment of the table of runs.
-const VERSION: &str = "cogwork 1";
+const VERSION: &str = "cogwork 2";
 
 /// The longest delay between attempts to reach a server that is gone.
 const LONGEST_RECONNECT: Duration = Duration::from_secs(1);
@@ -96,15 +89,6 @@ impl Database {
         text.replace("@.", &format!("{}.", self.quoted_schema()))
     }
 
-    fn hash(&self) -> u32 {
-        crc32fast::hash(self.settings.schema.as_bytes())
-    }
-
-    /// Returns the name of the channel for notifications.
-    pub(super) fn channel(&self) -> String {
-        format!("cogwork_{:08x}", self.hash())
-    }
-
     pub(super) fn lease_seconds(&self) -> f64 {
         self.settings.lease.as_secs_f64()
     }
@@ -131,7 +115,9 @@ impl Database {
         };
 
         let done = self.timed(what, done).await;
-        if done.as_ref().is_err_and(StoreError::is_unavailable) {
+        if let Err(error) = &done
+            && error.kind() == StoreErrorKind::Unavailable
+        {
             // The connection must not be used again.
             drop(Object::take(client));
         }
@@ -148,7 +134,7 @@ impl Database {
         let rows = self.query(what, sql, values).await?;
         rows.into_iter().next().ok_or_else(|| {
             let text = format_args!("{}: {what}: the server returned nothing", self.place());
-            StoreError::new(Kind::Other, text)
+            StoreError::new(StoreErrorKind::Other, text)
         })
     }
 
@@ -159,15 +145,12 @@ impl Database {
         }
 
         let settings = &self.settings;
-        let recycling = ManagerConfig {
-            recycling_method: RecyclingMethod::Fast,
-        };
-        let (config, encryption) = (settings.config.clone(), settings.encryption.clone());
-        let pool = Pool::builder(Manager::from_connect(config, encryption, recycling))
+        let manager = settings.encryption.manager(settings.config.clone());
+        let pool = Pool::builder(manager)
             .max_size(settings.max_connections)
             .runtime(Runtime::Tokio1)
             .build();
-        let pool = pool.map_err(|error| StoreError::caused(Kind::Other, place, error))?;
+        let pool = pool.map_err(|error| StoreError::caused(StoreErrorKind::Other, place, error))?;
 
         let what = "cannot be opened";
         let mut client = self.timed(what, async { Ok(pool.get().await?) }).await?;
@@ -178,7 +161,7 @@ impl Database {
                 let text = format_args!(
                     "{place}: the tables have version `{version}`; expected version `{VERSION}`"
                 );
-                Err(StoreError::new(Kind::Damaged, text))
+                Err(StoreError::new(StoreErrorKind::Damaged, text))
             }
         }
     }
@@ -196,10 +179,8 @@ impl Database {
         }
 
         let transaction = client.transaction().await?;
-        let lock = "SELECT pg_advisory_xact_lock($1)";
-        transaction
-            .execute(lock, &[&i64::from(self.hash())])
-            .await?;
+        let lock = "SELECT pg_advisory_xact_lock(hashtext($1))";
+        transaction.execute(lock, &[schema]).await?;
         if let Some(row) = transaction.query_opt(find, &[schema]).await? {
             return Ok(row.get(0));
         }
@@ -211,35 +192,6 @@ impl Database {
         transaction.batch_execute(&self.sql(&create)).await?;
         transaction.commit().await?;
         Ok(VERSION.to_owned())
-    }
-
-    /// Notifies `woken` whenever a run becomes ready, until this is dropped. While the connection is
-    /// gone, the polls of the worker have to do.
-    pub(super) async fn listen(self: Arc<Self>, woken: Arc<Notify>) {
-        let mut delays = reconnects();
-        loop {
-            // The connection is closed when the client is dropped.
-            if let Ok((_client, connection)) = self.open_listener(&woken).await {
-                delays = reconnects();
-
-                // Something may have become ready before. How the connection ends is of no interest.
-                woken.notify_one();
-                let _ = connection.await;
-            }
-            tokio::time::sleep(delays.next().unwrap_or_default()).await;
-        }
-    }
-
-    async fn open_listener(&self, woken: &Arc<Notify>) -> Result<Opened, StoreError> {
-        let listen = format!("LISTEN {}", self.channel());
-        let opening = async {
-            let settings = &self.settings;
-            let woken = Some(Arc::clone(woken));
-            let opened = settings.encryption.open(&settings.config, woken).await?;
-            opened.0.batch_execute(&listen).await?;
-            Ok(opened)
-        };
-        self.timed("cannot be opened", opening).await
     }
 
     /// Limits the time that a statement takes, or opening a connection: there has to be time for another
@@ -254,7 +206,7 @@ impl Database {
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(failure)) => failure,
             Err(_) => Failure {
-                kind: Kind::Unavailable,
+                kind: StoreErrorKind::Unavailable,
                 text: format!("the server did not respond within {limit:?}"),
             },
         };
@@ -278,15 +230,15 @@ impl fmt::Debug for Database {
 
 /// Why a statement failed, without its place.
 struct Failure {
-    kind: Kind,
+    kind: StoreErrorKind,
     text: String,
 }
 
 impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
         let kind = match is_passing(&error) {
-            true => Kind::Unavailable,
-            false => Kind::Other,
+            true => StoreErrorKind::Unavailable,
+            false => StoreErrorKind::Other,
         };
         let text = shown(&error);
         Self { kind, text }
@@ -298,7 +250,7 @@ impl From<PoolError> for Failure {
         match error {
             PoolError::Backend(error) => error.into(),
             error => Self {
-                kind: Kind::Unavailable,
+                kind: StoreErrorKind::Unavailable,
                 text: error.to_string(),
             },
         }
@@ -314,17 +266,11 @@ fn is_passing(error: &tokio_postgres::Error) -> bool {
         return error.is_closed() || source.is_some_and(|source| source.is::<std::io::Error>());
     };
 
-    state.code().starts_with("08")
-        || [
-            SqlState::ADMIN_SHUTDOWN,
-            SqlState::CRASH_SHUTDOWN,
-            SqlState::CANNOT_CONNECT_NOW,
-            SqlState::TOO_MANY_CONNECTIONS,
-            SqlState::T_R_SERIALIZATION_FAILURE,
-            SqlState::T_R_DEADLOCK_DETECTED,
-            SqlState::LOCK_NOT_AVAILABLE,
-        ]
-        .contains(state)
+    // Connections, servers that stop or start, too many connections, and transactions to repeat.
+    let code = state.code();
+    code.starts_with("08")
+        || code.starts_with("40")
+        || matches!(code, "53300" | "55P03" | "57P01" | "57P02" | "57P03")
 }
 
 /// Returns the message of the server, which the error itself leaves to its source.
@@ -348,58 +294,16 @@ pub(super) enum Encryption {
     Rustls(tokio_postgres_rustls::MakeRustlsConnect),
 }
 
-/// An open connection, and the task that drives it.
-type Opened = (Client, JoinHandle<()>);
-
 impl Encryption {
-    /// Opens a connection. `notified` is notified with each notification that arrives.
-    async fn open(
-        &self,
-        config: &Config,
-        notified: Option<Arc<Notify>>,
-    ) -> Result<Opened, tokio_postgres::Error> {
+    /// Returns what opens connections.
+    fn manager(&self, config: Config) -> Manager {
+        let recycling = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
         match self {
-            Self::None => {
-                let (client, connection) = config.connect(NoTls).await?;
-                Ok((client, tokio::spawn(drive(connection, notified))))
-            }
+            Self::None => Manager::from_config(config, NoTls, recycling),
             #[cfg(feature = "postgres-tls")]
-            Self::Rustls(tls) => {
-                let (client, connection) = config.connect(tls.clone()).await?;
-                Ok((client, tokio::spawn(drive(connection, notified))))
-            }
+            Self::Rustls(tls) => Manager::from_config(config, tls.clone(), recycling),
         }
-    }
-}
-
-/// Drives a connection until it is closed. Statements report how it ended.
-async fn drive<S, T>(mut connection: Connection<S, T>, notified: Option<Arc<Notify>>)
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-    T: AsyncRead + AsyncWrite + Unpin,
-{
-    poll_fn(|context| {
-        loop {
-            match connection.poll_message(context) {
-                Poll::Ready(Some(Ok(AsyncMessage::Notification(_)))) => {
-                    if let Some(notified) = &notified {
-                        notified.notify_one();
-                    }
-                }
-                Poll::Ready(Some(Ok(_))) => {}
-                Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(()),
-                Poll::Pending => return Poll::Pending,
-            }
-        }
-    })
-    .await;
-}
-
-type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-impl Connect for Encryption {
-    fn connect(&self, config: &Config) -> BoxFuture<'_, Result<Opened, tokio_postgres::Error>> {
-        let config = config.clone();
-        Box::pin(async move { self.open(&config, None).await })
     }
 }

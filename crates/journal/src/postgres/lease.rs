@@ -7,8 +7,8 @@ use tokio::time::{Instant, sleep};
 
 use super::database::{Database, Sql, reconnects};
 use super::statements::RENEW;
-use crate::StoreError;
 use crate::backend::guard;
+use crate::{StoreError, StoreErrorKind};
 
 /// The right to write a run. A task renews it, and gives it back once this is dropped.
 pub(super) struct Lease {
@@ -22,8 +22,9 @@ pub(super) struct Lease {
 /// Watches a lease that somebody else holds, and sets what it is given back with.
 #[derive(Clone, Default)]
 pub(super) struct LeaseWatch {
-    /// Cancelled once a renewal found that the run was given to somebody else.
-    pub(super) lost: CancellationToken,
+    /// Cancelled to interrupt the run: once a renewal found that it was given to somebody else, or when
+    /// the worker shuts down.
+    pub(super) interrupt: CancellationToken,
     /// Cancelled once the lease was given back, or has expired.
     pub(super) given_back: CancellationToken,
     dropped: CancellationToken,
@@ -52,8 +53,16 @@ impl LeaseWatch {
 
 impl Lease {
     /// Keeps a lease that was taken.
-    pub(super) fn keep(database: &Arc<Database>, key: i64, fence: i64) -> Self {
-        let watch = LeaseWatch::default();
+    pub(super) fn keep(
+        database: &Arc<Database>,
+        key: i64,
+        fence: i64,
+        interrupt: CancellationToken,
+    ) -> Self {
+        let watch = LeaseWatch {
+            interrupt,
+            ..LeaseWatch::default()
+        };
         let keeping = keep(Arc::clone(database), key, fence, watch.clone());
         tokio::spawn(keeping);
         Self { key, fence, watch }
@@ -81,7 +90,7 @@ async fn keep(database: Arc<Database>, key: i64, fence: i64, watch: LeaseWatch) 
             .await;
         pause = match renewed {
             Ok(rows) if rows.is_empty() => {
-                watch.lost.cancel();
+                watch.interrupt.cancel();
                 break;
             }
             Ok(_) => lease / 3,
@@ -103,7 +112,7 @@ async fn give_back(database: &Database, key: i64, fence: i64, watch: &LeaseWatch
 
     while let Err(error) = release(database, key, fence, &stopped).await {
         let delay = delays.next().unwrap_or_default();
-        if !error.is_unavailable() || Instant::now() + delay > give_up {
+        if error.kind() != StoreErrorKind::Unavailable || Instant::now() + delay > give_up {
             break;
         }
         sleep(delay).await;
@@ -121,10 +130,10 @@ async fn release(
         Stopped::Failed(error) => Some(error),
         _ => None,
     };
-    let (delays, channel) = (database.retry_seconds(), database.channel());
+    let delays = database.retry_seconds();
 
-    let sql = "SELECT @.release($1, $2, $3, $4, $5, $6)";
-    let values: [Sql<'_>; 6] = [&key, &fence, &is_interrupted, &failure, &delays, &channel];
+    let sql = "SELECT @.release($1, $2, $3, $4, $5)";
+    let values: [Sql<'_>; 5] = [&key, &fence, &is_interrupted, &failure, &delays];
     let released = database.query("cannot be given back", sql, &values);
     released.await.map(drop)
 }

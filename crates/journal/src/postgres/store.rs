@@ -11,10 +11,9 @@ use tokio_postgres::config::SslMode;
 
 use super::backend::{HeldRun, Postgres, in_use, summary};
 use super::database::{Database, Encryption, Settings, shown};
-use crate::error::Kind;
 use crate::header::Header;
 use crate::write::Writer;
-use crate::{RunQuery, RunSummary, Store, StoreError};
+use crate::{RunQuery, RunSummary, Store, StoreError, StoreErrorKind};
 
 /// A [`Store`] in PostgreSQL, for programs on many machines, with its settings and its queue.
 ///
@@ -76,7 +75,7 @@ impl PostgresStore {
         let config: Config = url.parse().map_err(|error| {
             let problem = shown(&error);
             let text = format_args!("the connection string of PostgreSQL: {problem}");
-            StoreError::new(Kind::Other, text)
+            StoreError::new(StoreErrorKind::Other, text)
         })?;
 
         Ok(Self::over(Settings {
@@ -123,8 +122,7 @@ impl PostgresStore {
         &self.database.settings.schema
     }
 
-    /// Sets the maximum number of connections, of which each executes one statement at a time. A
-    /// [worker](crate::Worker) opens one more, for notifications.
+    /// Sets the maximum number of connections, of which each executes one statement at a time.
     ///
     /// # Default
     ///
@@ -159,8 +157,9 @@ impl PostgresStore {
     pub fn with_tls(self) -> Result<Self, StoreError> {
         use rustls_platform_verifier::BuilderVerifierExt;
 
-        let failed =
-            |error: rustls::Error| StoreError::caused(Kind::Other, "TLS cannot be set up", error);
+        let failed = |error: rustls::Error| {
+            StoreError::caused(StoreErrorKind::Other, "TLS cannot be set up", error)
+        };
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -215,8 +214,8 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// Returns an error if a run with this id [already exists](StoreError::is_already_there), if
-    /// the input cannot be [written as JSON](StoreError::is_value), or if the database cannot be
+    /// Returns an error if a run with this id [already exists](StoreErrorKind::AlreadyThere), if
+    /// the input cannot be [written as JSON](StoreErrorKind::Value), or if the database cannot be
     /// written.
     pub fn enqueue<S>(
         &self,
@@ -257,8 +256,8 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// Returns an error if there [is no such run](StoreError::is_missing) in the queue, if it is [in
-    /// use](StoreError::is_locked) or [has ended](StoreError::is_ended), or if the database cannot be
+    /// Returns an error if there [is no such run](StoreErrorKind::Missing) in the queue, if it is [in
+    /// use](StoreErrorKind::InUse) or [has ended](StoreErrorKind::Ended), or if the database cannot be
     /// written.
     pub async fn put_back(&self, run_id: &str) -> Result<(), StoreError> {
         let sql = "WITH found AS (
@@ -266,14 +265,11 @@ impl PostgresStore {
              ), put_back AS (
                  UPDATE @.runs SET failures = 0, failure = NULL, set_aside = false, ready = true, wake = NULL
                  WHERE key IN (SELECT key FROM found WHERE worker IS NULL AND status <> 'ended')
-                 RETURNING pg_notify($2, '')
+                 RETURNING key
              )
              SELECT status = 'ended', worker, (SELECT count(*) FROM put_back) FROM found";
-        let channel = self.database.channel();
-        let rows = self
-            .database
-            .query("cannot be written", sql, &[&run_id, &channel])
-            .await?;
+        let what = "cannot be written";
+        let rows = self.database.query(what, sql, &[&run_id]).await?;
 
         let place = self.database.place();
         let Some(row) = rows.first() else {

@@ -97,8 +97,7 @@ $$;
 
 -- Records a new run, and returns its key, or null if it exists. It is for workers if it has no worker.
 CREATE FUNCTION @.start_run(
-    _id text, _flow text, _shape bigint, _started bigint, _fork text, _worker text, _seconds float8, _channel text,
-    _edit json
+    _id text, _flow text, _shape bigint, _started bigint, _fork text, _worker text, _seconds float8, _edit json
 ) RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
         _key bigint;
@@ -113,9 +112,6 @@ CREATE FUNCTION @.start_run(
         END IF;
 
         PERFORM @.write_rows(_key, _edit);
-        IF _queued THEN
-            PERFORM pg_notify(_channel, '');
-        END IF;
         RETURN _key;
     END
 $$;
@@ -153,7 +149,7 @@ $$;
 
 -- Makes runs ready that are due, and sets those aside that failed or whose workers died too often. Returns how many
 -- seconds it takes until the next run is due. The delays are those in seconds after each failure but the last.
-CREATE FUNCTION @.wake_due(_delays float8[], _channel text) RETURNS float8 LANGUAGE plpgsql AS $$
+CREATE FUNCTION @.wake_due(_delays float8[]) RETURNS float8 LANGUAGE plpgsql AS $$
     BEGIN
         WITH due AS (
             SELECT key, worker IS NOT NULL AS died,
@@ -172,9 +168,6 @@ CREATE FUNCTION @.wake_due(_delays float8[], _channel text) RETURNS float8 LANGU
             ready = queued AND NOT is_set_aside,
             wake = NULL
             FROM due WHERE runs.key = due.key;
-        IF FOUND THEN
-            PERFORM pg_notify(_channel, '');
-        END IF;
 
         RETURN (SELECT extract(epoch FROM min(wake) - clock_timestamp()) FROM @.runs WHERE wake IS NOT NULL AND NOT ready);
     END
@@ -183,7 +176,7 @@ $$;
 -- Gives back a lease, and decides when the run is to continue: at once if it was interrupted or answered, when its
 -- first wait times out if it waits, and after a delay if it failed.
 CREATE FUNCTION @.release(
-    _key bigint, _fence bigint, _is_interrupted boolean, _failure text, _delays float8[], _channel text
+    _key bigint, _fence bigint, _is_interrupted boolean, _failure text, _delays float8[]
 ) RETURNS void LANGUAGE plpgsql AS $$
     DECLARE
         _run @.runs;
@@ -215,9 +208,6 @@ CREATE FUNCTION @.release(
             ready = _is_ready,
             wake = _continues
             WHERE key = _key;
-        IF _is_ready THEN
-            PERFORM pg_notify(_channel, '');
-        END IF;
     END
 $$;
 

@@ -10,7 +10,6 @@ use async_trait::async_trait;
 use cogwork_flow::draw::FlowGraph;
 use cogwork_flow::{CancellationToken, Flow, Proceeded, RunError};
 use serde::de::DeserializeOwned;
-use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_postgres::Row;
 
@@ -21,7 +20,7 @@ use super::statements::CLAIM;
 use super::store::PostgresStore;
 use crate::record::Wanted;
 use crate::rows::count;
-use crate::{RunJournal, StoreError};
+use crate::{RunJournal, StoreError, StoreErrorKind};
 
 /// Takes runs from the queue of a [`PostgresStore`] and executes them.
 ///
@@ -114,7 +113,7 @@ impl Worker {
             store,
             flows: BTreeMap::new(),
             concurrency: Self::DEFAULT_CONCURRENCY,
-            poll: Duration::from_secs(5),
+            poll: Duration::from_millis(500),
             grace: Duration::from_secs(10),
             report: Arc::new(|_| {}),
         }
@@ -142,11 +141,12 @@ impl Worker {
         self
     }
 
-    /// Sets how long the worker waits for a notification before it looks for runs anyway.
+    /// Sets how long the worker waits before it looks for runs again, if it has room for more. It
+    /// also looks when a run ends, and when one is due.
     ///
     /// # Default
     ///
-    /// 5 s.
+    /// 500 ms.
     #[must_use]
     pub fn with_poll_interval(mut self, interval: Duration) -> Self {
         self.poll = interval.max(Duration::from_millis(1));
@@ -180,9 +180,6 @@ impl Worker {
     /// that it executes for at most its [grace period](Worker::with_grace), and returns once they
     /// were given back.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        let database = Arc::clone(&self.store.database);
-        let woken = Arc::new(Notify::new());
-        let listening = tokio::spawn(database.listen(Arc::clone(&woken)));
         let grace = self.grace;
         let mut at_work = AtWork {
             worker: self,
@@ -191,8 +188,7 @@ impl Worker {
             delays: None,
         };
 
-        at_work.until(shutdown, &woken).await;
-        listening.abort();
+        at_work.until(shutdown).await;
 
         let ended = async { while at_work.runs.join_next().await.is_some() {} };
         if tokio::time::timeout(grace, ended).await.is_err() {
@@ -217,12 +213,12 @@ struct AtWork {
     runs: JoinSet<()>,
     /// Cancelled to interrupt all runs.
     stop: CancellationToken,
-    /// The delays before further attempts, if the database failed. Notifications don't shorten them.
+    /// The delays before further attempts, if the database failed. Runs that end don't shorten them.
     delays: Option<Delays>,
 }
 
 impl AtWork {
-    async fn until(&mut self, shutdown: impl Future<Output = ()>, woken: &Notify) {
+    async fn until(&mut self, shutdown: impl Future<Output = ()>) {
         let mut shutdown = std::pin::pin!(shutdown);
 
         loop {
@@ -238,7 +234,6 @@ impl AtWork {
             tokio::select! {
                 () = &mut shutdown => return,
                 () = tokio::time::sleep(pause) => {}
-                () = woken.notified(), if !is_slow => {}
                 Some(_) = self.runs.join_next(), if !is_slow => {}
             }
         }
@@ -268,9 +263,9 @@ impl AtWork {
     async fn claim(&self) -> Result<(Vec<Row>, Option<Duration>), StoreError> {
         let database = &self.worker.store.database;
         let what = "runs cannot be taken";
-        let (delays, channel) = (database.retry_seconds(), database.channel());
-        let sql = "SELECT @.wake_due($1, $2)";
-        let next = database.query_one(what, sql, &[&delays, &channel]).await?;
+        let sql = "SELECT @.wake_due($1)";
+        let delays = database.retry_seconds();
+        let next = database.query_one(what, sql, &[&delays]).await?;
         let seconds: Option<f64> = next.get(0);
         let due = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.001)).ok());
 
@@ -300,10 +295,9 @@ impl AtWork {
             store: self.worker.store.clone(),
             flow: Arc::clone(flow),
             run_id,
-            stop: self.stop.clone(),
             report: self.worker.report.clone(),
         };
-        let run = HeldRun::taken(&self.worker.store.database, row);
+        let run = HeldRun::taken(&self.worker.store.database, row, self.stop.child_token());
         self.runs.spawn(execution.run(run));
     }
 }
@@ -313,7 +307,6 @@ struct Execution {
     store: PostgresStore,
     flow: Arc<dyn RunFlow>,
     run_id: String,
-    stop: CancellationToken,
     report: Arc<Report>,
 }
 
@@ -345,20 +338,7 @@ impl Execution {
             Err(error) => return Stopped::by(&error),
         };
 
-        let stop = CancellationToken::new();
-        let interrupted = async {
-            tokio::select! {
-                () = self.stop.cancelled() => {}
-                () = lease.lost.cancelled() => {}
-            }
-            stop.cancel();
-            std::future::pending().await
-        };
-
-        tokio::select! {
-            stopped = self.flow.run(journal, stop.clone(), lease) => stopped,
-            stopped = interrupted => stopped,
-        }
+        self.flow.run(journal, lease).await
     }
 }
 
@@ -368,12 +348,7 @@ trait RunFlow: Send + Sync {
     fn graph(&self) -> FlowGraph;
 
     /// Executes a run. How it stopped is set before the journal is dropped.
-    async fn run(
-        &self,
-        journal: RunJournal,
-        stop: CancellationToken,
-        lease: &LeaseWatch,
-    ) -> Stopped;
+    async fn run(&self, journal: RunJournal, lease: &LeaseWatch) -> Stopped;
 }
 
 #[async_trait]
@@ -385,12 +360,7 @@ where
         self.graph()
     }
 
-    async fn run(
-        &self,
-        journal: RunJournal,
-        stop: CancellationToken,
-        lease: &LeaseWatch,
-    ) -> Stopped {
+    async fn run(&self, journal: RunJournal, lease: &LeaseWatch) -> Stopped {
         let mut state: S = match journal.state() {
             Ok(state) => state,
             Err(error) => {
@@ -401,11 +371,11 @@ where
 
         // The state is that of the record, whatever its digest is.
         let run = self.begin().with_journal_any_state(journal);
-        let mut run = run.with_cancellation(stop.clone());
+        let mut run = run.with_cancellation(lease.interrupt.clone());
         let stopped = match run.proceed(&mut state).await {
             Ok(Proceeded::Ended(_)) => Stopped::Ended,
             Ok(Proceeded::Paused(_)) => Stopped::Paused,
-            Err(error) if error.is_cancelled() && stop.is_cancelled() => {
+            Err(error) if error.is_cancelled() && lease.interrupt.is_cancelled() => {
                 Stopped::Interrupted(error.to_string())
             }
             Err(error) => Stopped::of(&error),
@@ -436,5 +406,8 @@ impl Stopped {
 }
 
 fn is_passing(error: &StoreError) -> bool {
-    error.is_unavailable() || error.is_gone()
+    matches!(
+        error.kind(),
+        StoreErrorKind::Unavailable | StoreErrorKind::Gone
+    )
 }

@@ -1,9 +1,10 @@
 //! PostgreSQL: leases, fences, and servers that fail.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use cogwork_flow::{Flow, Wait};
-use cogwork_journal::{PostgresStore, RunStatus, Worker};
+use cogwork_journal::{PostgresStore, RunStatus, StoreErrorKind, Worker};
 
 use crate::each::Tested;
 use crate::server::{connect, execute, tamper, with_server};
@@ -19,7 +20,7 @@ fn a_run_in_use_is_refused_with_the_name_of_its_worker() {
 
         let second = PostgresStore::within(folder.path());
         let error = second.resume("a", &flow).await.unwrap_err();
-        assert!(error.is_locked());
+        assert_eq!(error.kind(), StoreErrorKind::InUse);
         let worker = format!("in use by `process {}`", std::process::id());
         assert!(error.to_string().contains(&worker), "{error}");
 
@@ -31,34 +32,35 @@ fn a_run_in_use_is_refused_with_the_name_of_its_worker() {
 #[test]
 fn a_lease_that_expired_is_taken_over_and_its_first_holder_cannot_write() {
     with_server(async {
-        let folder = tempfile::tempdir().unwrap();
-        let store = PostgresStore::within(folder.path());
-        let calls = Calls::default();
-        let flow = flow(&counted(&calls));
-        let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
-        let mut work: Work = journal.state().unwrap();
-        let mut first = flow.begin().with_journal(journal);
-        first.step(&mut work).await.unwrap();
+        // Neither by appending a line, nor by replacing all of them with a snapshot.
+        for fold_every in [None, NonZeroU64::new(1)] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = PostgresStore::within(folder.path());
+            let flow = flow(&counted(&Calls::default()));
+            let journal = store.start("a", &flow, &Work::of(2)).await.unwrap();
+            let mut work: Work = journal.state().unwrap();
+            let mut first = flow.begin().with_journal(journal);
+            if let Some(steps) = fold_every {
+                first = first.with_fold_every(steps);
+            }
+            first.step(&mut work).await.unwrap();
 
-        // As if the first one had been suspended for longer than its lease.
-        tamper(
-            &store,
-            "UPDATE runs SET wake = clock_timestamp() - interval '1 s'",
-        );
-        let journal = PostgresStore::within(folder.path())
-            .resume("a", &flow)
-            .await;
-        let journal = journal.unwrap();
-        let before = store.lines("a");
+            // As if the first one had been suspended for longer than its lease.
+            let expired = "UPDATE runs SET wake = clock_timestamp() - interval '1 s'";
+            tamper(&store, expired);
+            let other = PostgresStore::within(folder.path());
+            let journal = other.resume("a", &flow).await.unwrap();
+            let before = store.lines("a");
 
-        let error = first.finish(&mut work).await.unwrap_err();
-        assert!(error.is_journal(), "{error}");
-        assert_eq!(store.lines("a"), before);
+            let error = first.finish(&mut work).await.unwrap_err();
+            assert!(error.is_journal(), "{error}");
+            assert_eq!(store.lines("a"), before);
 
-        let mut work: Work = journal.state().unwrap();
-        let mut second = flow.begin().with_journal(journal);
-        second.finish(&mut work).await.unwrap();
-        assert_eq!(work, undisturbed(2).await);
+            let mut work: Work = journal.state().unwrap();
+            let mut second = flow.begin().with_journal(journal);
+            second.finish(&mut work).await.unwrap();
+            assert_eq!(work, undisturbed(2).await);
+        }
     });
 }
 
@@ -82,7 +84,10 @@ fn a_lease_is_renewed_for_as_long_as_the_journal_exists() {
         }
 
         let second = PostgresStore::within(folder.path());
-        assert!(second.resume("a", &flow).await.unwrap_err().is_locked());
+        assert_eq!(
+            second.resume("a", &flow).await.unwrap_err().kind(),
+            StoreErrorKind::InUse
+        );
         drop(journal);
         second.resume("a", &flow).await.unwrap();
     });
@@ -99,7 +104,7 @@ fn an_answer_to_a_run_that_ended_and_is_in_use_is_refused() {
         run.finish(&mut Work::of(1)).await.unwrap();
 
         let error = store.deliver("a", "name", &1).await.unwrap_err();
-        assert!(error.is_ended(), "{error}");
+        assert_eq!(error.kind(), StoreErrorKind::Ended, "{error}");
     });
 }
 
@@ -114,7 +119,7 @@ fn an_answer_reaches_a_run_that_is_in_use() {
         let elsewhere = PostgresStore::within(folder.path());
         elsewhere.deliver("a", "name", &"Ada").await.unwrap();
         let error = elsewhere.deliver("a", "nome", &"Ada").await.unwrap_err();
-        assert!(error.is_unknown_event(), "{error}");
+        assert_eq!(error.kind(), StoreErrorKind::UnknownEvent, "{error}");
 
         drop(journal);
         let journal = store.resume("a", &flow).await.unwrap();
@@ -230,9 +235,9 @@ fn tables_of_a_different_version_are_refused() {
 
         let other = PostgresStore::within(folder.path());
         let error = other.runs().await.unwrap_err();
-        assert!(error.is_damaged());
+        assert_eq!(error.kind(), StoreErrorKind::Damaged);
         let error = PostgresStore::told(error, folder.path());
-        insta::assert_snapshot!(error, @"STORE: the tables have version `cogwork 99`; expected version `cogwork 1`");
+        insta::assert_snapshot!(error, @"STORE: the tables have version `cogwork 99`; expected version `cogwork 2`");
     });
 }
 
@@ -244,7 +249,7 @@ fn a_server_that_is_not_there_is_reported() {
     let store = PostgresStore::new(&url).unwrap();
 
     let error = runtime.block_on(store.runs()).unwrap_err();
-    assert!(error.is_unavailable(), "{error}");
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error}");
     assert!(PostgresStore::new("nonsense").is_err());
 }
 

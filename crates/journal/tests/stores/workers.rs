@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_flow::{Action, Backoff, Flow, from_phases};
-use cogwork_journal::{PostgresStore, QueuedRun, RunQuery, RunStatus, Worker, WorkerEvent};
+use cogwork_journal::{
+    PostgresStore, QueuedRun, RunQuery, RunStatus, StoreErrorKind, Worker, WorkerEvent,
+};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -44,9 +46,8 @@ fn store(folder: &tempfile::TempDir) -> PostgresStore {
     PostgresStore::within(folder.path()).with_retries(at_once())
 }
 
-/// A worker that looks for runs rarely, so that it depends on notifications.
 fn worker(store: &PostgresStore) -> Worker {
-    Worker::new(store.clone()).with_poll_interval(Duration::from_secs(60))
+    Worker::new(store.clone()).with_poll_interval(Duration::from_millis(20))
 }
 
 async fn enqueue(store: &PostgresStore, run_id: &str, flow: &Flow<Work>, rounds: usize) {
@@ -111,7 +112,7 @@ fn workers_share_runs_and_execute_each_once() {
 }
 
 #[test]
-fn a_worker_wakes_up_for_new_runs_and_for_answers() {
+fn a_worker_finds_new_runs_and_answered_ones() {
     with_server(async {
         let folder = tempfile::tempdir().unwrap();
         let store = store(&folder);
@@ -240,8 +241,14 @@ fn a_run_that_fails_is_tried_again_and_set_aside_and_can_be_put_back() {
         store.put_back("a").await.unwrap();
         until(&store, has_ended).await;
         assert_eq!(calls.load(Ordering::Relaxed), 5);
-        assert!(store.put_back("a").await.unwrap_err().is_ended());
-        assert!(store.put_back("b").await.unwrap_err().is_missing());
+        assert_eq!(
+            store.put_back("a").await.unwrap_err().kind(),
+            StoreErrorKind::Ended
+        );
+        assert_eq!(
+            store.put_back("b").await.unwrap_err().kind(),
+            StoreErrorKind::Missing
+        );
         worker.stop().await;
     });
 }
