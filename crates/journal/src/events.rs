@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use tokio::sync::{mpsc, watch};
 
-use crate::StoreError;
 use crate::write::{Accepted, Job, MAX_WAITING, Written, failure};
+use crate::{RunJournal, StoreError};
 
 /// Adds events to the journal of a run, such as requests and replies of models.
 ///
@@ -15,8 +15,8 @@ use crate::write::{Accepted, Job, MAX_WAITING, Written, failure};
 /// the last ones, and an error of the disk doesn't fail the run. Each is a JSON text; the crate
 /// `cogwork-trace` makes them of what happens in a run, and a page of them.
 ///
-/// This doesn't keep the run in use: once its [journal](crate::RunJournal) is dropped, no more
-/// events are accepted.
+/// This doesn't keep the run in use, unless it is all that is left of its journal: once the
+/// [journal](crate::RunJournal) is dropped, no more events are accepted.
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
@@ -44,6 +44,8 @@ pub struct RunEvents {
     pub(crate) queue: mpsc::WeakUnboundedSender<Job>,
     pub(crate) accepted: Arc<Accepted>,
     pub(crate) written: watch::Receiver<Written>,
+    /// The journal of a run that is kept in use.
+    pub(crate) run: Option<Arc<RunJournal>>,
 }
 
 impl RunEvents {

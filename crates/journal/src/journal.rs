@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -11,11 +12,10 @@ use cogwork_flow::engine::{
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 
-use crate::error::Kind;
 use crate::header::Header;
 use crate::record::Record;
 use crate::write::{RunLog, Writer};
-use crate::{ForkOrigin, RunEvents, StoreError};
+use crate::{ForkOrigin, RunEvents, StoreError, StoreErrorKind};
 
 /// The journal of a run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
 ///
@@ -51,18 +51,21 @@ pub struct RunJournal {
 }
 
 impl RunJournal {
+    /// A changed flow may be longer, so its run hasn't ended.
+    ///
     /// # Errors
     ///
     /// Returns an error if an entry cannot follow the entries before it.
     pub(crate) fn new(
         place: String,
         record: Record,
+        is_changed: bool,
         writer: Writer,
         now: Option<SystemTime>,
     ) -> Result<Self, EntryError> {
         let Record { header, lines } = record;
         let last = lines.last().map(|line| &line.entry);
-        let has_ended = matches!(last, Some(Entry::Ended { .. }));
+        let has_ended = !is_changed && matches!(last, Some(Entry::Ended { .. }));
         let log = RunLog::start(place.clone(), writer);
         let entries = lines.into_iter().map(|line| line.entry);
         let mut recorded = Recorded::over(header.run_id.as_str(), entries, log)?;
@@ -79,14 +82,6 @@ impl RunJournal {
         })
     }
 
-    /// Marks the run as one of a changed flow, which may be longer.
-    pub(crate) fn of_changed_flow(self) -> Self {
-        Self {
-            has_ended: false,
-            ..self
-        }
-    }
-
     /// Returns the run that this one was forked from; `None` if it wasn't forked.
     pub fn fork_origin(&self) -> Option<&ForkOrigin> {
         self.header.fork.as_ref()
@@ -95,6 +90,14 @@ impl RunJournal {
     /// Returns where events of the run are added, for people to read.
     pub fn events(&self) -> RunEvents {
         self.recorded.log().events(&self.header.run_id)
+    }
+
+    /// Returns where events of the run are added, and keeps the run in use until that is dropped. For a
+    /// run whose outcomes are kept elsewhere, such as in Restate.
+    pub fn into_events(self) -> RunEvents {
+        let mut events = self.events();
+        events.run = Some(Arc::new(self));
+        events
     }
 
     /// Returns the state with which to resume the run: the state of the last snapshot, or the input
@@ -157,7 +160,7 @@ impl RunJournal {
             let place = &self.place;
             let run_id = Name(&self.header.run_id);
             StoreError::new(
-                Kind::Value,
+                StoreErrorKind::Value,
                 format_args!("{place}: the {what} of the run `{run_id}` cannot be read: {error}"),
             )
         })

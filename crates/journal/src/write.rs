@@ -10,11 +10,10 @@ use serde::Serialize;
 use tokio::sync::{mpsc, watch};
 
 use crate::backend::{Edit, Held, TextLine};
-use crate::error::Kind;
 use crate::header::Header;
 use crate::record::{Line, Record};
 use crate::summary::Standing;
-use crate::{RunEvents, StoreError};
+use crate::{RunEvents, StoreError, StoreErrorKind};
 
 /// Writes a run that was taken.
 pub(crate) struct Writer {
@@ -185,6 +184,7 @@ impl RunLog {
             queue: self.queue.downgrade(),
             accepted: Arc::clone(&self.accepted),
             written: self.written.clone(),
+            run: None,
         }
     }
 
@@ -282,6 +282,6 @@ impl Log for RunLog {
 pub(crate) fn failure(error: &Option<StoreError>, place: &str) -> StoreError {
     error.clone().unwrap_or_else(|| {
         let text = format_args!("{place}: writing was interrupted: the runtime shut down");
-        StoreError::new(Kind::Other, text)
+        StoreError::new(StoreErrorKind::Other, text)
     })
 }

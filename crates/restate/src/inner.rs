@@ -1,9 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::Flow;
-use cogwork_flow::draw::FlowGraph;
-use cogwork_flow::watch::EventSink;
+use cogwork_flow::{EventSink, Flow, FlowGraph};
+use futures_util::future::BoxFuture;
 use restate_sdk::discovery::ServiceName;
 
 /// What the handlers of a workflow share.
@@ -24,4 +23,4 @@ pub(crate) struct Settings {
 }
 
 /// Returns the sink for the events of the run with this key.
-type SinkOfRun = dyn Fn(&str) -> EventSink + Send + Sync;
+pub(crate) type SinkOfRun = dyn Fn(String) -> BoxFuture<'static, Option<EventSink>> + Send + Sync;

@@ -10,7 +10,7 @@ use restate_sdk::service::{IntoServiceDefinition, ServiceDefinition};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::inner::{Inner, Settings};
+use crate::inner::{Inner, Settings, SinkOfRun};
 use crate::{DEFAULT_MAX_MESSAGE, service};
 
 /// A flow as a workflow of Restate.
@@ -157,12 +157,37 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
     /// sends the earlier ones again: a recorded `exec` as
     /// [`Replayed`](cogwork_flow::watch::EventKind::Replayed).
     ///
+    /// To keep them in a store of `cogwork-journal`, from which the command makes a page, start a run
+    /// there and take its events: Restate keeps the outcomes.
+    ///
+    /// ```no_run
+    /// # use std::sync::Arc;
+    /// use cogwork::trace::{RecorderSettings, RunRecorder};
+    /// use cogwork_journal::Store;
+    ///
+    /// # fn with(workflow: cogwork_restate::Workflow<u32>, flow: Arc<cogwork_flow::Flow<u32>>) {
+    /// let store = Store::files("runs");
+    /// let workflow = workflow.with_events(move |key| {
+    ///     let (store, flow) = (store.clone(), Arc::clone(&flow));
+    ///     async move {
+    ///         let journal = store.start_or_resume_any_input(&key, &flow, &()).await.ok()?;
+    ///         let recorder = RunRecorder::new(journal.into_events(), RecorderSettings::default());
+    ///         Some(recorder.sink())
+    ///     }
+    /// });
+    /// # }
+    /// ```
+    ///
     /// # Default
     ///
     /// No events.
     #[must_use]
-    pub fn with_events(self, sink: impl Fn(&str) -> EventSink + Send + Sync + 'static) -> Self {
-        self.with(|settings| settings.events = Some(Arc::new(sink)))
+    pub fn with_events<F>(self, sink: impl Fn(String) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Option<EventSink>> + Send + 'static,
+    {
+        let sink: Arc<SinkOfRun> = Arc::new(move |key| Box::pin(sink(key)));
+        self.with(|settings| settings.events = Some(sink))
     }
 
     fn with(mut self, set: impl FnOnce(&mut Settings)) -> Self {

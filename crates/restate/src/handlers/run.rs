@@ -54,7 +54,12 @@ where
         let deadline = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
         began.at.saturating_add(deadline)
     });
-    let run = configured(inner, &key, until);
+    let mut run = configured(inner, until);
+    if let Some(events) = &inner.settings.events
+        && let Some(sink) = events(key.clone()).await
+    {
+        run = run.with_events(sink);
+    }
     let start = run.node().unwrap_or_default();
     let journal = Arc::new(RunJournal::new(&key, context, until, start));
 
@@ -100,21 +105,13 @@ fn check_graph(served: &FlowGraph, recorded: &FlowGraph, key: &str) -> Result<()
     Err(problem.into())
 }
 
-fn configured<'f, S: Send + 'static>(
-    inner: &'f Inner<S>,
-    key: &str,
-    until: Option<u64>,
-) -> Run<'f, S> {
+fn configured<S: Send + 'static>(inner: &Inner<S>, until: Option<u64>) -> Run<'_, S> {
     let settings = &inner.settings;
-    let mut run = inner
+    let run = inner
         .flow
         .begin()
         .with_max_steps(settings.max_steps)
         .with_max_outcome(settings.max_message);
-
-    if let Some(sink) = &settings.events {
-        run = run.with_events(sink(key));
-    }
 
     let left = until.map(|until| Duration::from_millis(until).saturating_sub(now()));
     match left.and_then(|left| Instant::now().checked_add(left)) {

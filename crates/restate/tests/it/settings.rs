@@ -1,13 +1,14 @@
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::watch::events;
+use cogwork::trace::{RecorderSettings, RunRecorder};
 use cogwork_flow::{Action, Flow, from_fn};
+use cogwork_journal::Store;
 use cogwork_restate::Workflow;
 
 use crate::support::server::server;
-use crate::support::unique;
 use crate::support::worker::Worker;
+use crate::support::{unique, until};
 
 fn counts() -> Flow<u32> {
     let count = from_fn(|count: &mut u32| {
@@ -25,17 +26,23 @@ fn counts() -> Flow<u32> {
 }
 
 #[tokio::test]
-async fn the_events_of_a_run_reach_the_sink_of_its_key() {
+async fn the_events_of_a_run_go_to_a_store() {
     let Some(server) = server() else { return };
     let name = unique("Counts");
-    let (sink, mut seen) = events(100);
-    let sink = Mutex::new(Some(sink));
-    let workflow = Workflow::new(name.as_str(), counts())
-        .unwrap()
-        .with_events(move |key| {
-            assert_eq!(key, "a");
-            sink.lock().unwrap().take().unwrap()
-        });
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+    let flow = Arc::new(counts());
+    let runs = store.clone();
+    let workflow = Workflow::new(name.as_str(), Arc::clone(&flow)).unwrap();
+    let workflow = workflow.with_events(move |key| {
+        let (runs, flow) = (runs.clone(), Arc::clone(&flow));
+        async move {
+            let journal = runs.start_or_resume_any_input(&key, &flow, &0).await;
+            let events = journal.unwrap().into_events();
+            let recorder = RunRecorder::new(events, RecorderSettings::default());
+            Some(recorder.sink())
+        }
+    });
     let worker = Worker::start(workflow.endpoint());
     server.register(worker.port).await;
     let client = server.client(&name);
@@ -43,20 +50,15 @@ async fn the_events_of_a_run_reach_the_sink_of_its_key() {
     client.start("a", &0).await.unwrap();
     assert_eq!(client.attach::<u32>("a").await.unwrap(), 2);
 
-    let mut lines = Vec::new();
-    while let Some(event) = seen.next().await {
-        let line = event.to_string();
-        if !line.contains("finished") {
-            lines.push(line);
-        }
-    }
-    insta::assert_snapshot!(lines.join("\n"), @r"
-    a: started
-    a: counts/count#1 entered
-    a: counts/count#1 moved on `again` to count
-    a: counts/count#2 entered
-    a: counts/count#2 ended on `default` after 2 steps in all
-    ");
+    // The run is given back once all of its events are written.
+    let is_free = || async { !store.is_in_use("a").await.unwrap() };
+    until("the run is given back", is_free).await;
+    let events = store.events("a", 0).await.unwrap();
+    let types = events.iter().map(|event| {
+        let event: serde_json::Value = serde_json::from_str(&event.json).unwrap();
+        event["type"].as_str().unwrap().to_owned()
+    });
+    insta::assert_snapshot!(types.collect::<Vec<_>>().join(" "), @"");
 }
 
 #[tokio::test]
