@@ -1,8 +1,8 @@
 //! A program that is killed at random moments and restarted until its run ends. Every call of its
 //! nodes is counted independently of the journal, to show that no recorded call is made again.
 //!
-//! `cargo run --example crash_and_resume -- --kills 200` kills more often. The effect of each kill
-//! is printed to standard error.
+//! `cargo run --example crash_and_resume -- --kills 200` kills more often. With `--journal runs.db`, the
+//! runs are in a SQLite database instead of a folder. The effect of each kill is printed to standard error.
 //!
 //! ```text
 //! 30 rounds, each with a subflow that loops and a batch of 5 items, 3 at a time
@@ -20,20 +20,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
-use cogwork::flow::engine::MemoryJournal;
+use cogwork::flow::journal::{Entry, MemoryJournal};
 use cogwork::flow::{
     Action, Batch, Flow, from_exec_with, from_fn, from_phases_with, idempotency_key,
 };
-use cogwork::journal::Store;
+use cogwork::journal::{Store, StoreErrorKind};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// The whole program that survives a crash. It starts the run, or resumes it after a restart.
-async fn child(folder: &Path, run_id: &str) -> Result<()> {
-    let flow = flow(&folder.join(CALLS))?;
-    let journal = Store::files(folder)
+async fn child(place: &str, calls: &Path, run_id: &str) -> Result<()> {
+    let flow = flow(calls)?;
+    let journal = Store::at(place)?
         .start_or_resume(run_id, &flow, &Survey::default())
         .await?;
     let mut survey: Survey = journal.state()?;
@@ -169,17 +169,17 @@ fn random() -> u64 {
     RandomState::new().hash_one(0)
 }
 
-const CALLS: &str = "calls.txt";
-
 /// The maximum number of kills per run. With more kills, a run could end before the last one.
 const KILLS_A_RUN: u64 = 10;
 
 /// A run, observed from the outside.
 struct Watched {
-    folder: TempDir,
+    _folder: TempDir,
     run_id: String,
     calls: PathBuf,
-    record: PathBuf,
+    /// Where the journal is, in the folder.
+    place: String,
+    store: Store,
     /// The offset up to which the file of calls has been read.
     read: u64,
     /// The outcome of each key that was recorded at the time of a kill.
@@ -190,17 +190,19 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(run_id: String) -> Result<Self> {
+    fn new(run_id: String, place: &str) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        let calls = folder.path().join(CALLS);
-        let record = folder.path().join(format!("{run_id}.jsonl"));
+        let calls = folder.path().join("calls.txt");
+        let place = folder.path().join(place).display().to_string();
+        let store = Store::at(&place)?;
         let start_up = Duration::from_millis(20);
 
         Ok(Self {
-            folder,
+            _folder: folder,
             run_id,
             calls,
-            record,
+            place,
+            store,
             read: 0,
             recorded: HashMap::new(),
             twice: 0,
@@ -210,17 +212,27 @@ impl Watched {
 
     /// Starts this program again, as the child process that works on the run.
     fn start(&self) -> Result<Child> {
-        let folder = self.folder.path();
         Ok(Command::new(env::current_exe()?)
-            .arg("child")
-            .arg(folder)
+            .args(["child", &self.place])
+            .arg(&self.calls)
             .arg(&self.run_id)
             .spawn()?)
     }
 
+    /// Returns the number of bytes of the journal on disk.
+    fn length(&self) -> u64 {
+        let place = Path::new(&self.place);
+        let in_folder = fs::read_dir(place).into_iter().flatten().flatten();
+        let in_folder = in_folder.map(|file| file.path());
+        let in_database = ["", "-wal"].map(|ending| PathBuf::from(self.place.clone() + ending));
+
+        let files = in_folder.chain(in_database).filter(|path| path.is_file());
+        files.map(|path| length(&path)).sum()
+    }
+
     /// Starts the child process and kills it. Returns whether it was still running when it was
     /// killed.
-    fn kill(&mut self) -> Result<bool> {
+    async fn kill(&mut self) -> Result<bool> {
         let started = Instant::now();
         let moment = Moment::any(self.start_up);
         let mut child = self.start()?;
@@ -231,21 +243,14 @@ impl Watched {
         let killed = was_killed(child.wait()?)?;
         waited?;
         let took = started.elapsed();
-        let made = self.look()?;
+        let made = self.look().await?;
 
         if (1..5).contains(&made) {
             self.start_up = took;
         }
 
-        let record = fs::read(&self.record).unwrap_or_default();
-        let cut = if record.last().is_none_or(|byte| *byte == b'\n') {
-            ""
-        } else {
-            ", a line cut short"
-        };
-
         eprintln!(
-            "{}: killed: {killed}, {took:.1?} {moment:?}, calls: {made}{cut}",
+            "{}: killed: {killed}, {took:.1?} {moment:?}, calls: {made}",
             self.run_id
         );
         Ok(killed)
@@ -254,7 +259,7 @@ impl Watched {
     /// Called after a process has exited. Counts each call that was made although its outcome had
     /// been recorded, and each call that the process made twice. Then reads the new outcomes.
     /// Returns the number of calls that the process made.
-    fn look(&mut self) -> Result<usize> {
+    async fn look(&mut self) -> Result<usize> {
         let mut text = String::new();
         if let Ok(mut file) = File::open(&self.calls) {
             file.seek(SeekFrom::Start(self.read))?;
@@ -271,7 +276,7 @@ impl Watched {
             }
         }
 
-        for answer in on_record(&self.record)? {
+        for answer in self.on_record().await? {
             // The first recorded outcome of a call is kept, so that a different one is detected as
             // a loss.
             self.recorded.entry(answer.key).or_insert(answer.made);
@@ -287,13 +292,11 @@ impl Watched {
             return Err("the child was killed by somebody else".into());
         }
 
-        self.look()?;
+        self.look().await?;
 
         // The final state is read from the journal. Resuming a finished run makes no calls.
         let flow = flow(&self.calls)?;
-        let journal = Store::files(self.folder.path())
-            .resume(&self.run_id, &flow)
-            .await?;
+        let journal = self.store.resume(&self.run_id, &flow).await?;
         let mut survey: Survey = journal.state()?;
         let ended = flow
             .begin()
@@ -301,7 +304,7 @@ impl Watched {
             .finish(&mut survey)
             .await?;
 
-        self.look()?;
+        self.look().await?;
 
         let mut undisturbed = Survey::default();
         let journal = MemoryJournal::new(self.run_id.as_str());
@@ -347,27 +350,29 @@ impl Watched {
 
         Ok(lost)
     }
-}
 
-/// Returns the recorded answers. Any program can read them, because each complete line is JSON after its
-/// checksum.
-fn on_record(path: &Path) -> Result<Vec<Answer>> {
-    let bytes = fs::read(path).unwrap_or_default();
-    let mut answers = Vec::new();
-    for line in bytes
-        .split_inclusive(|byte| *byte == b'\n')
-        .filter(|line| line.ends_with(b"\n"))
-    {
-        let json = line.get(9..).unwrap_or_default();
-        let line: serde_json::Value = serde_json::from_slice(json)?;
+    /// Returns the recorded answers, if the run is on record.
+    async fn on_record(&self) -> Result<Vec<Answer>> {
+        let entries = match self.store.entries(&self.run_id, 0..u64::MAX).await {
+            Err(error) if error.kind() == StoreErrorKind::Missing => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let outcomes = entries
+            .into_iter()
+            .filter_map(|recorded| match recorded.entry {
+                Entry::Outcome { outcome, .. } => Some(outcome),
+                _ => None,
+            });
 
         // The outcome of a node without a call is `null`.
-        if let Some(answer @ serde_json::Value::Object(_)) = line.pointer("/1/outcome/outcome") {
-            answers.push(serde_json::from_value(answer.clone())?);
-        }
+        let answers = outcomes.filter_map(|outcome| outcome.read::<Option<Answer>>().transpose());
+        Ok(answers.collect::<std::result::Result<_, _>>()?)
     }
+}
 
-    Ok(answers)
+/// Returns the length of a file, which may not exist.
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |file| file.len())
 }
 
 /// The moment at which to kill.
@@ -392,16 +397,15 @@ impl Moment {
     }
 
     fn wait(&self, child: &mut Child, watched: &Watched) -> Result<()> {
-        let length = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
         let calls = length(&watched.calls);
-        let record = length(&watched.record);
+        let record = watched.length();
         let started = Instant::now();
 
         while child.try_wait()?.is_none() {
             match self {
                 Self::After(time) if started.elapsed() < *time => {}
                 Self::Calls(bytes, _) if length(&watched.calls) <= calls + bytes => {}
-                Self::Record(bytes) if length(&watched.record) <= record + bytes => {}
+                Self::Record(bytes) if watched.length() <= record + bytes => {}
                 _ => break,
             }
         }
@@ -423,7 +427,7 @@ fn was_killed(status: ExitStatus) -> Result<bool> {
     }
 }
 
-async fn parent(wanted: u64) -> Result<bool> {
+async fn parent(wanted: u64, place: &str) -> Result<bool> {
     println!(
         "{ROUNDS} rounds, each with a subflow that loops and a batch of {ITEMS} items, 3 at a time"
     );
@@ -432,9 +436,9 @@ async fn parent(wanted: u64) -> Result<bool> {
     let mut twice = 0;
     let mut lost = 0;
     for run in 1.. {
-        let mut watched = Watched::new(format!("run-{run}"))?;
+        let mut watched = Watched::new(format!("run-{run}"), place)?;
         for _ in 0..KILLS_A_RUN.min(wanted - kills) {
-            if !watched.kill()? {
+            if !watched.kill().await? {
                 break;
             }
             kills += 1;
@@ -453,18 +457,29 @@ async fn parent(wanted: u64) -> Result<bool> {
     Ok(twice == 0 && lost == 0)
 }
 
+/// The name of the folder with the journals.
+const FOLDER: &str = "runs";
+
+async fn with_kills(kills: &str, place: &str) -> Result<bool> {
+    match kills.parse() {
+        Ok(kills) => parent(kills, place).await,
+        Err(_) => Err(format!("--kills: `{kills}` is no number").into()),
+    }
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments: Vec<_> = env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
-        ["child", folder, run_id] => child(folder.as_ref(), run_id).await.map(|()| true),
-        [] => parent(5).await,
-        ["--kills", kills] => match kills.parse() {
-            Ok(kills) => parent(kills).await,
-            Err(_) => Err(format!("--kills: `{kills}` is no number").into()),
-        },
-        _ => Err("expected no arguments or `--kills N`".into()),
+        ["child", place, calls, run_id] => {
+            let done = child(place, calls.as_ref(), run_id).await;
+            done.map(|()| true)
+        }
+        [] => parent(5, FOLDER).await,
+        ["--kills", kills] => with_kills(kills, FOLDER).await,
+        ["--kills", kills, "--journal", place] => with_kills(kills, place).await,
+        _ => Err("expected no arguments, or `--kills N` and perhaps `--journal NAME`".into()),
     };
 
     match done {
