@@ -5,9 +5,8 @@ use crate::error::Location;
 use crate::wiring::{Place, Target, Wiring};
 
 pub(crate) struct Cursor<'f> {
-    /// The graphs from the flow down to the one with the next node…
-    levels: Vec<&'f Wiring>,
-    /// …and in each the index of the next node, or of the subflow that contains it.
+    flow: &'f Wiring,
+    /// The index of the next node in the flow, or of the subflow that contains it, and so on in that.
     position: Vec<usize>,
     /// The place of the next node.
     place: Option<&'f Place>,
@@ -18,7 +17,7 @@ pub(crate) struct Cursor<'f> {
 
 impl<'f> Cursor<'f> {
     pub(crate) fn at_start(wiring: &'f Wiring) -> Self {
-        let mut cursor = Self::nowhere(0);
+        let mut cursor = Self::nowhere(wiring, 0);
         cursor.enter(wiring);
         cursor
     }
@@ -26,7 +25,7 @@ impl<'f> Cursor<'f> {
     /// Creates a cursor at the last of these names, inside the subflows with the names before it.
     /// Returns `None` if the node doesn't exist.
     pub(crate) fn at_node(mut wiring: &'f Wiring, names: &[String], steps: u64) -> Option<Self> {
-        let mut cursor = Self::nowhere(steps);
+        let mut cursor = Self::nowhere(wiring, steps);
         let (node, subflows) = names.split_last()?;
 
         for name in subflows {
@@ -38,9 +37,9 @@ impl<'f> Cursor<'f> {
         place.inside.subflow().is_none().then_some(cursor)
     }
 
-    fn nowhere(steps: u64) -> Self {
+    fn nowhere(flow: &'f Wiring, steps: u64) -> Self {
         Self {
-            levels: Vec::new(),
+            flow,
             position: Vec::new(),
             place: None,
             ended: None,
@@ -72,24 +71,31 @@ impl<'f> Cursor<'f> {
 
     /// Returns the names of the places of the subflows around the next node, and its own name.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'f String> {
-        self.levels
-            .iter()
-            .zip(&self.position)
-            .map(|(wiring, index)| &wiring.place(*index).name)
+        let mut next = Some(self.flow);
+        self.position.iter().map_while(move |index| {
+            let place = next?.place(*index);
+            next = place.inside.subflow();
+            Some(&place.name)
+        })
+    }
+
+    /// Returns the graph with the next node.
+    #[inline]
+    fn innermost(&self) -> Option<&'f Wiring> {
+        let (_, around) = self.position.split_last()?;
+        let mut around = around.iter();
+        around.try_fold(self.flow, |wiring, index| {
+            wiring.place(*index).inside.subflow()
+        })
     }
 
     /// Returns the name of the flow, then the names of the places of the subflows around the next
     /// node; after the end, only the first.
     pub(crate) fn flow_path(&self) -> Vec<String> {
-        let outermost = self.levels.first().map(|wiring| &wiring.name);
+        let names = std::iter::once(&self.flow.name).chain(self.names());
 
         // The last name is the node's own.
-        outermost
-            .into_iter()
-            .chain(self.names())
-            .take(self.levels.len())
-            .cloned()
-            .collect()
+        names.take(self.position.len()).cloned().collect()
     }
 
     /// Returns the location of the next node; after the end, the node has no name.
@@ -117,7 +123,7 @@ impl<'f> Cursor<'f> {
 
     #[inline]
     fn go_to(&mut self, index: usize) {
-        let Some(wiring) = self.levels.last() else {
+        let Some(wiring) = self.innermost() else {
             return;
         };
 
@@ -137,16 +143,15 @@ impl<'f> Cursor<'f> {
     #[cold]
     fn leave(&mut self, action: &Action) {
         loop {
-            if self.levels.len() <= 1 {
+            if self.position.len() <= 1 {
                 // The outermost level remains, since errors after the end name it.
                 self.place = None;
                 self.ended = Some(action.clone());
                 return;
             }
 
-            self.levels.pop();
             self.position.pop();
-            let around = self.levels.last().zip(self.position.last());
+            let around = self.innermost().zip(self.position.last());
             self.place = around.map(|(wiring, index)| wiring.place(*index));
 
             match self.place.and_then(|place| place.target(action)) {
@@ -167,7 +172,6 @@ impl<'f> Cursor<'f> {
 
     fn push(&mut self, wiring: &'f Wiring, index: usize) -> &'f Place {
         let place = wiring.place(index);
-        self.levels.push(wiring);
         self.position.push(index);
         self.place = Some(place);
 

@@ -26,7 +26,7 @@ pub(crate) async fn finish<S>(
         step.name.within.iter().cloned().chain([level]).collect()
     });
     let mut cursor = Cursor::at_start(&flow.wiring);
-    let mut walk = Walk {
+    let walk = Walk {
         context: here.context,
         flow,
         cursor: &mut cursor,

@@ -1,12 +1,15 @@
 //! Stops a run from outside, while it waits or between two steps.
 
+use std::future::pending;
 use std::pin::Pin;
 
+use futures_util::FutureExt;
 use futures_util::future::{Either, select};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Stopped;
+use crate::boxed::BoxFuture;
 
 #[derive(Debug, Default)]
 pub(crate) struct Stop {
@@ -17,37 +20,37 @@ pub(crate) struct Stop {
 /// Runs `work` unless the run has to stop, before or while it waits.
 ///
 /// The work is passed pinned, because passing it by value would take twice the space.
-pub(crate) async fn unless_stopped<T>(
+pub(crate) fn unless_stopped<T>(
     stop: Option<&Stop>,
     work: Pin<&mut impl Future<Output = T>>,
-) -> Result<T, Stopped> {
-    let Some(stop) = stop else {
-        return Ok(work.await);
-    };
+) -> impl Future<Output = Result<T, Stopped>> {
+    async move {
+        let Some(stop) = stop else {
+            return Ok(work.await);
+        };
 
-    match select(Box::pin(stop.stopped()), work).await {
-        Either::Left((stopped, _)) => Err(stopped),
-        Either::Right((done, _)) => Ok(done),
+        match select(stop.stopped(), work).await {
+            Either::Left((stopped, _)) => Err(stopped),
+            Either::Right((done, _)) => Ok(done),
+        }
     }
 }
 
 impl Stop {
-    async fn stopped(&self) -> Stopped {
-        let cancelled = async {
-            match &self.token {
-                Some(token) => token.cancelled().await,
-                None => std::future::pending().await,
-            }
-        };
+    /// Most runs have a token alone, and so a small future.
+    fn stopped(&self) -> BoxFuture<'_, Stopped> {
+        let cancelled = self.token.as_ref().map(CancellationToken::cancelled);
 
-        let Some(deadline) = self.deadline else {
-            cancelled.await;
-            return Stopped::Cancelled;
-        };
-
-        match tokio::time::timeout_at(deadline, cancelled).await {
-            Ok(()) => Stopped::Cancelled,
-            Err(_) => Stopped::Deadline,
+        match (cancelled, self.deadline) {
+            (Some(cancelled), None) => Box::pin(cancelled.map(|()| Stopped::Cancelled)),
+            (Some(cancelled), Some(deadline)) => Box::pin(async move {
+                match timeout_at(deadline, cancelled).await {
+                    Ok(()) => Stopped::Cancelled,
+                    Err(_) => Stopped::Deadline,
+                }
+            }),
+            (None, Some(deadline)) => Box::pin(sleep_until(deadline).map(|()| Stopped::Deadline)),
+            (None, None) => Box::pin(pending()),
         }
     }
 }

@@ -40,23 +40,25 @@ impl<S> Walk<'_, '_, S> {
     ///
     /// A panic is a failure of the node at the cursor. Items and branches have their own walks, so
     /// the error names the innermost node.
-    pub(crate) async fn run(&mut self) -> Result<Action, RunError> {
-        let walked = {
-            let mut steps = pin!(self.steps());
+    pub(crate) fn run(mut self) -> impl Future<Output = Result<Action, RunError>> {
+        async move {
+            let walked = {
+                let mut steps = pin!(self.steps());
 
-            // Around the whole walk instead of each visit, so that a step has no extra cost.
-            poll_fn(|context| {
-                match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
-                    Ok(polled) => polled.map(Ok),
-                    Err(panic) => Poll::Ready(Err(panicked(panic.as_ref()))),
-                }
-            })
-            .await
-        };
+                // Around the whole walk instead of each visit, so that a step has no extra cost.
+                poll_fn(|context| {
+                    match catch_unwind(AssertUnwindSafe(|| steps.as_mut().poll(context))) {
+                        Ok(polled) => polled.map(Ok),
+                        Err(panic) => Poll::Ready(Err(panicked(panic.as_ref()))),
+                    }
+                })
+                .await
+            };
 
-        let walked =
-            walked.unwrap_or_else(|panicked| Err(RunError::new(self.cursor.location(), panicked)));
-        walked.map_err(|error| self.name_step(error))
+            let walked = walked
+                .unwrap_or_else(|panicked| Err(RunError::new(self.cursor.location(), panicked)));
+            walked.map_err(|error| self.name_step(error))
+        }
     }
 
     async fn steps(&mut self) -> Result<Action, RunError> {
@@ -99,7 +101,8 @@ impl<S> Walk<'_, '_, S> {
             if let Some(attached) = &context.attached {
                 let entered = step.insert(attached.step(cursor, around, place));
                 entered.emit(|| EventKind::StepEntered);
-                span = entered.span(|| flow.operation(cursor.position()));
+                let of_step = entered.span(|| flow.operation(cursor.position()));
+                span = of_step.map(Box::new);
             }
 
             let here = Here {
@@ -108,7 +111,7 @@ impl<S> Walk<'_, '_, S> {
             };
             let visit = flow.visit(state, cursor.position(), here);
             let visit = match &span {
-                Some(span) => Box::pin(visit.instrument(span.clone())),
+                Some(span) => Box::pin(visit.instrument(Span::clone(span))),
                 None => visit,
             };
 
@@ -155,7 +158,7 @@ impl<S> Walk<'_, '_, S> {
 
 /// Records an error in the span of its step.
 #[cold]
-fn stopped(error: RunError, span: Option<Span>) -> RunError {
+fn stopped(error: RunError, span: Option<Box<Span>>) -> RunError {
     if let Some(span) = span {
         spans::step_stopped(&span, &error);
     }

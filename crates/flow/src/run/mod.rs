@@ -132,9 +132,12 @@ impl<'f, S> Run<'f, S> {
     /// # Errors
     ///
     /// The same as [`step`](Run::step).
-    pub async fn finish(&mut self, state: &mut S) -> Result<Ended, RunError> {
-        let action = self.walk(state, Distance::ToTheEnd).await?;
-        Ok(self.end(action))
+    pub fn finish(&mut self, state: &mut S) -> impl Future<Output = Result<Ended, RunError>> {
+        // Here and below, a block and not an `async fn`, whose future holds each argument twice.
+        async move {
+            let action = self.walk(state, Distance::ToTheEnd).await?;
+            Ok(self.end(action))
+        }
     }
 
     /// Takes steps until the run ends or pauses, and returns which.
@@ -197,9 +200,16 @@ impl<'f, S> Run<'f, S> {
         let is_traced = self.cursor.place().is_some() && spans::are_wanted();
 
         async move {
-            match is_traced {
-                true => Box::pin(self.walk_traced(state, distance)).await,
-                false => self.walk_and_fold(state, distance).await,
+            if is_traced {
+                return Box::pin(self.walk_traced(state, distance)).await;
+            }
+            if self.extra.is_some() {
+                return Box::pin(self.walk_and_fold(state, distance)).await;
+            }
+
+            match self.walk_on(state, distance).await {
+                Ok(action) => Ok(action),
+                Err(error) => Err(Box::pin(self.stopped(error)).await),
             }
         }
     }
@@ -267,22 +277,28 @@ impl<'f, S> Run<'f, S> {
     }
 
     /// Walks unless the run is stopped from outside.
-    async fn walk_on(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
-        let mut walk = Walk {
-            context: &self.context,
-            flow: self.flow,
-            cursor: &mut self.cursor,
-            around: None,
-            state,
-            distance,
-        };
-        let walked = unless_stopped(self.stop.as_deref(), pin!(walk.run())).await;
+    fn walk_on(
+        &mut self,
+        state: &mut S,
+        distance: Distance,
+    ) -> impl Future<Output = Result<Action, RunError>> {
+        async move {
+            let walk = Walk {
+                context: &self.context,
+                flow: self.flow,
+                cursor: &mut self.cursor,
+                around: None,
+                state,
+                distance,
+            };
+            let walked = unless_stopped(self.stop.as_deref(), pin!(walk.run())).await;
 
-        walked.unwrap_or_else(|stopped| match self.cursor.ended() {
-            // The flow had ended already; only the wait for the end to be recorded was interrupted.
-            Some(action) => Ok(action.clone()),
-            None => Err(self.error(Failure::Stopped(stopped))),
-        })
+            walked.unwrap_or_else(|stopped| match self.cursor.ended() {
+                // The flow had ended already; only the wait for the end to be recorded was interrupted.
+                Some(action) => Ok(action.clone()),
+                None => Err(self.error(Failure::Stopped(stopped))),
+            })
+        }
     }
 
     fn error(&self, failure: Failure) -> RunError {
