@@ -78,10 +78,10 @@ async fn a_read_only_record_is_reported_and_left_as_it_is<S: Tested>() {
         command.uid(65_534).gid(65_534);
     }
     let output = command.output().unwrap();
-    let complaint = String::from_utf8(output.stderr).unwrap();
-    let complaint = S::told(complaint, folder.path());
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    let said = S::told(said, folder.path());
     let problem = "STORE: cannot be opened: Permission denied (os error 13)";
-    assert!(complaint.contains(problem), "{complaint}");
+    assert!(said.contains(problem), "{said}");
 
     mode(&folder.path().join(record), 0o600).unwrap();
     let store = S::within(folder.path());
