@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
-use cogwork::flow::journal::{Entry, MemoryJournal};
+use cogwork::flow::engine::{Entry, MemoryJournal};
 use cogwork::flow::{
     Action, Batch, Flow, from_exec_with, from_fn, from_phases_with, idempotency_key,
 };

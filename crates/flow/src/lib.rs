@@ -69,6 +69,10 @@
 //! To turn them off, filter the target `cogwork_flow`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![expect(
+    clippy::manual_async_fn,
+    reason = "the future of an `async fn` holds each argument twice, and thousands of runs wait at once"
+)]
 
 mod action;
 mod boxed;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use cogwork_flow::journal::{Entry, Journal as _, Json};
+use cogwork_flow::engine::{Entry, Journal as _, Json};
 use tokio::runtime::Handle;
 
 use crate::backend::{Backend, Expected, Taken};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cogwork_flow::Flow;
-use cogwork_flow::journal::Json;
+use cogwork_flow::engine::Json;
 use cogwork_text::Name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,7 +1,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{EventSink, Flow, FlowGraph};
+use cogwork_flow::Flow;
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::watch::EventSink;
 use futures_util::future::BoxFuture;
 use restate_sdk::discovery::ServiceName;
 

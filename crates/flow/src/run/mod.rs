@@ -133,7 +133,6 @@ impl<'f, S> Run<'f, S> {
     ///
     /// The same as [`step`](Run::step).
     pub fn finish(&mut self, state: &mut S) -> impl Future<Output = Result<Ended, RunError>> {
-        // Here and below, a block and not an `async fn`, whose future holds each argument twice.
         async move {
             let action = self.walk(state, Distance::ToTheEnd).await?;
             Ok(self.end(action))

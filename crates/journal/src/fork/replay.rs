@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use cogwork_flow::engine::{
     Awaited, Entry, Journal, Json, MemoryJournal, Snapshot, StepError, StepName, Waited, Work,
 };
-use cogwork_flow::{BoxError, Flow, Run, RunError, StepName, Stepped};
+use cogwork_flow::{BoxError, Flow, Run, RunError, Stepped};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 
 use async_trait::async_trait;
-use cogwork_flow::journal::{Entry, Json, Log, Recorded};
-use cogwork_flow::{BoxError, FlowGraph};
+use cogwork_flow::BoxError;
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::engine::{Entry, Json, Log, Recorded};
 use cogwork_journal::conformance::{Attempt, Open, Opened, State, TestedStore, check_store};
 use cogwork_journal::{StoreError, StoreErrorKind};
 use serde_json::value::RawValue;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use cogwork_flow::journal::Entry;
+use cogwork_flow::engine::Entry;
 use cogwork_journal::{RecordedEntry, Store, StoreErrorKind};
 
 use crate::each::{Tested, for_each_store};

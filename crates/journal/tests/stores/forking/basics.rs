@@ -1,4 +1,4 @@
-use cogwork_flow::journal::Journal;
+use cogwork_flow::engine::Journal;
 use cogwork_journal::{Fork, RunStatus, StoreErrorKind};
 
 use super::{finish, finish_fork, recorded, steps};
