@@ -47,23 +47,21 @@ struct Check<'b> {
 
 /// The declared actions of a place, sorted, and whether an edge was found for them. Most places have one or
 /// two, which a hash map would take longer to hash than a search does.
-struct Declared<'b>(Vec<(&'b Action, bool)>);
+type Declared<'b> = Vec<(&'b Action, bool)>;
 
-impl<'b> Declared<'b> {
-    fn of(place: &'b Place) -> Self {
-        let mut actions: Vec<_> = place.actions.iter().map(|action| (action, false)).collect();
-        actions.sort_unstable();
-        actions.dedup();
-        Self(actions)
-    }
+fn declared(place: &Place) -> Declared<'_> {
+    let mut actions: Vec<_> = place.actions.iter().map(|action| (action, false)).collect();
+    actions.sort_unstable();
+    actions.dedup();
+    actions
+}
 
-    /// Sets that an edge was found for an action. Returns whether that was so before, or `None` if the
-    /// action isn't declared.
-    fn find(&mut self, action: &Action) -> Option<bool> {
-        let at = self.0.binary_search_by_key(&action, |(action, _)| action);
-        let (_, is_found) = self.0.get_mut(at.ok()?)?;
-        Some(mem::replace(is_found, true))
-    }
+/// Sets that an edge was found for an action. Returns whether that was so before, or `None` if the action
+/// isn't declared.
+fn find(declared: &mut Declared<'_>, action: &Action) -> Option<bool> {
+    let at = declared.binary_search_by_key(&action, |(action, _)| action);
+    let (_, is_found) = declared.get_mut(at.ok()?)?;
+    Some(mem::replace(is_found, true))
 }
 
 impl<'b> Check<'b> {
@@ -152,11 +150,7 @@ impl<'b> Check<'b> {
     /// Returns the exits of each place, in the order of the places.
     fn exits(&mut self, edges: &[Edge]) -> Vec<Vec<Exit>> {
         let mut exits: Vec<Vec<_>> = self.places.iter().map(|_| Vec::new()).collect();
-        let mut declared: Vec<_> = self
-            .places
-            .iter()
-            .map(|place| Declared::of(place))
-            .collect();
+        let mut declared: Vec<_> = self.places.iter().map(|place| declared(place)).collect();
 
         for edge in edges {
             let target = self.target(edge);
@@ -175,7 +169,7 @@ impl<'b> Check<'b> {
         for (place, declared) in self.places.iter().zip(&mut declared) {
             for action in place.actions.iter() {
                 // Reported once, even if it is declared twice.
-                if declared.find(action) == Some(false) {
+                if find(declared, action) == Some(false) {
                     self.problems.push(WiringProblem::ActionLeadsNowhere {
                         node: place.name.clone(),
                         action: action.clone(),
@@ -205,7 +199,7 @@ impl<'b> Check<'b> {
             });
         };
 
-        let Some(has_edge) = declared.find(&edge.action) else {
+        let Some(has_edge) = find(declared, &edge.action) else {
             return Err(WiringProblem::UndeclaredAction {
                 from: from(),
                 action: action(),

@@ -168,12 +168,6 @@ impl RunError {
         self.failed()?.item
     }
 
-    /// Returns whether `post` returned an action that its node doesn't declare. In this case,
-    /// `post` has already run.
-    pub fn is_undeclared_action(&self) -> bool {
-        matches!(self.0.failure, Failure::UndeclaredAction { .. })
-    }
-
     /// Returns the error of the node or journal if it is an `E`.
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
         self.cause()?.downcast_ref()

@@ -123,15 +123,6 @@ impl<L: Log> Recorded<L> {
         }
     }
 
-    /// Checks that the recorded run visited no other node at the moment of this step.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error that names both nodes.
-    pub fn check_path(&self, step: &StepName) -> Result<(), StepError> {
-        self.index().same_way(&step.to_string())
-    }
-
     /// Returns the log.
     pub fn log(&self) -> &L {
         &self.log
@@ -269,9 +260,13 @@ impl<L: Log + 'static> Journal for Recorded<L> {
     }
 
     async fn find(&self, name: &StepName) -> Result<Option<Json>, BoxError> {
-        match self.known(&name.to_string()).await? {
+        let step = name.to_string();
+        match self.known(&step).await? {
             Some(What::Outcome(outcome)) => Ok(Some(outcome)),
-            _ => Ok(None),
+            _ => {
+                self.index().same_way(&step)?;
+                Ok(None)
+            }
         }
     }
 

@@ -100,12 +100,6 @@ impl<'f, S> Run<'f, S> {
         self.cursor.place().map(|place| place.name.as_str())
     }
 
-    /// Returns the names of the flow and of the subflows around the next node, outermost first;
-    /// after the end, only the name of the flow.
-    pub fn flow_path(&self) -> Vec<String> {
-        self.cursor.flow_path()
-    }
-
     /// Visits the next node and follows the edge of the action that it returns.
     ///
     /// Once the run has ended, each call returns the same [`Stepped::Ended`]. If the future is
@@ -206,10 +200,7 @@ impl<'f, S> Run<'f, S> {
                 return Box::pin(self.walk_and_fold(state, distance)).await;
             }
 
-            match self.walk_on(state, distance).await {
-                Ok(action) => Ok(action),
-                Err(error) => Err(Box::pin(self.stopped(error)).await),
-            }
+            self.walk_on(state, distance).await
         }
     }
 
@@ -252,11 +243,7 @@ impl<'f, S> Run<'f, S> {
             };
 
             loop {
-                let action = match self.walk_on(state, stretch).await {
-                    Ok(action) => action,
-                    Err(error) => return Err(Box::pin(self.stopped(error)).await),
-                };
-
+                let action = self.walk_on(state, stretch).await?;
                 if self.cursor.place().is_none() {
                     return Ok(action);
                 }
@@ -292,11 +279,15 @@ impl<'f, S> Run<'f, S> {
             };
             let walked = unless_stopped(self.stop.as_deref(), pin!(walk.run())).await;
 
-            walked.unwrap_or_else(|stopped| match self.cursor.ended() {
+            let walked = walked.unwrap_or_else(|stopped| match self.cursor.ended() {
                 // The flow had ended already; only the wait for the end to be recorded was interrupted.
                 Some(action) => Ok(action.clone()),
                 None => Err(self.error(Failure::Stopped(stopped))),
-            })
+            });
+            match walked {
+                Ok(action) => Ok(action),
+                Err(error) => Err(Box::pin(self.stopped(error)).await),
+            }
         }
     }
 

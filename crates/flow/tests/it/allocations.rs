@@ -96,5 +96,5 @@ fn a_run_and_the_future_that_finishes_it_stay_small() {
     let of_finish = size_of_val(&run.finish(&mut state));
 
     assert!(of_run <= 128, "{of_run} bytes");
-    assert!(of_finish <= 344, "{of_finish} bytes");
+    assert!(of_finish <= 320, "{of_finish} bytes");
 }

@@ -150,7 +150,7 @@ async fn a_run_at_its_step_limit_goes_on_when_the_limit_is_raised() {
 
     assert_eq!((left, run.steps(), run.node()), (2, 3, Some("count")));
     assert_snapshot!(error, @"flow `c`, node `count`: the run reached its limit of 3 steps before this node");
-    assert!(error.is_step_limit() && !error.is_undeclared_action());
+    assert!(error.is_step_limit());
     assert_eq!((error.phase(), error.attempts()), (None, None));
     assert!(error.source().is_none() && error.into_source().is_none());
     assert!(run.step(&mut left).await.unwrap_err().is_step_limit());

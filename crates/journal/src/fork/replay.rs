@@ -159,18 +159,6 @@ struct OnRecord {
     stop: Arc<OnceLock<Stop>>,
 }
 
-impl OnRecord {
-    fn missing(&self, step: &StepName) -> StepError {
-        if let Err(error) = self.journal.check_path(step) {
-            self.stop.get_or_init(|| Stop::OtherPath);
-            return error;
-        }
-
-        self.stop.get_or_init(|| Stop::Missing);
-        StepError::journal(format!("no outcome of the step `{step}` is on record"))
-    }
-}
-
 #[async_trait]
 impl Journal for OnRecord {
     fn run_id(&self) -> &str {
@@ -178,12 +166,22 @@ impl Journal for OnRecord {
     }
 
     async fn call(&self, name: &StepName, _work: Work<'_>) -> Result<Json, StepError> {
-        let found = self.journal.find(name).await.map_err(StepError::Journal)?;
-        found.ok_or_else(|| self.missing(name))
+        if let Some(outcome) = self.find(name).await.map_err(StepError::Journal)? {
+            return Ok(outcome);
+        }
+
+        self.stop.get_or_init(|| Stop::Missing);
+        Err(StepError::journal(format!(
+            "no outcome of the step `{name}` is on record"
+        )))
     }
 
     async fn find(&self, name: &StepName) -> Result<Option<Json>, BoxError> {
-        self.journal.find(name).await
+        let found = self.journal.find(name).await;
+        if found.is_err() {
+            self.stop.get_or_init(|| Stop::OtherPath);
+        }
+        found
     }
 
     /// The time has passed, because steps after it are on record.
