@@ -2,9 +2,6 @@ use std::time::SystemTime;
 
 use cogwork_flow::engine::Entry;
 
-use crate::header::from_millis;
-use crate::record::Line;
-
 /// An entry of the record of a run.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -18,14 +15,4 @@ pub struct RecordedEntry {
     pub at: Option<SystemTime>,
     /// The entry.
     pub entry: Entry,
-}
-
-impl RecordedEntry {
-    pub(crate) fn new(index: u64, line: Line) -> Self {
-        Self {
-            index,
-            at: line.at.and_then(from_millis),
-            entry: line.entry,
-        }
-    }
 }

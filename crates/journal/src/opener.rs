@@ -8,6 +8,7 @@ use cogwork_flow::engine::{Entry, Journal as _, Json};
 use tokio::runtime::Handle;
 
 use crate::backend::{Backend, Expected, Taken};
+use crate::header::{from_millis, to_millis};
 use crate::record::{Line, Reader, Record, Wanted, check_order};
 use crate::write::Writer;
 use crate::{RecordedEntry, RunJournal, StoreError, StoreErrorKind};
@@ -78,7 +79,7 @@ impl Opener {
 
     async fn start(&self, taken: Taken, mut new: Record) -> Result<RunJournal, StoreError> {
         if let Some(now) = taken.now {
-            new.header.started = crate::header::to_millis(now);
+            new.header.started = to_millis(now);
         }
 
         let writer = Writer::start(taken.held, new.clone()).await?;
@@ -170,7 +171,11 @@ impl Opener {
 
         let entries = self.reader().entries(&lines, first)?;
         let recorded = entries.into_iter().zip(range.start..);
-        let recorded = recorded.map(|(line, index)| RecordedEntry::new(index, line));
+        let recorded = recorded.map(|(line, index)| RecordedEntry {
+            index,
+            at: line.at.and_then(from_millis),
+            entry: line.entry,
+        });
         Ok(recorded.collect())
     }
 
