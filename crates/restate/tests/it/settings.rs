@@ -58,7 +58,9 @@ async fn the_events_of_a_run_go_to_a_store() {
         let event: serde_json::Value = serde_json::from_str(&event.json).unwrap();
         event["type"].as_str().unwrap().to_owned()
     });
-    insta::assert_snapshot!(types.collect::<Vec<_>>().join(" "), @"");
+    let types: Vec<_> = types.filter(|name| name != "phase_finished").collect();
+    let expected = "opened run_started step_entered moved step_entered ended";
+    assert_eq!(types.join(" "), expected);
 }
 
 #[tokio::test]
