@@ -63,7 +63,8 @@ async fn a_read_only_record_is_reported_and_left_as_it_is<S: Tested>() {
     while store.is_in_use("a").await.unwrap() {}
     drop(store);
 
-    let (_, record) = S::PLACES[1].0.split_once('/').unwrap();
+    let (place, _) = S::PLACES.iter().find(|place| place.1 == "STORE").unwrap();
+    let (_, record) = place.split_once('/').unwrap();
     let mode = |path: &std::path::Path, mode| set_permissions(path, Permissions::from_mode(mode));
     let mut paths = vec![folder.path().to_owned()];
     while let Some(path) = paths.pop() {
