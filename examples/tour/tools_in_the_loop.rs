@@ -99,8 +99,7 @@ fn print_calls(event: &ReasoningEvent) {
 
 fn flow() -> Result<Flow<Reasoning>, ToolError> {
     let node = ChainOfThought::new(RuleBasedClient::new())
-        .with_tools(tools()?)
-        .with_approval(["publish"])
+        .with_tools(tools()?.with_approval(["publish"]))
         .with_reporter(print_calls);
 
     Ok(node.into_flow())

@@ -1,4 +1,3 @@
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,8 +70,6 @@ pub struct ChainOfThought {
     pub(crate) tools: Arc<Tools>,
     /// The maximum number of replies of a turn whose calls are made.
     pub(crate) tool_rounds: u32,
-    /// The names of the tools whose calls wait for a person.
-    pub(crate) approval: Arc<BTreeSet<String>>,
     /// The forms that the server has refused, shared by all clones of the node.
     pub(crate) refused: RefusedFormats,
 }
@@ -99,7 +96,6 @@ impl ChainOfThought {
             format: None,
             tools: Arc::default(),
             tool_rounds: 8,
-            approval: Arc::default(),
             refused: RefusedFormats::default(),
         }
     }
@@ -197,10 +193,9 @@ impl ChainOfThought {
     ///
     /// The calls of a reply are made concurrently. Everything that can go wrong with a call is
     /// returned to the model as its result: an unknown tool, a wrong input, a failure, a timeout, a
-    /// call in a truncated reply, and a call beyond the
-    /// [maximum number per reply](Tools::admit). [`Tools`] limits the time and the output
-    /// of each call, [`with_tool_rounds`](Self::with_tool_rounds) the number of replies with calls,
-    /// and [`Limits`] the tokens and the time of everything together.
+    /// call in a truncated reply, and a call after the first 16 of a reply. [`Tools`] limits the time
+    /// and the output of each call, [`with_tool_rounds`](Self::with_tool_rounds) the number of replies
+    /// with calls, and [`Limits`] the tokens and the time of everything together.
     ///
     /// The [`Trace`](crate::Trace) of the thought lists the calls with their outputs. The requests
     /// of later turns contain them after the thought: the last 8,000 characters or less, at most
@@ -217,7 +212,8 @@ impl ChainOfThought {
     /// In a run with a journal, every call to the model and to a tool is recorded, and a resumed run
     /// repeats none of the recorded ones. A turn that failed is repeated with all of its calls. A
     /// tool can avoid repetitions with
-    /// [`idempotency_key`](cogwork_flow::idempotency_key).
+    /// [`idempotency_key`](cogwork_flow::idempotency_key). Calls of tools that
+    /// [need approval](Tools::with_approval) wait for a person.
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
         self.tools = Arc::new(tools);
@@ -231,24 +227,6 @@ impl ChainOfThought {
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
         self.tool_rounds = rounds;
-        self
-    }
-
-    /// Sets the tools whose calls wait for a person. By default, no call does.
-    ///
-    /// The run needs a journal. At each such call, it [pauses](cogwork_flow::RunError::paused) with
-    /// an event of its own, such as `approve delete 1.1 at app/think#2.1`: the first call of the
-    /// first reply of the turn, and the step. The reason of the pause contains the input. The
-    /// answer is a [`ToolApproval`](cogwork_tools::ToolApproval), or `true` or `false`. The model reads a
-    /// refusal as the error of the call. Nobody is asked about a call that cannot be made because
-    /// its input isn't an object.
-    ///
-    /// A node with names that aren't in its [tools](Self::with_tools) returns an error before the
-    /// model is called.
-    #[must_use]
-    pub fn with_approval<N: Into<String>>(mut self, tools: impl IntoIterator<Item = N>) -> Self {
-        let names = tools.into_iter().map(Into::into);
-        self.approval = Arc::new(names.collect());
         self
     }
 

@@ -28,9 +28,7 @@ pub(crate) enum Kind {
     EmptyProblem,
     Prompts(TextError),
     Limit(Limit),
-    /// A tool that needs approval doesn't exist.
-    UnknownTool(ToolError),
-    /// The definition of a tool isn't known yet.
+    /// The definition of a tool isn't known yet, or a tool that needs approval doesn't exist.
     NotReady(ToolError),
     /// The run cannot wait for the approval of a tool call.
     CannotWait(CannotWait),
@@ -118,12 +116,6 @@ impl fmt::Display for CotError {
                 f,
                 "the limit of {limit} was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit"
             ),
-            Kind::UnknownTool(error) => {
-                write!(
-                    f,
-                    "approval is required for a tool that doesn't exist: {error}"
-                )
-            }
             Kind::NotReady(error) => ErrorText(error).fmt(f),
             Kind::CannotWait(error) => {
                 write!(f, "a tool call has to wait for approval: {error}")
@@ -156,7 +148,7 @@ impl Error for CotError {
             Kind::Client(error) => Some(error),
             Kind::Reply(problem) => Some(problem),
             Kind::Prompts(error) => Some(error),
-            Kind::UnknownTool(error) | Kind::NotReady(error) => Some(error),
+            Kind::NotReady(error) => Some(error),
             Kind::CannotWait(error) => Some(error),
             Kind::EmptyProblem | Kind::Limit(_) => None,
         }

@@ -1,6 +1,6 @@
-use serde::{Deserialize, Serialize};
-
 use cogwork_llm::ToolCall;
+use cogwork_typed::ask::ToolUse;
+use serde::{Deserialize, Serialize};
 
 /// A tool call of a turn, and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +33,8 @@ impl ToolCallRecord {
     }
 
     /// Adds the result.
-    pub(crate) fn end(&mut self, result: Result<String, String>) {
-        self.failed = result.is_err();
-        self.output = result.unwrap_or_else(|problem| problem);
+    pub(crate) fn end(&mut self, used: ToolUse) {
+        self.failed = used.failed;
+        self.output = used.result;
     }
 }

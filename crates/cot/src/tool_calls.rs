@@ -1,32 +1,19 @@
 //! The tool calls of a reply: finds them, makes them, and continues the conversation with their
 //! results.
 
-use std::time::Duration;
-
-use cogwork_flow::engine::{CannotWait, scoped_event, wait_for};
 use cogwork_flow::watch::note;
 use cogwork_llm::backend::ResponseLimits;
 use cogwork_llm::{ChatResponse, Message, ToolCall};
-use cogwork_text::{Escaped, Name};
-use cogwork_tools::{ToolApproval, ToolError};
+use cogwork_text::Name;
 use cogwork_typed::AnswerProblemKind;
-use cogwork_typed::ask::{Format, excerpt, record};
+use cogwork_typed::ask::{Format, ToolCalls, ToolEvent, excerpt};
 use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
-use serde_json::{Map, Value};
 
 use crate::chain_of_thought::Calling;
 use crate::replies::Replies;
 use crate::reply::read_calls;
 use crate::turn::Turn;
 use crate::{ReasoningEvent, ReplyProblem, ToolCallRecord};
-
-/// The maximum number of characters of an input that a person is asked about.
-const SHOWN_INPUT: usize = 4_000;
-
-/// The result of a call that was made or refused, and how long it took if its recorded outcome was
-/// used.
-type Called = (Result<String, String>, Duration);
 
 impl Replies<'_> {
     /// Returns the tool calls of a reply.
@@ -60,42 +47,29 @@ impl Replies<'_> {
 
         let turn = self.turn;
         let first = self.trace.tool_calls.len();
-        let mut running = FuturesUnordered::new();
-
-        for (index, call) in calls.iter().enumerate() {
-            let begun = ToolCallRecord::begun(self.tries, call);
-            self.trace.tool_calls.push(begun);
-
-            let tools = &turn.node.tools;
-            let admitted = tools.admit(index, response.finish_reason());
-            let input = admitted.and_then(|()| tools.input_of(call));
-            if input.is_ok() {
-                turn.meter.count_tool_call();
-            }
-
-            let place = format!("{}.{}", self.tries, index + 1);
-            running.push(async move { (index, turn.call_tool(call, input, &place).await) });
-        }
+        let begun = calls
+            .iter()
+            .map(|call| ToolCallRecord::begun(self.tries, call));
+        self.trace.tool_calls.extend(begun);
 
         // Each result is added as soon as it is there, because a turn may end before all calls have
         // returned.
-        let mut longest_replayed = Duration::ZERO;
-        while let Some((index, called)) = running.next().await {
-            let (result, replayed) = match called {
-                Ok(called) => called,
+        let tool_calls = turn.tool_calls();
+        let mut made = tool_calls.begin(calls, response.finish_reason(), self.tries, &turn.meter);
+        while let Some(made) = made.next().await {
+            let (index, used) = match made {
+                Ok(made) => made,
                 Err(error) => {
                     self.cannot_wait = Some(error);
                     break;
                 }
             };
 
-            longest_replayed = longest_replayed.max(replayed);
             if let Some(call) = self.trace.tool_calls.get_mut(first + index) {
-                call.end(result);
+                call.end(used);
                 turn.report_result(call);
             }
         }
-        turn.meter.add_time(longest_replayed);
 
         self.want_thought();
         self.results(response, calls, first, format)
@@ -149,62 +123,20 @@ fn said(response: &ChatResponse, calls: &[ToolCall]) -> Message {
 }
 
 impl Turn {
-    /// Makes a call, or returns its recorded outcome. `place` is the number of the reply in the
-    /// turn, and that of the call in the reply.
-    async fn call_tool(
-        &self,
-        call: &ToolCall,
-        input: Result<Map<String, Value>, ToolError>,
-        place: &str,
-    ) -> Result<Called, CannotWait> {
-        let refused = |problem: String| Ok((Err(problem), Duration::ZERO));
-        let input = match input {
-            Ok(input) => input,
-            Err(error) => return refused(error.to_string()),
-        };
+    fn tool_calls(&self) -> ToolCalls<'_> {
+        let thought = self.thought_number;
+        let calls = ToolCalls::new(&self.node.tools, format!("thought {thought}"));
 
-        if self.node.approval.contains(call.name())
-            && let Some(refusal) = self.refusal(call.name(), input, place).await?
-        {
-            return refused(refusal);
-        }
-
-        let label = format!("tool {place}");
-        match record(&label, || self.make_call(call)).await {
-            Ok((result, replayed)) => Ok((result, replayed.unwrap_or_default())),
-            Err(problem) => refused(problem),
-        }
-    }
-
-    /// Waits for a person's decision about a call. Returns the reason if it is refused.
-    async fn refusal(
-        &self,
-        tool: &str,
-        input: Map<String, Value>,
-        place: &str,
-    ) -> Result<Option<String>, CannotWait> {
-        let event = scoped_event(&format!("approve {tool} {place}"));
-        // The parsed input, because the text may contain a key twice.
-        let input = Value::Object(input).to_string();
-        let input = Escaped::new(&input).with_max_chars(SHOWN_INPUT);
-        let number = self.thought_number;
-        let question = format!("thought {number} wants to call the tool `{tool}` with {input}");
-
-        let answer = wait_for::<ToolApproval>(&event, &question, None).await?;
-        let answer = answer.unwrap_or_else(ToolApproval::refused);
-        Ok(answer.refusal())
-    }
-
-    async fn make_call(&self, call: &ToolCall) -> Result<String, String> {
-        note(|| format!("calling the tool `{}`", Name(call.name())));
-        self.node.emit(|| ReasoningEvent::ToolCall {
-            thought: self.thought_number,
-            name: call.name().to_owned(),
-            input: call.arguments().to_owned(),
-        });
-
-        let result = self.node.tools.call(call).await;
-        result.map_err(|error| error.to_string())
+        // The results are reported with those that were recorded.
+        calls.with_events(move |event| {
+            if let ToolEvent::ToolCall { name, input, .. } = event {
+                self.node.emit(|| ReasoningEvent::ToolCall {
+                    thought,
+                    name,
+                    input,
+                });
+            }
+        })
     }
 
     fn report_result(&self, call: &ToolCallRecord) {

@@ -343,10 +343,6 @@ impl ChainOfThought {
         if state.problem().trim().is_empty() {
             return Err(Kind::EmptyProblem);
         }
-
-        // With a misspelt name, the calls of the tool that was meant would not wait.
-        let known = self.tools.only(self.approval.iter());
-        known.map_err(Kind::UnknownTool)?;
         self.tools.ready().map_err(Kind::NotReady)
     }
 

@@ -1,4 +1,4 @@
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// A person's answer to a tool call that needs approval.
 ///
@@ -14,7 +14,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// assert_eq!(serde_json::from_str::<ToolApproval>("true")?, ToolApproval::approved());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Answer")]
 pub struct ToolApproval {
     approved: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,14 +77,12 @@ struct LongAnswer {
     reason: Option<String>,
 }
 
-impl<'de> Deserialize<'de> for ToolApproval {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Answer::deserialize(deserializer)? {
-            Answer::Short(approved) => Self {
-                approved,
-                reason: None,
-            },
-            Answer::Long(LongAnswer { approved, reason }) => Self { approved, reason },
-        })
+impl From<Answer> for ToolApproval {
+    fn from(answer: Answer) -> Self {
+        let (approved, reason) = match answer {
+            Answer::Short(approved) => (approved, None),
+            Answer::Long(LongAnswer { approved, reason }) => (approved, reason),
+        };
+        Self { approved, reason }
     }
 }

@@ -53,15 +53,6 @@ pub enum ToolError {
         /// The timeout.
         limit: Duration,
     },
-    /// The reply that requests the call is truncated.
-    #[error("the reply with this call was {0}; expected a whole one")]
-    Truncated(&'static str),
-    /// The reply requests too many calls.
-    #[error("too many calls in one reply; expected at most {max}")]
-    TooMany {
-        /// The maximum number of calls.
-        max: usize,
-    },
     /// The tool can't be registered.
     #[error("{}", OneLine::new(.0))]
     Registry(String),

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_llm::{FinishReason, ToolCall, ToolDefinition};
+use cogwork_llm::{ToolCall, ToolDefinition};
 use cogwork_text::Name;
 use futures_util::FutureExt;
 use serde_json::error::Category;
@@ -35,9 +35,6 @@ pub struct Tools {
 
 /// Replaces the secrets in a text.
 type Hide = dyn Fn(&str) -> String + Send + Sync;
-
-/// The maximum number of calls of one reply that are [admitted](Tools::admit).
-const MAX_CALLS: usize = 16;
 
 /// The maximum number of tools. Servers refuse requests with more than this.
 const MAX_TOOLS: usize = 128;
@@ -136,10 +133,12 @@ impl Tools {
             let tool = self.find(name.as_ref())?;
             Ok((name.as_ref().to_owned(), Arc::clone(tool)))
         });
-        Ok(Self {
-            by_name: found.collect::<Result<_, ToolError>>()?,
-            ..self.clone()
-        })
+        let by_name = found.collect::<Result<BTreeMap<_, _>, ToolError>>()?;
+
+        let mut only = self.clone();
+        only.approval.retain(|name| by_name.contains_key(name));
+        only.by_name = by_name;
+        Ok(only)
     }
 
     /// Sets the timeout of a call. The default is 30 seconds.
@@ -217,49 +216,24 @@ impl Tools {
         self.by_name.values().map(|tool| tool.definition())
     }
 
-    /// Checks that the definitions of all tools are known.
+    /// Checks that the definitions of all tools are known, and that the tools that need
+    /// [approval](Self::with_approval) exist.
     ///
     /// # Errors
     ///
-    /// Returns the error of the first tool that is not [ready](Tool::ready).
+    /// Returns the error of the first tool that is not [ready](Tool::ready), or that doesn't exist.
     pub fn ready(&self) -> Result<(), ToolError> {
+        // With a misspelt name, the calls of the tool that was meant would not wait.
+        for name in &self.approval {
+            self.find(name).map_err(|error| {
+                let problem = "approval is required for a tool that doesn't exist";
+                ToolError::Registry(format!("{problem}: {error}"))
+            })?;
+        }
+
         self.by_name
             .iter()
             .try_for_each(|(name, tool)| tool.ready().map_err(|error| self.told(error, name)))
-    }
-
-    /// Checks whether a call of a reply may be made, given its index among the calls of the reply
-    /// and the reason why the model stopped. The model reads the error as the result of the call.
-    ///
-    /// ```
-    /// use cogwork_llm::FinishReason;
-    /// use cogwork_tools::Tools;
-    ///
-    /// let tools = Tools::new();
-    /// assert!(tools.admit(15, &FinishReason::ToolCalls).is_ok());
-    /// assert_eq!(
-    ///     tools.admit(16, &FinishReason::ToolCalls).unwrap_err().to_string(),
-    ///     "too many calls in one reply; expected at most 16",
-    /// );
-    /// assert_eq!(
-    ///     tools.admit(0, &FinishReason::Length).unwrap_err().to_string(),
-    ///     "the reply with this call was cut off at the limit of tokens; expected a whole one",
-    /// );
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the reply is truncated, because the call may be incomplete even if it
-    /// can be parsed, or if the reply contains too many calls before this one.
-    pub fn admit(&self, index: usize, reason: &FinishReason) -> Result<(), ToolError> {
-        let truncated = match reason {
-            FinishReason::Length => "cut off at the limit of tokens",
-            FinishReason::ContentFilter => "withheld in part by a filter",
-            _ if index < MAX_CALLS => return Ok(()),
-            _ => return Err(ToolError::TooMany { max: MAX_CALLS }),
-        };
-
-        Err(ToolError::Truncated(truncated))
     }
 
     /// Makes a call that the model requested. Empty arguments are read as an empty object.

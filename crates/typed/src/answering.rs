@@ -1,13 +1,13 @@
 //! Asks for an answer: the requests, and what becomes of the replies.
 
+use cogwork_flow::engine::CannotWait;
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolChoice};
-
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ask::{
-    Asking, Format, Limit, Meter, Policy, Repair, Spent, ToolCalls, Unanswered, Verdict,
+    AskLog, Asking, Format, Limit, Meter, Policy, Repair, Spent, ToolCalls, Unanswered, Verdict,
 };
 use crate::growing::Beginning;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
@@ -63,11 +63,16 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             meter,
             rounds: 0,
             messages: Vec::new(),
+            cannot_wait: None,
             arrived: Beginning::default(),
             value: Value::Null,
             on_growth,
         };
         let settings = &self.settings;
+        if let Err(error) = settings.tools.ready() {
+            return Err(AskError::tools(error, AskLog::default()));
+        }
+
         let mut asking = Asking::new(&*settings.client, &settings.refused, self.formats())
             .with_meter(meter)
             .with_asks_again(settings.asks_again);
@@ -84,7 +89,11 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             }),
             Ok(Err(Unanswered::Client(error))) => Err(AskError::client(error, log)),
             Ok(Err(Unanswered::Unusable(problem))) => Err(AskError::unusable(problem, log)),
-            Ok(Err(Unanswered::Stopped(limit))) | Err(limit) => {
+            Ok(Err(Unanswered::Stopped(Stop::CannotWait(error)))) => {
+                let message = format!("a tool call needs a person's approval: {error}");
+                Err(AskError::tools(message, log))
+            }
+            Ok(Err(Unanswered::Stopped(Stop::Limit(limit)))) | Err(limit) => {
                 let message = format!("the limit of {limit} allows no further call");
                 Err(AskError::of(AskErrorKind::Limit, message, log))
             }
@@ -137,16 +146,30 @@ struct Answering<'a, T> {
     rounds: u32,
     /// What was added to the conversation.
     messages: Vec<Message>,
+    /// Why a person can't be asked about a tool call.
+    cannot_wait: Option<CannotWait>,
     /// What has arrived of the reply, and the value in it.
     arrived: Beginning,
     value: Value,
     on_growth: Option<OnGrowth<'a>>,
 }
 
+/// Why no further call is made.
+enum Stop {
+    Limit(Limit),
+    CannotWait(CannotWait),
+}
+
+impl From<Limit> for Stop {
+    fn from(limit: Limit) -> Self {
+        Self::Limit(limit)
+    }
+}
+
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_, T> {
     type Reply = ReadAnswer<T>;
     type Problem = AnswerProblem;
-    type Stop = Limit;
+    type Stop = Stop;
 
     fn request(&self, format: Format) -> ChatRequest {
         let request = self.model.request(&self.prompt.0, format);
@@ -157,6 +180,13 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
             request
         } else {
             request.with_tool_choice(ToolChoice::None)
+        }
+    }
+
+    fn fit(&mut self, meter: &Meter, request: ChatRequest, _: Format) -> Result<ChatRequest, Stop> {
+        match self.cannot_wait {
+            Some(error) => Err(Stop::CannotWait(error)),
+            None => Ok(meter.fit(request, 1)?),
         }
     }
 
@@ -226,8 +256,10 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Answering<'_, T> {
         let made = match calls.make(response, self.rounds, self.meter).await {
             Ok(made) => made,
             Err(error) => {
-                let message = format!("a call needs a person's approval: {error}");
-                return self.unusable(AnswerProblem::new(Kind::ToolCalls, 1, message));
+                self.cannot_wait = Some(error);
+                return Verdict::Continue {
+                    messages: Vec::new(),
+                };
             }
         };
         let results = made.iter().zip(response.tool_calls());

@@ -49,6 +49,8 @@ pub enum AskErrorKind {
     Unusable,
     /// A limit was reached.
     Limit,
+    /// A tool can't be used: it isn't ready, or the run can't wait for a person's approval.
+    Tools,
 }
 
 impl AskError {
@@ -62,6 +64,10 @@ impl AskError {
         let mut error = Self::of(AskErrorKind::Unusable, String::new(), log);
         error.0.problem = Some(problem);
         error
+    }
+
+    pub(crate) fn tools(problem: impl fmt::Display, log: AskLog) -> Self {
+        Self::of(AskErrorKind::Tools, problem.to_string(), log)
     }
 
     pub(crate) fn of(kind: AskErrorKind, message: impl Into<String>, log: AskLog) -> Self {

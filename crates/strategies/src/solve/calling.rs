@@ -1,13 +1,13 @@
 //! Calls tools, concurrently unless one needs the output of another.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
+use std::time::Duration;
 
-use cogwork_flow::engine::{CallError, recorded};
+use cogwork_flow::engine::CannotWait;
 use cogwork_llm::ToolCall;
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Meter, call_label, report_tool_call};
-use futures_util::{StreamExt, stream};
+use cogwork_typed::ask::{Meter, ToolCalls, ToolUse, call_label};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Number, Value};
 use tokio::time::timeout_at;
 
@@ -79,6 +79,36 @@ impl PlannedCall {
         call_label(&format!("{stage} {}", self.id), &input)
     }
 
+    async fn make(
+        &self,
+        input: &Value,
+        calls: &ToolCalls<'_>,
+        number: &str,
+        meter: &Meter,
+    ) -> Result<(ToolUse, Duration), CannotWait> {
+        let call = |arguments: &str| ToolCall::new(self.id.as_str(), self.tool.as_str(), arguments);
+
+        match input.as_str().filter(|_| self.literal) {
+            Some(arguments) => calls.call(&call(arguments), number, meter).await,
+            None => {
+                let call = call(&input.to_string());
+                calls.call_with(&call, input, number, meter).await
+            }
+        }
+    }
+
+    fn called(&self, stage: &str, input: Value, used: ToolUse) -> Called {
+        Called {
+            stage: stage.to_owned(),
+            id: self.id.clone(),
+            label: self.label(stage),
+            tool: self.tool.clone(),
+            input,
+            output: used.result,
+            failed: used.failed,
+        }
+    }
+
     /// Returns whether the call needs the output of an earlier one.
     fn needs(&self, earlier: &Self) -> bool {
         let mut is_named = false;
@@ -122,8 +152,9 @@ pub(super) async fn call_all(
     shared: &Shared,
     stage: &str,
     calls: &[PlannedCall],
+    tool_calls: &ToolCalls<'_>,
     meter: &Meter,
-) -> Vec<Called> {
+) -> Result<Vec<Called>, CannotWait> {
     let levels = levels(calls);
     let last = levels.iter().copied().max().unwrap_or(0);
     let mut called: BTreeMap<usize, Called> = BTreeMap::new();
@@ -134,23 +165,30 @@ pub(super) async fn call_all(
         let made = ready.map(|(place, (call, _))| {
             let input = call.input_after(called.range(..place).map(|(_, called)| called));
             async move {
-                meter.count_tool_call();
-                (place, made(stage, call, input, &shared.tools).await)
+                let number = (place + 1).to_string();
+                let (used, replayed) = call.make(&input, tool_calls, &number, meter).await?;
+                Ok((place, call.called(stage, input, used), replayed))
             }
         });
         let made: Vec<_> = made.collect();
         let mut running = stream::iter(made).buffer_unordered(shared.at_once);
 
+        let mut longest = Duration::ZERO;
         loop {
-            match timeout_at(meter.deadline(), running.next()).await {
-                Ok(Some((place, outcome))) => drop(called.insert(place, outcome)),
-                Ok(None) => break,
-                Err(_) => return called.into_values().collect(),
+            match timeout_at(meter.deadline(), running.try_next()).await {
+                Ok(Ok(Some((place, outcome, replayed)))) => {
+                    called.insert(place, outcome);
+                    longest = longest.max(replayed);
+                }
+                Ok(Ok(None)) => break,
+                Ok(Err(error)) => return Err(error),
+                Err(_) => return Ok(called.into_values().collect()),
             }
         }
+        meter.add_time(longest);
     }
 
-    called.into_values().collect()
+    Ok(called.into_values().collect())
 }
 
 /// Returns for each call how many others have to be made one after the other before it.
@@ -163,40 +201,6 @@ fn levels(calls: &[PlannedCall]) -> Vec<usize> {
         levels.push(highest.unwrap_or(0));
     }
     levels
-}
-
-async fn made(stage: &str, call: &PlannedCall, input: Value, tools: &Tools) -> Called {
-    let label = call.label(stage);
-    let arguments = input.as_str().filter(|_| call.literal);
-    let outcome = async {
-        match arguments {
-            Some(arguments) => {
-                let call = ToolCall::new(call.id.as_str(), call.tool.as_str(), arguments);
-                tools.call(&call).await
-            }
-            None => tools.call_with(&call.tool, input.clone()).await,
-        }
-    };
-    let shown = || arguments.map_or_else(|| input.to_string(), str::to_owned);
-    let outcome = recorded(&label, || async {
-        let outcome = report_tool_call(&call.id, &call.tool, shown, outcome).await;
-        Ok::<_, Infallible>(outcome.map_err(|error| error.to_string()))
-    });
-
-    let outcome = match outcome.await {
-        Ok(outcome) => outcome,
-        Err(CallError::Recorded(failure)) => Err(failure),
-        Err(CallError::Failed(never)) => match never {},
-    };
-    Called {
-        stage: stage.to_owned(),
-        id: call.id.clone(),
-        label,
-        tool: call.tool.clone(),
-        failed: outcome.is_err(),
-        output: outcome.unwrap_or_else(|failure| failure),
-        input,
-    }
 }
 
 /// Returns a value with other texts.

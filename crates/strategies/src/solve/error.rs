@@ -1,6 +1,7 @@
 use std::fmt;
 
 use cogwork_flow::RunError;
+use cogwork_flow::engine::CannotWait;
 use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
 
@@ -41,6 +42,10 @@ impl SolveError {
 
     pub(super) fn client(error: LlmError) -> Self {
         Cause::Client(error).into()
+    }
+
+    pub(super) fn cannot_wait(error: CannotWait) -> Self {
+        Self::method(format!("a tool call has to wait for approval: {error}"))
     }
 
     pub(super) fn unreadable(problem: String) -> Self {

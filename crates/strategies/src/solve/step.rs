@@ -6,7 +6,8 @@ use std::sync::Arc;
 use cogwork_flow::{Action, Node};
 use cogwork_llm::LlmError;
 use cogwork_text::ErrorText;
-use cogwork_typed::ask::{Limit, Meter, Reserve, Spent};
+use cogwork_tools::Tools;
+use cogwork_typed::ask::{Limit, Meter, Reserve, Spent, ToolCalls};
 use serde::{Deserialize, Serialize};
 
 use super::calling::call_all;
@@ -111,9 +112,10 @@ impl Node<Solving> for SolveNode {
         // Ends with the attempt, even if a timeout drops it.
         let running = step.meter.run();
         step.meter.keep(step.reserve);
-        let (mut outcome, error) = step.make(batch).await;
+        let made = step.make(batch).await;
         drop(running);
 
+        let (mut outcome, error) = made.map_err(|error| error.at(&batch.stage))?;
         outcome.spent = step.meter.spent();
         if step.over.is_some() || outcome.out_of.is_some() || outcome.is_usable() {
             return Ok(outcome);
@@ -185,7 +187,7 @@ fn is_last(shared: &Shared, batch: &Batch) -> bool {
 
 impl Step {
     /// Makes the calls. Returns the first error of a client, too.
-    async fn make(&self, batch: &Batch) -> (Outcome, Option<LlmError>) {
+    async fn make(&self, batch: &Batch) -> Result<(Outcome, Option<LlmError>), SolveError> {
         let shared = &*self.shared;
         let mut outcome = Outcome::default();
         let mut error = None;
@@ -205,14 +207,42 @@ impl Step {
                 outcome.out_of = out_of.filter(|_| !outcome.is_usable());
             }
             Work::Call(calls) => {
-                let called = call_all(shared, &batch.stage, calls, &self.meter).await;
+                let waiting = Waiting::new(&self.meter, &shared.tools);
+                let called = call_all(shared, &batch.stage, calls, &waiting.calls, &self.meter);
+                let called = called.await.map_err(SolveError::cannot_wait)?;
                 let is_cut_short = called.len() < calls.len();
                 outcome.calls = called.into_iter().map(Call::Tool).collect();
                 outcome.out_of = is_cut_short.then(|| self.meter.out_of_time());
             }
         }
 
-        (outcome, error)
+        Ok((outcome, error))
+    }
+}
+
+/// The tool calls of a step. If the run pauses because they wait for a person, the step is made again
+/// later, and counts only then.
+struct Waiting<'s> {
+    calls: ToolCalls<'s>,
+    meter: &'s Meter,
+    before: Spent,
+}
+
+impl<'s> Waiting<'s> {
+    fn new(meter: &'s Meter, tools: &'s Tools) -> Self {
+        Self {
+            calls: ToolCalls::new(tools, "the strategy"),
+            before: meter.spent(),
+            meter,
+        }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.calls.are_waiting() {
+            self.meter.restore(self.before);
+        }
     }
 }
 

@@ -75,6 +75,6 @@ pub use log::{AskLog, Try};
 pub use meter::{Meter, MeteredCall, Running};
 pub use record_call::{RecordedCall, call_label, record, record_call};
 pub use repair::{Repair, RepairKind};
-pub use reporting::{Reporting, report_tool_call};
+pub use reporting::Reporting;
 pub use spent::Spent;
 pub use tool_calls::{ToolCalls, ToolUse};

@@ -1,6 +1,5 @@
-//! Reports calls to models and tools in the events of a run.
+//! Reports calls to models in the events of a run.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
@@ -11,13 +10,10 @@ use cogwork_llm::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplySt
 use futures_util::stream;
 use tokio::time::Instant;
 
-use crate::ask::{ChatCall, ChatEvent, EmbeddingCall, ToolEvent};
+use crate::ask::{ChatCall, ChatEvent, EmbeddingCall};
 
 /// The source of the reports about models.
 pub(super) const SOURCE: &str = "chat";
-
-/// The source of the reports about tools.
-const TOOL_SOURCE: &str = "tool";
 
 /// The number of texts that the event of a call to an embedding model contains.
 const SHOWN: usize = 8;
@@ -240,39 +236,4 @@ impl<E: Embedder> Embedder for Reporting<E> {
     fn dimension(&self) -> Option<usize> {
         self.client.dimension()
     }
-}
-
-/// Makes a call to a tool, and reports it in the events of the run as [`ToolEvent`]s. `input` isn't
-/// called if the run isn't watched.
-///
-/// # Errors
-///
-/// Returns the error of the call.
-pub async fn report_tool_call<T: AsRef<str>, E: fmt::Display>(
-    id: &str,
-    name: &str,
-    input: impl FnOnce() -> String,
-    work: impl Future<Output = Result<T, E>>,
-) -> Result<T, E> {
-    report_from(TOOL_SOURCE, || ToolEvent::ToolCall {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        input: input(),
-    });
-
-    let started = Instant::now();
-    let result = work.await;
-
-    report_from(TOOL_SOURCE, || ToolEvent::ToolResult {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        output: match &result {
-            Ok(output) => output.as_ref().to_owned(),
-            Err(error) => error.to_string(),
-        },
-        failed: result.is_err(),
-        took: started.elapsed(),
-    });
-
-    result
 }

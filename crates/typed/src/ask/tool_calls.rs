@@ -1,34 +1,47 @@
-use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use cogwork_flow::engine::{CallError, CannotWait, recorded, scoped_event, wait_for};
-use cogwork_flow::watch::note;
-use cogwork_llm::{ChatResponse, Message, ToolCall};
+use cogwork_flow::engine::{CannotWait, scoped_event, wait_for};
+use cogwork_flow::watch::{note, report_from};
+use cogwork_llm::{ChatResponse, FinishReason, Message, ToolCall};
 use cogwork_text::{Escaped, Name};
-use cogwork_tools::{ToolApproval, Tools};
-use futures_util::future::try_join_all;
+use cogwork_tools::{ToolApproval, ToolError, Tools};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{Stream, TryStreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::time::Instant;
 
-use crate::ask::{Meter, call_label, report_tool_call};
+use crate::ask::{Meter, ToolEvent, call_label, record};
+
+/// The source of the reports about tools.
+const SOURCE: &str = "tool";
+
+/// The maximum number of calls of one reply that are made.
+const MAX_CALLS: usize = 16;
 
 /// The maximum number of characters of the arguments that a person is asked about.
 const MAX_ARGUMENTS: usize = 4_000;
 
 /// The tool calls of a step: approved by a person if their tool [needs it](Tools::with_approval),
-/// recorded, and reported as events of the run.
+/// recorded, and reported as [events](ToolEvent) of the run.
 ///
 /// In a [composite](cogwork_flow::Node::is_composite) node of a run with a journal, each result is
 /// recorded, and a resumed run uses the recorded ones.
-#[derive(Debug)]
 pub struct ToolCalls<'t> {
     tools: &'t Tools,
     asker: String,
+    tell: Option<Tell<'t>>,
     /// The number of calls that wait for a person.
     waiting: AtomicUsize,
     /// The number of calls in progress.
     running: AtomicUsize,
 }
+
+type Tell<'t> = Box<dyn Fn(ToolEvent) + Send + Sync + 't>;
+
+/// The result of a call, or why it failed.
+type Outcome = Result<String, String>;
 
 /// A tool call and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,13 +86,22 @@ impl<'t> ToolCalls<'t> {
         Self {
             tools,
             asker: asker.into(),
+            tell: None,
             waiting: AtomicUsize::default(),
             running: AtomicUsize::default(),
         }
     }
 
+    /// Sets what receives the events of the calls instead of the run.
+    #[must_use]
+    pub fn with_events(mut self, tell: impl Fn(ToolEvent) + Send + Sync + 't) -> Self {
+        self.tell = Some(Box::new(tell));
+        self
+    }
+
     /// Makes the calls of a reply concurrently, and returns their results in order. `round` is the
-    /// number of the reply among those with calls, from 1.
+    /// number of the reply in the step, from 1. Calls of a truncated reply, and those after the first
+    /// 16, fail.
     ///
     /// # Errors
     ///
@@ -90,20 +112,84 @@ impl<'t> ToolCalls<'t> {
         round: u32,
         meter: &Meter,
     ) -> Result<Vec<ToolUse>, CannotWait> {
-        let calls = response.tool_calls().iter().enumerate();
-        let results = calls.map(|(index, call)| async move {
-            let admitted = self.tools.admit(index, response.finish_reason());
-            let result = match admitted {
-                Ok(()) => {
-                    let number = format!("{round}.{}", index + 1);
-                    self.approved(call, &number, meter).await?
-                }
-                Err(error) => Err(error.to_string()),
-            };
-            Ok(ToolUse::new(call, result))
-        });
+        let calls = response.tool_calls();
+        let made = self.begin(calls, response.finish_reason(), round, meter);
 
-        try_join_all(results).await
+        let mut made: Vec<(usize, ToolUse)> = made.try_collect().await?;
+        made.sort_unstable_by_key(|(index, _)| *index);
+        Ok(made.into_iter().map(|(_, used)| used).collect())
+    }
+
+    /// Like [`make`](Self::make), but returns each result as soon as it is there, with the index of
+    /// its call. `reason` is why the model stopped.
+    pub fn begin<'c>(
+        &'c self,
+        calls: &'c [ToolCall],
+        reason: &'c FinishReason,
+        round: u32,
+        meter: &'c Meter,
+    ) -> impl Stream<Item = Result<(usize, ToolUse), CannotWait>> + Send + 'c {
+        let running: FuturesUnordered<_> = calls
+            .iter()
+            .enumerate()
+            .map(|(index, call)| async move {
+                if let Some(problem) = not_admitted(index, reason) {
+                    return Ok((index, (ToolUse::new(call, Err(problem)), Duration::ZERO)));
+                }
+
+                let number = format!("{round}.{}", index + 1);
+                Ok((index, self.call(call, &number, meter).await?))
+            })
+            .collect();
+
+        // The calls were made at the same time.
+        let mut longest = Duration::ZERO;
+        running.map_ok(move |(index, (used, replayed))| {
+            meter.add_time(replayed.saturating_sub(longest));
+            longest = longest.max(replayed);
+
+            (index, used)
+        })
+    }
+
+    /// Makes a call once a person has approved it, if that is necessary. `number` is what
+    /// distinguishes the call from others of the step. Returns how long the call took, too, if its
+    /// recorded result was used.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a person has to be asked, and the run can't wait for the answer.
+    pub async fn call(
+        &self,
+        call: &ToolCall,
+        number: &str,
+        meter: &Meter,
+    ) -> Result<(ToolUse, Duration), CannotWait> {
+        let work = self.tools.call(call);
+        // A call that fails in any case is neither asked about nor recorded.
+        let Ok(input) = self.tools.input_of(call) else {
+            let outcome = self.reported(call, work).await;
+            return Ok((ToolUse::new(call, outcome), Duration::ZERO));
+        };
+
+        let input = Value::Object(input);
+        self.approved(call, &input, work, number, meter).await
+    }
+
+    /// Like [`call`](Self::call), with an input that needn't be an object instead of the arguments.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a person has to be asked, and the run can't wait for the answer.
+    pub async fn call_with(
+        &self,
+        call: &ToolCall,
+        input: &Value,
+        number: &str,
+        meter: &Meter,
+    ) -> Result<(ToolUse, Duration), CannotWait> {
+        let work = self.tools.call_with(call.name(), input.clone());
+        self.approved(call, input, work, number, meter).await
     }
 
     /// Returns whether calls wait for a person, and none is in progress. The run pauses then.
@@ -113,27 +199,30 @@ impl<'t> ToolCalls<'t> {
         waiting > 0 && running == 0
     }
 
-    /// Makes a call once a person has approved it, if that is necessary.
     async fn approved(
         &self,
         call: &ToolCall,
+        input: &Value,
+        work: impl Future<Output = Result<String, ToolError>> + Send,
         number: &str,
         meter: &Meter,
-    ) -> Result<Result<String, String>, CannotWait> {
-        // A call that fails in any case is neither asked about nor recorded.
-        let input = match self.tools.input_of(call) {
-            Ok(input) => Value::Object(input),
-            Err(_) => return Ok(self.reported(call).await),
-        };
-
+    ) -> Result<(ToolUse, Duration), CannotWait> {
         meter.count_tool_call();
+
         if self.tools.need_approval(call.name()) {
-            let refusal = counted(&self.waiting, self.refusal(call.name(), &input, number));
+            let refusal = counted(&self.waiting, self.refusal(call.name(), input, number));
             if let Some(refusal) = refusal.await? {
-                return Ok(Err(refusal));
+                return Ok((ToolUse::new(call, Err(refusal)), Duration::ZERO));
             }
         }
-        Ok(counted(&self.running, self.recorded(call, number)).await)
+
+        let what = format!("tool {number} {}", call.name());
+        let label = call_label(&what, &call.arguments());
+        let recorded = record(&label, || self.reported(call, work));
+
+        let recorded = counted(&self.running, recorded).await;
+        let (outcome, replayed) = recorded.unwrap_or_else(|problem| (Err(problem), None));
+        Ok((ToolUse::new(call, outcome), replayed.unwrap_or_default()))
     }
 
     /// Waits for a person's answer. Returns the message to the model if the call is refused.
@@ -154,26 +243,56 @@ impl<'t> ToolCalls<'t> {
         Ok(answer.and_then(|answer| answer.refusal()))
     }
 
-    async fn recorded(&self, call: &ToolCall, number: &str) -> Result<String, String> {
-        let what = format!("tool {number} {}", call.name());
-        let label = call_label(&what, &call.arguments());
-        let outcome = recorded(&label, || async {
-            Ok::<_, Infallible>(self.reported(call).await)
+    async fn reported(
+        &self,
+        call: &ToolCall,
+        work: impl Future<Output = Result<String, ToolError>>,
+    ) -> Outcome {
+        note(|| format!("calling the tool `{}`", Name(call.name())));
+        self.tell(|| ToolEvent::ToolCall {
+            id: call.id().to_owned(),
+            name: call.name().to_owned(),
+            input: call.arguments().to_owned(),
         });
 
-        match outcome.await {
-            Ok(result) => result,
-            Err(CallError::Failed(never)) => match never {},
-            Err(CallError::Recorded(problem)) => Err(problem),
-        }
+        let started = Instant::now();
+        let outcome = work.await.map_err(|error| error.to_string());
+
+        self.tell(|| ToolEvent::ToolResult {
+            id: call.id().to_owned(),
+            name: call.name().to_owned(),
+            output: outcome.clone().unwrap_or_else(|problem| problem),
+            failed: outcome.is_err(),
+            took: started.elapsed(),
+        });
+        outcome
     }
 
-    async fn reported(&self, call: &ToolCall) -> Result<String, String> {
-        note(|| format!("calling the tool `{}`", Name(call.name())));
-        let input = || call.arguments().to_owned();
-        let made = report_tool_call(call.id(), call.name(), input, self.tools.call(call));
-        made.await.map_err(|error| error.to_string())
+    fn tell(&self, event: impl FnOnce() -> ToolEvent) {
+        match &self.tell {
+            Some(tell) => tell(event()),
+            None => report_from(SOURCE, event),
+        }
     }
+}
+
+/// Returns why a call of a reply isn't made. A call in a truncated reply may be incomplete even if it
+/// can be read.
+fn not_admitted(index: usize, reason: &FinishReason) -> Option<String> {
+    let truncated = match reason {
+        FinishReason::Length => "cut off at the limit of tokens",
+        FinishReason::ContentFilter => "withheld in part by a filter",
+        _ if index < MAX_CALLS => return None,
+        _ => {
+            return Some(format!(
+                "too many calls in one reply; expected at most {MAX_CALLS}"
+            ));
+        }
+    };
+
+    Some(format!(
+        "the reply with this call was {truncated}; expected a whole one"
+    ))
 }
 
 /// Counts a future until it has returned. One that is dropped stays counted, because it is dropped

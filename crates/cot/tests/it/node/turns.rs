@@ -98,7 +98,7 @@ async fn what_makes_no_sense_is_an_error_before_any_call() {
         (PROBLEM, node.clone().with_prompts(prompts)),
         (
             PROBLEM,
-            node.with_tools(tools()).with_approval(["mulptiply"]),
+            node.with_tools(tools().with_approval(["mulptiply"])),
         ),
     ] {
         let mut reasoning = Reasoning::new(problem);

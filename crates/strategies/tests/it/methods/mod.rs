@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod approval;
 mod attempts;
 mod complaints;
 mod concluding;
