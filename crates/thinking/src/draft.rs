@@ -1,17 +1,13 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cogwork_llm::{
-    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, Message, Messages, Role,
-    ToolChoice,
+    Block, ChatRequest, ChatResponse, FinishReason, LlmClient, Message, Messages, Role, ToolChoice,
 };
 use serde_json::{Map, Value};
 
-use crate::ledger::Metered;
 use crate::memory::{Found, recalled};
-use crate::{Hook, OnFailure, ThinkingError};
-
-/// The maximum size of a reply to a hook, in bytes.
-const MOST_BYTES: usize = 1024 * 1024;
+use crate::metered::Metered;
+use crate::{Hook, ThinkingError};
 
 /// What a hook works on: the user's message before a generation, the model's draft after it. It
 /// also has what a hook needs to think about it: the conversation, the role, the search result of
@@ -38,10 +34,16 @@ pub struct Draft<'a> {
     pub(crate) request: ChatRequest,
     pub(crate) input: &'a Message,
     pub(crate) memory: &'a [Found],
-    pub(crate) memory_is_in_request: bool,
     pub(crate) hook: Hook,
-    pub(crate) mode: &'a str,
-    pub(crate) on_failure: OnFailure,
+    pub(crate) notes: Mutex<Notes>,
+}
+
+/// What a hook adds to the report.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub(crate) drafts: Vec<Arc<str>>,
+    /// The failures that didn't end the hook.
+    pub(crate) problems: Vec<String>,
 }
 
 /// What hooks can change.
@@ -97,12 +99,17 @@ impl Draft<'_> {
 
     /// Adds a text to the drafts of the [report](crate::Report), if it isn't one of them.
     pub fn consider(&self, text: impl Into<Arc<str>>) {
-        self.client.ledger.add_draft(Some(self.mode), text.into());
+        self.notes().drafts.push(text.into());
     }
 
     /// Adds a failure that doesn't end the hook to the [report](crate::Report).
     pub fn report(&self, problem: &ThinkingError) {
-        self.client.ledger.add_problem(problem);
+        self.notes().problems.push(problem.to_string());
+    }
+
+    /// A panic elsewhere cannot leave the notes inconsistent, so a poisoned lock is still usable.
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the user's last message, before any hook changed it.
@@ -124,7 +131,7 @@ impl Draft<'_> {
     }
 
     /// Returns the search result of the memory, best first. Empty if the client doesn't have a
-    /// memory, or if the memory isn't [read at this stage](crate::memory::Recall::with_stages).
+    /// memory.
     pub fn memory(&self) -> &[Found] {
         self.memory
     }
@@ -133,15 +140,6 @@ impl Draft<'_> {
     /// limited, and no hooks are called for them.
     pub fn client(&self) -> &dyn LlmClient {
         &self.client
-    }
-
-    /// Wraps a different client so that its calls are counted and limited as well. Don't pass
-    /// [`client`](Self::client), whose calls would be counted twice.
-    pub fn counted<'b>(&'b self, client: &'b dyn LlmClient) -> impl LlmClient + 'b {
-        Metered {
-            client,
-            ..self.client.clone()
-        }
     }
 
     /// Returns the conversation with `prompt` at its end. Before a generation, the prompt is
@@ -185,8 +183,9 @@ impl Draft<'_> {
     }
 
     fn with_memory(&self, prompt: &str) -> String {
+        // After a generation, the request contains the result already.
         match recalled(self.memory) {
-            Some(found) if !self.memory_is_in_request => joined(&found, prompt),
+            Some(found) if self.hook == Hook::Before => joined(&found, prompt),
             _ => prompt.to_owned(),
         }
     }
@@ -242,52 +241,22 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Calls the client, and returns an error if the text of the reply is empty, truncated or too
-    /// long.
+    /// Calls the client, and returns an error if the text of the reply is empty or truncated.
     ///
     /// # Errors
     ///
-    /// Returns the error of the call, or the reason the reply is unusable. With
-    /// [`OnFailure::TryAgain`], this is the error of the second call.
+    /// Returns the error of the call, or the reason the reply is unusable.
     pub async fn ask(&self, request: ChatRequest) -> Result<ChatResponse, ThinkingError> {
-        self.ask_of(self.client.client, request).await
-    }
+        let response = self.client.complete(request).await?.separate_thinking();
 
-    /// Calls a client other than [`client`](Self::client) in the same way.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`ask`](Self::ask).
-    pub async fn ask_of(
-        &self,
-        client: &dyn LlmClient,
-        request: ChatRequest,
-    ) -> Result<ChatResponse, ThinkingError> {
-        let client = self.counted(client);
-        if self.on_failure == OnFailure::TryAgain {
-            match usable(client.complete(request.clone()).await) {
-                Ok(response) => return Ok(response),
-                Err(error) => self.report(&error),
-            }
+        match response.finish_reason() {
+            FinishReason::ContentFilter => Err(ThinkingError::Withheld),
+            FinishReason::Length => Err(ThinkingError::CutOff {
+                bytes: response.text().len(),
+            }),
+            _ if response.text().trim().is_empty() => Err(ThinkingError::Empty),
+            _ => Ok(response),
         }
-
-        usable(client.complete(request).await)
-    }
-}
-
-fn usable(outcome: Result<ChatResponse, LlmError>) -> Result<ChatResponse, ThinkingError> {
-    let response = outcome?.separate_thinking();
-    let bytes = response.text().len();
-
-    match response.finish_reason() {
-        FinishReason::ContentFilter => Err(ThinkingError::Withheld),
-        FinishReason::Length => Err(ThinkingError::CutOff { bytes }),
-        _ if bytes > MOST_BYTES => Err(ThinkingError::TooLong {
-            bytes,
-            most: MOST_BYTES,
-        }),
-        _ if response.text().trim().is_empty() => Err(ThinkingError::Empty),
-        _ => Ok(response),
     }
 }
 

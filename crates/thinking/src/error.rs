@@ -1,12 +1,11 @@
 use std::fmt;
 
-use cogwork_llm::{LlmError, LlmErrorKind};
+use cogwork_llm::LlmError;
 use cogwork_text::{Name, OneLine, ReplyExcerpt};
 
-use crate::Hook;
 use cogwork_typed::ask::Limit;
 
-/// The error of a hook. The mode's [`OnFailure`](crate::OnFailure) determines its effect.
+/// The error of a hook.
 ///
 /// `{}` is one line; `{:#}` adds the start of an unexpected reply.
 ///
@@ -36,14 +35,6 @@ pub enum ThinkingError {
     /// A filter withheld some or all of the reply.
     #[error("a filter withheld the reply")]
     Withheld,
-    /// The reply has more than 1 MiB.
-    #[error("the reply has {bytes} bytes; expected at most {most}")]
-    TooLong {
-        /// The length of the reply.
-        bytes: usize,
-        /// The limit.
-        most: usize,
-    },
     /// The reply doesn't have the requested form.
     #[error(fmt = unexpected)]
     Unexpected {
@@ -58,8 +49,7 @@ pub enum ThinkingError {
     /// The hook or the memory panicked with this message.
     #[error("it panicked: {}", OneLine::new(.0).with_max_chars(200))]
     Panic(String),
-    /// The hook refuses the request or the answer for this reason: the generation fails, regardless
-    /// of [`ThinkingMode::on_failure`](crate::ThinkingMode::on_failure).
+    /// The hook refuses the request or the answer for this reason: the generation fails.
     #[error("{}", OneLine::new(.0).with_max_chars(500))]
     Refused(String),
     /// Any other error.
@@ -98,38 +88,5 @@ impl ThinkingError {
     /// Creates an error that refuses the request or the answer for this reason.
     pub fn refused(reason: impl Into<String>) -> Self {
         Self::Refused(reason.into())
-    }
-
-    pub(crate) fn is_refusal(&self) -> bool {
-        matches!(self, Self::Refused(_))
-    }
-
-    /// Converts into the error of the generation. The error of a call keeps its kind, so that a
-    /// `Retry` outside treats it like the call itself.
-    pub(crate) fn into_llm_error(self, mode: &str, hook: Hook) -> LlmError {
-        let what = match (&self, hook) {
-            (Self::Refused(_), Hook::Before) => "refused the request".to_owned(),
-            (Self::Refused(_), Hook::After) => "refused the answer".to_owned(),
-            _ => format!("failed {hook} the generation"),
-        };
-        let (kind, problem) = match &self {
-            Self::Call(error) => (error.kind(), error.message().to_owned()),
-            Self::Timeout(_) => (LlmErrorKind::Timeout, self.to_string()),
-            _ => (LlmErrorKind::Other, self.to_string()),
-        };
-
-        let mode = Name(mode);
-        let message = format!("the thinking mode `{mode}` {what}: {problem}");
-        let mut error = LlmError::new(kind, message);
-        if let Self::Call(call) = &self {
-            if let Some(status) = call.status() {
-                error = error.with_status(status);
-            }
-            if let Some(wait) = call.retry_after() {
-                error = error.with_retry_after(wait);
-            }
-        }
-
-        error.with_source(self)
     }
 }

@@ -1,21 +1,22 @@
-use std::any::Any;
 use std::mem;
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use cogwork_llm::backend::Capabilities;
 use cogwork_llm::{
-    ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message, ReplyStream, Role,
+    ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
+    ReplyStream, Role,
 };
+use cogwork_text::Name;
 use cogwork_typed::ask::Meter;
-use futures_util::{FutureExt, stream};
+use futures_util::stream;
 
 use crate::draft::{Content, joined, with_input};
-use crate::ledger::{Ledger, Metered};
-use crate::memory::{Found, RecallStage, recalled};
+use crate::memory::{Found, recalled};
+use crate::metered::{Metered, within};
+use crate::record::Record;
 use crate::thinking::Setup;
-use crate::{Draft, Generation, Hook, OnFailure, ThinkingError, ThinkingMode};
+use crate::{Draft, Generation, Hook, HookReport, Outcome, ThinkingError, ThinkingMode};
 
 /// A generation whose hooks before the model have been called.
 ///
@@ -54,11 +55,12 @@ use crate::{Draft, Generation, Hook, OnFailure, ThinkingError, ThinkingMode};
 pub struct Generating<'a> {
     client: &'a dyn LlmClient,
     setup: &'a Setup,
-    ledger: Arc<Ledger>,
+    record: Record,
     request: ChatRequest,
     /// The user's last message as the program wrote it.
     input: Message,
     content: Content,
+    /// The search result of the memory.
     found: Vec<Found>,
 }
 
@@ -76,7 +78,7 @@ impl<'a> Generating<'a> {
         let mut generating = Self {
             client,
             setup,
-            ledger: Arc::new(Ledger::new(setup, meter, input.text())),
+            record: Record::new(setup, meter, input.text()),
             content: Content {
                 text: input.text().into(),
                 blocks: input.blocks().to_vec(),
@@ -102,14 +104,14 @@ impl<'a> Generating<'a> {
     /// Ends the generation with an error, which is included in the report. If the generation is
     /// dropped instead, no report is created.
     pub fn fail(self, error: LlmError) -> LlmError {
-        self.ledger.failed(error)
+        self.record.failed(error)
     }
 
     /// Calls the `after` hooks on `draft`, the reply to `request`.
     ///
     /// # Errors
     ///
-    /// Returns an error if a mode refuses the answer, or if a mode with [`OnFailure::Fail`] fails.
+    /// Returns an error if a mode refuses the answer.
     pub async fn end(
         mut self,
         request: ChatRequest,
@@ -121,7 +123,7 @@ impl<'a> Generating<'a> {
             Err(error) => return Err(self.fail(error)),
         };
 
-        let (response, report) = self.ledger.done(response).await;
+        let (response, report) = self.record.done(response).await;
         Ok(Generation {
             response,
             blocks: self.content.blocks,
@@ -149,15 +151,15 @@ impl<'a> Generating<'a> {
             Err(error) => return Err(self.fail(error)),
         };
 
-        let deltas = stream::unfold(Some((reply, self.ledger)), |state| async move {
-            let (mut reply, ledger) = state?;
+        let deltas = stream::unfold(Some((reply, self.record)), |state| async move {
+            let (mut reply, mut record) = state?;
             match reply.next().await? {
                 Ok(Delta::End(draft)) => {
-                    ledger.add_draft(None, draft.text().into());
-                    Some((Ok(Delta::End(ledger.done(draft).await.0)), None))
+                    record.add_draft(None, draft.text().into());
+                    Some((Ok(Delta::End(record.done(draft).await.0)), None))
                 }
-                Err(error) => Some((Err(ledger.failed(error)), None)),
-                delta => Some((delta, Some((reply, ledger)))),
+                Err(error) => Some((Err(record.failed(error)), None)),
+                delta => Some((delta, Some((reply, record)))),
             }
         });
         Ok(ReplyStream::new(deltas))
@@ -165,27 +167,22 @@ impl<'a> Generating<'a> {
 
     /// Searches the memory with the user's message.
     async fn recall(&mut self) {
+        let text = self.input.text();
         let Some(memory) = &self.setup.memory else {
             return;
         };
-
-        let is_read = memory.is_read_at(RecallStage::Generation)
-            || memory.is_read_at(RecallStage::Before) && self.setup.has(Hook::Before)
-            || memory.is_read_at(RecallStage::After) && self.setup.has(Hook::After);
-        if !is_read || self.input.text().trim().is_empty() {
+        if text.trim().is_empty() {
             return;
         }
 
         let settings = &memory.settings;
         let top_k = settings.top_k.min(100);
-        let search = memory
-            .store
-            .search(self.input.text(), top_k, settings.threshold);
+        let search = memory.store.search(text, top_k, settings.threshold);
 
-        if let Some(mut found) = self.ledger.of_memory(search).await {
+        if let Some(mut found) = self.record.of_memory(search).await {
             // A custom store may return more than requested.
             found.truncate(top_k);
-            self.ledger.entries().report.memory = found.clone();
+            self.record.report.memory.clone_from(&found);
             self.found = found;
         }
     }
@@ -214,23 +211,15 @@ impl<'a> Generating<'a> {
             .iter()
             .rfind(|message| message.role() == Role::User);
 
-        if let (Some(found), Some(asked)) = (recalled(self.read_at(RecallStage::Generation)), asked)
-        {
+        if let (Some(found), Some(asked)) = (recalled(&self.found), asked) {
             let messages = with_input(messages, joined(asked.text(), &found), asked.blocks());
             self.request = self.request.clone().with_messages(messages);
         }
     }
 
-    fn read_at(&self, stage: RecallStage) -> &[Found] {
-        match &self.setup.memory {
-            Some(memory) if memory.is_read_at(stage) => &self.found,
-            _ => &[],
-        }
-    }
-
     /// Calls the hooks after the generation, unless the draft calls tools.
     async fn after(&mut self, draft: ChatResponse) -> Result<ChatResponse, LlmError> {
-        self.ledger.add_draft(None, draft.text().into());
+        self.record.add_draft(None, draft.text().into());
         self.content = Content {
             text: draft.text().into(),
             blocks: Vec::new(),
@@ -249,85 +238,88 @@ impl<'a> Generating<'a> {
 
     /// Calls a hook on the content, and keeps its changes even if it fails.
     async fn call(&mut self, mode: &dyn ThinkingMode, hook: Hook) -> Result<(), LlmError> {
-        let original = self.content.clone();
-        self.ledger.open();
+        let meter = self.record.meter();
+        let mut draft = Draft {
+            content: self.content.clone(),
+            client: Metered {
+                hook: Some(&meter),
+                ..self.metered()
+            },
+            request: self.request.clone(),
+            input: &self.input,
+            memory: &self.found,
+            hook,
+            notes: Mutex::default(),
+        };
 
-        let mut draft = self.draft(mode, hook, original.clone());
         let called = async {
             match hook {
                 Hook::Before => mode.before(&mut draft).await,
                 Hook::After => mode.after(&mut draft).await,
             }
         };
+        let result = within(&meter, called).await.flatten();
 
-        let result = within(&self.ledger, called).await.flatten();
         let Draft {
-            content, request, ..
+            content,
+            request,
+            notes,
+            ..
         } = draft;
-        self.ledger
-            .close(mode.name(), hook, &result, &original, &content);
+        let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for text in notes.drafts {
+            self.record.add_draft(Some(mode.name()), text);
+        }
+
+        let report = HookReport {
+            mode: mode.name().to_owned(),
+            hook,
+            outcome: outcome(&result, &self.content, &content),
+            problems: notes.problems,
+            spent: self.record.add_cost(&meter),
+        };
+        self.record.report.hooks.push(report);
         self.content = content;
         self.request = request;
 
         match result {
-            Err(error) if error.is_refusal() || mode.on_failure() == OnFailure::Fail => {
-                Err(error.into_llm_error(mode.name(), hook))
-            }
+            Err(refusal @ ThinkingError::Refused(_)) => Err(refused(mode.name(), hook, refusal)),
             _ => Ok(()),
         }
     }
 
-    fn draft<'b>(&'b self, mode: &'b dyn ThinkingMode, hook: Hook, content: Content) -> Draft<'b> {
-        let (stage, memory_is_in_request) = match hook {
-            Hook::Before => (RecallStage::Before, false),
-            Hook::After => (
-                RecallStage::After,
-                !self.read_at(RecallStage::Generation).is_empty(),
-            ),
-        };
-
-        Draft {
-            content,
-            client: self.metered(true),
-            request: self.request.clone(),
-            input: &self.input,
-            memory: self.read_at(stage),
-            memory_is_in_request,
-            hook,
-            mode: mode.name(),
-            on_failure: mode.on_failure(),
-        }
-    }
-
-    fn metered(&self, by_hook: bool) -> Metered<'_> {
+    /// Returns the client, which counts its calls.
+    fn metered(&self) -> Metered<'_> {
         Metered {
             client: self.client,
-            ledger: Arc::clone(&self.ledger),
-            by_hook,
+            calls: &self.record.calls,
+            hook: None,
         }
     }
 }
 
-/// Awaits `future` within the remaining time for thinking.
-pub(crate) async fn within<T>(
-    ledger: &Ledger,
-    future: impl Future<Output = T>,
-) -> Result<T, ThinkingError> {
-    let _running = ledger.hooks.run();
+/// Returns the error of a generation that a mode refuses.
+fn refused(mode: &str, hook: Hook, refusal: ThinkingError) -> LlmError {
+    let what = match hook {
+        Hook::Before => "request",
+        Hook::After => "answer",
+    };
 
-    // A panic leaves nothing inconsistent: a draft and the ledger are changed in whole steps.
-    let future = AssertUnwindSafe(future).catch_unwind();
-    match ledger.hooks.limit(future).await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(panic)) => Err(ThinkingError::Panic(panic_message(panic.as_ref()))),
-        Err(limit) => Err(ThinkingError::Timeout(limit)),
-    }
+    let message = format!(
+        "the thinking mode `{}` refused the {what}: {refusal}",
+        Name(mode)
+    );
+    LlmError::new(LlmErrorKind::Other, message).with_source(refusal)
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no message".to_owned())
+fn outcome(result: &Result<(), ThinkingError>, before: &Content, after: &Content) -> Outcome {
+    match result {
+        Err(ThinkingError::Refused(reason)) => Outcome::Refused(reason.clone()),
+        Err(error) => Outcome::Failed(error.to_string()),
+        Ok(()) if before == after => Outcome::Kept,
+        Ok(()) if is_extended(&before.text, &after.text) => Outcome::Appended,
+        Ok(()) => Outcome::Replaced,
+    }
 }
 
 /// Returns the draft with the text of the hooks. A truncated draft remains truncated if text was
@@ -345,18 +337,18 @@ fn changed(draft: ChatResponse, text: &str) -> ChatResponse {
 }
 
 /// Returns whether `after` is `before` with further text.
-pub(crate) fn is_extended(before: &str, after: &str) -> bool {
+fn is_extended(before: &str, after: &str) -> bool {
     !before.is_empty() && after.starts_with(before)
 }
 
 #[async_trait]
 impl LlmClient for Generating<'_> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.metered(false).complete(request).await
+        self.metered().complete(request).await
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.metered(false).stream(request).await
+        self.metered().stream(request).await
     }
 
     fn capabilities(&self) -> Capabilities {

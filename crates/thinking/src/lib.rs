@@ -44,7 +44,7 @@
 //! |---|---|
 //! | adding modes to any client | [`Thinking`] |
 //! | a generation with tool calls | [`Generating`] |
-//! | custom modes | [`ThinkingMode`], [`Draft`], [`Hooks`], [`OnFailure`] |
+//! | custom modes | [`ThinkingMode`], [`Draft`], [`Hooks`] |
 //! | built-in modes | [`Reflection`], [`PlanFirst`], [`Critique`], [`Verification`], [`BestOf`] |
 //! | modes by name, with their settings | [`Registry`] |
 //! | what happened in a generation | [`Generation`], [`Report`] |
@@ -53,7 +53,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod mode;
-pub use mode::{Hook, Hooks, OnFailure, ThinkingMode};
+pub use mode::{Hook, Hooks, ThinkingMode};
 
 mod draft;
 pub use draft::Draft;
@@ -67,7 +67,9 @@ pub use thinking::Thinking;
 mod generating;
 pub use generating::Generating;
 
-mod ledger;
+mod metered;
+
+mod record;
 
 mod report;
 pub use report::{Candidate, Generation, HookReport, Outcome, Report};

@@ -1,8 +1,6 @@
 use std::fmt;
-use std::sync::Arc;
 
 use async_trait::async_trait;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Draft, ThinkingError};
@@ -11,7 +9,9 @@ use crate::{Draft, ThinkingError};
 /// draft after it, or both. A mode implements only those that it needs.
 ///
 /// A hook changes its [`Draft`], which also has the conversation, the search result of the memory
-/// and a client. It may be dropped at any `await`; what it has changed by then remains in effect.
+/// and a client. It may be dropped at any `await`; what it has changed by then remains in effect,
+/// also if it fails. The [`Report`](crate::Report) contains the failure. Only a mode that
+/// [refuses](ThinkingError::refused) fails the generation.
 ///
 /// Implementations need the attribute `#[async_trait]`. Without it, the compiler reports error
 /// E0195.
@@ -36,13 +36,6 @@ pub trait ThinkingMode: Send + Sync {
         Hooks::Both
     }
 
-    /// Returns what happens if one of the hooks fails.
-    ///
-    /// The default is [`OnFailure::Keep`].
-    fn on_failure(&self) -> OnFailure {
-        OnFailure::Keep
-    }
-
     /// Processes the user's message before it is sent to the model. It is only called if the
     /// conversation ends with a user message, not if it ends with tool results.
     ///
@@ -50,7 +43,7 @@ pub trait ThinkingMode: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns an error if the hook fails; [`on_failure`](Self::on_failure) determines the effect.
+    /// Returns an error if the hook fails or refuses.
     async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
         let _ = input;
         Ok(())
@@ -63,42 +56,31 @@ pub trait ThinkingMode: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns an error if the hook fails; [`on_failure`](Self::on_failure) determines the effect.
+    /// Returns an error if the hook fails or refuses.
     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
         let _ = draft;
         Ok(())
     }
 }
 
-macro_rules! through_a_pointer {
-    ($pointer:ident) => {
-        #[async_trait]
-        impl<M: ThinkingMode + ?Sized> ThinkingMode for $pointer<M> {
-            fn name(&self) -> &str {
-                (**self).name()
-            }
+#[async_trait]
+impl<M: ThinkingMode + ?Sized> ThinkingMode for Box<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
 
-            fn hooks(&self) -> Hooks {
-                (**self).hooks()
-            }
+    fn hooks(&self) -> Hooks {
+        (**self).hooks()
+    }
 
-            fn on_failure(&self) -> OnFailure {
-                (**self).on_failure()
-            }
+    async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        (**self).before(input).await
+    }
 
-            async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
-                (**self).before(input).await
-            }
-
-            async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
-                (**self).after(draft).await
-            }
-        }
-    };
+    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        (**self).after(draft).await
+    }
 }
-
-through_a_pointer!(Box);
-through_a_pointer!(Arc);
 
 /// One of the two hooks of a mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -138,22 +120,4 @@ impl Hooks {
             (Self::Both, _) | (Self::Before, Hook::Before) | (Self::After, Hook::After)
         )
     }
-}
-
-/// What happens if a hook fails: a call fails, a reply is empty or unusable, the hook panics, or a
-/// limit is reached. The [`Report`](crate::Report) contains the failure in any case.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum OnFailure {
-    /// Keeps the draft with the changes that the hook made before it failed.
-    #[default]
-    #[schemars(description = "Keeps what was there.")]
-    Keep,
-    /// Fails the generation.
-    #[schemars(description = "Fails the generation.")]
-    Fail,
-    /// Repeats each failed call of [`Draft::ask`] once, then behaves like `Keep`.
-    #[schemars(description = "Repeats a failed call once, then behaves like `keep`.")]
-    TryAgain,
 }

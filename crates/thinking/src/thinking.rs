@@ -123,8 +123,7 @@ impl<C: LlmClient> Thinking<C> {
     ///
     /// # Errors
     ///
-    /// Returns the error of the client, or an error if a mode refuses the answer, or if a mode with
-    /// [`OnFailure::Fail`](crate::OnFailure) fails.
+    /// Returns the error of the client, or an error if a mode refuses the request or the answer.
     pub async fn generate(&self, request: ChatRequest) -> Result<Generation, LlmError> {
         let generating = self.begin(request).await?;
         let draft = generating.complete(generating.request().clone()).await;
@@ -137,8 +136,7 @@ impl<C: LlmClient> Thinking<C> {
     ///
     /// # Errors
     ///
-    /// Returns an error if a mode refuses the request, or if a mode with
-    /// [`OnFailure::Fail`](crate::OnFailure) fails.
+    /// Returns an error if a mode refuses the request.
     pub async fn begin(&self, request: ChatRequest) -> Result<Generating<'_>, LlmError> {
         self.begin_with(&Meter::default(), request).await
     }

@@ -14,7 +14,7 @@ use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message,
     ScriptedClient, ToolCall, ToolChoice, Usage,
 };
-use cogwork_thinking::memory::{Found, InMemory, Memory, MemoryError, Recall, RecallStage};
+use cogwork_thinking::memory::{Found, InMemory, Memory, MemoryError};
 use cogwork_thinking::{Reflection, async_trait};
 use cogwork_tools::{ToolError, Tools, function};
 use schemars::JsonSchema;
@@ -404,7 +404,7 @@ async fn the_memory_is_searched_once_a_visit_however_many_calls_it_takes() {
     let agent = Agent::new("a", script.clone())
         .with_tools(weather())
         .with_mode(Reflection::new("Is it of use?"))
-        .with_memory(Recall::from(memory.clone()).with_stages([RecallStage::Generation]));
+        .with_memory(memory.clone());
     let (_, state) = run(agent, "Does Ada need an umbrella?").await;
 
     assert_eq!(state.last().text, "Rain; she has an umbrella.");

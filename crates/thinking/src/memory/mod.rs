@@ -2,7 +2,7 @@
 //!
 //! | for | see |
 //! |---|---|
-//! | a mode that recalls | [`Recall`], [`RecallSettings`], [`RecallStage`] |
+//! | a mode that recalls | [`Recall`], [`RecallSettings`] |
 //! | memories of a process | [`InMemory`], [`Blackboard`] |
 //! | custom memories | [`Memory`], [`Found`], [`MemoryLimits`], [`MemoryError`] |
 //! | searching by words | [`words`], [`weight`] |
@@ -21,4 +21,4 @@ pub use in_memory::{Blackboard, InMemory, weight, words};
 
 mod recall;
 pub(crate) use recall::recalled;
-pub use recall::{Recall, RecallSettings, RecallStage};
+pub use recall::{Recall, RecallSettings};

@@ -10,15 +10,15 @@ const SHOWN: usize = 4 * 1024;
 
 /// A memory, and the settings for its use in a generation.
 ///
-/// It is searched once per generation with the text of the last user message, and the result is
-/// shared by the model and all hooks.
+/// It is searched once per generation with the text of the last user message. The result is appended
+/// to this message for the model, and all hooks have it, too.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
 /// use cogwork_thinking::Thinking;
-/// use cogwork_thinking::memory::{InMemory, Recall, RecallStage};
+/// use cogwork_thinking::memory::{InMemory, Recall};
 ///
-/// let recall = Recall::from(InMemory::new()).with_stages([RecallStage::After]).with_remembering(true);
+/// let recall = Recall::from(InMemory::new()).with_remembering(true);
 /// let client = Thinking::new(ScriptedClient::default()).with_memory(recall);
 /// ```
 #[derive(Clone)]
@@ -45,22 +45,11 @@ impl Recall {
         self
     }
 
-    /// Sets where the items are read. The default is all stages.
-    #[must_use]
-    pub fn with_stages(mut self, stages: impl IntoIterator<Item = RecallStage>) -> Self {
-        self.settings.stages = stages.into_iter().collect();
-        self
-    }
-
     /// Sets whether question and answer are added to the memory. The default is `false`.
     #[must_use]
     pub fn with_remembering(mut self, remember: bool) -> Self {
         self.settings.remember = remember;
         self
-    }
-
-    pub(crate) fn is_read_at(&self, stage: RecallStage) -> bool {
-        self.settings.stages.contains(&stage)
     }
 }
 
@@ -74,40 +63,18 @@ pub struct RecallSettings {
     /// The minimum score of an item, from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub threshold: f32,
-    /// The stages at which the items are read.
-    #[schemars(length(max = 3))]
-    pub stages: Vec<RecallStage>,
     /// Whether question and answer are added to the memory.
     pub remember: bool,
 }
 
 impl Default for RecallSettings {
     fn default() -> Self {
-        let stages = vec![
-            RecallStage::Before,
-            RecallStage::Generation,
-            RecallStage::After,
-        ];
         Self {
             top_k: 3,
             threshold: 0.1,
-            stages,
             remember: false,
         }
     }
-}
-
-/// A stage of a generation at which a memory is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum RecallStage {
-    /// The hooks before the generation read the items.
-    Before,
-    /// The model reads the items, which are appended to the last user message.
-    Generation,
-    /// The hooks after the generation read the items.
-    After,
 }
 
 /// Formats the items for a model, marked as data rather than instructions.

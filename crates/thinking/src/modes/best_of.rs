@@ -1,14 +1,11 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_llm::LlmClient;
 use futures_util::future::join_all;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::ask;
-use crate::{Draft, Hooks, OnFailure, ThinkingError, ThinkingMode};
+use crate::{Draft, Hooks, ThinkingError, ThinkingMode};
 
 const PROMPT: &str = "Which of these answers is the best: right, complete and clear?";
 
@@ -19,22 +16,19 @@ const PROMPT: &str = "Which of these answers is the best: right, complete and cl
 /// left, the judge isn't called. If the request has a seed, each candidate gets the next one.
 ///
 /// ```
-/// use std::sync::Arc;
 /// use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
 /// use cogwork_thinking::{BestOf, Thinking};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {
-/// let script = ScriptedClient::new(["Maybe.", "Yes.", "Yes, at noon."]);
-/// let judge = Arc::new(ScriptedClient::new(["3"]));
-/// let mode = BestOf { judge: Some(judge), ..BestOf::new(3) };
-/// let client = Thinking::new(script).with_mode(mode);
+/// let script = ScriptedClient::new(["Maybe.", "Yes.", "Yes, at noon.", "3"]);
+/// let client = Thinking::new(script).with_mode(BestOf::new(3));
 /// let response = client.complete(ChatRequest::new([Message::user("Does it open?")])).await?;
 /// assert_eq!(response.text(), "Yes, at noon.");
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BestOf {
     /// The number of candidates, including the draft.
@@ -46,23 +40,14 @@ pub struct BestOf {
     /// The criterion of the judge.
     #[schemars(length(min = 1, max = 32768))]
     pub judge_prompt: String,
-    /// What happens if the judge fails or doesn't name a candidate.
-    pub on_failure: OnFailure,
-    /// The client of the judge. The default is the client that answers.
-    #[serde(skip)]
-    pub judge: Option<Arc<dyn LlmClient>>,
 }
 
 impl Default for BestOf {
     fn default() -> Self {
-        let judge_prompt = PROMPT.to_owned();
-        let on_failure = OnFailure::default();
         Self {
             candidates: 3,
             temperature: None,
-            judge_prompt,
-            on_failure,
-            judge: None,
+            judge_prompt: PROMPT.to_owned(),
         }
     }
 }
@@ -112,7 +97,7 @@ impl BestOf {
         // Appended to the conversation without a draft, because none of the candidates is the
         // judge's own.
         let request = draft.aside(draft.without_draft(&prompt));
-        let reply = ask(draft, self.judge.as_ref(), request).await?;
+        let reply = draft.ask(request).await?;
         let numbers = reply
             .text()
             .split(|character: char| !character.is_ascii_digit());
@@ -138,10 +123,6 @@ impl ThinkingMode for BestOf {
 
     fn hooks(&self) -> Hooks {
         Hooks::After
-    }
-
-    fn on_failure(&self) -> OnFailure {
-        self.on_failure
     }
 
     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{is_just, some};
-use crate::{Draft, Hooks, OnFailure, ThinkingError, ThinkingMode};
+use crate::{Draft, Hooks, ThinkingError, ThinkingMode};
 
 const ALL_MET: &str = "ALL MET";
 
@@ -34,9 +34,6 @@ pub struct Critique {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 8))]
     pub rounds: u32,
-    /// What happens if a call fails, or its reply is empty or truncated.
-    #[serde(default)]
-    pub on_failure: OnFailure,
 }
 
 fn one() -> u32 {
@@ -50,7 +47,6 @@ impl Critique {
         Self {
             criteria,
             rounds: one(),
-            on_failure: OnFailure::default(),
         }
     }
 
@@ -75,10 +71,6 @@ impl ThinkingMode for Critique {
 
     fn hooks(&self) -> Hooks {
         Hooks::After
-    }
-
-    fn on_failure(&self) -> OnFailure {
-        self.on_failure
     }
 
     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {

@@ -15,10 +15,6 @@ pub use reflection::Reflection;
 mod verification;
 pub use verification::Verification;
 
-use std::sync::Arc;
-
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient};
-
 use crate::{Draft, ThinkingError};
 
 /// Returns whether the first line of a reply is just this word. Punctuation around it is ignored,
@@ -44,17 +40,5 @@ fn some(draft: &Draft<'_>) -> Result<(), ThinkingError> {
             "the draft is empty; expected a text to work on",
         )),
         false => Ok(()),
-    }
-}
-
-/// Calls the custom client if there is one.
-async fn ask(
-    draft: &Draft<'_>,
-    other: Option<&Arc<dyn LlmClient>>,
-    request: ChatRequest,
-) -> Result<ChatResponse, ThinkingError> {
-    match other {
-        Some(client) => draft.ask_of(client, request).await,
-        None => draft.ask(request).await,
     }
 }

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Draft, Hooks, OnFailure, ThinkingError, ThinkingMode};
+use crate::{Draft, Hooks, ThinkingError, ThinkingMode};
 
 const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps that lead to a good answer, one per line.";
 
@@ -15,7 +15,7 @@ const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps tha
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LlmError> {
 /// let script = ScriptedClient::new(["1. Square 7.\n2. Add 1.", "50"]);
-/// let client = Thinking::new(script.clone()).with_mode(PlanFirst::new());
+/// let client = Thinking::new(script.clone()).with_mode(PlanFirst::default());
 /// client.complete(ChatRequest::new([Message::user("What is 7 * 7 + 1?")])).await?;
 ///
 /// let asked = script.requests()[1].messages().last().map(|message| message.text().to_owned());
@@ -29,23 +29,13 @@ pub struct PlanFirst {
     /// The prompt for the plan.
     #[schemars(length(min = 1, max = 32768))]
     pub plan_prompt: String,
-    /// What happens if the call fails, or its reply is empty or truncated.
-    pub on_failure: OnFailure,
 }
 
 impl Default for PlanFirst {
     fn default() -> Self {
         Self {
             plan_prompt: PROMPT.to_owned(),
-            on_failure: OnFailure::default(),
         }
-    }
-}
-
-impl PlanFirst {
-    /// Creates a mode with the default settings.
-    pub fn new() -> Self {
-        Self::default()
     }
 }
 
@@ -57,10 +47,6 @@ impl ThinkingMode for PlanFirst {
 
     fn hooks(&self) -> Hooks {
         Hooks::Before
-    }
-
-    fn on_failure(&self) -> OnFailure {
-        self.on_failure
     }
 
     async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {

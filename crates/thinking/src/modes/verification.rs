@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{is_just, some};
-use crate::{Draft, Hooks, OnFailure, ThinkingError, ThinkingMode};
+use crate::{Draft, Hooks, ThinkingError, ThinkingMode};
 
 const NO_CHANGE: &str = "NO CHANGE";
 
@@ -28,7 +28,7 @@ const NO_CHANGE: &str = "NO CHANGE";
 ///     "1. Where was Grieg born?\n2. Where was Ibsen born?",
 ///     "In Bergen.", "In Skien.",
 ///     "Grieg was born in Bergen."]);
-/// let client = Thinking::new(script).with_mode(Verification::new());
+/// let client = Thinking::new(script).with_mode(Verification::default());
 /// let response = client.complete(ChatRequest::new([Message::user("Who was born in Bergen?")])).await?;
 /// assert_eq!(response.text(), "Grieg was born in Bergen.");
 /// # Ok(())
@@ -40,25 +40,15 @@ pub struct Verification {
     /// The maximum number of questions.
     #[schemars(range(min = 1, max = 16))]
     pub questions: usize,
-    /// What happens if a call fails, or its reply is empty or truncated.
-    pub on_failure: OnFailure,
 }
 
 impl Default for Verification {
     fn default() -> Self {
-        Self {
-            questions: 3,
-            on_failure: OnFailure::default(),
-        }
+        Self { questions: 3 }
     }
 }
 
 impl Verification {
-    /// Creates a mode with the default settings.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     async fn questions(&self, draft: &Draft<'_>) -> Result<Vec<String>, ThinkingError> {
         let most = self.questions.clamp(1, 16);
         let prompt = format!(
@@ -139,10 +129,6 @@ impl ThinkingMode for Verification {
 
     fn hooks(&self) -> Hooks {
         Hooks::After
-    }
-
-    fn on_failure(&self) -> OnFailure {
-        self.on_failure
     }
 
     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {

@@ -35,7 +35,7 @@ fn the_built_in_modes_are_listed_with_their_settings() {
 #[tokio::test]
 async fn a_mode_is_built_of_its_settings() {
     let settings = json!({
-        "reflection_prompt": "Look again.", "rounds": 3, "verdict": "FINE", "score": null, "on_failure": "try_again",
+        "reflection_prompt": "Look again.", "rounds": 3, "verdict": "FINE",
     });
     let mode = Registry::with_built_in()
         .build("reflection", &settings)
@@ -63,7 +63,7 @@ fn no_settings_are_enough_where_all_have_a_default() {
 fn what_is_wrong_is_told_with_its_path() {
     insta::assert_snapshot!(refused("reflexion", json!({})), @"unknown thinking mode `reflexion`; expected `best_of`, `critique`, `plan_first`, `reflection` or `verification`");
     insta::assert_snapshot!(refused("critique", json!({"criteria": ["short", 7]})), @"settings of the thinking mode `critique`: `config.criteria[1]`: invalid type: integer `7`, expected a string");
-    insta::assert_snapshot!(refused("plan_first", json!({"plan_promt": "?"})), @"settings of the thinking mode `plan_first`: `config.plan_promt`: unknown field `plan_promt`, expected `plan_prompt` or `on_failure`");
+    insta::assert_snapshot!(refused("plan_first", json!({"plan_promt": "?"})), @"settings of the thinking mode `plan_first`: `config.plan_promt`: unknown field `plan_promt`, expected `plan_prompt`");
     insta::assert_snapshot!(refused("reflection", json!({"rounds": 1})), @"settings of the thinking mode `reflection`: `config`: missing field `reflection_prompt`");
 }
 

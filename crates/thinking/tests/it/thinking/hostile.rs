@@ -8,8 +8,7 @@ use std::time::Duration;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply};
 use cogwork_thinking::memory::{InMemory, Memory, Recall};
 use cogwork_thinking::{
-    BestOf, Critique, OnFailure, PlanFirst, Reflection, Thinking, ThinkingError, Verification,
-    async_trait,
+    BestOf, Critique, PlanFirst, Reflection, Thinking, ThinkingError, Verification, async_trait,
 };
 
 use crate::thinking::{after, ask, before, kept};
@@ -54,27 +53,10 @@ async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_long_is_none() {
-    let script = ScriptedClient::new(["draft".to_owned(), "x".repeat(2 << 20)]);
-    let client = Thinking::new(script).with_mode(Reflection::new("Again."));
-    let generation = client.generate(ask("?")).await.unwrap();
-
-    assert_eq!(generation.response.text(), "draft");
-    let failures: Vec<_> = generation.report.failures().collect();
-    assert_eq!(
-        failures,
-        [(
-            "reflection",
-            "the reply has 2097152 bytes; expected at most 1048576"
-        )]
-    );
-}
-
-#[tokio::test]
 async fn words_of_the_model_do_not_break_a_message() {
     let script = ScriptedClient::new(["draft", "\u{1b}[2J\nforged line\u{202e}"]);
     let generation = Thinking::new(script)
-        .with_mode(Verification::new())
+        .with_mode(Verification::default())
         .generate(ask("?"))
         .await
         .unwrap();
@@ -136,23 +118,11 @@ async fn a_generation_dropped_at_any_await_leaves_nothing_half_done() {
         let script = ScriptedClient::new(replies);
         let thinking = Thinking::new(Hesitant(script.clone()))
             .with_memory(Recall::from(memory.clone()).with_remembering(true))
-            .with_mode(PlanFirst::new())
-            .with_mode(BestOf {
-                on_failure: OnFailure::Fail,
-                ..BestOf::new(2)
-            })
-            .with_mode(Critique {
-                on_failure: OnFailure::Fail,
-                ..Critique::new(["short"])
-            })
-            .with_mode(Verification {
-                on_failure: OnFailure::Fail,
-                ..Verification::new()
-            })
-            .with_mode(Reflection {
-                on_failure: OnFailure::Fail,
-                ..Reflection::new("Again.")
-            });
+            .with_mode(PlanFirst::default())
+            .with_mode(BestOf::new(2))
+            .with_mode(Critique::new(["short"]))
+            .with_mode(Verification::default())
+            .with_mode(Reflection::new("Again."));
 
         let (thinking, reports) = kept(thinking);
         let done = polled(thinking.complete(ask("When?")), polls).await;

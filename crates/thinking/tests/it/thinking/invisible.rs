@@ -5,7 +5,7 @@ use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, LlmClient, Message, Role, ScriptedClient,
     ScriptedReply, ToolCall, ToolDefinition, Usage,
 };
-use cogwork_thinking::memory::{Blackboard, InMemory, Recall};
+use cogwork_thinking::memory::{Blackboard, InMemory};
 use cogwork_thinking::{Thinking, ThinkingMode};
 use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
@@ -26,9 +26,7 @@ fn thinkings(client: ScriptedClient) -> Vec<Thinking<ScriptedClient>> {
             .with_mode(before("keeps", keep))
             .with_mode(after("keeps", keep)),
         plain.clone().with_memory(InMemory::new()),
-        plain
-            .clone()
-            .with_memory(Recall::from(Blackboard::new()).with_stages([])),
+        plain.clone().with_memory(Blackboard::new()),
         plain
             .with_limits(Limits::default().with_calls(0))
             .with_reporter(|_| {}),

@@ -1,10 +1,8 @@
+use crate::thinking::{ask, shown};
 use cogwork_llm::{
     Block, ChatRequest, LlmClient, LlmError, LlmErrorKind, Message, ReplyFormat, ScriptedClient,
 };
 use cogwork_thinking::{BestOf, Critique, PlanFirst, Thinking, ThinkingMode, Verification};
-use std::sync::Arc;
-
-use crate::thinking::{ask, shown};
 
 async fn thought(
     mode: impl ThinkingMode + 'static,
@@ -29,7 +27,7 @@ fn all(script: &ScriptedClient) -> String {
 #[tokio::test]
 async fn a_plan_is_made_first_and_given_to_the_model() {
     let script = ScriptedClient::new(["1. Think of people.\n2. Check where.\n", "Grieg."]);
-    let generation = thought(PlanFirst::new(), &script).await;
+    let generation = thought(PlanFirst::default(), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
     insta::assert_snapshot!(all(&script), @r"
     [system] Be brief.
@@ -49,7 +47,7 @@ async fn a_plan_is_made_first_and_given_to_the_model() {
 #[tokio::test]
 async fn without_a_plan_the_answer_comes_all_the_same() {
     let script = ScriptedClient::new(["", "Grieg."]);
-    let generation = thought(PlanFirst::new(), &script).await;
+    let generation = thought(PlanFirst::default(), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
     assert_eq!(script.requests()[1], ask("Who was born in Bergen?"));
 }
@@ -135,7 +133,7 @@ async fn questions_are_answered_without_sight_of_the_draft() {
     let generation = thought(
         Verification {
             questions: 2,
-            ..Verification::new()
+            ..Verification::default()
         },
         &script,
     )
@@ -185,7 +183,7 @@ async fn a_verified_draft_stands_and_an_unanswered_question_is_left_out() {
         .then(LlmError::new(LlmErrorKind::Server, "on fire"))
         .then("In Bergen.")
         .then("NO CHANGE");
-    let generation = thought(Verification::new(), &script).await;
+    let generation = thought(Verification::default(), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
     assert_eq!(
         generation.report.failures().collect::<Vec<_>>(),
@@ -197,7 +195,7 @@ async fn a_verified_draft_stands_and_an_unanswered_question_is_left_out() {
 #[tokio::test]
 async fn a_verification_without_questions_or_answers_keeps_the_draft() {
     let script = ScriptedClient::new(["Grieg.", "I am sure of it."]);
-    let generation = thought(Verification::new(), &script).await;
+    let generation = thought(Verification::default(), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
     let failures: Vec<_> = generation.report.failures().collect();
 
@@ -210,7 +208,7 @@ async fn a_verification_without_questions_or_answers_keeps_the_draft() {
     );
 
     let script = ScriptedClient::new(["Grieg.", "Where was Grieg born?", ""]);
-    let generation = thought(Verification::new(), &script).await;
+    let generation = thought(Verification::default(), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
     assert_eq!(script.requests().len(), 3);
 }
@@ -221,7 +219,7 @@ async fn a_question_about_a_picture_is_asked_with_the_picture() {
     let script = ScriptedClient::new(["A cat.", "What animal is it?", "A dog.", "A dog."]);
     let request = ChatRequest::new([Message::user("What is it?").with_blocks([picture.clone()])]);
     Thinking::new(script.clone())
-        .with_mode(Verification::new())
+        .with_mode(Verification::default())
         .complete(request)
         .await
         .unwrap();
@@ -234,10 +232,8 @@ async fn a_question_about_a_picture_is_asked_with_the_picture() {
 
 #[tokio::test]
 async fn a_judge_picks_among_the_candidates() {
-    let script = ScriptedClient::new(["Grieg?", "Grieg.", " Grieg?\n", "Ole Bull."]);
-    let judge = ScriptedClient::new(["**2**"]);
+    let script = ScriptedClient::new(["Grieg?", "Grieg.", " Grieg?\n", "Ole Bull.", "**2**"]);
     let mode = BestOf {
-        judge: Some(Arc::new(judge.clone())),
         temperature: Some(0.9),
         ..BestOf::new(4)
     };
@@ -246,7 +242,7 @@ async fn a_judge_picks_among_the_candidates() {
     assert_eq!(generation.response.text(), "Grieg.");
     assert_eq!(script.requests()[1].temperature(), Some(0.9));
     assert_eq!(generation.report.drafts.len(), 4);
-    insta::assert_snapshot!(shown(&judge.requests()[0]), @r#"
+    insta::assert_snapshot!(shown(&script.requests()[4]), @r#"
     [system] Be brief.
     [user] Who was born in Bergen?
 

@@ -2,8 +2,7 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ReplyFormat,
     ScriptedClient, Usage,
 };
-use cogwork_thinking::{Generation, OnFailure, Reflection, Thinking};
-use std::sync::Arc;
+use cogwork_thinking::{Generation, Reflection, Thinking};
 
 use crate::thinking::{ask, reply, shown};
 
@@ -154,71 +153,6 @@ async fn a_verdict_of_marks_is_only_itself() {
 }
 
 #[tokio::test]
-async fn the_score_ends_it_and_is_no_part_of_the_answer() {
-    let script = ScriptedClient::new([
-        "41",
-        "**Score: 3/10**\n\nIt is 42.",
-        "Score: 9.5\nIt is 43.",
-    ]);
-
-    let generation = reflected(
-        Reflection {
-            rounds: 5,
-            score: Some(8.0),
-            ..Reflection::new("Calculate again.")
-        },
-        &script,
-    )
-    .await;
-
-    assert_eq!(generation.response.text(), "It is 42.");
-    assert_eq!(script.requests().len(), 3);
-    insta::assert_snapshot!(script.requests()[1].messages().last().unwrap().text(), @r"
-    Calculate again.
-
-    Begin with the line `Score: N`: a number from 0 to 10 for your answer as it stands. Then give the improved answer.
-    ");
-}
-
-#[tokio::test]
-async fn an_answer_without_the_score_is_a_failure() {
-    for (answer, failure) in [
-        (
-            "It is 42.",
-            "the model replied `It is 42.`; expected a first line `Score: N`",
-        ),
-        (
-            "Score: eleven\n43",
-            "the model replied `Score: eleven`; expected a first line `Score: N`",
-        ),
-        (
-            "Score: 11\n43",
-            "the model replied `Score: 11`; expected a first line `Score: N`",
-        ),
-        (
-            "Score: -1\n43",
-            "the model replied `Score: -1`; expected a first line `Score: N`",
-        ),
-        ("Score: 2", "the model's reply is empty"),
-    ] {
-        let script = ScriptedClient::new(["41", answer]);
-        let generation = reflected(
-            Reflection {
-                score: Some(8.0),
-                ..Reflection::new("Calculate again.")
-            },
-            &script,
-        )
-        .await;
-        assert_eq!(generation.response.text(), "41");
-        assert_eq!(
-            generation.report.failures().collect::<Vec<_>>(),
-            [("reflection", failure)]
-        );
-    }
-}
-
-#[tokio::test]
 async fn a_round_that_fails_leaves_the_draft_of_the_round_before() {
     let busy = || LlmError::new(LlmErrorKind::Overloaded, "busy");
     let script = ScriptedClient::new(["40", "41"]).then(busy()).then("43");
@@ -233,51 +167,6 @@ async fn a_round_that_fails_leaves_the_draft_of_the_round_before() {
     assert_eq!(generation.response.text(), "41");
     assert_eq!(drafts(&generation), ["40", "41"]);
     assert_eq!(script.requests().len(), 3);
-
-    let script = ScriptedClient::new(["40", "41"])
-        .then(busy())
-        .then("42")
-        .then("43");
-    let again = Reflection {
-        rounds: 3,
-        on_failure: OnFailure::TryAgain,
-        ..Reflection::new("Calculate again.")
-    };
-    assert_eq!(reflected(again, &script).await.response.text(), "43");
-
-    let script = ScriptedClient::new(["40", "41"]).then(busy());
-    let fails = Reflection {
-        rounds: 3,
-        on_failure: OnFailure::Fail,
-        ..Reflection::new("Calculate again.")
-    };
-    let error = Thinking::new(script)
-        .with_mode(fails)
-        .complete(ask("?"))
-        .await
-        .unwrap_err();
-
-    assert_eq!(
-        error.to_string(),
-        "overloaded: the thinking mode `reflection` failed after the generation: busy",
-    );
-}
-
-#[tokio::test]
-async fn another_client_may_reflect_and_is_counted() {
-    let script = ScriptedClient::new([reply("41", 10, 1)]);
-    let reflector = ScriptedClient::new([reply("42", 100, 2)]);
-    let mode = Reflection {
-        reflector: Some(Arc::new(reflector.clone())),
-        ..Reflection::new("Calculate again.")
-    };
-    let generation = reflected(mode, &script).await;
-
-    assert_eq!(generation.response, reply("42", 110, 3));
-    assert_eq!(
-        (script.requests().len(), reflector.requests().len()),
-        (1, 1)
-    );
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ mod hostile;
 use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_thinking::memory::MemoryError;
 use cogwork_thinking::{
-    BestOf, Critique, OnFailure, PlanFirst, Reflection, Registry, Report, Thinking, ThinkingError,
+    BestOf, Critique, PlanFirst, Reflection, Registry, Report, Thinking, ThinkingError,
     Verification,
 };
 use serde_json::json;
@@ -51,9 +51,9 @@ async fn show_reports(text: &str) {
             ..Reflection::new("Again.")
         }),
         Thinking::new(script()).with_mode(Critique::new([text])),
-        Thinking::new(script()).with_mode(Verification::new()),
+        Thinking::new(script()).with_mode(Verification::default()),
         Thinking::new(script()).with_mode(BestOf::new(2)),
-        Thinking::new(script()).with_mode(PlanFirst::new()),
+        Thinking::new(script()).with_mode(PlanFirst::default()),
         Thinking::new(script()).with_mode(before("odd", move |_| {
             Err(ThinkingError::new(words.clone()))
         })),
@@ -61,10 +61,6 @@ async fn show_reports(text: &str) {
             Err(ThinkingError::refused(reason.clone()))
         })),
         Thinking::new(ScriptedClient::new([failure])).with_mode(Reflection::new("Again.")),
-        Thinking::new(script()).with_mode(Verification {
-            on_failure: OnFailure::Fail,
-            ..Verification::new()
-        }),
     ];
 
     for thinking in thinking {

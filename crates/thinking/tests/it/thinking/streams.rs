@@ -28,7 +28,7 @@ fn text(text: &str) -> Delta {
 async fn with_hooks_before_the_reply_flows_and_its_end_has_the_whole_usage() {
     let script = ScriptedClient::new([reply("A plan.", 10, 5)])
         .then(ScriptedReply::in_pieces(["Good ", "morning."]));
-    let (client, reports) = kept(Thinking::new(script).with_mode(PlanFirst::new()));
+    let (client, reports) = kept(Thinking::new(script).with_mode(PlanFirst::default()));
     let got = deltas(client.stream(ask("Hello")).await.unwrap()).await;
     let end = ChatResponse::new("Good morning.").with_usage(Usage::new(10, 5));
 

@@ -28,7 +28,7 @@ async fn hooks_and_memory_see_one_generation_whatever_the_tools_do() {
 
     let thinking = Thinking::new(script.clone())
         .with_memory(Recall::from(board.clone()).with_remembering(true))
-        .with_mode(PlanFirst::new())
+        .with_mode(PlanFirst::default())
         .with_mode(Reflection::new("Say it in a sentence."));
     let (thinking, reports) = kept(thinking);
 
