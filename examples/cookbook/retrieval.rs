@@ -42,18 +42,23 @@ fn handbook(
     client: Arc<dyn LlmClient>,
     memory: &VectorMemory,
 ) -> Result<Flow<Question>, BuildError> {
-    let query = |question: &Question| {
+    let query = |question: &mut Question| {
         let query = Query::new(&question.text);
         query.with_limit(2).with_min_score(0.2)
     };
-    let retrieve = memory.node(query, |question, found| {
-        question.found = found;
-        if question.found.is_empty() {
-            "nothing"
-        } else {
-            "found"
-        }
-    });
+    let retrieve = from_phases_with(
+        memory.clone(),
+        query,
+        async |memory: VectorMemory, query: Query| memory.recall(&query).await,
+        |question: &mut Question, _, found| {
+            question.found = found;
+            if question.found.is_empty() {
+                "nothing"
+            } else {
+                "found"
+            }
+        },
+    );
     let answer = Model::text(client).node(prompt, |question, answer| question.answer = answer);
 
     Flow::builder("handbook")

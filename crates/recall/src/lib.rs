@@ -2,8 +2,8 @@
 //! the words of a question.
 //!
 //! ```text
-//! Indexer → VectorMemory ← RetrievalNode        embeddings by any cogwork_llm::embedding::Embedder
-//!           Notes                               words
+//! Indexer → VectorMemory   embeddings by any cogwork_llm::embedding::Embedder
+//!           Notes          words
 //! ```
 //!
 //! ```
@@ -31,7 +31,7 @@
 //! |---|---|
 //! | storing and finding passages, in a file or in memory | [`VectorMemory`], [`Passage`], [`Query`], [`Recalled`] |
 //! | a folder of texts | [`Indexer`], [`IndexReport`] |
-//! | a node of a flow that finds passages | [`VectorMemory::node`], [`RetrievalNode`] |
+//! | a node of a flow that finds passages | `cogwork_flow::from_phases_with(memory, …)` |
 //! | the memory of a client that thinks before it answers | [`Notes`] and [`VectorMemory`] implement [`cogwork_thinking::memory::Memory`] |
 //! | embeddings | [`cogwork_llm::embedding::Embedder`] |
 
@@ -41,7 +41,6 @@ mod blocking;
 mod error;
 mod index;
 mod memory;
-mod node;
 mod notes;
 mod passage;
 mod query;
@@ -50,7 +49,6 @@ mod store;
 pub use error::RecallError;
 pub use index::{IndexReport, Indexer, SkippedFile};
 pub use memory::VectorMemory;
-pub use node::RetrievalNode;
 pub use notes::Notes;
 pub use passage::{Passage, Recalled};
 pub use query::Query;

@@ -109,16 +109,12 @@ fn read_lines(path: &Path) -> Result<Vec<String>, MemoryError> {
     let (folder, name) = files::Folder::of_file(path).map_err(failed)?;
     let content = folder.read_file(&name, MOST_BYTES).map_err(failed)?;
 
-    let lines = content.split(|byte| *byte == b'\n').enumerate();
-    let texts = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
-    let texts = texts.map(|(index, line)| match serde_json::from_slice::<Line>(line) {
-        Ok(line) => Ok(line.text),
-        Err(error) => Err(MemoryError::new(format!(
-            "{shown}, line {}: this is not a note: {error}; expected {{\"text\": \"…\"}}",
-            index + 1
-        ))),
-    });
-    texts.collect()
+    let lines = serde_json::Deserializer::from_slice(&content).into_iter::<Line>();
+    let texts = lines.map(|line| line.map(|line| line.text));
+    texts.collect::<Result<_, _>>().map_err(|error| {
+        let expected = r#"expected lines such as {"text": "…"}"#;
+        MemoryError::new(format!("{shown}: this is not a note: {error}; {expected}"))
+    })
 }
 
 #[async_trait]

@@ -50,8 +50,8 @@ impl Query {
         self
     }
 
-    /// Searches only the sources for whose names `filter` returns `true`. It is called once for
-    /// each source.
+    /// Searches only the sources for whose names `filter` returns `true`. It is called for
+    /// each passage.
     ///
     /// The default is all sources.
     #[must_use]

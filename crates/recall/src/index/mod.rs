@@ -8,7 +8,6 @@ use crate::memory::MAX_PASSAGE;
 use crate::{RecallError, VectorMemory};
 
 mod report;
-use report::Outcome;
 pub use report::{IndexReport, SkippedFile};
 
 mod split;
@@ -107,10 +106,9 @@ impl Indexer {
         let mut known: BTreeMap<String, String> = known.into_iter().collect();
         let mut report = IndexReport::default();
         for file in files {
-            let source = file.source(&self.prefix);
+            let source = format!("{}{}", self.prefix, file.path);
             let digest = known.remove(&source);
-            let outcome = self.index_file(file, &source, digest.as_deref()).await?;
-            report.add(source, outcome);
+            self.index_file(file, source, digest, &mut report).await?;
         }
 
         for source in known.keys() {
@@ -124,28 +122,31 @@ impl Indexer {
     async fn index_file(
         &self,
         file: File,
-        source: &str,
-        known: Option<&str>,
-    ) -> Result<Outcome, RecallError> {
+        source: String,
+        known: Option<String>,
+        report: &mut IndexReport,
+    ) -> Result<(), RecallError> {
         let text = match blocking(move || file.read()).await {
             Ok(text) => text,
             Err(reason) => {
-                self.memory.remove_source(source).await?;
-                return Ok(Outcome::Skipped(reason));
+                self.memory.remove_source(&source).await?;
+                report.skipped.push(SkippedFile { source, reason });
+                return Ok(());
             }
         };
 
         let digest = self.digest(&text);
-        if known == Some(digest.as_str()) {
-            return Ok(Outcome::Unchanged);
+        if known.is_some_and(|known| known == digest) {
+            report.unchanged += 1;
+            return Ok(());
         }
 
         let passages = split::passages(&text, self.passage_bytes());
-        let count = passages.len();
+        report.indexed += 1;
+        report.passages += passages.len();
         self.memory
-            .replace_version(source, Some(digest), passages)
-            .await?;
-        Ok(Outcome::Indexed { passages: count })
+            .replace_version(&source, Some(digest), passages)
+            .await
     }
 
     fn passage_bytes(&self) -> usize {

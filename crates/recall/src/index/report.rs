@@ -26,26 +26,6 @@ pub struct SkippedFile {
     pub reason: String,
 }
 
-/// What was done with one file.
-pub(super) enum Outcome {
-    Indexed { passages: usize },
-    Unchanged,
-    Skipped(String),
-}
-
-impl IndexReport {
-    pub(super) fn add(&mut self, source: String, outcome: Outcome) {
-        match outcome {
-            Outcome::Indexed { passages } => {
-                self.indexed += 1;
-                self.passages += passages;
-            }
-            Outcome::Unchanged => self.unchanged += 1,
-            Outcome::Skipped(reason) => self.skipped.push(SkippedFile { source, reason }),
-        }
-    }
-}
-
 /// Writes one line with all numbers.
 impl fmt::Display for IndexReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

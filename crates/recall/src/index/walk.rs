@@ -1,9 +1,10 @@
 //! Finds the files of a folder.
 
-use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use cogwork_text::files::{Error, FileKind, Folder};
+use cogwork_text::files::{Error, Folder};
 
 use crate::RecallError;
 
@@ -21,25 +22,23 @@ const MAX_FILE: u64 = 1 << 20;
 
 /// A file that was found.
 pub(super) struct File {
-    folder: Folder,
-    name: OsString,
+    place: PathBuf,
     /// The path in the folder of the walk, with slashes.
-    path: String,
+    pub(super) path: String,
     /// Whether the path is exact. Otherwise, several files could have it.
     is_utf8: bool,
 }
 
-/// A folder to search, and its path in the folder of the walk, which is empty or ends in a slash.
-struct Level {
-    folder: Folder,
-    path: String,
-    is_utf8: bool,
-    depth: usize,
-}
-
 impl File {
-    pub(super) fn source(&self, prefix: &str) -> String {
-        format!("{prefix}{}", self.path)
+    fn new(folder: &Path, place: PathBuf) -> Self {
+        let inside = place.strip_prefix(folder).unwrap_or(&place);
+        let parts: Vec<_> = inside.iter().map(OsStr::to_string_lossy).collect();
+
+        Self {
+            path: parts.join("/"),
+            is_utf8: inside.to_str().is_some(),
+            place,
+        }
     }
 
     /// Returns the text, or why it cannot be indexed.
@@ -48,33 +47,36 @@ impl File {
             return Err("its name is not UTF-8".to_owned());
         }
 
-        let read = self.folder.read_text_file(&self.name, MAX_FILE);
+        let file = Folder::of_file(&self.place);
+        let read = file.and_then(|(folder, name)| folder.read_text_file(&name, MAX_FILE));
         read.map_err(|error| error.to_string())
     }
 }
 
 /// Returns the files, sorted by path.
-pub(super) fn files(path: &Path) -> Result<Vec<File>, RecallError> {
-    let place = path.display().to_string();
-    let failed = |source| RecallError::File {
+pub(super) fn files(folder: &Path) -> Result<Vec<File>, RecallError> {
+    let place = folder.display().to_string();
+    let failed = |error| RecallError::File {
         place: place.clone(),
-        source,
+        source: Error::Io(error),
     };
 
     let mut files = Vec::new();
-    let mut levels = vec![Level {
-        folder: Folder::open(path).map_err(failed)?,
-        path: String::new(),
-        is_utf8: true,
-        depth: 0,
-    }];
+    let mut levels = vec![(folder.to_owned(), 0)];
+    while let Some((level, depth)) = levels.pop() {
+        for entry in fs::read_dir(level).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let kind = entry.file_type().map_err(failed)?;
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                continue;
+            }
 
-    while let Some(level) = levels.pop() {
-        for name in level.folder.names().map_err(failed)? {
-            match entry(&level, name).map_err(failed)? {
-                Some(Entry::File(file)) => files.push(file),
-                Some(Entry::Folder(folder)) => levels.push(folder),
-                None => {}
+            // A link is neither.
+            let path = entry.path();
+            if kind.is_dir() && depth < DEPTH {
+                levels.push((path, depth + 1));
+            } else if kind.is_file() && is_wanted(&path) {
+                files.push(File::new(folder, path));
             }
 
             if files.len() > MAX_FILES {
@@ -90,45 +92,11 @@ pub(super) fn files(path: &Path) -> Result<Vec<File>, RecallError> {
     Ok(files)
 }
 
-fn entry(level: &Level, name: OsString) -> Result<Option<Entry>, Error> {
-    let shown = name.to_string_lossy();
-    if shown.starts_with('.') {
-        return Ok(None);
-    }
-
-    let path = format!("{}{shown}", level.path);
-    let is_utf8 = level.is_utf8 && name.to_str().is_some();
-    match level.folder.file_length(&name) {
-        Ok(Some(_)) if is_wanted(&name) => Ok(Some(Entry::File(File {
-            folder: level.folder.clone(),
-            name,
-            path,
-            is_utf8,
-        }))),
-        Err(Error::NotAFile {
-            found: FileKind::Folder,
-        }) if level.depth < DEPTH => Ok(Some(Entry::Folder(Level {
-            folder: level.folder.beneath(&name)?,
-            path: path + "/",
-            is_utf8,
-            depth: level.depth + 1,
-        }))),
-        // Of another type, or removed in the meantime.
-        Ok(_) | Err(Error::NotAFile { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn is_wanted(name: &OsStr) -> bool {
-    let extension = Path::new(name).extension().and_then(OsStr::to_str);
+fn is_wanted(path: &Path) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str);
     extension.is_some_and(|found| {
         EXTENSIONS
             .iter()
             .any(|wanted| wanted.eq_ignore_ascii_case(found))
     })
-}
-
-enum Entry {
-    File(File),
-    Folder(Level),
 }

@@ -70,10 +70,7 @@ impl Store {
         set.map_err(|error| self.failed(error))?;
 
         let stored = self.settings(&self.connection())?;
-        self.check_model(&stored, model)?;
-        if let Some(dimension) = dimension {
-            self.check_dimension(&stored, model, dimension)?;
-        }
+        self.check(&stored, model, dimension)?;
         Ok(self)
     }
 
@@ -101,40 +98,31 @@ impl Store {
         read.map_err(|error| self.place.failed(error))
     }
 
-    fn check_model(&self, stored: &Settings, model: &str) -> Result<(), RecallError> {
-        let stored = stored.model.as_deref().unwrap_or_default();
-        if stored == model {
-            return Ok(());
-        }
-
-        let (stored, model) = (named(stored), named(model));
-        Err(self.other_model(format_args!(
-            "of the model {stored}, and the embedder has the model {model}; expected the same model, \
-             or a new memory"
-        )))
-    }
-
-    fn check_dimension(
+    /// Checks that embeddings of this model can be compared with the stored ones.
+    fn check(
         &self,
         stored: &Settings,
         model: &str,
-        dimension: usize,
+        dimension: Option<usize>,
     ) -> Result<(), RecallError> {
-        match stored.dimension {
-            Some(stored) if stored != dimension => Err(self.other_model(format_args!(
-                "with {stored} dimensions, and those of the embedder (model {}) have {dimension}; \
-                 expected {stored}, or a new memory",
-                named(model)
-            ))),
-            _ => Ok(()),
-        }
-    }
+        let of_model = stored.model.as_deref().unwrap_or_default();
+        let (of_model, model, is_same) = (named(of_model), named(model), of_model == model);
 
-    fn other_model(&self, problem: impl fmt::Display) -> RecallError {
-        RecallError::OtherModel {
+        let problem = match (stored.dimension, dimension) {
+            _ if !is_same => format!(
+                "of the model {of_model}, and the embedder has the model {model}; expected the same model, \
+                 or a new memory"
+            ),
+            (Some(expected), Some(found)) if expected != found => format!(
+                "with {expected} dimensions, and those of the embedder (model {model}) have {found}; \
+                 expected {expected}, or a new memory"
+            ),
+            _ => return Ok(()),
+        };
+        Err(RecallError::OtherModel {
             place: self.place().to_owned(),
-            problem: problem.to_string(),
-        }
+            problem,
+        })
     }
 
     fn failed(&self, error: rusqlite::Error) -> RecallError {

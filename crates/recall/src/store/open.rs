@@ -1,8 +1,7 @@
 //! Opens a database, after checking that it is a memory.
 
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cogwork_text::files::{Access, Folder};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
@@ -18,9 +17,6 @@ const FORMAT: i32 = 2;
 
 /// How long to wait for a different process that is writing.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The time between two attempts to change how the database is written.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// The size of the smallest page of a database in bytes.
 const SMALLEST: u64 = 512;
@@ -122,25 +118,14 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -65_536)
 }
 
-/// Switches to the write-ahead log, with which searches don't wait for writers. If two processes
-/// switch at the same time, SQLite refuses one of them at once instead of letting it wait.
+/// Switches to the write-ahead log, with which searches don't wait for writers. If another process is
+/// using the database right now, a later one switches.
 fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
-    let start = Instant::now();
-    loop {
-        let set = connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
-        match set {
-            Err(error) if is_busy(&error) && start.elapsed() < PATIENCE => thread::sleep(PAUSE),
-            set => return set,
-        }
+    let set = connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+    match set {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+        set => set,
     }
-}
-
-fn is_busy(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error_code();
-    matches!(
-        code,
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-    )
 }
 
 fn create(connection: &mut Connection) -> rusqlite::Result<()> {

@@ -1,5 +1,3 @@
-use std::collections::HashSet;
-
 use rusqlite::{Connection, Row};
 
 use super::Store;
@@ -28,36 +26,11 @@ impl Store {
             .transaction()
             .map_err(|error| self.failed(error))?;
         let stored = self.settings(&reading)?;
-        self.check_model(&stored, model)?;
-        self.check_dimension(&stored, model, vector.len())?;
+        self.check(&stored, model, Some(vector.len()))?;
 
-        let sources = self.searched(&reading, query)?;
-        let hits = self.hits(&reading, vector, query, sources.as_ref())?;
+        let hits = self.hits(&reading, vector, query)?;
         let found = hits.into_iter().map(|hit| self.passage(&reading, hit));
         found.collect()
-    }
-
-    /// Returns the ids of the sources that the query selects. `None` if it selects all.
-    fn searched(
-        &self,
-        connection: &Connection,
-        query: &Query,
-    ) -> Result<Option<HashSet<i64>>, RecallError> {
-        let Some(filter) = &query.sources else {
-            return Ok(None);
-        };
-
-        let read = || {
-            let mut statement = connection.prepare_cached("SELECT id, name FROM sources")?;
-            let rows = statement.query_map([], |row| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
-            })?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        let names = read().map_err(|error| self.failed(error))?;
-        let selected = names.into_iter().filter(|(_, name)| filter(name));
-
-        Ok(Some(selected.map(|(id, _)| id).collect()))
     }
 
     fn hits(
@@ -65,18 +38,18 @@ impl Store {
         connection: &Connection,
         vector: &[f32],
         query: &Query,
-        sources: Option<&HashSet<i64>>,
     ) -> Result<Vec<Hit>, RecallError> {
         let failed = |error| self.failed(error);
-        let mut statement = connection
-            .prepare_cached("SELECT id, source, vector FROM vectors")
-            .map_err(failed)?;
+        let sql =
+            "SELECT vectors.id, vector, name FROM vectors JOIN sources ON sources.id = source";
+        let mut statement = connection.prepare_cached(sql).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
 
         let mut hits = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
-            let source = row.get(1).map_err(failed)?;
-            if sources.is_some_and(|sources| !sources.contains(&source)) {
+            if let Some(filter) = &query.sources
+                && !filter(&row.get::<_, String>(2).map_err(failed)?)
+            {
                 continue;
             }
 
@@ -100,10 +73,7 @@ impl Store {
     fn hit(&self, row: &Row<'_>, vector: &[f32]) -> Result<Hit, RecallError> {
         let failed = |error| self.failed(error);
         let id: i64 = row.get(0).map_err(failed)?;
-        let value = row.get_ref(2).map_err(failed)?;
-        let stored = value
-            .as_blob()
-            .map_err(|_| self.damaged(format_args!("passage {id} has no vector")))?;
+        let stored: Vec<u8> = row.get(1).map_err(failed)?;
 
         let expected = size_of_val(vector);
         if stored.len() != expected {
@@ -114,7 +84,7 @@ impl Store {
         }
 
         // Rounding may result in slightly more than 1.
-        let score = product(stored, vector).clamp(-1.0, 1.0);
+        let score = product(&stored, vector).clamp(-1.0, 1.0);
         Ok(Hit { score, id })
     }
 

@@ -1,4 +1,4 @@
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::vector::to_bytes;
 use super::{Embedded, Entry, Store};
@@ -43,7 +43,7 @@ impl Store {
         self.write(|writing| {
             self.remove(writing, source)?;
             self.check_room(writing, embedded.entries.len(), most)?;
-            self.add_source(writing, source, digest)?;
+            self.source(writing, source, digest)?;
             self.add_all(writing, embedded, Some(source))
         })
     }
@@ -136,7 +136,7 @@ impl Store {
         self.accept(writing, embedded)?;
         for entry in &embedded.entries {
             let name = source.unwrap_or(&entry.passage.source);
-            let source = self.source(writing, name)?;
+            let source = self.source(writing, name, None)?;
             add(writing, source, entry).map_err(|error| self.failed(error))?;
         }
 
@@ -153,8 +153,7 @@ impl Store {
         let dimension = first.vector.len();
         let model = &embedded.model;
         let stored = self.settings(writing)?;
-        self.check_model(&stored, model)?;
-        self.check_dimension(&stored, model, dimension)?;
+        self.check(&stored, model, Some(dimension))?;
         if stored.dimension.is_some() {
             return Ok(());
         }
@@ -165,30 +164,19 @@ impl Store {
     }
 
     /// Returns the id of a source, which is added if it is missing.
-    fn source(&self, writing: &Transaction<'_>, name: &str) -> Result<i64, RecallError> {
-        let sql = "SELECT id FROM sources WHERE name = ?1";
-        let find = || {
-            let mut statement = writing.prepare_cached(sql)?;
-            statement.query_row([name], |row| row.get(0)).optional()
-        };
-
-        match find().map_err(|error| self.failed(error))? {
-            Some(id) => Ok(id),
-            None => self.add_source(writing, name, None),
-        }
-    }
-
-    fn add_source(
+    fn source(
         &self,
         writing: &Transaction<'_>,
         name: &str,
         digest: Option<&str>,
     ) -> Result<i64, RecallError> {
-        let sql = "INSERT INTO sources (name, digest) VALUES (?1, ?2)";
-        let added = writing.execute(sql, params![name, digest]);
-        added.map_err(|error| self.failed(error))?;
-
-        Ok(writing.last_insert_rowid())
+        let sql = "INSERT INTO sources (name, digest) VALUES (?1, ?2) ON CONFLICT (name) \
+                   DO UPDATE SET digest = coalesce(excluded.digest, digest) RETURNING id";
+        let add = || {
+            let mut statement = writing.prepare_cached(sql)?;
+            statement.query_row(params![name, digest], |row| row.get(0))
+        };
+        add().map_err(|error| self.failed(error))
     }
 
     /// Removes a source, and returns the number of its passages.

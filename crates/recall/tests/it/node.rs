@@ -1,6 +1,6 @@
-//! The node that finds passages, in flows with and without a journal.
+//! A node that finds passages, in flows with and without a journal.
 
-use cogwork_flow::Flow;
+use cogwork_flow::{Flow, from_phases_with};
 use cogwork_journal::Store;
 use cogwork_recall::{Passage, Query, Recalled, VectorMemory};
 use serde::{Deserialize, Serialize};
@@ -35,19 +35,20 @@ async fn palette() -> VectorMemory {
 }
 
 fn flow(memory: &VectorMemory) -> Flow<Chat> {
-    let retrieve = memory
-        .node(
-            |chat: &Chat| Query::new(&chat.question).with_min_score(0.5),
-            |chat: &mut Chat, found: Vec<Recalled>| {
-                chat.found = found;
-                if chat.found.is_empty() {
-                    "nothing"
-                } else {
-                    "found"
-                }
-            },
-        )
-        .with_actions(["found", "nothing"]);
+    let retrieve = from_phases_with(
+        memory.clone(),
+        |chat: &mut Chat| Query::new(&chat.question).with_min_score(0.5),
+        async |memory: VectorMemory, query: Query| memory.recall(&query).await,
+        |chat: &mut Chat, _, found| {
+            chat.found = found;
+            if chat.found.is_empty() {
+                "nothing"
+            } else {
+                "found"
+            }
+        },
+    );
+    let retrieve = retrieve.with_actions(["found", "nothing"]);
     let end =
         |end: &'static str| cogwork_flow::from_fn(move |chat: &mut Chat| chat.end = end.to_owned());
 

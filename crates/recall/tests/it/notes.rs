@@ -120,7 +120,7 @@ async fn lines_of_json_are_imported_and_an_error_names_the_line() {
     fs::write(&path, "{\"text\":\"one\"}\nbuy milk\n").unwrap();
     let error = notes.import(&path).await.unwrap_err().to_string();
     let expected = format!(
-        "{}, line 2: this is not a note: expected value at line 1 column 1; expected {{\"text\": \"…\"}}",
+        "{}: this is not a note: expected value at line 2 column 1; expected lines such as {{\"text\": \"…\"}}",
         path.display()
     );
     assert_eq!(error, expected);
