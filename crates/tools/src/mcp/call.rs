@@ -26,13 +26,6 @@ impl Link {
 
     async fn call_now(&self, name: &str, input: Value) -> Result<String, ToolError> {
         let connection = self.connection().await?;
-        let listing = self.listing();
-        if !listing.is_some_and(|listing| listing.tools.contains_key(name)) {
-            return Err(ToolError::unavailable(
-                "the server doesn't offer it any more",
-            ));
-        }
-
         let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments(input)?);
         let response = match connection.peer().call_tool_once(params).await {
             Ok(response) => response,
@@ -46,7 +39,6 @@ impl Link {
             }
         };
 
-        self.succeeded();
         answer(response)
     }
 }
@@ -109,14 +101,7 @@ fn part(block: &ContentBlock) -> String {
         ContentBlock::Audio(audio) => data("audio", &audio.mime_type, &audio.data),
         ContentBlock::Resource(embedded) => resource(&embedded.resource),
         ContentBlock::ResourceLink(link) => {
-            let uri = short(&link.uri);
-            let name = short(&link.name);
-            let kind = link.mime_type.as_deref().map(short);
-            let size = link.size.map(|bytes| format!("{bytes} bytes"));
-
-            let about = [Some(name), kind, size];
-            let about: Vec<String> = about.into_iter().flatten().collect();
-            format!("[resource {uri}: {}]", about.join(", "))
+            format!("[resource {}: {}]", short(&link.uri), short(&link.name))
         }
         _ => UNKNOWN.to_owned(),
     }

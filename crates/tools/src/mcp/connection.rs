@@ -1,34 +1,27 @@
 //! A connection to a server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
 
-use rmcp::model::ProtocolVersion;
-use rmcp::service::{Peer, RoleClient, RunningService};
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{ClientLifecycleMode, ClientServiceExt};
-use tokio::sync::Mutex;
-use tokio::task::AbortHandle;
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
+use rmcp::service::{
+    ClientInitializeError, Peer, RoleClient, RunningService, RunningServiceCancellationToken,
+};
+use rmcp::{ClientLifecycleMode, ClientServiceExt, ServiceError};
 use tokio::time::timeout;
 
 use super::error::has_ended;
-use super::handler::{Handler, listen};
-use super::limited_reader::LimitedReader;
-use super::link::Link;
-use super::listing::{ListError, Listing};
-use super::process::{Process, Stderr};
-use super::server::{CommandLine, MAX_MESSAGE, Place};
+use super::listing::{self, ListError, Listing};
+use super::process::{self, Group, Stderr};
+use super::server::{CommandLine, Place};
 use super::{McpError, McpServer};
 
-/// A connection, which is closed when it is dropped. If the server was started for it, the server is
-/// killed then.
+/// A connection, which is closed when it is dropped. A server that was started for it is told to
+/// end, and is killed if it doesn't.
 pub(super) struct Connection {
-    service: RunningService<RoleClient, Handler>,
-    process: Option<Mutex<Process>>,
-    stderr: Stderr,
-    /// Whether a message was too long.
-    is_too_long: Arc<AtomicBool>,
-    listening: Option<AbortHandle>,
+    peer: Peer<RoleClient>,
+    stop: Option<RunningServiceCancellationToken>,
+    /// `None` if the server was not started here.
+    stderr: Option<Stderr>,
 }
 
 impl Connection {
@@ -36,68 +29,62 @@ impl Connection {
     /// generation of the protocol, because it ended when it was asked for the new one.
     pub(super) async fn open(
         server: &McpServer,
-        link: &Weak<Link>,
         is_old: &AtomicBool,
     ) -> Result<(Self, Listing), McpError> {
-        let stderr = Stderr::default();
+        let mut stderr = None;
         let limit = server.start_timeout;
-        let opened = timeout(limit, Self::opened(server, link, is_old, &stderr)).await;
+        let opened = timeout(limit, Self::opened(server, is_old, &mut stderr)).await;
 
-        let opened = opened.unwrap_or_else(|_| {
-            let problem = format!("wasn't ready within {limit:?} of its start");
-            Err(McpError::new(server, problem))
-        });
-        opened.map_err(|error| error.with_stderr(stderr.lines()))
+        match opened {
+            Ok(opened) => opened,
+            Err(_) => {
+                let problem = format!("wasn't ready within {limit:?} of its start");
+                let lines = stderr.map(|stderr| stderr.lines());
+                Err(McpError::new(server, problem).with_stderr(lines.unwrap_or_default()))
+            }
+        }
     }
 
     async fn opened(
         server: &McpServer,
-        link: &Weak<Link>,
         is_old: &AtomicBool,
-        stderr: &Stderr,
+        stderr: &mut Option<Stderr>,
     ) -> Result<(Self, Listing), McpError> {
-        let mut connection = match &server.place {
-            Place::Command(line) => Self::started(server, line, link, is_old, stderr).await?,
+        let connection = match &server.place {
+            Place::Command(line) => Self::started(server, line, is_old, stderr).await?,
             #[cfg(feature = "mcp-http")]
-            Place::Http(address) => Self {
-                service: super::http::connect(server, address, handler(link)).await?,
-                process: None,
-                stderr: stderr.clone(),
-                is_too_long: Arc::default(),
-                listening: None,
-            },
-        };
-
-        let listing = match Listing::ask(server, connection.peer()).await {
-            Ok(listing) => listing,
-            Err(ListError::Unexpected(problem)) => return Err(McpError::new(server, problem)),
-            Err(ListError::Service(error)) => {
-                let during = "when it was asked for its tools";
-                return Err(connection.failed(server, during, &error).await);
+            Place::Http(address) => {
+                let service = super::http::connect(server, address).await?;
+                Self::new(service, None, None)
             }
         };
-        connection.listen(link);
-        Ok((connection, listing))
+
+        match listing::ask(server, &connection.peer).await {
+            Ok(listing) => Ok((connection, listing)),
+            Err(ListError::Unexpected(problem)) => Err(McpError::new(server, problem)),
+            Err(ListError::Service(error)) => {
+                let during = "when it was asked for its tools";
+                Err(connection.failed(server, during, &error).await)
+            }
+        }
     }
 
     /// Starts a server.
     async fn started(
         server: &McpServer,
         line: &CommandLine,
-        link: &Weak<Link>,
         is_old: &AtomicBool,
-        stderr: &Stderr,
+        stderr: &mut Option<Stderr>,
     ) -> Result<Self, McpError> {
         if !is_old.load(Ordering::Relaxed) {
             // Servers with an old SDK end at any request before `initialize`.
-            match Self::spoken(server, line, link, newest(), stderr).await {
+            match Self::spoken(server, line, newest(), stderr).await {
                 Err(error) if error.has_ended => {}
                 started => return started,
             }
         }
 
-        let started = Self::spoken(server, line, link, ClientLifecycleMode::Initialize, stderr);
-        let started = started.await?;
+        let started = Self::spoken(server, line, ClientLifecycleMode::Initialize, stderr).await?;
         is_old.store(true, Ordering::Relaxed);
         Ok(started)
     }
@@ -106,64 +93,41 @@ impl Connection {
     async fn spoken(
         server: &McpServer,
         line: &CommandLine,
-        link: &Weak<Link>,
         lifecycle: ClientLifecycleMode,
-        stderr: &Stderr,
+        stderr: &mut Option<Stderr>,
     ) -> Result<Self, McpError> {
-        stderr.clear();
-        let started = Process::start(line, stderr.clone());
-        let (mut process, stdin, stdout) =
-            started.map_err(|problem| McpError::new(server, problem))?;
+        let started = process::start(line).map_err(|problem| McpError::new(server, problem));
+        let (process, group, lines) = started?;
+        *stderr = Some(lines.clone());
 
-        let is_too_long = Arc::<AtomicBool>::default();
-        let reader = LimitedReader::new(stdout, MAX_MESSAGE, Arc::clone(&is_too_long));
-        let transport =
-            AsyncRwTransport::new_client(reader, stdin).with_max_line_length(usize::MAX);
-
-        match handler(link)
-            .serve_with_lifecycle(transport, lifecycle)
-            .await
-        {
-            Ok(service) => Ok(Self {
-                service,
-                process: Some(Mutex::new(process)),
-                stderr: stderr.clone(),
-                is_too_long,
-                listening: None,
-            }),
-            Err(_) if is_too_long.load(Ordering::Acquire) => Err(too_long(server)),
-            Err(error) if has_ended(&error) => {
-                let status = process.ended().await;
-                Err(McpError::ended(
-                    server,
-                    format!("ended as it started{status}"),
-                ))
-            }
-            Err(error) => Err(McpError::of_start(server, &error)),
+        match client().serve_with_lifecycle(process, lifecycle).await {
+            Ok(service) => Ok(Self::new(service, Some(group), Some(lines))),
+            Err(error) => Err(start_error(server, &error, &lines).await),
         }
     }
 
-    /// Listens for changes of the list of tools, if the server reports them only to those who listen.
-    fn listen(&mut self, link: &Weak<Link>) {
-        let peer = self.peer().clone();
-        let Some(info) = peer.peer_info() else {
-            return;
-        };
+    fn new(
+        service: RunningService<RoleClient, ClientConfig>,
+        group: Option<Group>,
+        stderr: Option<Stderr>,
+    ) -> Self {
+        let peer = service.peer().clone();
+        let stop = Some(service.cancellation_token());
 
-        let tools = info.capabilities.tools.as_ref();
-        let reports = tools.is_some_and(|tools| tools.list_changed == Some(true));
-        if reports && !info.protocol_version.has_initialize() {
-            let task = tokio::spawn(listen(Weak::clone(link), peer));
-            self.listening = Some(task.abort_handle());
-        }
+        // Whatever a server has left running is killed once it has ended.
+        tokio::spawn(async move {
+            let _ = service.waiting().await;
+            drop(group);
+        });
+        Self { peer, stop, stderr }
     }
 
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
-        self.service.peer()
+        &self.peer
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.peer().is_transport_closed()
+        self.peer.is_transport_closed()
     }
 
     /// Returns the error of a request that got no answer.
@@ -171,39 +135,45 @@ impl Connection {
         &self,
         server: &McpServer,
         during: &str,
-        error: &rmcp::ServiceError,
+        error: &ServiceError,
     ) -> McpError {
         let error = McpError::of_request(server, during, error);
-        let error = match &self.process {
-            _ if self.is_too_long.load(Ordering::Acquire) => too_long(server),
-            Some(process) if error.has_ended => {
-                let status = process.lock().await.ended().await;
-                McpError::ended(server, format!("ended {during}{status}"))
+        match &self.stderr {
+            Some(stderr) if error.has_ended => {
+                let ended = McpError::ended(server, format!("ended {during}"));
+                ended.with_stderr(stderr.last_lines().await)
             }
-            _ => error,
-        };
-        error.with_stderr(self.stderr.lines())
+            Some(stderr) => error.with_stderr(stderr.lines()),
+            None => error,
+        }
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if let Some(listening) = &self.listening {
-            listening.abort();
+        if let Some(stop) = self.stop.take() {
+            stop.cancel();
         }
     }
 }
 
-fn too_long(server: &McpServer) -> McpError {
-    let problem =
-        format!("sent a message of more than {MAX_MESSAGE} bytes, so the connection was closed");
-    McpError::new(server, problem)
+async fn start_error(
+    server: &McpServer,
+    error: &ClientInitializeError,
+    stderr: &Stderr,
+) -> McpError {
+    if has_ended(error) {
+        let ended = McpError::ended(server, "ended as it started");
+        return ended.with_stderr(stderr.last_lines().await);
+    }
+
+    McpError::of_start(server, error).with_stderr(stderr.lines())
 }
 
-fn handler(link: &Weak<Link>) -> Handler {
-    Handler {
-        link: Weak::clone(link),
-    }
+/// Returns what this client tells servers. It has no capabilities, so that they ask it for nothing.
+pub(super) fn client() -> ClientConfig {
+    let client = Implementation::new("cogwork", env!("CARGO_PKG_VERSION"));
+    ClientConfig::new(ClientCapabilities::default(), client)
 }
 
 /// Asks for the newest protocol, and falls back to an older one.

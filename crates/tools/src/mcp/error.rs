@@ -50,9 +50,6 @@ impl McpError {
                 let message = &error.message;
                 format!("refused the connection with the error {code}: {message}")
             }
-            ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
-                "speaks no version of the protocol that is known here".to_owned()
-            }
             ClientInitializeError::TransportError { error, .. } => unreachable("", error),
             _ => "didn't answer like an MCP server when it was started".to_owned(),
         };

@@ -4,6 +4,7 @@ use std::error::Error;
 
 use cogwork_text::Mask;
 use rmcp::ClientServiceExt;
+use rmcp::model::ClientConfig;
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
@@ -11,9 +12,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
-use super::connection::newest;
-use super::handler::Handler;
-use super::server::MAX_MESSAGE;
+use super::connection::{client, newest};
 use super::{McpError, McpServer};
 
 /// The address of a server, and its token.
@@ -49,20 +48,17 @@ impl Address {
 pub(super) async fn connect(
     server: &McpServer,
     address: &Address,
-    handler: Handler,
-) -> Result<RunningService<RoleClient, Handler>, McpError> {
-    let client = client(&address.url);
-    let client = client.map_err(|problem| McpError::new(server, problem))?;
+) -> Result<RunningService<RoleClient, ClientConfig>, McpError> {
+    let http = http_client(&address.url);
+    let http = http.map_err(|problem| McpError::new(server, problem))?;
 
-    let mut config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str())
-        .max_sse_event_size(MAX_MESSAGE)
-        .max_json_response_size(MAX_MESSAGE);
+    let mut config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str());
     if let Some(token) = &address.token {
         config = config.auth_header(token.expose_secret());
     }
 
-    let transport = StreamableHttpClientTransport::with_client(client, config);
-    let served = handler.serve_with_lifecycle(transport, newest());
+    let transport = StreamableHttpClientTransport::with_client(http, config);
+    let served = client().serve_with_lifecycle(transport, newest());
     served
         .await
         .map_err(|error| McpError::of_start(server, &error))
@@ -82,7 +78,7 @@ pub(super) fn refuses_token(error: &(dyn Error + 'static)) -> bool {
     }
 }
 
-fn client(url: &str) -> Result<reqwest::Client, String> {
+fn http_client(url: &str) -> Result<reqwest::Client, String> {
     let builder = cogwork_llm::http::http_client(url)
         .map_err(|error| format!("has an unusable address: {}", error.message()))?;
     let client = builder

@@ -28,9 +28,9 @@
 //! is started that was not named, and a server receives only [a few environment
 //! variables](McpServer::with_env), so it cannot read the keys of the program.
 //!
-//! What a server sends is not trusted. A message is at most 8 MiB long. A tool whose name or schema can't be used is
-//! [refused](McpTools::refused), and the others are kept. Results are cut to the [limit of the
-//! registry](crate::Tools::with_max_bytes).
+//! What a server sends is not trusted. A message is at most 16 MiB long; a longer one is skipped, so
+//! that the call it answers times out. A tool whose name or schema can't be used is [left
+//! out](McpTools::tools). Results are cut to the [limit of the registry](crate::Tools::with_max_bytes).
 //!
 //! # When a server fails
 //!
@@ -39,9 +39,11 @@
 //! is dropped, is cancelled at the server. Errors contain the last lines that the server wrote to
 //! its standard error.
 //!
-//! A child process is killed when the last tool and the last [`McpTools`] of its server are
-//! dropped. On Unix, its own children are killed, too. If the program itself is killed, a server
-//! only notices that its standard input is closed, at which it should end.
+//! When the last tool and the last [`McpTools`] of a server are dropped, its standard input is closed,
+//! at which it should end. If it hasn't after 3 seconds, it is told to, and after 3 more it is killed.
+//! On Unix, whatever it has left running is killed then, except for processes that left its group
+//! with `setsid`. If the program itself is killed, a server only notices that its standard input is
+//! closed.
 //!
 //! # Results
 //!
@@ -52,10 +54,8 @@
 mod call;
 mod connection;
 mod error;
-mod handler;
 #[cfg(feature = "mcp-http")]
 mod http;
-mod limited_reader;
 mod link;
 mod listing;
 mod process;
@@ -63,6 +63,5 @@ mod server;
 mod tools;
 
 pub use error::McpError;
-pub use listing::RefusedTool;
 pub use server::McpServer;
 pub use tools::{McpTool, McpTools};

@@ -5,9 +5,6 @@ use std::time::Duration;
 
 use cogwork_text::Escaped;
 
-/// The maximum length of a message, in bytes.
-pub(super) const MAX_MESSAGE: usize = 8 * 1024 * 1024;
-
 /// A server of tools that speaks the Model Context Protocol, and its limits.
 ///
 /// See the [module documentation](super) for an example.

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -7,17 +6,17 @@ use serde_json::Value;
 
 use super::link::Link;
 use super::listing::exposed_name;
-use super::{McpError, McpServer, RefusedTool};
+use super::{McpError, McpServer};
 use crate::{Tool, ToolError};
 
 /// The tools of an MCP server. Clones share the server.
 ///
 /// The server is stopped when the last clone and the last [`McpTool`] are dropped.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct McpTools(Arc<Link>);
 
 /// A tool of an MCP server.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct McpTool {
     link: Arc<Link>,
     /// The name at the server.
@@ -46,7 +45,7 @@ impl McpServer {
     /// [named](Self::with_only) are known. They can be registered, but the server has to be
     /// [connected](McpTools::connect) before they are used.
     pub fn unconnected(self) -> McpTools {
-        McpTools(Link::new(self))
+        McpTools(Arc::new(Link::new(self)))
     }
 }
 
@@ -60,22 +59,18 @@ impl McpTools {
     ///
     /// # Errors
     ///
-    /// Returns an error in the same cases as [`McpServer::connect`], or if the server has ended too
-    /// often.
+    /// Returns an error in the same cases as [`McpServer::connect`].
     pub async fn connect(&self) -> Result<(), McpError> {
         self.0.connection().await.map(drop)
     }
 
-    /// Returns the tools that the server has now, by name. If it reports a change, the list is
-    /// refreshed.
-    ///
-    /// A registry keeps the tools that were added to it: their descriptions and schemas follow those
-    /// of the server, and calls of a tool that the server no longer has fail. Tools that are new
-    /// have to be added.
+    /// Returns the tools that the server had when it was last started, by name. Those that can't be
+    /// used, because their name or schema is invalid or because they come after the first 128, are
+    /// left out, with an event of `tracing`.
     pub fn tools(&self) -> Vec<McpTool> {
         match self.0.listing() {
             Some(listing) => {
-                let tools = listing.tools.iter();
+                let tools = listing.iter();
                 tools
                     .map(|(name, definition)| self.tool(name, definition.clone()))
                     .collect()
@@ -105,17 +100,7 @@ impl McpTools {
         }
     }
 
-    /// Returns the tools that can't be used, with the reasons: those with an invalid name or schema,
-    /// and those after the first 128. At most 100 are listed.
-    pub fn refused(&self) -> Vec<RefusedTool> {
-        self.0
-            .listing()
-            .map(|listing| listing.refused.clone())
-            .unwrap_or_default()
-    }
-
-    /// Closes the connection. A server that was started here is killed. The next call starts it
-    /// again.
+    /// Closes the connection. A server that was started here is ended. The next call starts it again.
     pub async fn close(&self) {
         self.0.close().await;
     }
@@ -125,9 +110,7 @@ impl McpTools {
 impl Tool for McpTool {
     fn definition(&self) -> ToolDefinition {
         let listing = self.link.listing();
-        let current = listing
-            .as_ref()
-            .and_then(|listing| listing.tools.get(&self.name));
+        let current = listing.as_ref().and_then(|listing| listing.get(&self.name));
         current.unwrap_or(&self.definition).clone()
     }
 
@@ -143,20 +126,5 @@ impl Tool for McpTool {
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {
         self.link.call(&self.name, input).await
-    }
-}
-
-impl fmt::Debug for McpTools {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("McpTools").field(&self.0.server).finish()
-    }
-}
-
-impl fmt::Debug for McpTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("McpTool")
-            .field("server", &self.link.server.name)
-            .field("name", &self.name)
-            .finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@ use cogwork_tools::Tools;
 use cogwork_tools::mcp::{McpServer, McpTools};
 use serde_json::Value;
 
-use crate::raw_server::MODE;
+use crate::raw_server::{MODE, TOOLS};
 use crate::{raw_server, sdk_server};
 
 /// Not a test: the servers of the others, which are started with `FIXTURE_MODE`.
@@ -25,6 +25,11 @@ pub(crate) fn server(mode: &str) -> McpServer {
         .with_args(["--exact", "fixture::serve", "--nocapture"])
         .with_name("fixture")
         .with_env(MODE, mode)
+}
+
+/// Returns a server that offers these tools.
+pub(crate) fn offering(tools: &Value) -> McpServer {
+    server("normal").with_env(TOOLS, tools.to_string())
 }
 
 pub(crate) async fn connected(mode: &str) -> McpTools {

@@ -3,124 +3,72 @@
 #[path = "../../../text/tests/support/hostile.rs"]
 mod hostile;
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use cogwork_tools::mcp::McpTools;
-use cogwork_tools::{ToolError, Tools};
+use cogwork_tools::ToolError;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
 
-use crate::fixture::{call, connected, registry, server};
+use crate::fixture::{call, connected, offering, registry, server};
 use hostile::{assert_lines_are_safe, texts};
 
-/// Lets the server offer these tools, in addition to two others, and waits until the list is
-/// refreshed.
-async fn offer(server: &McpTools, tools: &Tools, offered: &Value) {
-    static OFFERS: AtomicU32 = AtomicU32::new(0);
-    let marker = format!("marker{}", OFFERS.fetch_add(1, Ordering::Relaxed));
-
-    let added = ["tools", marker.as_str()];
-    let added = added.map(|name| json!({"name": name, "inputSchema": {"type": "object"}}));
-    let list: Vec<_> = added.iter().chain(offered.as_array().unwrap()).collect();
-
-    call(tools, "tools", json!({ "tools": list }))
-        .await
-        .unwrap();
-    while !registry(server).names().any(|name| name == marker) {
-        tokio::task::yield_now().await;
-    }
-}
-
-fn deep(levels: usize) -> Value {
-    (1..levels).fold(json!({}), |inner, _| json!({ "properties": inner }))
-}
-
 #[tokio::test]
-async fn a_tool_that_cannot_be_used_is_refused_and_the_others_are_kept() {
-    let server = connected("normal").await;
-    let tools = registry(&server);
+async fn a_tool_that_cannot_be_used_is_left_out_and_the_others_are_kept() {
     let object = json!({"type": "object"});
-    offer(
-        &server,
-        &tools,
-        &json!([
-            {"name": "good", "inputSchema": {"$schema": "x", "properties": {"type": {"type": "string"}}}},
-            {"name": "files.read/all", "inputSchema": object},
-            {"name": "files_read_all", "inputSchema": object},
-            {"name": "", "inputSchema": object},
-            {"name": "two words\u{1b}[2J", "inputSchema": object},
-            {"name": "x".repeat(65), "inputSchema": object},
-            {"name": "none"},
-            {"name": "text", "inputSchema": "object"},
-            {"name": "array", "inputSchema": {"type": "array"}},
-            {"name": "deepest", "inputSchema": deep(32)},
-            {"name": "deeper", "inputSchema": deep(33)},
-            {"name": "long", "inputSchema": {"description": "x".repeat(20_000)}},
-            7,
-        ]),
-    )
-    .await;
+    let tools = json!([
+        {"name": "good", "inputSchema": {"$schema": "x", "properties": {"type": {"type": "string"}}}},
+        {"name": "files.read/all", "inputSchema": object},
+        {"name": "files_read_all", "inputSchema": object},
+        {"name": "", "inputSchema": object},
+        {"name": "two words\u{1b}[2J", "inputSchema": object},
+        {"name": "x".repeat(65), "inputSchema": object},
+        {"name": "none"},
+        {"name": "text", "inputSchema": "object"},
+        {"name": "array", "inputSchema": {"type": "array"}},
+        {"name": "long", "inputSchema": {"description": "x".repeat(20_000)}},
+        7,
+    ]);
+    let server = offering(&tools);
 
-    let tools = registry(&server);
-    let names: Vec<_> = tools.names().collect();
-    assert!(names[3].starts_with("marker"));
-    assert_eq!(names[..3], ["deepest", "files_read_all", "good"]);
-    let good = tools
-        .definitions()
-        .find(|tool| tool.name() == "good")
-        .unwrap();
-    assert_eq!(
-        good.input_schema(),
-        r#"{"properties":{"type":{"type":"string"}},"type":"object"}"#
-    );
-
-    let refused = server.refused();
-    let lines: Vec<_> = refused
+    let kept = registry(&server.clone().connect().await.unwrap());
+    let definitions: Vec<_> = kept.definitions().collect();
+    let shown = definitions
         .iter()
-        .map(|tool| format!("{}: {}", tool.name, tool.reason))
-        .collect();
-    assert_snapshot!(lines.join("\n"), @r"
-    files_read_all: there is already a tool `files_read_all`
-    : `` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`
-    two words�[2J: `two words\u{1b}[2J` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`
-    xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx: `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`
-    none: it has no input schema
-    text: its input schema isn't a JSON object
-    array: its input schema isn't that of an object
-    deeper: its input schema is nested deeper than 32 levels
-    long: its input schema has 20034 bytes; expected at most 16384
-    : `` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`
+        .map(|tool| format!("{} {}", tool.name(), tool.input_schema()));
+    assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r#"
+    files_read_all {"type":"object"}
+    good {"properties":{"type":{"type":"string"}},"type":"object"}
+    "#);
+
+    // A call reaches a tool by its name at the server, which knows no such tool, and says so.
+    let error = call(&kept, "files_read_all", json!({})).await.unwrap_err();
+    assert_snapshot!(error, @"bad input for the tool `files_read_all`: Unknown tool");
+
+    // If it was named, the reason is told.
+    let mut reasons = Vec::new();
+    for tool in tools.as_array().unwrap().iter().skip(3) {
+        let name = tool["name"].as_str().unwrap_or_default();
+        let error = server.clone().with_only([name]).connect().await;
+        reasons.push(error.unwrap_err().to_string());
+    }
+    assert_snapshot!(reasons.join("\n"), @r"
+    the MCP server `fixture` has a tool `` that can't be used: `` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`
+    the MCP server `fixture` has a tool `two words\u{1b}[2J` that can't be used: `two words\u{1b}[2J` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`
+    the MCP server `fixture` has a tool `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx` that can't be used: `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`
+    the MCP server `fixture` has a tool `none` that can't be used: it has no input schema
+    the MCP server `fixture` has a tool `text` that can't be used: its input schema isn't a JSON object
+    the MCP server `fixture` has a tool `array` that can't be used: its input schema isn't that of an object
+    the MCP server `fixture` has a tool `long` that can't be used: its input schema has 20034 bytes; expected at most 16384
+    the MCP server `fixture` has a tool `` that can't be used: `` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`
     ");
-}
-
-#[tokio::test]
-async fn a_call_reaches_a_tool_by_its_name_at_the_server() {
-    let server = connected("normal").await;
-    let tools = registry(&server);
-    offer(
-        &server,
-        &tools,
-        &json!([{"name": "no.such", "inputSchema": {"type": "object"}}]),
-    )
-    .await;
-
-    // The server knows no such tool, and says so.
-    let error = call(&registry(&server), "no_such", json!({})).await;
-    assert_eq!(
-        error.unwrap_err(),
-        "bad input for the tool `no_such`: Unknown tool"
-    );
 }
 
 #[tokio::test]
 async fn there_is_a_maximum_number_of_tools() {
     let server = connected("many tools").await;
     assert_eq!(server.tools().len(), 128);
-    assert_eq!(server.refused().len(), 100);
-    let reason = &server.refused()[0].reason;
-    assert_snapshot!(reason, @"there are too many tools; expected at most 128, or the names of those to use");
 
     let few = crate::fixture::server("many tools")
         .with_only(["t250"])
@@ -148,20 +96,17 @@ async fn garbage_between_messages_is_ignored() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_too_long_closes_the_connection() {
-    let tools = registry(&connected("normal").await);
+async fn a_message_that_is_too_long_is_skipped() {
+    let server = server("normal").with_timeout(Duration::from_secs(5));
+    let tools = registry(&server.connect().await.unwrap());
 
     let fits = call(&tools, "huge", json!({"bytes": 9_000})).await;
     assert_eq!(fits.unwrap().len(), 9_000);
-    let pid = call(&tools, "pid", json!({})).await.unwrap();
+    let pid = call(&tools, "pid", json!({})).await;
 
-    let error = call(&tools, "huge", json!({"bytes": 9 << 20}))
-        .await
-        .unwrap_err();
-    assert_snapshot!(error, @"the tool `huge` is not available: the MCP server `fixture` sent a message of more than 8388608 bytes, so the connection was closed");
-
-    // The server is started again.
-    assert_ne!(call(&tools, "pid", json!({})).await.unwrap(), pid);
+    let error = call(&tools, "huge", json!({"bytes": 17 << 20})).await;
+    assert_eq!(error.unwrap_err(), "the tool `huge` took longer than 5s");
+    assert_eq!(call(&tools, "pid", json!({})).await, pid);
 }
 
 #[tokio::test]
@@ -214,43 +159,30 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Runs the cases with one server, because each start takes a few milliseconds.
-fn with_server(check: impl AsyncFn(&McpTools, &Tools)) {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        let server = connected("normal").await;
-        check(&server, &registry(&server)).await;
-    });
+#[tokio::test]
+async fn any_result_becomes_a_text_or_an_error() {
+    let tools = registry(&connected("normal").await);
+    let pid = call(&tools, "pid", json!({})).await.unwrap();
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+
+    for _ in 0..300 {
+        let reply = json().new_tree(&mut runner).unwrap().current();
+        let called = call(&tools, "reply", json!({ "reply": reply })).await;
+        let (Ok(text) | Err(text)) = called;
+        assert!(!text.is_empty() && text.len() < 20_000, "{reply}");
+    }
+
+    // The connection has survived.
+    assert_eq!(call(&tools, "pid", json!({})).await.unwrap(), pid);
 }
 
-#[test]
-fn any_result_becomes_a_text_or_an_error() {
-    with_server(async |_, tools| {
-        let pid = call(tools, "pid", json!({})).await.unwrap();
-        let mut runner = proptest::test_runner::TestRunner::deterministic();
+#[tokio::test]
+async fn any_list_leaves_only_tools_that_a_registry_takes() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
 
-        for _ in 0..300 {
-            let reply = json().new_tree(&mut runner).unwrap().current();
-            let called = call(tools, "reply", json!({ "reply": reply })).await;
-            let (Ok(text) | Err(text)) = called;
-            assert!(!text.is_empty() && text.len() < 20_000, "{reply}");
-        }
-
-        // The connection has survived.
-        assert_eq!(call(tools, "pid", json!({})).await.unwrap(), pid);
-    });
-}
-
-#[test]
-fn any_list_leaves_only_tools_that_a_registry_takes() {
-    with_server(async |server, tools| {
-        let mut runner = proptest::test_runner::TestRunner::deterministic();
-
-        for _ in 0..100 {
-            let list = prop::collection::vec(json(), 0..8);
-            let list = Value::from(list.new_tree(&mut runner).unwrap().current());
-            // The helper makes a registry of whatever was listed.
-            offer(server, tools, &list).await;
-        }
-    });
+    for _ in 0..30 {
+        let list = prop::collection::vec(json(), 0..8);
+        let list = Value::from(list.new_tree(&mut runner).unwrap().current());
+        registry(&offering(&list).connect().await.unwrap());
+    }
 }

@@ -30,7 +30,6 @@ async fn official_filesystem() {
 
     let server = server("server-filesystem", &place(""));
     let server = server.connect().await.unwrap();
-    assert!(server.refused().is_empty(), "{:?}", server.refused());
     let tools = registry(&server);
 
     let written = json!({"path": place("a.txt"), "content": "one\ntwo"});
@@ -62,7 +61,6 @@ async fn official_everything() {
         .connect()
         .await
         .unwrap();
-    assert!(server.refused().is_empty(), "{:?}", server.refused());
     let tools = registry(&server);
 
     let said = call(&tools, "echo", json!({"message": "hello"}))

@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 /// The variable with the mode.
 pub(crate) const MODE: &str = "FIXTURE_MODE";
 
+/// The variable with the tools that are offered, unless they are the usual ones.
+pub(crate) const TOOLS: &str = "FIXTURE_TOOLS";
+
 struct Server {
     mode: String,
     tools: Value,
@@ -52,6 +55,10 @@ pub(crate) fn serve(mode: String) -> ! {
 }
 
 fn tools(mode: &str) -> Value {
+    if let Ok(tools) = std::env::var(TOOLS) {
+        return serde_json::from_str(&tools).unwrap();
+    }
+
     let names = [
         "echo",
         "reply",
@@ -61,7 +68,6 @@ fn tools(mode: &str) -> Value {
         "cancelled",
         "fail",
         "huge",
-        "tools",
         "env",
         "pid",
         "child",
@@ -89,7 +95,7 @@ impl Server {
                 id,
                 &json!({
                     "protocolVersion": "2025-06-18",
-                    "capabilities": {"tools": {"listChanged": true}},
+                    "capabilities": {"tools": {}},
                     "serverInfo": {"name": "raw", "version": "1"},
                 }),
             ),
@@ -136,14 +142,6 @@ impl Server {
             "huge" => {
                 let bytes = arguments["bytes"].as_u64().unwrap_or_default();
                 text(id, &"x".repeat(usize::try_from(bytes).unwrap_or_default()));
-            }
-            "tools" => {
-                self.tools = arguments["tools"].clone();
-                write_line(
-                    &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
-                        .to_string(),
-                );
-                text(id, "changed");
             }
             "env" => text(id, &json!(std::env::vars().collect::<Vec<_>>()).to_string()),
             "pid" => text(id, &std::process::id().to_string()),

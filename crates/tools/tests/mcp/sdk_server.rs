@@ -5,19 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, SubscriptionFilter,
-    Tool,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
+use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ServerHandler, ServiceExt};
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 
 #[derive(Clone, Default)]
 pub(crate) struct Sdk {
     was_cancelled: Arc<AtomicBool>,
-    has_grown: Arc<AtomicBool>,
-    growth: Arc<Notify>,
 }
 
 /// Serves over standard input and output, until the input is closed.
@@ -38,26 +34,8 @@ pub(crate) fn serve_stdio() -> ! {
 
 impl ServerHandler for Sdk {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_tool_list_changed();
+        let capabilities = ServerCapabilities::builder().enable_tools();
         ServerConfig::new(capabilities.build())
-    }
-
-    fn accepted_subscription_filter(
-        &self,
-        requested: &SubscriptionFilter,
-    ) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
-    }
-
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        loop {
-            self.growth.notified().await;
-            if context.sink().notify_tool_list_changed().await.is_err() {
-                return Ok(());
-            }
-        }
     }
 
     async fn list_tools(
@@ -70,9 +48,9 @@ impl ServerHandler for Sdk {
             unreachable!()
         };
         let names = ["say", "wait", "was_cancelled", "picture", "complain", "era"];
-        let added = self.has_grown.load(Ordering::SeqCst).then_some("added");
-        let names = names.into_iter().chain(["grow"]).chain(added);
-        let tools = names.map(|name| Tool::new(name, "A tool.", Arc::new(schema.clone())));
+        let tools = names
+            .into_iter()
+            .map(|name| Tool::new(name, "A tool.", Arc::new(schema.clone())));
         Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
@@ -90,11 +68,6 @@ impl ServerHandler for Sdk {
                 context.ct.cancelled().await;
                 self.was_cancelled.store(true, Ordering::SeqCst);
                 text("cancelled".to_owned())
-            }
-            "grow" => {
-                self.has_grown.store(true, Ordering::SeqCst);
-                self.growth.notify_one();
-                text("grown".to_owned())
             }
             "was_cancelled" => text(self.was_cancelled.load(Ordering::SeqCst).to_string()),
             "picture" => CallToolResult::success(vec![
