@@ -65,11 +65,11 @@ pub(super) async fn ask(server: &McpServer, peer: &Peer<RoleClient>) -> Result<L
     )))
 }
 
-/// Adds a tool, unless it can't be used or isn't wanted.
+/// Adds a tool, unless it can't be used, isn't wanted or is there already.
 fn add(server: &McpServer, tool: &Value, listing: &mut Listing) -> Result<(), ListError> {
     let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
     let is_named = |only: &Vec<String>| only.iter().any(|wanted| wanted == name);
-    if !server.only.as_ref().is_none_or(is_named) {
+    if !server.only.as_ref().is_none_or(is_named) || listing.contains_key(name) {
         return Ok(());
     }
 

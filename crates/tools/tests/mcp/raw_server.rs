@@ -51,6 +51,10 @@ pub(crate) fn serve(mode: String) -> ! {
             server.take(&message);
         }
     }
+
+    while server.mode == "stays" {
+        std::thread::park();
+    }
     exit(0);
 }
 

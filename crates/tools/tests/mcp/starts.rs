@@ -77,19 +77,40 @@ async fn a_server_inherits_no_variables_with_secrets() {
     assert!(names.contains(&"PATH") && names.contains(&"FIXTURE_MODE"));
 }
 
+/// Whether the server ends by itself when its standard input is closed, or has to be told to.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_server_and_its_children_are_killed_with_the_last_handle() {
-    let server = connected("normal").await;
-    let tools = registry(&server);
-    let pid = call(&tools, "pid", json!({})).await.unwrap();
-    let child = call(&tools, "child", json!({})).await.unwrap();
-    drop(server);
-    assert!(is_running(&pid) && is_running(&child));
+async fn a_server_and_its_children_end_with_the_last_handle() {
+    for mode in ["normal", "stays"] {
+        let server = connected(mode).await;
+        let tools = registry(&server);
+        let pid = call(&tools, "pid", json!({})).await.unwrap();
+        let child = call(&tools, "child", json!({})).await.unwrap();
+        drop(server);
+        assert!(is_running(&pid) && is_running(&child));
 
-    drop(tools);
+        drop(tools);
+        while is_running(&pid) || is_running(&child) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+/// The end of a program leaves no time to wait for servers.
+#[cfg(unix)]
+#[test]
+fn a_server_and_its_children_are_killed_with_the_runtime() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let (_tools, pid, child) = runtime.block_on(async {
+        let tools = registry(&connected("stays").await);
+        let pid = call(&tools, "pid", json!({})).await.unwrap();
+        let child = call(&tools, "child", json!({})).await.unwrap();
+        (tools, pid, child)
+    });
+
+    drop(runtime);
     while is_running(&pid) || is_running(&child) {
-        tokio::task::yield_now().await;
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
