@@ -7,6 +7,7 @@ use super::failure::Failure;
 use super::here::Here;
 use super::named_step::NamedStep;
 use super::recorder::{Exec, call, exec_composite};
+use super::shown;
 use super::visit::{Visit, Visited};
 use crate::engine::{Operation, WorkError, recordable};
 use crate::nodes::Phase;
@@ -88,6 +89,11 @@ pub(crate) async fn exec<S, N: Node<S>>(
     } else {
         call(&**journal, &step.name, step.exec(None, attempt())).await?
     };
+
+    // A composite node reports itself what it did.
+    if outcome.was_made && !node.is_composite() && outcome.json.as_str() != "null" {
+        step.emit(|| shown::outcome(&outcome.json));
+    }
 
     let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let (true, Some(exec)) = (outcome.was_made, made) {

@@ -6,6 +6,7 @@ use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::inside::{all_of, finish};
 use crate::execute::node::exec;
+use crate::execute::shown;
 use crate::execute::visit::{Visit, Visited};
 use crate::nodes::{IntoAction, IntoResult, Phase};
 use crate::wiring::Inside;
@@ -100,9 +101,11 @@ pub struct Items<S, I, O, W> {
     at_most: usize,
     split: Box<Split<S, I>>,
     join: Box<Join<S, O>>,
+    text: Option<Box<ItemText<I>>>,
     pub(crate) actions: Vec<Action>,
 }
 
+type ItemText<I> = dyn Fn(&I) -> String + Send + Sync;
 type Split<S, I> = dyn Fn(&S) -> Result<Vec<I>, BoxError> + Send + Sync;
 type Join<S, O> = dyn Fn(&mut S, Vec<O>) -> Result<Action, BoxError> + Send + Sync;
 
@@ -136,8 +139,17 @@ impl<S, I, O, W> Items<S, I, O, W> {
             at_most: at_most.max(1),
             split: Box::new(move |state| split(state).into_result()),
             join: Box::new(move |state, outcomes| join(state, outcomes).into_result()),
+            text: None,
             actions: vec![Action::DEFAULT],
         }
+    }
+
+    /// Sets what people who watch the run see of an item, as in the page of a run. By default, they only
+    /// see its index.
+    #[must_use]
+    pub fn with_item_text(mut self, text: impl Fn(&I) -> String + Send + Sync + 'static) -> Self {
+        self.text = Some(Box::new(text));
+        self
     }
 
     /// Sets the actions that `join` may return.
@@ -158,8 +170,16 @@ impl<S, I, O, W> Items<S, I, O, W> {
         }
     }
 
-    fn split(&self, state: &S) -> Result<Vec<I>, Failure> {
-        (self.split)(state).map_err(|error| Failure::node(Phase::Prep, error))
+    fn split(&self, state: &S, here: Here<'_>) -> Result<Vec<I>, Failure> {
+        let items = (self.split)(state).map_err(|error| Failure::node(Phase::Prep, error))?;
+
+        if let (Some(text), Some(step)) = (&self.text, here.step) {
+            for (index, item) in items.iter().enumerate() {
+                let step = step.named(step.name.of_item(index));
+                step.emit(|| shown::item(text(item)));
+            }
+        }
+        Ok(items)
     }
 
     /// Does the works, and stores their outcomes in the state.
@@ -178,7 +198,7 @@ impl<S, I, O, W> Items<S, I, O, W> {
 impl<S: Send, I: Send> Visit<S> for Each<S, I> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
-            let items = self.split(state)?.into_iter().enumerate();
+            let items = self.split(state, here)?.into_iter().enumerate();
             let works = items.map(|(index, mut item)| async move {
                 finish(here, &self.work, Part::Item(index), &mut item).await?;
                 Ok(item)
@@ -191,8 +211,8 @@ impl<S: Send, I: Send> Visit<S> for Each<S, I> {
 
 impl<S, I, N: Node<I>> Batch<S, I, N> {
     /// Splits the state into items and calls `prep` for each.
-    fn prepare(&self, state: &S) -> Result<Vec<N::Prep>, Failure> {
-        let mut items = self.split(state)?;
+    fn prepare(&self, state: &S, here: Here<'_>) -> Result<Vec<N::Prep>, Failure> {
+        let mut items = self.split(state, here)?;
         let preps = items.iter_mut().enumerate().map(|(index, item)| {
             let prep = self.work.prep(item);
             prep.map_err(|error| Failure::node(Phase::Prep, error).of_item(index))
@@ -219,7 +239,7 @@ pub(crate) struct BatchVisit<S, I, N: Node<I>>(pub(crate) Batch<S, I, N>);
 impl<S: Send, I, N: Node<I>> Visit<S> for BatchVisit<S, I, N> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
-            let preps = self.0.prepare(state)?;
+            let preps = self.0.prepare(state, here)?;
             let works = preps.iter().enumerate();
             let works = works.map(|(index, prep)| self.0.outcome(index, prep, here));
             self.0.join(state, here, works.collect()).await
