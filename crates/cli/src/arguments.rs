@@ -186,6 +186,14 @@ pub(crate) struct Run {
     /// (postgres://…). The id of the run is printed on standard error.
     #[arg(long, value_name = "PLACE")]
     pub(crate) journal: Option<String>,
+    /// The id of the new run, by which lists name it. By default, it is the time.
+    #[arg(
+        long,
+        value_name = "RUN",
+        requires = "journal",
+        conflicts_with = "resume"
+    )]
+    pub(crate) id: Option<String>,
     /// Resume the run with this id. No recorded call is made again.
     #[arg(long, value_name = "RUN", requires = "journal")]
     pub(crate) resume: Option<String>,
@@ -203,10 +211,6 @@ pub(crate) struct RunOptions {
     /// existing file is replaced.
     #[arg(long, value_name = "HTML")]
     pub(crate) page: Option<PathBuf>,
-    /// Leave the texts of what happens out of the journal and the page: only steps, times, tokens and names are
-    /// written. The journal still has the outcomes of all steps, without which the run could not be resumed.
-    #[arg(long)]
-    pub(crate) no_content: bool,
     /// Write only what is needed to resume the run in the journal. A page of it shows no requests, replies or plans.
     #[arg(long, conflicts_with = "page")]
     pub(crate) no_events: bool,
@@ -386,9 +390,6 @@ pub(crate) struct Trace {
     /// The page. An existing file is replaced.
     #[arg(long, short, value_name = "HTML")]
     pub(crate) output: PathBuf,
-    /// The maximum size of the events in the page, in MiB. They are compressed, usually to less than a tenth.
-    #[arg(long, value_name = "MIB", default_value_t = 48, value_parser = clap::value_parser!(u16).range(1..=512))]
-    pub(crate) max_size: u16,
 }
 
 fn answer(argument: &str) -> Result<Named, String> {

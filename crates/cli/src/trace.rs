@@ -11,8 +11,6 @@ use cogwork_trace::{Page, PageError};
 use crate::arguments::Trace;
 use crate::output::{Outcome, runtime, tell};
 
-const MIB: usize = 1024 * 1024;
-
 /// How a page begins.
 const START: &[u8; 15] = b"<!DOCTYPE html>";
 
@@ -34,8 +32,7 @@ pub(crate) fn trace(arguments: &Trace) -> Outcome {
 
 async fn read(arguments: &Trace) -> Result<Page, PageError> {
     let store = Store::at(&arguments.journal)?;
-    let max_bytes = usize::from(arguments.max_size) * MIB;
-    Page::of_run_with(&store, &arguments.run, max_bytes).await
+    Page::of_run(&store, &arguments.run).await
 }
 
 /// Returns whether there is a file that isn't a page, such as a journal, which would be lost.
@@ -51,7 +48,7 @@ fn is_something_else(path: &Path) -> bool {
     }
 }
 
-/// Replaces the file, and prints what the page doesn't show.
+/// Replaces the file.
 pub(crate) fn write(page: &Page, path: &Path) -> Result<(), String> {
     let shown = Escaped::new(path.display());
     let failed = |error: &dyn std::fmt::Display| format!("{shown}: could not be written: {error}");
@@ -65,12 +62,5 @@ pub(crate) fn write(page: &Page, path: &Path) -> Result<(), String> {
     page.write(&mut html).map_err(|error| failed(&error))?;
 
     let (folder, name) = Folder::of_file(path).map_err(|error| failed(&error))?;
-    folder
-        .replace(name, &html)
-        .map_err(|error| failed(&error))?;
-
-    for note in page.notes() {
-        tell(note);
-    }
-    Ok(())
+    folder.replace(name, &html).map_err(|error| failed(&error))
 }

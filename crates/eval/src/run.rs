@@ -341,7 +341,7 @@ impl Evaluation {
             .with_input(question)
             .with_secrets(move |text| hide.hide_secrets(text));
         // A run that has ended is only read.
-        let recorder = (!has_ended).then(|| RunRecorder::new(journal.events(), settings));
+        let recorder = (!has_ended).then(|| RunRecorder::new(&journal, settings));
 
         let mut run = flow
             .flow()

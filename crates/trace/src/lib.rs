@@ -25,9 +25,8 @@ mod recorder;
 pub use recorder::RunRecorder;
 pub use recorder::settings::RecorderSettings;
 
-mod record;
-pub use record::content::Content;
-pub use record::header::{ForkedFrom, Header};
+mod header;
+pub use header::Header;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

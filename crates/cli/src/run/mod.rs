@@ -39,7 +39,10 @@ const LAST_WORK: Duration = Duration::from_secs(1);
 pub(crate) fn run(arguments: &Run) -> Outcome {
     let begin = match (&arguments.resume, &arguments.input) {
         (Some(run_id), _) => Begin::Resume(run_id),
-        (None, input) => Begin::Input(input.as_deref().unwrap_or_default()),
+        (None, input) => Begin::Input {
+            input: input.as_deref().unwrap_or_default(),
+            id: arguments.id.as_deref(),
+        },
     };
 
     let task = Task {
@@ -101,7 +104,7 @@ fn start(task: &Task<'_>, loaded: &Arc<FileFlow>) -> Result<Outcome> {
     check(task, loaded)?;
     let options = task.options;
     let input = match task.begin {
-        Begin::Input(input) => input::read(input)?,
+        Begin::Input { input, .. } => input::read(input)?,
         Begin::Resume(_) | Begin::Fork(_) => String::new(),
     };
 

@@ -25,7 +25,10 @@ pub(super) async fn open(
     let store = Store::at(place)?;
     let flow = loaded.flow();
     Ok(Some(match task.begin {
-        Begin::Input(_) => store.start(&new_id(), flow, state).await?,
+        Begin::Input { id, .. } => {
+            let id = id.map_or_else(new_id, str::to_owned);
+            store.start(&id, flow, state).await?
+        }
         Begin::Resume(run_id) => {
             let resumed = store.resume(run_id, flow).await;
             resumed.map_err(|error| forking::as_options(&error))?

@@ -5,17 +5,11 @@ use std::sync::Arc;
 
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_journal::{RunJournal, Store};
-use cogwork_trace::{ForkedFrom, Page, RecorderSettings, RunRecorder};
+use cogwork_trace::{Page, RecorderSettings, RunRecorder};
 use cogwork_typed::ask::Reporting;
 
-use super::task::{Begin, Task};
+use super::task::Task;
 use crate::output::tell;
-
-/// The maximum number of bytes of the events of a run.
-const MAX_BYTES: u64 = 64 << 20;
-
-/// The maximum number of bytes of a text.
-const MAX_TEXT: usize = 32 * 1024;
 
 /// Returns a loader whose clients report their calls.
 pub(crate) fn report(loader: Loader) -> Loader {
@@ -35,34 +29,15 @@ pub(super) fn start(
     }
 
     let hiding = Arc::clone(loaded);
-    let mut settings = settings()
+    let settings = RecorderSettings::default()
         .with_secrets(move |text| hiding.hide_secrets(text))
         .with_input(input);
-    if let Some(origin) = journal.and_then(RunJournal::fork_origin) {
-        let origin = ForkedFrom::from(origin);
-        settings = settings.with_forked_from(match task.begin {
-            Begin::Fork(fork) if fork.model.is_some() => origin.with_change("model"),
-            _ => origin,
-        });
-    }
-    let settings = if task.options.no_content {
-        settings.without_content()
-    } else {
-        settings
-    };
 
     match journal {
-        Some(journal) => Some(RunRecorder::new(journal.events(), settings)),
+        Some(journal) => Some(RunRecorder::new(journal, settings)),
         None if task.options.page.is_some() => Some(RunRecorder::in_memory(settings)),
         None => None,
     }
-}
-
-/// Returns the settings of all recorders of this program.
-pub(crate) fn settings() -> RecorderSettings {
-    RecorderSettings::default()
-        .with_max_text(MAX_TEXT)
-        .with_max_record(MAX_BYTES)
 }
 
 /// Records the answer of a run that has ended. The journal must still be open.

@@ -15,7 +15,7 @@ pub(super) struct Task<'a> {
 
 /// Where a run begins.
 pub(super) enum Begin<'a> {
-    Input(&'a str),
+    Input { input: &'a str, id: Option<&'a str> },
     Resume(&'a str),
     Fork(&'a Fork),
 }

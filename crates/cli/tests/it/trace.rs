@@ -78,10 +78,6 @@ fn a_run_without_a_journal_has_a_page_too() {
         shown.contains(r#""source":"output""#),
         "the output of the node"
     );
-
-    let (code, told) = cogwork(folder.path(), &[&run[..], &["--no-content"]].concat());
-    assert_eq!((code, told.as_str()), (0, ""));
-    assert!(!page(folder.path()).contains("long long"));
 }
 
 #[test]

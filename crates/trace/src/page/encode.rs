@@ -8,7 +8,6 @@ use base64::engine::general_purpose::STANDARD;
 use cogwork_text::is_unsafe;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use serde::Serialize;
 
 use crate::Header;
 
@@ -16,17 +15,9 @@ use crate::Header;
 /// page.
 const LARGEST_PLAIN: usize = 128 * 1024;
 
-#[derive(Serialize)]
-struct HeaderWithNotes<'a> {
-    #[serde(flatten)]
-    header: &'a Header,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    notes: &'a [String],
-}
-
 /// Returns the record as JSON that cannot end the element around it.
-pub(super) fn record(header: &Header, notes: &[String], lines: &[String]) -> io::Result<String> {
-    let header = serde_json::to_string(&HeaderWithNotes { header, notes })?;
+pub(super) fn record(header: &Header, lines: &[String]) -> io::Result<String> {
+    let header = serde_json::to_string(header)?;
     let bytes: usize = lines.iter().map(String::len).sum();
 
     let json = if bytes > LARGEST_PLAIN {
@@ -52,17 +43,14 @@ fn pack(lines: &[String]) -> io::Result<String> {
 }
 
 /// Escapes the characters that mean something to HTML, and those that would make the source of the
-/// page misleading. In JSON, they only occur in strings, except for line breaks.
+/// page misleading. In JSON, they only occur in strings, in contrast to white space.
 fn escape(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
         let is_markup = matches!(character, '<' | '>' | '&');
-        let is_hidden = is_unsafe(character) && character != '\n';
+        let is_hidden = is_unsafe(character) && !matches!(character, '\n' | '\r' | '\t');
 
-        if matches!(character, '\t' | '\r') {
-            // JSON allows them only between values, where an escape would be an error.
-            escaped.push(' ');
-        } else if is_markup || is_hidden {
+        if is_markup || is_hidden {
             push_escape(&mut escaped, character);
         } else {
             escaped.push(character);

@@ -1,7 +1,6 @@
 //! What happened in a run as a page: one HTML file that opens from disk, without a network.
 
 mod assets;
-mod budget;
 mod encode;
 mod html;
 mod parts;
@@ -12,7 +11,7 @@ use std::io::{self, Write};
 
 use cogwork_journal::{Store, StoreError};
 use cogwork_text::Name;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::Header;
 
@@ -20,9 +19,7 @@ use crate::Header;
 ///
 /// The page is one HTML file without references to anything else. It contains the events, a style
 /// and a script, and a policy that allows nothing but these, so text of a model cannot become
-/// markup. It is at most a few megabytes large: texts of a long run are shortened, and if that
-/// isn't enough, events in its middle are left out. The page shows what isn't in it; see
-/// [`notes`](Self::notes).
+/// markup.
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
@@ -46,7 +43,6 @@ use crate::Header;
 pub struct Page {
     header: Header,
     lines: Vec<String>,
-    notes: Vec<String>,
 }
 
 /// Why there is no page of a run.
@@ -68,9 +64,6 @@ pub enum PageError {
 }
 
 impl Page {
-    /// The default maximum number of bytes of the events: 48 MiB.
-    pub const DEFAULT_MAX_BYTES: usize = 48 * 1024 * 1024;
-
     /// Makes a page of a run in a store, which may be in use.
     ///
     /// # Errors
@@ -78,65 +71,38 @@ impl Page {
     /// Returns an error if the run doesn't exist, if none of its events were recorded, or if the store
     /// cannot be read.
     pub async fn of_run(store: &Store, run_id: &str) -> Result<Self, PageError> {
-        Self::of_run_with(store, run_id, Self::DEFAULT_MAX_BYTES).await
-    }
-
-    /// Makes a page of a run in a store, with at most so many bytes of its events. In the page, they
-    /// are compressed, usually to less than a tenth.
-    ///
-    /// # Errors
-    ///
-    /// The same as [`of_run`](Self::of_run).
-    pub async fn of_run_with(
-        store: &Store,
-        run_id: &str,
-        max_bytes: usize,
-    ) -> Result<Self, PageError> {
-        let mut making = Making::default();
+        let mut all = Vec::new();
         let mut from = 0;
         loop {
             let events = store.events(run_id, from).await?;
             let Some(last) = events.last() else {
-                return making.page(run_id, max_bytes);
+                return Self::of(run_id, all);
             };
             from = last.next;
-            events.into_iter().for_each(|event| making.add(event.json));
+            all.extend(events.into_iter().map(|event| event.json));
         }
     }
 
-    /// Makes a page of the events of a run, each as JSON, and shows at most
-    /// [`DEFAULT_MAX_BYTES`](Self::DEFAULT_MAX_BYTES) of them. What isn't an event is left out.
+    /// Makes a page of the events of a run, each as JSON. What isn't JSON is left out.
     ///
     /// # Errors
     ///
     /// Returns an error if they don't begin with a [`Header`].
     pub fn from_events(events: impl IntoIterator<Item = String>) -> Result<Self, PageError> {
-        Self::from_events_with(events, Self::DEFAULT_MAX_BYTES)
+        Self::of("", events)
     }
 
-    /// Makes a page of at most so many bytes of the events of a run.
-    ///
-    /// # Errors
-    ///
-    /// The same as [`from_events`](Self::from_events).
-    pub fn from_events_with(
-        events: impl IntoIterator<Item = String>,
-        max_bytes: usize,
-    ) -> Result<Self, PageError> {
-        let mut making = Making::default();
-        events.into_iter().for_each(|event| making.add(event));
-        making.page("", max_bytes)
-    }
+    fn of(run_id: &str, events: impl IntoIterator<Item = String>) -> Result<Self, PageError> {
+        let mut events = events.into_iter();
+        let header = events.find_map(|event| Header::from_json(&event));
+        let header = header.ok_or_else(|| PageError::NoEvents {
+            run_id: run_id.to_owned(),
+        })?;
 
-    /// Returns the header of the run.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
-    /// Returns what the page doesn't show, in sentences: damaged lines, texts that were shortened,
-    /// and events that were left out.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
+        // A crash may have cut one off.
+        let is_whole = |event: &String| serde_json::from_str::<&RawValue>(event).is_ok();
+        let lines = events.filter(is_whole).collect();
+        Ok(Self { header, lines })
     }
 
     /// Writes the page as HTML in UTF-8.
@@ -145,62 +111,7 @@ impl Page {
     ///
     /// Returns the error of the target.
     pub fn write(&self, target: impl Write) -> io::Result<()> {
-        let record = encode::record(&self.header, &self.notes, &self.lines)?;
+        let record = encode::record(&self.header, &self.lines)?;
         html::write(&self.header, &record, target)
     }
-}
-
-/// A page to which events are added.
-#[derive(Default)]
-struct Making {
-    header: Option<Header>,
-    lines: Vec<String>,
-    damaged: u64,
-}
-
-impl Making {
-    fn add(&mut self, event: String) {
-        if self.header.is_none() {
-            self.header = Header::from_json(&event);
-        } else if is_event(&event) {
-            self.lines.push(event);
-        } else {
-            self.damaged += 1;
-        }
-    }
-
-    fn page(self, run_id: &str, max_bytes: usize) -> Result<Page, PageError> {
-        let Some(header) = self.header else {
-            let run_id = run_id.to_owned();
-            return Err(PageError::NoEvents { run_id });
-        };
-
-        let mut notes = Vec::new();
-        if self.damaged > 0 {
-            notes.push(format!(
-                "Incomplete events, as after a crash, which are not shown: {}.",
-                self.damaged
-            ));
-        }
-        let (lines, too_large) = budget::fit(self.lines, max_bytes);
-        notes.extend(too_large);
-
-        Ok(Page {
-            header,
-            lines,
-            notes,
-        })
-    }
-}
-
-/// Returns whether a line is the JSON of an event.
-fn is_event(line: &str) -> bool {
-    let Ok(Value::Object(event)) = serde_json::from_str(line) else {
-        return false;
-    };
-    let fits = |name, is_right: fn(&Value) -> bool| event.get(name).is_none_or(is_right);
-    event.contains_key("type")
-        && fits("type", Value::is_string)
-        && fits("step", Value::is_string)
-        && fits("at", Value::is_number)
 }

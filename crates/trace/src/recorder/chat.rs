@@ -10,7 +10,10 @@ use cogwork_llm::{
 use cogwork_typed::ask::{ChatCall, ChatVerdict, EmbeddingCall, Repair};
 use serde_json::{Value, json};
 
-use super::part::Sent;
+use super::numbers::Sent;
+
+/// The source of reports about calls to models.
+pub(super) const SOURCE: &str = "chat";
 
 /// A message of a request. Each distinct one is recorded once, before the first call that sends it.
 pub(super) fn message(id: u64, message: &Message) -> Value {

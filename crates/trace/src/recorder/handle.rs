@@ -1,66 +1,71 @@
-//! Makes lines of the events of a run.
+//! Makes a line of each event of a run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use cogwork_flow::draw::FlowGraph;
-use cogwork_flow::engine::StepName;
-use cogwork_flow::watch::{Event, EventKind, Observer};
-use cogwork_llm::{ChatRequest, ToolDefinition};
-use cogwork_typed::ask::ChatEvent;
+use cogwork_flow::{Event, EventKind, FlowGraph, Observer, StepName};
+use cogwork_journal::ForkOrigin;
+use cogwork_typed::ask::{ChatCall, ChatEvent};
 use serde_json::{Value, json};
 
-use super::part::{Part, Sent};
-use super::{Target, chat, line, texts};
+use super::numbers::{CallNumbers, Sent};
+use super::{Target, chat};
+use crate::header::Opening;
 use crate::{Header, RecorderSettings};
+
+/// The maximum number of bytes that are recorded until the run ends or stops.
+const MAX_RECORD: u64 = 64 << 20;
 
 /// Observes a run, and records a line for each event.
 #[derive(Debug)]
 pub(super) struct Handle {
     settings: RecorderSettings,
     target: Target,
+    forked_from: Option<ForkOrigin>,
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     /// The id of the recorded run, once it is known.
     run: Option<String>,
     bytes: u64,
     is_full: bool,
     lost: u64,
-    part: Part,
+    numbers: CallNumbers,
 }
 
 /// The step and the time of an event.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct Moment<'a> {
     step: Option<&'a Arc<StepName>>,
-    at: Duration,
+    at: f64,
 }
 
 impl Handle {
-    pub(super) fn new(target: Target, run: Option<String>, settings: RecorderSettings) -> Self {
+    pub(super) fn new(
+        target: Target,
+        run: Option<String>,
+        forked_from: Option<ForkOrigin>,
+        settings: RecorderSettings,
+    ) -> Self {
         let state = State {
             run,
-            bytes: 0,
-            is_full: false,
-            lost: 0,
-            part: Part::default(),
+            ..State::default()
         };
 
         Self {
             settings,
             target,
+            forked_from,
             state: Mutex::new(state),
         }
     }
 
     /// Records the answer of the run.
     pub(super) fn answer(&self, text: &str) {
-        let text = texts::content(text, &self.settings);
         let answered = json!({ "at": 0.0, "type": "answered", "text": text });
-        self.write(&mut self.lock(), answered.to_string());
+        self.write(&mut self.lock(), answered);
     }
 
     /// Records how many events were lost.
@@ -76,72 +81,58 @@ impl Handle {
     fn start(&self, state: &mut State, run: &str, flow: &FlowGraph) -> serde_json::Result<()> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let started = since.unwrap_or_default().as_secs_f64();
-        let started = (started * 1e3).round() / 1e3;
 
-        let mut header = Header::new(run, &flow.name, started);
-        header.graph = Some(flow.clone());
-        header.content = self.settings.content();
-        header.prices = self.settings.prices.source().map(str::to_owned);
-        header.forked_from.clone_from(&self.settings.forked_from);
-        let input = self.settings.input.as_deref();
-        header.input = input.map(|input| texts::content(input, &self.settings));
+        let header = Header {
+            run: run.to_owned(),
+            flow: flow.name.clone(),
+            started: (started * 1e3).round() / 1e3,
+            graph: Some(flow.clone()),
+            input: self.settings.input.clone(),
+            forked_from: self.forked_from.clone(),
+            prices: self.settings.prices.source().map(str::to_owned),
+        };
+        let opened = serde_json::to_value(Opening::Opened { at: 0.0, header })?;
 
-        let header = self.header(header)?;
-        state.part = Part::default();
-        self.write(state, header);
+        state.numbers = CallNumbers::default();
+        self.write(state, opened);
         Ok(())
     }
 
-    /// Returns the JSON of the header, without secrets.
-    fn header(&self, header: Header) -> serde_json::Result<String> {
-        if self.settings.secrets.is_empty() {
-            return header.to_json();
-        }
-
-        let shown = texts::names(serde_json::to_value(header)?, &self.settings);
-        let shown: Header = serde_json::from_value(shown)?;
-        shown.to_json()
-    }
-
     fn record(&self, state: &mut State, event: &Event) -> serde_json::Result<()> {
-        let place = Place {
+        let moment = Moment {
             step: event.step.as_ref(),
-            at: event.at,
+            // Microseconds are precise enough, and shorter.
+            at: (event.at.as_secs_f64() * 1e6).round() / 1e6,
         };
 
-        if let EventKind::Reported { report } = &event.kind
-            && let Some(chat) = report.downcast_ref::<ChatEvent>()
-        {
-            return self.record_chat(state, place, chat);
+        let EventKind::Reported { report } = &event.kind else {
+            self.write_at(state, moment, serde_json::to_value(&event.kind)?);
+            return Ok(());
+        };
+        if let Some(chat) = report.downcast_ref::<ChatEvent>() {
+            self.record_chat(state, moment, chat);
+            return Ok(());
         }
 
-        self.write_kind(state, place, line::kind(&event.kind)?)
-            .map(drop)
+        let value = report
+            .to_json()
+            .and_then(|json| serde_json::from_str(&json));
+        let value = value
+            .unwrap_or_else(|error| json!({ "type": "unwritable", "error": error.to_string() }));
+        self.write_at(state, moment, reported(report.source(), value));
+        Ok(())
     }
 
-    fn record_chat(
-        &self,
-        state: &mut State,
-        place: Place<'_>,
-        event: &ChatEvent,
-    ) -> serde_json::Result<()> {
+    fn record_chat(&self, state: &mut State, moment: Moment<'_>, event: &ChatEvent) {
+        let prices = &self.settings.prices;
         let report = match event {
-            ChatEvent::Sent { call } => {
-                let sent = Sent {
-                    messages: self.record_messages(state, place, &call.request)?,
-                    tools: self.record_tools(state, place, call.request.tools())?,
-                };
-                state.part.send(call.number, sent);
-                return Ok(());
-            }
             ChatEvent::Replied {
                 call,
                 response,
                 took,
             } => {
-                let sent = state.part.end(call.number);
-                let number = state.part.call(call.number);
-                let prices = &self.settings.prices;
+                let sent = self.record_request(state, moment, call);
+                let number = state.numbers.call(call.number);
                 chat::reply(number, call, &sent, response, *took, prices)
             }
             ChatEvent::Failed {
@@ -150,13 +141,13 @@ impl Handle {
                 text_so_far,
                 took,
             } => {
-                let sent = state.part.end(call.number);
-                let number = state.part.call(call.number);
+                let sent = self.record_request(state, moment, call);
+                let number = state.numbers.call(call.number);
                 chat::failure(number, call, &sent, error, text_so_far, *took)
             }
             ChatEvent::Embedded { call } => {
-                let number = state.part.call(call.number);
-                chat::embedded(number, call, &self.settings.prices)
+                let number = state.numbers.call(call.number);
+                chat::embedded(number, call, prices)
             }
             ChatEvent::Judged {
                 call,
@@ -164,104 +155,65 @@ impl Handle {
                 problem,
                 repairs,
             } => {
-                let number = state.part.call(*call);
+                let number = state.numbers.call(*call);
                 chat::judged(number, *verdict, problem.as_deref(), repairs)
             }
-            _ => return Ok(()),
+            // What was sent is recorded with the reply.
+            _ => return,
         };
 
-        self.write_chat(state, place, &report).map(drop)
+        self.write_at(state, moment, reported(chat::SOURCE, report));
     }
 
-    /// Writes the messages that aren't in the record yet. Returns the numbers of all.
-    fn record_messages(
-        &self,
-        state: &mut State,
-        place: Place<'_>,
-        request: &ChatRequest,
-    ) -> serde_json::Result<Vec<u64>> {
-        let messages = request.messages().into_iter();
-        let numbers = messages.map(|message| {
-            if let Some(id) = state.part.messages.get(message) {
-                return Ok(id);
+    /// Writes the messages and tools of a request that aren't in the record yet.
+    fn record_request(&self, state: &mut State, moment: Moment<'_>, call: &ChatCall) -> Sent {
+        let mut sent = Sent::default();
+        for message in call.request.messages() {
+            let (id, is_new) = state.numbers.message(message);
+            sent.messages.push(id);
+            if is_new {
+                let message = reported(chat::SOURCE, chat::message(id, message));
+                self.write_at(state, moment, message);
             }
-
-            let id = state.part.messages.new_number();
-            // One that isn't written is written the next time.
-            if self.write_chat(state, place, &chat::message(id, message))? {
-                state.part.messages.add(message.clone(), id);
-            }
-            Ok(id)
-        });
-        numbers.collect()
-    }
-
-    /// Writes a list of tools that isn't in the record yet. Returns its number, or `None` if it is
-    /// empty.
-    fn record_tools(
-        &self,
-        state: &mut State,
-        place: Place<'_>,
-        tools: &[ToolDefinition],
-    ) -> serde_json::Result<Option<u64>> {
-        let list = tools.to_vec();
-        let known = state.part.tools.get(&list);
-        if tools.is_empty() || known.is_some() {
-            return Ok(known);
         }
 
-        let id = state.part.tools.new_number();
-        if self.write_chat(state, place, &chat::tools(id, tools))? {
-            state.part.tools.add(list, id);
+        let tools = call.request.tools();
+        if !tools.is_empty() {
+            let (id, is_new) = state.numbers.tools(tools);
+            sent.tools = Some(id);
+            if is_new {
+                self.write_at(
+                    state,
+                    moment,
+                    reported(chat::SOURCE, chat::tools(id, tools)),
+                );
+            }
         }
-        Ok(Some(id))
+        sent
     }
 
-    fn write_chat(
-        &self,
-        state: &mut State,
-        place: Place<'_>,
-        report: &Value,
-    ) -> serde_json::Result<bool> {
-        self.write_kind(state, place, line::chat(report)?)
+    fn write_at(&self, state: &mut State, moment: Moment<'_>, mut event: Value) {
+        if let Some(step) = moment.step {
+            event["step"] = step.to_string().into();
+        }
+        event["at"] = moment.at.into();
+        self.write(state, event);
     }
 
-    fn write_kind(
-        &self,
-        state: &mut State,
-        place: Place<'_>,
-        kind: String,
-    ) -> serde_json::Result<bool> {
-        let kind = texts::prepared(kind, &self.settings)?;
-        let step = place.step.map(ToString::to_string);
-        let step = step
-            .as_deref()
-            .map(|step| texts::name(step, &self.settings));
-        let line = line::with_kind(step.as_deref(), place.at.as_secs_f64(), &kind)?;
-
-        Ok(self.write(state, line))
-    }
-
-    /// Records a line. Returns whether it will be kept.
-    fn write(&self, state: &mut State, line: String) -> bool {
+    /// Records an event. One that cannot be kept is counted.
+    fn write(&self, state: &mut State, event: Value) {
         if state.is_full {
-            return false;
+            return;
         }
 
-        let limit = self.settings.max_record;
-        if state.bytes.saturating_add(line.len() as u64) > limit {
+        let line = self.settings.recorded(event).to_string();
+        if state.bytes.saturating_add(line.len() as u64) > MAX_RECORD {
             state.is_full = true;
-            let full = json!({ "at": 0.0, "type": "full", "limit": limit });
+            let full = json!({ "at": 0.0, "type": "full", "limit": MAX_RECORD });
             self.push(state, full.to_string());
-            return false;
-        }
-
-        if !self.write_lost(state) || !self.push(state, line) {
+        } else if !self.write_lost(state) || !self.push(state, line) {
             state.lost += 1;
-            return false;
         }
-
-        true
     }
 
     /// Records how many events were lost, if any were. Returns whether all of them are on record now.
@@ -275,7 +227,6 @@ impl Handle {
         if is_written {
             state.lost = 0;
         }
-
         is_written
     }
 
@@ -285,9 +236,12 @@ impl Handle {
         if is_kept {
             state.bytes = state.bytes.saturating_add(bytes);
         }
-
         is_kept
     }
+}
+
+fn reported(source: &str, report: Value) -> Value {
+    json!({ "type": "reported", "source": source, "report": report })
 }
 
 impl Observer for Handle {

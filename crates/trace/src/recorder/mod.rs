@@ -1,20 +1,15 @@
 //! Records what happens in a run.
-//!
-//! [`handle`] gets the events and makes a [`line`] of each, with the [`texts`] as the settings want
-//! them.
 
 mod chat;
 mod handle;
-mod line;
-mod names;
-mod part;
+mod numbers;
 pub(crate) mod settings;
-mod texts;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cogwork_flow::watch::EventSink;
-use cogwork_journal::{RunEvents, StoreError};
+use cogwork_flow::EventSink;
+use cogwork_flow::journal::Journal as _;
+use cogwork_journal::{RunEvents, RunJournal, StoreError};
 
 use crate::RecorderSettings;
 use handle::Handle;
@@ -36,12 +31,12 @@ use handle::Handle;
 ///
 /// let store = Store::files(folder.path());
 /// let journal = store.start("greeting", &flow, &"").await?;
-/// let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
+/// let recorder = RunRecorder::new(&journal, RecorderSettings::default());
 /// flow.begin().with_journal(journal).with_events(&recorder).finish(&mut String::new()).await?;
 /// recorder.flush().await?;
 ///
 /// let events = store.events("greeting", 0).await?;
-/// assert!(events[0].json.contains(r#""type":"opened","run":"greeting""#));
+/// assert!(events[0].json.contains(r#""type":"opened""#));
 /// # Ok(())
 /// # }
 /// ```
@@ -75,21 +70,22 @@ impl Target {
 }
 
 impl RunRecorder {
-    /// Records into the journal of a run: [`RunJournal::events`](cogwork_journal::RunJournal::events).
-    /// The events of other runs are ignored.
-    pub fn new(events: RunEvents, settings: RecorderSettings) -> Self {
-        let run_id = Some(events.run_id().to_owned());
-        Self::with_target(Target::Journal(events), run_id, settings)
+    /// Records into the journal of a run. The events of other runs are ignored.
+    pub fn new(journal: &RunJournal, settings: RecorderSettings) -> Self {
+        let target = Target::Journal(journal.events());
+        let run_id = Some(journal.run_id().to_owned());
+        let forked_from = journal.fork_origin().cloned();
+        Self {
+            handle: Arc::new(Handle::new(target.clone(), run_id, forked_from, settings)),
+            target,
+        }
     }
 
     /// Records a run that has no journal in memory. The events of all runs but the first are ignored.
     pub fn in_memory(settings: RecorderSettings) -> Self {
-        Self::with_target(Target::Memory(Arc::default()), None, settings)
-    }
-
-    fn with_target(target: Target, run_id: Option<String>, settings: RecorderSettings) -> Self {
+        let target = Target::Memory(Arc::default());
         Self {
-            handle: Arc::new(Handle::new(target.clone(), run_id, settings)),
+            handle: Arc::new(Handle::new(target.clone(), None, None, settings)),
             target,
         }
     }

@@ -39,7 +39,7 @@ async fn a_resumed_run_is_opened_again() {
     for _ in 0..2 {
         let flow = asking(ScriptedClient::new(["8"]));
         let journal = store.start_or_resume("r", &flow, &0).await.unwrap();
-        let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
+        let recorder = RunRecorder::new(&journal, RecorderSettings::default());
         let mut run = flow.begin().with_journal(journal).with_events(&recorder);
         run.finish(&mut 0).await.unwrap();
         recorder.flush().await.unwrap();
@@ -64,7 +64,7 @@ async fn the_events_of_another_run_are_not_recorded() {
     let flow = asking(ScriptedClient::new(["8"]));
     let journal = store.start("r", &flow, &0).await.unwrap();
 
-    let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default());
     let mut run = flow.begin().with_id("other").with_events(&recorder);
     run.finish(&mut 0).await.unwrap();
     recorder.flush().await.unwrap();
@@ -75,13 +75,12 @@ async fn the_events_of_another_run_are_not_recorded() {
 async fn what_waits_to_be_written_is_limited_and_what_is_lost_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::files(folder.path());
-    let text = "a".repeat(1 << 20);
-    let say = from_fn(move |_: &mut u32| (0..40).for_each(|_| note(|| text.clone())));
+    let text = "a".repeat(200_000);
+    let say = from_fn(move |_: &mut u32| (0..200).for_each(|_| note(|| text.clone())));
     let flow = Flow::from_node("say", say).unwrap();
 
     let journal = store.start("r", &flow, &0).await.unwrap();
-    let settings = RecorderSettings::default().with_max_text(2 << 20);
-    let recorder = RunRecorder::new(journal.events(), settings);
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default());
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);
     run.finish(&mut 0).await.unwrap();
     recorder.flush().await.unwrap();
@@ -93,8 +92,8 @@ async fn what_waits_to_be_written_is_limited_and_what_is_lost_is_counted() {
         .count();
     let lost = events.iter().filter(|event| event["type"] == "lost");
     let lost: u64 = lost.map(|event| event["count"].as_u64().unwrap()).sum();
-    assert!((1..40).contains(&noted), "{noted}");
-    assert!(lost >= 40 - noted as u64, "{lost}");
+    assert!((1..200).contains(&noted), "{noted}");
+    assert!(lost >= 200 - noted as u64, "{lost}");
 }
 
 #[tokio::test]
@@ -103,7 +102,7 @@ async fn a_fold_keeps_all_events() {
     let store = Store::files(folder.path());
     let flow = asking(ScriptedClient::new(["8"]));
     let journal = store.start("r", &flow, &0).await.unwrap();
-    let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default());
 
     let run = flow.begin().with_journal(journal).with_events(&recorder);
     let mut run = run.with_fold_every(NonZeroU64::MIN);
@@ -129,7 +128,7 @@ async fn a_run_whose_future_is_dropped_leaves_its_events() {
     );
     let flow = Flow::from_node("stuck", stuck).unwrap();
     let journal = store.start("r", &flow, &0).await.unwrap();
-    let recorder = RunRecorder::new(journal.events(), RecorderSettings::default());
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default());
 
     let mut number = 0;
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);

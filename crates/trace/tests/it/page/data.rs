@@ -2,7 +2,7 @@
 
 use cogwork_flow::{Flow, from_fn};
 use cogwork_journal::Store;
-use cogwork_trace::{ForkedFrom, Page};
+use cogwork_trace::Page;
 use serde_json::{Value, json};
 
 use super::{data, events, header, html, length, note, page, record};
@@ -10,10 +10,7 @@ use super::{data, events, header, html, length, note, page, record};
 #[test]
 fn of_a_small_run_is_plain_json() {
     let mut header = header();
-    let mut origin = ForkedFrom::default().with_change("model");
-    origin.run = "order-16".to_owned();
-    origin.at = 2;
-    header["forked_from"] = json!(origin);
+    header["forked_from"] = json!({"run_id": "order-16", "step": 2, "edited_state": true});
     let thought = json!({"type": "thought", "thought": 1, "text": "I pay.", "plan": []});
     let step = "shop/pay#1";
     let mut record = record(
@@ -25,7 +22,8 @@ fn of_a_small_run_is_plain_json() {
             json!({"step": step, "at": 0.75, "type": "ended", "action": "default", "steps": 1}),
         ],
     );
-    record.extend(["{\"at\":1}".to_owned(), "{\"at\":2,\"ty".to_owned()]);
+    // A crash has cut it off.
+    record.push("{\"at\":2,\"ty".to_owned());
 
     insta::assert_snapshot!(data(&html(&page(&record))));
 }
@@ -53,23 +51,12 @@ fn of_an_edited_run_is_json() {
     let edited = "\t{ \"at\":\t1.5,\t\"type\": \"noted\",\"text\":\"a\\tb\" }\t\r";
     let page = page(&[header().to_string(), edited.to_owned()]);
 
-    assert!(page.notes().is_empty(), "{:?}", page.notes());
     let shown = events(&html(&page));
     assert_eq!(shown, [json!({"at": 1.5, "type": "noted", "text": "a\tb"})]);
 }
 
 #[tokio::test]
-async fn that_cannot_be_read_is_an_error_or_a_note() {
-    let mut damaged = record(&header(), [note("a")]);
-    damaged.extend(std::iter::repeat_n(
-        r#"{"at":[],"type":"noted"}"#.to_owned(),
-        8,
-    ));
-    damaged.extend(record(&header(), [note("b")]));
-    let page = page(&damaged);
-    insta::assert_snapshot!(page.notes().join("\n"), @"Incomplete events, as after a crash, which are not shown: 8.");
-    assert_eq!(events(&html(&page)).len(), 3);
-
+async fn that_does_not_exist_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::files(folder.path());
     let flow = Flow::from_node("greet", from_fn(|_: &mut u32| ())).unwrap();

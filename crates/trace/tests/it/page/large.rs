@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{events, header, html, length, note, page, page_within, record};
+use super::{events, header, html, length, page, record};
 
 fn report(step: &str, source: &str, report: Value) -> Value {
     json!({"step": step, "at": 1.0, "type": "reported", "source": source, "report": report})
@@ -88,74 +88,5 @@ fn of_a_thousand_thoughts_take_less_than_a_megabyte() {
 
     assert!(length(&record) > 3_000_000, "{} bytes", length(&record));
     assert!(html.len() < 1_000_000, "{} bytes", html.len());
-    assert!(page.notes().is_empty(), "{:?}", page.notes());
     assert_eq!(events(&html).len(), 7_000);
-}
-
-#[test]
-fn shorten_long_texts_first() {
-    let texts = (0..100).map(|number| note(prose(number, 150)));
-    let record = record(&header(), texts.chain([note("short")]));
-    let page = page_within(&record, 300_000);
-    let events = events(&html(&page));
-
-    let lengths: Vec<_> = events
-        .iter()
-        .map(|event| event["text"].as_str().unwrap().len())
-        .collect();
-    assert_eq!(events.len(), 101);
-    assert!(
-        lengths[..100]
-            .iter()
-            .all(|length| *length == 1024 + '…'.len_utf8()),
-        "{lengths:?}"
-    );
-    assert_eq!(lengths[100], "short".len());
-    assert_eq!(
-        page.notes(),
-        ["The record is too large for a page: texts of 100 events are shortened to 1024 bytes."]
-    );
-}
-
-#[test]
-fn leave_out_the_middle_if_short_texts_are_too_many() {
-    let record = record(
-        &header(),
-        (0..20_000).map(|number| note(number.to_string())),
-    );
-    let page = page_within(&record, 200_000);
-    let events = events(&html(&page));
-
-    let bytes: usize = events.iter().map(|event| event.to_string().len()).sum();
-    assert!(bytes <= 200_000 + 100, "{bytes} bytes");
-    assert_eq!(events.first().unwrap()["text"], "0");
-    assert_eq!(events.last().unwrap()["text"], "19999");
-
-    let gap = events
-        .iter()
-        .find(|event| event["type"] == "left_out")
-        .unwrap();
-    let left_out = gap["events"].as_u64().unwrap();
-    assert_eq!(left_out + events.len() as u64 - 1, 20_000);
-    assert!(
-        page.notes()[1].contains(&left_out.to_string()),
-        "{:?}",
-        page.notes()
-    );
-}
-
-#[test]
-fn keep_names_of_steps_whole() {
-    let name = format!("shop/{}#1", "n".repeat(2_000));
-    let long = (0..100).map(|number| {
-        let text = prose(number, 20);
-        json!({"step": name, "at": 0.25, "type": "noted", "text": text})
-    });
-    let page = page_within(&record(&header(), long), 230_000);
-
-    assert!(
-        events(&html(&page))
-            .iter()
-            .all(|event| event["step"] == name.as_str() || event["type"] == "left_out")
-    );
 }

@@ -36,11 +36,7 @@ fn length(record: &[String]) -> usize {
 }
 
 fn page(record: &[String]) -> Page {
-    page_within(record, Page::DEFAULT_MAX_BYTES)
-}
-
-fn page_within(record: &[String], max_bytes: usize) -> Page {
-    Page::from_events_with(record.to_vec(), max_bytes).unwrap()
+    Page::from_events(record.to_vec()).unwrap()
 }
 
 fn html(page: &Page) -> String {

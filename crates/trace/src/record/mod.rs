@@ -1,4 +1,0 @@
-//! The events of a run as JSON.
-
-pub(crate) mod content;
-pub(crate) mod header;
