@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use cogwork_text::Name;
 
-use crate::{FlowError, ForkPart, ServedFlow};
+use crate::{FlowError, ServedFlow};
 
 /// The flows that a [`Runner`](crate::Runner) runs: a list of them, or what opens them on demand, such
 /// as from files that may have changed.
@@ -26,14 +26,15 @@ impl Flows for Vec<ServedFlow> {
     }
 
     async fn open(&self, name: &str, model: Option<&str>) -> Result<ServedFlow, FlowError> {
-        let found = self.iter().find(|flow| flow.name() == name);
-        let flow = found.ok_or(FlowError::Unknown)?;
-        if let Some(model) = model {
-            let model = Name(model);
-            let problem = format_args!("the model cannot be replaced by `{model}` in this flow");
-            return Err(FlowError::refused(ForkPart::Model, problem));
-        }
+        let flow = self.iter().find(|flow| flow.name() == name);
+        let flow = flow.ok_or(FlowError::Unknown)?;
 
-        Ok(flow.clone())
+        match model {
+            None => Ok(flow.clone()),
+            Some(model) => Err(FlowError::refused(format_args!(
+                "the model cannot be replaced by `{}` in this flow",
+                Name(model)
+            ))),
+        }
     }
 }

@@ -30,20 +30,20 @@
 //!
 //! The command `cogwork studio` serves the page. A [`Studio`] serves it from a program: it listens on
 //! the loopback address only, each request needs a random token, which is in the address that
-//! [`Serving::url`] returns, and requests of other web pages are refused.
+//! [`Studio::url`] returns, and requests of other web pages are refused.
 //!
 //! | to … | use |
 //! |---|---|
 //! | run flows, and continue their runs | [`Runner`], [`ServedFlow`] |
 //! | open flows on demand | [`Flows`] |
 //! | serve them over HTTP | [`api`], [`View`] |
-//! | serve the page | [`Studio`], [`Serving`] |
+//! | serve the page | [`Studio`] |
 //! | show texts while they are written | [`Pieces`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod flow_error;
-pub use flow_error::{FlowError, ForkPart};
+pub use flow_error::FlowError;
 
 mod flows;
 pub use flows::Flows;
@@ -61,9 +61,8 @@ mod api;
 pub use api::{View, api};
 
 mod studio;
-pub use studio::{Serving, Studio};
+pub use studio::Studio;
 
-mod fork;
 mod http;
 mod totals;
 

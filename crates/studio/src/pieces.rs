@@ -1,5 +1,5 @@
 use serde::Serialize;
-use tokio::sync::broadcast;
+use tokio::sync::broadcast::{self, error::RecvError};
 
 /// How many pieces a live view may be behind before it misses some.
 const WAITING: usize = 1_000;
@@ -7,7 +7,7 @@ const WAITING: usize = 1_000;
 /// A piece of a text that a model is writing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Piece {
-    /// The name of the step, as in the record.
+    /// The name of the step, as in its events.
     pub step: String,
     /// The text.
     pub text: String,
@@ -19,12 +19,13 @@ pub struct Piece {
 #[derive(Debug, Clone)]
 pub struct Pieces(broadcast::Sender<Piece>);
 
-impl Pieces {
-    /// Creates a channel without views.
-    pub fn new() -> Self {
+impl Default for Pieces {
+    fn default() -> Self {
         Self(broadcast::Sender::new(WAITING))
     }
+}
 
+impl Pieces {
     /// Sends a piece. It is lost if nobody watches.
     pub fn send(&self, piece: Piece) {
         let _ = self.0.send(piece);
@@ -35,13 +36,7 @@ impl Pieces {
     }
 }
 
-impl Default for Pieces {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// A live view of pieces.
+/// A live view of the pieces of a run, as long as it is executed.
 #[derive(Debug, Default)]
 pub(crate) struct PieceWatcher(Option<broadcast::Receiver<Piece>>);
 
@@ -56,8 +51,8 @@ impl PieceWatcher {
         while let Some(receiver) = &mut self.0 {
             match receiver.recv().await {
                 Ok(piece) => return piece,
-                Err(broadcast::error::RecvError::Lagged(_)) => {}
-                Err(broadcast::error::RecvError::Closed) => self.0 = None,
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => self.0 = None,
             }
         }
         std::future::pending().await

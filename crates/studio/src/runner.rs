@@ -10,9 +10,8 @@ use cogwork_journal::{RunJournal, RunQuery, RunStatus, RunSummary, Store, StoreE
 use cogwork_trace::Header;
 use serde_json::Value;
 
-use crate::fork::{ForkChoices, ForkRequest};
-use crate::served::{Begin, Origin};
-use crate::{FlowError, Flows, ForkPart, Pieces, ServedFlow};
+use crate::served::Begin;
+use crate::{FlowError, Flows, Pieces, ServedFlow};
 
 /// Why a run stopped that was cancelled while it waited.
 pub(crate) const CANCELLED: &str = "the run was cancelled";
@@ -42,8 +41,8 @@ struct Running {
 }
 
 impl Runner {
-    /// Creates a runner of these flows, such as a `Vec` of [`ServedFlow`]s. An empty one only shows the
-    /// runs of the store.
+    /// Creates a runner of these flows, such as a `Vec` of [`ServedFlow`]s. Without flows, it only shows
+    /// the runs of the store.
     pub fn new(store: Store, flows: impl Flows) -> Self {
         Self(Arc::new(Shared {
             store,
@@ -92,8 +91,7 @@ impl Runner {
         let model = lock(&self.0.models).get(run_id).cloned();
         let flow = self.0.flows.open(&run.flow, model.as_deref()).await?;
         let journal = flow.open(self.store(), Begin::Resume { run_id }).await?;
-        let input = self.input_of(run_id).await;
-        self.execute(flow, journal, input);
+        self.execute(flow, journal, None);
         Ok(())
     }
 
@@ -169,16 +167,21 @@ impl Runner {
         found.ok_or(FlowError::MissingRun)
     }
 
-    pub(crate) async fn fork(
+    /// Starts a run with the steps of another one before this step, counted from 1, and returns its id.
+    /// With a model, all nodes whose model can be replaced use this one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run or its flow doesn't exist, or if it cannot be forked like this.
+    pub async fn fork(
         &self,
         run_id: &str,
-        request: &ForkRequest,
+        at: u64,
+        model: Option<&str>,
     ) -> Result<String, FlowError> {
         let run = self.find(run_id).await?;
-        let model = request.model.as_deref();
-        let flow = self.open_fork(&run.flow, model).await?;
-        let begin = Begin::Fork { run_id, request };
-        let journal = flow.open(self.store(), begin).await?;
+        let flow = self.0.flows.open(&run.flow, model).await?;
+        let journal = flow.open(self.store(), Begin::Fork { run_id, at }).await?;
 
         let fork = journal.run_id().to_owned();
         if let Some(model) = model {
@@ -187,25 +190,6 @@ impl Runner {
         let input = self.input_of(run_id).await;
         self.execute(flow, journal, input);
         Ok(fork)
-    }
-
-    pub(crate) async fn fork_choices(
-        &self,
-        run_id: &str,
-        at: u64,
-    ) -> Result<ForkChoices, FlowError> {
-        let run = self.find(run_id).await?;
-        let flow = self.open_fork(&run.flow, None).await?;
-        flow.fork_choices(self.store(), run_id, at).await
-    }
-
-    async fn open_fork(&self, flow: &str, model: Option<&str>) -> Result<ServedFlow, FlowError> {
-        let opened = self.0.flows.open(flow, model).await;
-        opened.map_err(|error| match (error, model) {
-            (FlowError::Failed(problem), None) => FlowError::refused(ForkPart::Flow, problem),
-            (FlowError::Failed(problem), Some(_)) => FlowError::refused(ForkPart::Model, problem),
-            (other, _) => other,
-        })
     }
 
     /// Waits until a run isn't executed here, for a moment: it is still open just after it is listed as
@@ -233,8 +217,6 @@ impl Runner {
     /// Executes a run in a task.
     fn execute(&self, flow: ServedFlow, journal: RunJournal, input: Option<String>) {
         let running = Running::default();
-        let has_model = lock(&self.0.models).contains_key(journal.run_id());
-        let origin = Origin { input, has_model };
         let mut all = lock(&self.0.running);
         all.retain(|_, other| !other.stopped.is_cancelled());
         all.insert(journal.run_id().to_owned(), running.clone());
@@ -242,7 +224,7 @@ impl Runner {
         tokio::spawn(async move {
             // Also if a node panics.
             let _stopped = running.stopped.drop_guard();
-            flow.finish(journal, origin, running.cancel, running.pieces)
+            flow.finish(journal, input, running.cancel, running.pieces)
                 .await;
         });
     }

@@ -2,15 +2,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_flow::watch::EventSink;
-use cogwork_flow::{BoxError, CancellationToken, Flow};
-use cogwork_journal::{RunJournal, Store};
-use cogwork_trace::{ForkedFrom, RecorderSettings, RunRecorder};
+use cogwork_flow::{BoxError, CancellationToken, EventSink, Flow};
+use cogwork_journal::{Fork, RunJournal, Store};
+use cogwork_trace::{RecorderSettings, RunRecorder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::fork::{ForkChoices, ForkRequest};
 use crate::{FlowError, Pieces};
 
 /// A flow whose runs are started, resumed and forked by a [`Runner`](crate::Runner).
@@ -33,12 +31,9 @@ use crate::{FlowError, Pieces};
 #[derive(Clone)]
 pub struct ServedFlow {
     flow: Arc<dyn AnyFlow>,
-    recording: RecorderSettings,
     hide: Arc<Hide>,
     observer: Option<Arc<Observe>>,
     max_steps: Option<u64>,
-    has_models: bool,
-    note: Option<String>,
 }
 
 type Hide = dyn Fn(&str) -> String + Send + Sync;
@@ -61,29 +56,17 @@ impl ServedFlow {
                 begin: Box::new(begin),
                 answer: Box::new(answer),
             }),
-            recording: RecorderSettings::default(),
             hide: Arc::new(str::to_owned),
             observer: None,
             max_steps: None,
-            has_models: false,
-            note: None,
         }
     }
 
-    /// Sets what is recorded of the runs, before secrets are set. The default is everything.
-    #[must_use]
-    pub fn with_recording(mut self, settings: RecorderSettings) -> Self {
-        self.recording = settings;
-        self
-    }
-
-    /// Hides secrets in the texts that are shown or recorded for people. Nothing by default.
+    /// Sets a function that hides secrets in the texts that are shown or recorded for people. Nothing is
+    /// hidden by default.
     #[must_use]
     pub fn with_secrets(mut self, hide: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
-        let hide: Arc<Hide> = Arc::new(hide);
-        let recorded = Arc::clone(&hide);
-        self.recording = self.recording.with_secrets(move |text| recorded(text));
-        self.hide = hide;
+        self.hide = Arc::new(hide);
         self
     }
 
@@ -104,20 +87,6 @@ impl ServedFlow {
         self
     }
 
-    /// Sets whether a fork can have a different model. The default is `false`.
-    #[must_use]
-    pub fn with_models(mut self, has_models: bool) -> Self {
-        self.has_models = has_models;
-        self
-    }
-
-    /// Sets what else a person who forks a run should know. Nothing by default.
-    #[must_use]
-    pub fn with_note(mut self, note: impl Into<String>) -> Self {
-        self.note = Some(note.into());
-        self
-    }
-
     /// Returns the name of the flow.
     pub fn name(&self) -> &str {
         self.flow.name()
@@ -129,48 +98,26 @@ impl ServedFlow {
         store: &Store,
         begin: Begin<'_>,
     ) -> Result<RunJournal, FlowError> {
-        let opened = self.flow.open(store, begin).await;
-        opened.map_err(|error| error.hidden(&*self.hide))
-    }
-
-    pub(crate) async fn fork_choices(
-        &self,
-        store: &Store,
-        run_id: &str,
-        at: u64,
-    ) -> Result<ForkChoices, FlowError> {
-        let choices = self.flow.fork_choices(store, run_id, at).await;
-        let choices = choices.map_err(|error| error.hidden(&*self.hide))?;
-        Ok(ForkChoices {
-            has_models: self.has_models,
-            note: self.note.clone(),
-            ..choices.with_secrets(&*self.hide)
-        })
+        self.flow.open(store, begin).await
     }
 
     /// Executes a run until it ends, fails or waits. How it went is on record.
     pub(crate) async fn finish(
         self,
         journal: RunJournal,
-        origin: Origin,
+        input: Option<String>,
         cancellation: CancellationToken,
         pieces: Pieces,
     ) {
-        let mut recording = self.recording;
-        if let Some(input) = origin.input {
+        let hide = self.hide;
+        let mut recording = RecorderSettings::default().with_secrets(move |text| hide(text));
+        if let Some(input) = input {
             recording = recording.with_input(input);
-        }
-        if let Some(fork) = journal.fork_origin() {
-            let fork = ForkedFrom::from(fork);
-            recording = recording.with_forked_from(match origin.has_model {
-                true => fork.with_change("model"),
-                false => fork,
-            });
         }
 
         let execution = Execution {
-            recorder: RunRecorder::new(journal.events(), recording),
-            observer: self.observer.as_ref().map(|observe| observe(pieces)),
+            recorder: RunRecorder::new(&journal, recording),
+            observer: self.observer.map(|observe| observe(pieces)),
             max_steps: self.max_steps,
             cancellation,
         };
@@ -184,11 +131,20 @@ impl fmt::Debug for ServedFlow {
     }
 }
 
-/// What is recorded of the origin of a run.
-pub(crate) struct Origin {
-    pub(crate) input: Option<String>,
-    /// Whether it is a fork with a different model.
-    pub(crate) has_model: bool,
+/// How the journal of a run is opened.
+pub(crate) enum Begin<'r> {
+    Start {
+        run_id: &'r str,
+        input: Value,
+    },
+    Resume {
+        run_id: &'r str,
+    },
+    /// With the steps before this one, counted from 1.
+    Fork {
+        run_id: &'r str,
+        at: u64,
+    },
 }
 
 /// What is used while a run is executed.
@@ -199,34 +155,12 @@ struct Execution {
     cancellation: CancellationToken,
 }
 
-/// How the journal of a run is opened.
-pub(crate) enum Begin<'r> {
-    Start {
-        run_id: &'r str,
-        input: Value,
-    },
-    Resume {
-        run_id: &'r str,
-    },
-    Fork {
-        run_id: &'r str,
-        request: &'r ForkRequest,
-    },
-}
-
 /// A flow with a state of any type.
 #[async_trait]
 trait AnyFlow: Send + Sync {
     fn name(&self) -> &str;
 
     async fn open(&self, store: &Store, begin: Begin<'_>) -> Result<RunJournal, FlowError>;
-
-    async fn fork_choices(
-        &self,
-        store: &Store,
-        run: &str,
-        at: u64,
-    ) -> Result<ForkChoices, FlowError>;
 
     async fn finish(&self, journal: RunJournal, execution: Execution);
 }
@@ -253,22 +187,18 @@ where
         let flow = &*self.flow;
         match begin {
             Begin::Start { run_id, input } => {
-                let state = (self.begin)(input);
-                let state = state.map_err(|error| FlowError::Input(error.to_string()))?;
+                let state = (self.begin)(input).map_err(|error| {
+                    FlowError::refused(format_args!("the input cannot be used: {error}"))
+                })?;
                 Ok(store.start(run_id, flow, &state).await?)
             }
             Begin::Resume { run_id } => Ok(store.resume(run_id, flow).await?),
-            Begin::Fork { run_id, request } => request.start(store, run_id, flow).await,
+            Begin::Fork { run_id, at } => {
+                // The file of the flow may have been edited for the fork.
+                let fork = Fork::at(at).with_changed_flow(true);
+                Ok(store.fork(run_id, flow, fork).await?)
+            }
         }
-    }
-
-    async fn fork_choices(
-        &self,
-        store: &Store,
-        run: &str,
-        at: u64,
-    ) -> Result<ForkChoices, FlowError> {
-        ForkChoices::of(store, run, &self.flow, at).await
     }
 
     async fn finish(&self, journal: RunJournal, execution: Execution) {
@@ -276,19 +206,16 @@ where
         let Ok(mut state) = journal.state::<S>() else {
             return;
         };
-        let Execution {
-            recorder,
-            observer,
-            max_steps,
-            cancellation,
-        } = execution;
+        let recorder = execution.recorder;
 
         let run = self.flow.begin().with_journal(journal);
-        let mut run = run.with_events(&recorder).with_cancellation(cancellation);
-        if let Some(observer) = observer {
+        let mut run = run
+            .with_events(&recorder)
+            .with_cancellation(execution.cancellation);
+        if let Some(observer) = execution.observer {
             run = run.with_events(observer);
         }
-        if let Some(steps) = max_steps {
+        if let Some(steps) = execution.max_steps {
             run = run.with_max_steps(steps);
         }
 

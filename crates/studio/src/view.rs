@@ -20,10 +20,6 @@ pub(crate) fn run(run: &RunSummary, totals: Option<&Totals>, view: View) -> Valu
         RunStatus::Failed { error: text } | RunStatus::Damaged { error: text } => error(text, view),
         _ => None,
     };
-    let ended = match &run.status {
-        RunStatus::Ended { action, steps } => Some(json!({"action": action, "steps": steps})),
-        _ => None,
-    };
     let full = totals.filter(|_| view == View::Full);
 
     json!({
@@ -34,7 +30,6 @@ pub(crate) fn run(run: &RunSummary, totals: Option<&Totals>, view: View) -> Valu
         "status": status(&run.status),
         "waits": waits,
         "error": error,
-        "ended": ended,
         "input": full.and_then(|totals| totals.input.as_deref()),
         "answer": totals.and_then(|totals| totals.answer.as_deref()),
         "totals": full,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_agents::{FileFlow, FlowState, Loader};
-use cogwork_flow::watch::events;
-use cogwork_studio::{FlowError, Flows, ForkPart, ServedFlow};
-use cogwork_text::{Escaped, Name};
+use cogwork_flow::events;
+use cogwork_studio::{FlowError, Flows, ServedFlow};
+use cogwork_text::Name;
 use serde_json::Value;
 
 use super::watching::watch;
@@ -75,19 +75,17 @@ impl FileFlows {
 
     /// Loads a file whose models are replaced by a different one.
     fn read_with(&self, file: &OfferedFile, model: &str) -> Result<FileFlow, FlowError> {
-        let in_model = |problem| FlowError::refused(ForkPart::Model, problem);
         if model.trim().is_empty() {
             let problem = "the model has no name; expected one, or no other model";
-            return Err(in_model(problem.to_owned()));
+            return Err(FlowError::Refused(problem.to_owned()));
         }
 
-        let own = self.read(file, &self.loader);
-        let own = own.map_err(|problem| FlowError::refused(ForkPart::Flow, problem))?;
+        let own = self.read(file, &self.loader).map_err(FlowError::Refused)?;
         if !own.has_models() {
-            return Err(in_model(NO_MODELS.to_owned()));
+            return Err(FlowError::Refused(NO_MODELS.to_owned()));
         }
         let loader = self.loader.clone().with_model(model);
-        self.read(file, &loader).map_err(in_model)
+        self.read(file, &loader).map_err(FlowError::Refused)
     }
 }
 
@@ -108,12 +106,11 @@ impl Flows for FileFlows {
         let connected = loaded.connect().await;
         connected.map_err(|error| FlowError::Failed(error.to_string()))?;
 
-        let path = Escaped::new(file.path.display()).to_string();
-        Ok(served(Arc::new(loaded), &path).with_max_steps(self.max_steps))
+        Ok(served(Arc::new(loaded)).with_max_steps(self.max_steps))
     }
 }
 
-fn served(loaded: Arc<FileFlow>, path: &str) -> ServedFlow {
+fn served(loaded: Arc<FileFlow>) -> ServedFlow {
     let begin = |input| match input {
         Value::String(text) => Ok(FlowState::new(text)),
         other => Ok(FlowState::new(other.to_string())),
@@ -123,11 +120,7 @@ fn served(loaded: Arc<FileFlow>, path: &str) -> ServedFlow {
 
     let hiding = Arc::clone(&loaded);
     let watched = Arc::clone(&loaded);
-    let note = format!(
-        "To change a prompt or a setting, edit {path}; a fork uses the file as it is then."
-    );
     ServedFlow::new(loaded.flow().clone(), begin, answer)
-        .with_recording(recording::settings())
         .with_secrets(move |text| hiding.hide_secrets(text))
         .with_observer(move |pieces| {
             let (sink, told) = events(WAITING_EVENTS);
@@ -135,6 +128,4 @@ fn served(loaded: Arc<FileFlow>, path: &str) -> ServedFlow {
             tokio::spawn(async move { watch(told, &pieces, &loaded).await });
             sink
         })
-        .with_models(loaded.has_models())
-        .with_note(note)
 }

@@ -29,19 +29,18 @@ async fn serve(arguments: &arguments::Studio) -> Result<Outcome, String> {
     let store = Store::at(&arguments.journal).map_err(|error| text(&error))?;
     let flows = FileFlows::load(arguments).await?;
 
-    let studio = Studio::over(Runner::new(store, flows));
-    let bound = studio.bind(arguments.port).await;
-    let serving = bound.map_err(|error| {
+    let bound = Studio::bind(Runner::new(store, flows), arguments.port).await;
+    let studio = bound.map_err(|error| {
         let port = arguments.port;
         format!("port {port} of 127.0.0.1 is not available: {error}")
     })?;
 
-    let written = write(serving.url());
+    let written = write(studio.url());
     if written != Outcome::Success {
         return Ok(written);
     }
     tell("cogwork: anyone with this address can read and answer the runs; press Ctrl-C to stop");
 
-    serving.run(signals::stop()).await;
+    studio.serve(signals::stop()).await;
     Ok(Outcome::Success)
 }

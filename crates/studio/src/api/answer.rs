@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Shared;
-use super::body::Body;
+use super::extract::Body;
 use crate::http::Refusal;
 use crate::schema;
 

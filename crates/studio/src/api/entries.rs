@@ -17,7 +17,6 @@ pub(super) fn header(run: &RunSummary) -> Value {
         "run": run.run_id,
         "flow": run.flow,
         "started": seconds(run.started),
-        "content": "none",
     })
 }
 

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -20,6 +19,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::extract::Params;
 use super::{Shared, View, entries};
 use crate::http::Refusal;
 use crate::pieces::PieceWatcher;
@@ -33,25 +33,20 @@ const JOURNAL_AGAIN: Duration = Duration::from_secs(1);
 /// How often something is sent, so that a browser that left is noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// How many bytes of events one live view is sent before it is asked whether to continue.
-const VIEW_BYTES: u64 = 64 << 20;
-
 /// How many entries of a journal are read at once.
 const ENTRIES: u64 = 500;
 
 /// Sends the events as they are recorded, from the one after `Last-Event-ID`.
 ///
 /// An event without a name is one of the run, and its id is the position after it. The others are
-/// `damaged` (one was skipped), `current` (all that is recorded so far was sent), `limit` (more on
-/// request), `replaced` (there are events now, of a run that had only a journal) and `refused` (they
-/// cannot be read).
+/// `current` (all that is recorded so far was sent), `piece` (a part of a text that is being written)
+/// and `refused` (the events cannot be read).
 pub(super) async fn events(
     State(shared): State<Arc<Shared>>,
     Extension(view): Extension<View>,
-    watching: Result<Query<Watching>, QueryRejection>,
+    Params(watching): Params<Watching>,
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, Refusal> {
-    let Query(watching) = watching?;
     let run = shared.runner.find(&watching.id).await?;
     let place = Arc::clone(&shared.streams).try_acquire_owned();
     let place = place.map_err(|_| {
@@ -64,17 +59,16 @@ pub(super) async fn events(
     // The header is that of a browser that connects again.
     let header = headers.get("last-event-id");
     let header = header.and_then(|id| id.to_str().ok());
-    let from = header.or(watching.from.as_deref()).and_then(Position::read);
+    let from = header.and_then(Position::read);
     let position = Position::begin(from, &shared, &run.run_id, view).await;
     let mut live = Live {
-        stopped: shared.stop.clone(),
         shared,
         run,
         view,
         position,
         pieces: PieceWatcher::default(),
         waiting: VecDeque::new(),
-        sent: 0,
+        is_opened: false,
         is_current: false,
         is_done: false,
         was_completed: false,
@@ -93,8 +87,6 @@ pub(super) async fn events(
 #[derive(Deserialize)]
 pub(super) struct Watching {
     id: String,
-    /// The id of the last event that arrived.
-    from: Option<String>,
 }
 
 /// Where to continue.
@@ -149,13 +141,13 @@ impl fmt::Display for Position {
 /// A live view of a run.
 struct Live {
     shared: Arc<Shared>,
-    stopped: tokio_util::sync::CancellationToken,
     run: RunSummary,
     view: View,
     position: Position,
     pieces: PieceWatcher,
     waiting: VecDeque<Event>,
-    sent: u64,
+    /// Whether the first event was sent, of a run that is shown from its outcomes.
+    is_opened: bool,
     /// Whether all that was recorded at the beginning was sent.
     is_current: bool,
     is_done: bool,
@@ -170,7 +162,7 @@ impl Live {
             if let Some(event) = self.waiting.pop_front() {
                 return Some(event);
             }
-            if self.is_done || self.stopped.is_cancelled() {
+            if self.is_done {
                 return None;
             }
 
@@ -185,7 +177,6 @@ impl Live {
 
             let again = self.again();
             tokio::select! {
-                () = self.stopped.cancelled() => return None,
                 piece = self.pieces.next() => {
                     let text = serde_json::to_string(&piece).unwrap_or_default();
                     return Some(Event::default().event("piece").data(text));
@@ -242,28 +233,18 @@ impl Live {
             self.position = Position::Event(last.next);
         }
         let is_end = events.is_empty();
-        events.into_iter().for_each(|event| self.add(&event));
+        for event in events {
+            self.add(event);
+        }
         is_end
     }
 
-    fn add(&mut self, event: &EventLine) {
-        if self.is_done {
-            return;
-        }
-
-        // An event of a stream is a single line, and a lone carriage return ends one, too.
-        let text = event.json.replace('\r', " ");
-        let id = event.next.to_string();
-        if serde_json::from_str::<&RawValue>(&text).is_ok() {
-            self.sent += text.len() as u64;
-            self.push(Event::default().id(id).data(text));
-        } else {
-            self.push(Event::default().event("damaged").id(id).data("{}"));
-        }
-
-        if self.sent >= VIEW_BYTES {
-            let text = json!({"bytes": self.sent}).to_string();
-            self.end(Event::default().event("limit").data(text));
+    fn add(&mut self, event: EventLine) {
+        // A crash may have cut one off.
+        if serde_json::from_str::<&RawValue>(&event.json).is_ok() {
+            let id = event.next.to_string();
+            self.waiting
+                .push_back(Event::default().id(id).data(event.json));
         }
     }
 
@@ -284,21 +265,15 @@ impl Live {
             return Ok(());
         }
 
-        if index == 0 && self.sent == 0 {
+        if index == 0 && !self.is_opened {
+            self.is_opened = true;
             let header = entries::header(&self.run).to_string();
-            self.sent += header.len() as u64;
-            self.push(Event::default().data(header));
+            self.waiting.push_back(Event::default().data(header));
         }
-        let is_end = read.is_empty();
         for entry in read {
             if !self.add_entry(&entry, snapshot).await {
-                return Ok(());
+                break;
             }
-        }
-
-        // The run was resumed by a program that records it.
-        if is_end && self.view == View::Full && self.shared.has_events(&run_id).await {
-            self.end(Event::default().event("replaced").data("{}"));
         }
         Ok(())
     }
@@ -317,7 +292,8 @@ impl Live {
         self.position = Position::Entry { snapshot, index };
         if let Some(event) = event {
             let id = self.position.to_string();
-            self.push(Event::default().id(id).data(event.to_string()));
+            let event = Event::default().id(id).data(event.to_string());
+            self.waiting.push_back(event);
         }
         true
     }
@@ -330,11 +306,11 @@ impl Live {
         // In this order: the answer is recorded while the run is in use.
         let is_in_use = self.store().is_in_use(run_id).await.unwrap_or(false);
         let totals = shared.totals.update(self.store(), &self.run).await;
-        let totals = totals.unwrap_or_default();
-        if totals.answer.is_some() || self.view == View::Full {
-            return Some(totals.answer);
+        let answer = totals.and_then(|totals| totals.answer);
+        if answer.is_some() || self.view == View::Full {
+            return Some(answer);
         }
-        if totals.is_partial || is_in_use {
+        if is_in_use {
             return None;
         }
 
@@ -350,17 +326,10 @@ impl Live {
         self.shared.runner.store()
     }
 
-    fn push(&mut self, event: Event) {
-        self.waiting.push_back(event);
-    }
-
     fn refuse(&mut self, error: &str) {
         let text = json!({"error": error}).to_string();
-        self.end(Event::default().event("refused").data(text));
-    }
-
-    fn end(&mut self, event: Event) {
-        self.push(event);
+        self.waiting
+            .push_back(Event::default().event("refused").data(text));
         self.is_done = true;
     }
 }

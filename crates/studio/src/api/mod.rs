@@ -1,9 +1,8 @@
 //! Runs over HTTP.
 
 mod answer;
-mod body;
 mod entries;
-mod fork;
+mod extract;
 mod list;
 mod live;
 mod run;
@@ -11,13 +10,12 @@ mod run;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::request::Parts;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio::sync::{Mutex, Semaphore};
-use tokio_util::sync::CancellationToken;
 
 use crate::Runner;
 use crate::http::Refusal;
@@ -37,6 +35,9 @@ pub enum View {
 /// The maximum number of clients that follow events.
 const STREAMS: usize = 1_000;
 
+/// The maximum length of the body of a request, in bytes.
+const MAX_BODY: usize = 1 << 20;
+
 /// Returns an API over the flows and runs of a runner, for a program's own server. `view` decides what
 /// the client of a request may see: nothing (`None`), or a [`View`]. It can depend on the method, the
 /// path and the headers.
@@ -53,7 +54,7 @@ const STREAMS: usize = 1_000;
 /// | `POST /run/answers` `{"id", "event", "answer", "step"?}` | answers what it waits for |
 /// | `POST /run/resume` `{"id"}` | resumes it |
 /// | `POST /run/cancel` `{"id"}` | cancels it |
-/// | `GET /run/forks?id=&at=`, `POST /run/forks` `{"id", "fork": {"at"}}` | forks it |
+/// | `POST /run/forks` `{"id", "at", "model"?}` | starts a run with its steps before this one |
 ///
 /// Each event has an id, and a client that connects again with the header `Last-Event-ID`, as browsers do,
 /// gets those after it: each once, and in order, also if the server was killed in between. Those of the
@@ -64,7 +65,7 @@ pub fn api<V>(runner: Runner, view: V) -> Router
 where
     V: Fn(&Parts) -> Option<View> + Clone + Send + Sync + 'static,
 {
-    routes(Shared::new(runner, STREAMS, CancellationToken::new()), view)
+    routes(Shared::new(runner, STREAMS), view)
 }
 
 pub(crate) fn routes<V>(shared: Shared, view: V) -> Router
@@ -79,8 +80,9 @@ where
         .route("/run/answers", post(answer::deliver))
         .route("/run/resume", post(run::resume))
         .route("/run/cancel", post(run::cancel))
-        .route("/run/forks", get(fork::choices).post(fork::fork))
+        .route("/run/forks", post(run::fork))
         .with_state(Arc::new(shared))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(from_fn_with_state(view, permit::<V>))
 }
 
@@ -105,18 +107,15 @@ pub(crate) struct Shared {
     streams: Arc<Semaphore>,
     /// Held while an answer is checked and delivered.
     delivering: Mutex<()>,
-    /// Ends the events.
-    stop: CancellationToken,
 }
 
 impl Shared {
-    pub(crate) fn new(runner: Runner, streams: usize, stop: CancellationToken) -> Self {
+    pub(crate) fn new(runner: Runner, streams: usize) -> Self {
         Self {
             runner,
             totals: TotalsCache::default(),
             streams: Arc::new(Semaphore::new(streams)),
             delivering: Mutex::default(),
-            stop,
         }
     }
 

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::{Extension, Json};
 use cogwork_journal::RunStatus;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::body::Body;
+use super::extract::{Body, Params};
 use super::{Shared, View};
 use crate::http::Refusal;
 use crate::view;
@@ -28,6 +27,14 @@ pub(super) struct Start {
     #[serde(default)]
     input: Value,
     id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Fork {
+    id: String,
+    at: u64,
+    model: Option<String>,
 }
 
 pub(super) async fn flows(State(shared): State<Arc<Shared>>) -> Json<Value> {
@@ -62,9 +69,8 @@ pub(super) async fn cancel(
 pub(super) async fn run(
     State(shared): State<Arc<Shared>>,
     Extension(view): Extension<View>,
-    which: Result<Query<Which>, QueryRejection>,
+    Params(Which { id }): Params<Which>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(Which { id }) = which?;
     let runner = &shared.runner;
     let run = runner.find(&id).await?;
     let totals = shared.totals.update(runner.store(), &run).await;
@@ -79,4 +85,17 @@ pub(super) async fn run(
         "can_resume": is_offered,
         "can_fork": is_offered && view == View::Full,
     })))
+}
+
+pub(super) async fn fork(
+    State(shared): State<Arc<Shared>>,
+    Extension(view): Extension<View>,
+    Body(Fork { id, at, model }): Body<Fork>,
+) -> Result<Json<Value>, Refusal> {
+    if view != View::Full {
+        return Err(Refusal::forbidden("forks need the full view"));
+    }
+
+    let started = shared.runner.fork(&id, at, model.as_deref()).await?;
+    Ok(Json(json!({"run": started, "forked_from": id})))
 }

@@ -1,7 +1,5 @@
 //! Serves the page.
 
-use std::time::Duration;
-
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -10,7 +8,6 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
 use super::access::{Access, Granted};
 use super::headers::protected;
@@ -21,17 +18,13 @@ use crate::api::{Shared, View, routes};
 /// The maximum number of live views.
 const STREAMS: usize = 16;
 
-/// How long requests in progress may take when the server is stopped.
-const LAST_ANSWERS: Duration = Duration::from_secs(2);
-
 pub(crate) async fn serve(
     listener: TcpListener,
     access: Access,
     runner: Runner,
     stopped: impl Future<Output = ()> + Send,
 ) {
-    let stop = CancellationToken::new();
-    let shared = Shared::new(runner, STREAMS, stop.clone());
+    let shared = Shared::new(runner, STREAMS);
     let router = Router::new()
         .nest("/api", routes(shared, |_| Some(View::Full)))
         .merge(assets::routes())
@@ -42,25 +35,10 @@ pub(crate) async fn serve(
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
-    let last = stop.clone();
-    let serving = axum::serve(listener, router)
-        .with_graceful_shutdown(stop.clone().cancelled_owned())
-        .into_future();
-    let stopping = async {
-        stopped.await;
-        stop.cancel();
-        std::future::pending().await
-    };
-    // Clients that send nothing would be waited for.
-    let too_late = async {
-        last.cancelled().await;
-        tokio::time::sleep(LAST_ANSWERS).await;
-    };
     tokio::select! {
         // It returns no error.
-        _ = serving => {}
-        () = stopping => {}
-        () = too_late => {}
+        _ = axum::serve(listener, router).into_future() => {}
+        () = stopped => {}
     }
 }
 

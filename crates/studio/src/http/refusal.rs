@@ -1,19 +1,17 @@
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use cogwork_journal::{StoreError, StoreErrorKind};
 use serde_json::json;
 
-use crate::{FlowError, ForkPart};
+use crate::FlowError;
 
 /// Why a request is refused, as an answer of JSON.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     status: StatusCode,
     message: String,
-    /// The part of a form that is at fault.
-    part: Option<ForkPart>,
 }
 
 impl Refusal {
@@ -21,7 +19,6 @@ impl Refusal {
         Self {
             status,
             message: message.into(),
-            part: None,
         }
     }
 
@@ -41,6 +38,16 @@ impl Refusal {
 impl From<QueryRejection> for Refusal {
     fn from(error: QueryRejection) -> Self {
         Self::bad_request(error.body_text())
+    }
+}
+
+impl From<JsonRejection> for Refusal {
+    fn from(error: JsonRejection) -> Self {
+        match error {
+            // It is JSON, but not what the request needs.
+            JsonRejection::JsonDataError(error) => Self::bad_request(error.body_text()),
+            error => Self::new(error.status(), error.body_text()),
+        }
     }
 }
 
@@ -66,11 +73,7 @@ impl From<FlowError> for Refusal {
                 Self::new(StatusCode::NOT_FOUND, error.to_string())
             }
             FlowError::Ended => Self::conflict(error.to_string()),
-            FlowError::Input(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
-            FlowError::ForkRefused { part, .. } => Self {
-                part: Some(part),
-                ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
-            },
+            FlowError::Refused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
             error => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
         }
     }
@@ -78,10 +81,6 @@ impl From<FlowError> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let body = match self.part {
-            Some(part) => json!({"error": self.message, "part": part}),
-            None => json!({"error": self.message}),
-        };
-        (self.status, Json(body)).into_response()
+        (self.status, Json(json!({"error": self.message}))).into_response()
     }
 }

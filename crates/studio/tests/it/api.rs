@@ -128,8 +128,7 @@ async fn each_permission_has_its_view() {
         .await;
     assert!(!events.contains("no luck"), "{events}");
 
-    assert_eq!(public.get("/api/run/forks?id=a&at=1").await.status, 403);
-    let fork = json!({"id": "a", "fork": {"at": 1}});
+    let fork = json!({"id": "a", "at": 1});
     assert_eq!(public.post("/api/run/forks", &fork).await.status, 403);
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use cogwork_journal::Store;
-use cogwork_studio::{Flows, Runner, Serving, Studio};
+use cogwork_studio::{Flows, Runner, ServedFlow, Studio};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -64,11 +64,11 @@ impl Answer {
 
 impl Served {
     pub(crate) async fn over(place: &Path) -> Self {
-        Self::new(Studio::new(store(place))).await
+        Self::with_flows(place, Vec::<ServedFlow>::new()).await
     }
 
     pub(crate) async fn with_flows(place: &Path, flows: impl Flows) -> Self {
-        Self::new(Studio::over(Runner::new(store(place), flows))).await
+        Self::new(Runner::new(store(place), flows)).await
     }
 
     /// Returns a studio over an empty folder.
@@ -79,9 +79,9 @@ impl Served {
         served
     }
 
-    pub(crate) async fn new(studio: Studio) -> Self {
-        let serving: Serving = studio.bind(0).await.unwrap();
-        let url = serving.url();
+    pub(crate) async fn new(runner: Runner) -> Self {
+        let studio = Studio::bind(runner, 0).await.unwrap();
+        let url = studio.url();
         let (host, token) = url
             .strip_prefix("http://")
             .unwrap()
@@ -91,7 +91,7 @@ impl Served {
         Self {
             host: host.to_owned(),
             token: token.to_owned(),
-            task: tokio::spawn(serving.run(std::future::pending())),
+            task: tokio::spawn(studio.serve(std::future::pending())),
             folder: None,
         }
     }
@@ -189,14 +189,6 @@ impl Watching {
             self.text
                 .push_str(&String::from_utf8_lossy(&part[..length]));
         }
-        self.text.clone()
-    }
-
-    /// Reads until the server ends the stream.
-    pub(crate) async fn rest(&mut self) -> String {
-        let mut rest = Vec::new();
-        self.stream.read_to_end(&mut rest).await.unwrap();
-        self.text.push_str(&String::from_utf8_lossy(&rest));
         self.text.clone()
     }
 }

@@ -4,15 +4,14 @@
 mod hostile;
 
 use cogwork_journal::Store;
-use cogwork_studio::{FlowError, ForkPart};
+use cogwork_studio::FlowError;
 use hostile::{assert_error_is_safe, texts};
 
 #[test]
 fn nothing_unsafe_is_shown() {
     for text in texts() {
         assert_error_is_safe(&FlowError::Failed(text.clone()));
-        assert_error_is_safe(&FlowError::Input(text.clone()));
-        assert_error_is_safe(&FlowError::refused(ForkPart::State, &text));
+        assert_error_is_safe(&FlowError::Refused(text.clone()));
 
         let refused = Store::at(&format!("postgres://{text}")).map_err(FlowError::from);
         if let Err(error) = refused {
