@@ -12,8 +12,7 @@ async function call(path, query, body) {
   });
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) {
-    const message = String(answer.error ?? `the server answered ${response.status}`);
-    throw Object.assign(new Error(message), { part: answer.part });
+    throw new Error(answer.error ?? `the server answered ${response.status}`);
   }
   return answer;
 }
@@ -40,18 +39,13 @@ function age(seconds) {
   return `${Math.round(since / 86400)} days ago`;
 }
 
-const STUDIO_STATUS = {
-  open: { icon: '…', className: 'warn', label: 'open' },
-  running: { icon: '…', className: 'warn', label: 'running' },
-  paused: { icon: '‖', className: 'warn', label: 'waiting' },
-  failed: { icon: '×', className: 'bad', label: 'failed' },
-  ended: { icon: '✓', className: 'good', label: 'ended' },
-  damaged: { icon: '!', className: 'bad', label: 'damaged' },
-};
+function plainButton(label, onclick, className = '') {
+  return el('button', { type: 'button', class: `plain-button ${className}`, onclick }, label);
+}
 
-function runTag(status) {
-  const { icon, className, label } = STUDIO_STATUS[status] ?? { icon: '?', className: '', label: status };
-  return el('span', { class: `tag ${className}` }, `${icon} ${label}`);
+/** Returns the buttons of a dialog: that of its form, and one that closes it. */
+function dialogButtons(send, close) {
+  return el('div', { class: 'dialog-buttons' }, send, plainButton('Cancel', close));
 }
 
 function errorNote(message) {

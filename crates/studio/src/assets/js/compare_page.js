@@ -12,24 +12,20 @@ class ComparePage {
 
   async load() {
     try {
-      const [left, right] = await Promise.all(this.ids.map((id) => readRun(id)));
-      this.show(left, right);
+      this.show(await Promise.all(this.ids.map(readRun)));
     } catch (error) {
       replace(this.content, errorNote(error.message));
     }
     document.documentElement.dataset.ready = 'true';
   }
 
-  show(left, right) {
-    const runs = [left.run, right.run];
+  show(runs) {
     replace(
       this.content,
-      [left.note, right.note].filter(Boolean).map((note) => el('p', { class: 'note warn' }, note)),
       pair('Runs', 'h2', runs.map((run, index) => this.heading(run, index))),
       figuresTable(runs, this.ids),
       pair('Inputs', 'h2', textPair(...runs.map((run) => run.problem))),
       pair('Answers', 'h2', textPair(...runs.map(answerOf))),
-      pair('Plans', 'h2', planPair(runs)),
       thoughtPairs(runs),
     );
   }
@@ -64,17 +60,6 @@ function textPair(left, right) {
 
 function muted(text) {
   return el('p', { class: 'muted' }, text);
-}
-
-function lastPlan(run) {
-  const thoughts = run.thoughts.filter((thought) => thought.plan.length > 0);
-  return thoughts.at(-1)?.plan ?? [];
-}
-
-function planPair(runs) {
-  const [before, after] = runs.map(lastPlan);
-  if (before.length === 0 && after.length === 0) return [muted('none'), muted('none')];
-  return [planView(before, []), planView(after, planChanges(before, after))];
 }
 
 const FIGURES = [

@@ -1,4 +1,4 @@
-// What differs between two texts, and between two plans.
+// What differs between two texts.
 
 const MOST_WORDS = 3000;
 
@@ -55,25 +55,4 @@ function sideOf(parts, side, text) {
   const name = side === 'left' ? 'del' : 'ins';
   const shown = parts.filter((part) => part.side === 'both' || part.side === side);
   return el('p', { class: 'prose', dir: 'auto' }, shown.map((part) => (part.side === 'both' ? part.text : el(name, {}, part.text))));
-}
-
-/** Returns the changes from one plan to another, whose steps are the same if their texts are. */
-function planChanges(before, after) {
-  const old = new Map();
-  for (const { step, path } of flattenPlan(before)) {
-    const text = String(step.description ?? '');
-    if (!old.has(text)) old.set(text, { step, path });
-  }
-
-  const changes = [];
-  for (const { step, path } of flattenPlan(after)) {
-    const text = String(step.description ?? '');
-    const known = old.get(text);
-    old.delete(text);
-    if (!known) changes.push({ change: 'added', path });
-    else if (known.step.status !== step.status) changes.push({ change: 'status_changed', path, from: known.step.status, to: step.status });
-    else if (known.step.result !== step.result) changes.push({ change: 'result_changed', path, from: known.step.result ?? null, to: step.result ?? null });
-  }
-  for (const [description, { path }] of old) changes.push({ change: 'removed', path, description });
-  return changes;
 }

@@ -17,7 +17,8 @@ class ListPage {
     this.rows = el('tbody', {});
     this.count = el('span', { class: 'muted', role: 'status' });
     this.pages = el('div', { class: 'pages' });
-    this.compare = el('button', { type: 'button', class: 'plain-button', disabled: true, onclick: () => this.openComparison() }, 'Compare');
+    this.compare = plainButton('Compare', () => this.openComparison());
+    this.compare.disabled = true;
     this.starter = flows.length > 0 ? new Starter(flows) : undefined;
 
     document.title = 'Runs';
@@ -35,7 +36,7 @@ class ListPage {
       this.filters,
       this.search,
       this.compare,
-      this.starter && el('button', { type: 'button', class: 'plain-button primary', onclick: () => this.starter.dialog.showModal() }, 'Start a flow'),
+      this.starter && plainButton('Start a flow', () => this.starter.dialog.showModal(), 'primary'),
       themeButton(),
     );
   }
@@ -91,19 +92,20 @@ class ListPage {
     this.count.textContent = runs.length > 0 ? `${hasMore ? 'more than ' : ''}${plural(this.page * 50 + runs.length, 'run')}` : '';
     replace(
       this.pages,
-      this.page > 0 && el('button', { type: 'button', class: 'plain-button', onclick: () => this.show(this.page - 1) }, 'Newer'),
-      hasMore && el('button', { type: 'button', class: 'plain-button', onclick: () => this.show(this.page + 1) }, 'Older'),
+      this.page > 0 && plainButton('Newer', () => this.show(this.page - 1)),
+      hasMore && plainButton('Older', () => this.show(this.page + 1)),
     );
   }
 
   nothing() {
-    return this.status || this.search.value ? 'No run matches.' : 'Nothing is recorded here yet.';
+    if (this.search.value) return 'No run matches. The newest 1,000 runs are searched.';
+    return this.status ? 'No run matches.' : 'Nothing is recorded here yet.';
   }
 
   row(run) {
     const totals = run.totals ?? {};
     const number = (totals.input_tokens ?? 0) + (totals.output_tokens ?? 0);
-    const tokens = number > 0 ? `${totals.is_partial ? '≥ ' : ''}${count(number)}` : '–';
+    const tokens = number > 0 ? count(number) : '–';
     const cells = [
       ['Input', this.excerpt(run.input)],
       ['Answer', this.excerpt(run.answer)],
@@ -171,12 +173,7 @@ class Starter {
       el('div', { class: 'field' }, el('label', { for: 'start-input' }, 'Input'), this.input),
       el('div', { class: 'field' }, el('label', { for: 'start-name' }, 'Name of the run', el('span', { class: 'muted' }, ' (optional)')), this.name),
       this.problem,
-      el(
-        'div',
-        { class: 'dialog-buttons' },
-        this.send,
-        el('button', { type: 'button', class: 'plain-button', onclick: () => this.dialog.close() }, 'Cancel'),
-      ),
+      dialogButtons(this.send, () => this.dialog.close()),
     );
     form.addEventListener('submit', (event) => this.start(event));
     this.dialog = el('dialog', { class: 'help', 'aria-label': 'Start a flow' }, form);
@@ -186,7 +183,9 @@ class Starter {
     event.preventDefault();
     this.send.disabled = true;
     try {
-      const { run } = await call('/api/runs', undefined, { flow: this.flow.value, input: this.input.value, id: this.name.value.trim() || undefined });
+      const id = this.name.value.trim() || undefined;
+      const body = { flow: this.flow.value, input: this.input.value, id };
+      const { run } = await call('/api/runs', undefined, body);
       location.assign(addressOf({ run }));
     } catch (error) {
       replace(this.problem, errorNote(error.message));

@@ -9,36 +9,37 @@ class RunPage {
     this.waits = new Waits(runId, () => this.refresh());
     this.actions = el('span', { class: 'studio-actions' });
     this.top = el('div', { class: 'studio-top', id: 'content' }, this.notes, this.waits.element, this.growing.element);
-    replace(root, el('header', { class: 'bar' }, homeLink(), this.actions), this.top, el('p', { class: 'loading' }, 'Reading the record …'));
+    replace(
+      root,
+      el('header', { class: 'bar' }, homeLink(), this.actions),
+      this.top,
+      el('p', { class: 'loading' }, 'Reading the events …'),
+    );
     this.follow();
     this.refresh();
     every(2000, () => this.refresh());
   }
 
   follow() {
-    this.app = undefined;
-    this.damaged = 0;
     this.live = new LiveRun(this.runId, {
       line: (line) => this.line(line),
       piece: (piece) => this.growing.add(piece),
-      damaged: () => this.damage(),
-      limit: () => this.limit(),
-      replaced: () => this.replaced(),
-      refused: ({ error }) => replace(this.notes, errorNote(`The run cannot be shown: ${error}`)),
       current: () => this.ready(),
+      refused: ({ error }) => this.fail(`The run cannot be shown: ${error}`),
     });
   }
 
   line(line) {
-    if (line.type === 'opened' && !this.app) {
+    if (!this.app) {
       const parts = { lead: homeLink(), actions: this.actions, top: this.top };
       this.app = new ForkableApp(this.root, line, parts, (at) => this.openFork(at));
       this.app.build();
       return;
     }
-    this.app?.apply(line);
+
+    this.app.apply(line);
     if (line.type === 'reported') this.growing.end(line);
-    this.app?.changed();
+    this.app.changed();
   }
 
   ready() {
@@ -46,39 +47,23 @@ class RunPage {
     document.documentElement.dataset.ready = 'true';
   }
 
-  damage() {
-    this.damaged += 1;
-    replace(this.notes, el('p', { class: 'note warn' }, `${plural(this.damaged, 'line')} cannot be read and ${this.damaged === 1 ? 'is' : 'are'} left out.`));
-  }
-
-  /**
-   * There are events now, of a run of which only the journal was known. The page is loaded again, because the views hold on
-   * to the events so far; but not while something is being typed.
-   */
-  replaced() {
-    const isTyping = this.fork?.dialog.open || this.waits.hasInput();
-    if (!isTyping) {
-      location.reload();
-      return;
-    }
-    const reload = el('button', { type: 'button', class: 'plain-button', onclick: () => location.reload() }, 'Show it');
-    replace(this.notes, el('p', { class: 'note warn' }, 'More is recorded of the run now. ', reload));
-  }
-
-  limit() {
-    const more = el('button', { type: 'button', class: 'plain-button', onclick: () => {
-      replace(this.notes);
-      this.live.continue();
-    } }, 'Read on');
-    replace(this.notes, el('p', { class: 'note warn' }, 'The record is large; only its beginning is shown. ', more));
+  fail(message) {
+    replace(this.notes, errorNote(message));
   }
 
   async refresh() {
     try {
-      const { run, is_running: isRunning, can_resume: canResume, can_fork: canFork } = await call('/api/run', { id: this.runId });
+      const shown = await call('/api/run', { id: this.runId });
+      const { run, is_running: isRunning, can_resume: canResume, can_fork: canFork } = shown;
       this.waits.update(run.waits);
       document.body.classList.toggle('can-fork', canFork);
-      replace(this.actions, this.original(run), runTag(isRunning ? 'running' : run.status), canResume && this.control(run, isRunning), canFork && this.forkButton());
+      replace(
+        this.actions,
+        this.original(run),
+        runTag(isRunning ? 'running' : run.status),
+        canResume && this.control(run, isRunning),
+        canFork && this.forkButton(),
+      );
       if (!this.app) document.title = visibleString(this.runId);
     } catch (error) {
       replace(this.actions, el('span', { class: 'bad-text', role: 'alert' }, error.message));
@@ -97,7 +82,7 @@ class RunPage {
       const item = selection && this.app.itemOf(selection);
       this.openFork(outermostStep(item?.step?.name ?? item?.name));
     };
-    return el('button', { type: 'button', class: 'plain-button', onclick: fork }, 'Fork');
+    return plainButton('Fork', fork);
   }
 
   openFork(at) {
@@ -109,14 +94,11 @@ class RunPage {
   control(run, isRunning) {
     if (run.status === 'ended' || run.status === 'damaged') return undefined;
     const [label, path] = isRunning || run.status === 'paused' ? ['Cancel', '/api/run/cancel'] : ['Resume', '/api/run/resume'];
-    return el('button', { type: 'button', class: 'plain-button', onclick: async () => {
-      try {
-        await call(path, undefined, { id: this.runId });
-      } catch (error) {
-        replace(this.notes, errorNote(error.message));
-      }
+    const act = async () => {
+      await call(path, undefined, { id: this.runId }).catch((error) => this.fail(error.message));
       this.refresh();
-    } }, label);
+    };
+    return plainButton(label, act);
   }
 }
 
@@ -141,7 +123,7 @@ class Growing {
   }
 
   end({ step, report }) {
-    if (report?.type !== 'thought' && report?.type !== 'chat' && report?.type !== 'stage') return;
+    if (!['thought', 'chat', 'stage'].includes(report?.type)) return;
     this.texts.get(step)?.element.remove();
     this.texts.delete(step);
     this.element.hidden = this.texts.size === 0;

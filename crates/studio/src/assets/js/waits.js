@@ -19,12 +19,6 @@ class Waits {
     replace(this.forms, all.map((wait) => this.form(wait)));
   }
 
-  /** Returns whether something was typed or chosen in a form. */
-  hasInput() {
-    const controls = [...this.forms.querySelectorAll('input, textarea, select')];
-    return controls.some((control) => control.value !== '');
-  }
-
   form(wait) {
     const field = formOf(wait.schema && JSON.parse(wait.schema));
     const problem = el('div', {});

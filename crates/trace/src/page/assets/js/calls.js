@@ -58,7 +58,6 @@ function callView(run, call) {
     call.problem &&
       notice('warn', 'Judgement', call.problem),
     call.reply !== undefined && replyView(call),
-    cutNote(call.cut),
     call.toolCalls.length > 0 && [
       el('h4', {}, 'Requested tools'),
       call.toolCalls.map(requestedTool),
@@ -93,10 +92,9 @@ function offeredTools(run, call) {
 
 function offeredTool(tool) {
   return [
-    el('p', {}, el('strong', {}, el('bdi', {}, asText(tool.name) ?? ''))),
-    prose(asText(tool.description) ?? ''),
-    el('pre', { class: 'raw', dir: 'auto' }, asText(tool.input_schema) ?? ''),
-    cutNote(tool.cut),
+    el('p', {}, el('strong', {}, el('bdi', {}, tool.name ?? ''))),
+    prose(tool.description ?? ''),
+    el('pre', { class: 'raw', dir: 'auto' }, tool.input_schema ?? ''),
   ];
 }
 
@@ -119,25 +117,9 @@ function messagesView(run, call) {
   ];
 }
 
-const MOST_MESSAGES = 100;
-
 function messageList(run, ids) {
-  const list = el(
-    'ol',
-    { class: 'messages', role: 'list' },
-    ids.slice(0, MOST_MESSAGES).map((id) => messageRow(run, id)),
-  );
-  if (ids.length <= MOST_MESSAGES) return list;
-
-  const more = el(
-    'button',
-    { type: 'button', class: 'link' },
-    `Show ${plural(ids.length - MOST_MESSAGES, 'more message')}`,
-  );
-  more.addEventListener('click', () =>
-    more.replaceWith(messageList(run, ids.slice(MOST_MESSAGES))),
-  );
-  return el('div', {}, list, more);
+  const rows = ids.map((id) => messageRow(run, id));
+  return el('ol', { class: 'messages', role: 'list' }, rows);
 }
 
 const ROLES = ['system', 'user', 'assistant', 'tool'];
@@ -151,13 +133,12 @@ function messageRow(run, id) {
   const text = el('div', { class: 'message-text', dir: 'auto' });
   appendLong(text, textOf(message.content), (part) => visible(part));
   append(text, [
-    asObjects(message.blocks).map(blockNote),
-    asObjects(message.tool_calls).map(requestedTool),
-    cutNote(message.cut),
+    (message.blocks ?? []).map(blockNote),
+    (message.tool_calls ?? []).map(requestedTool),
   ]);
   const role = ROLES.includes(message.role) ? message.role : '';
   const from = message.tool_name
-    ? `${message.role} ${asText(message.tool_name)}`
+    ? `${message.role} ${message.tool_name}`
     : message.role;
   return el(
     'li',
@@ -169,18 +150,9 @@ function messageRow(run, id) {
 
 /** Describes an image or a file of a message, which is not in the record itself. */
 function blockNote(block) {
-  const parts = [block.kind, block.name, block.media_type].map(asText);
-  parts.push(`${count(asNumber(block.bytes))} bytes`);
+  const parts = [block.kind, block.name, block.media_type];
+  parts.push(`${count(block.bytes)} bytes`);
   return el('p', { class: 'note' }, el('bdi', {}, parts.filter(Boolean).join(', ')));
-}
-
-/** Names the texts that the recorder cut, with their whole length. */
-function cutNote(cut) {
-  if (!isObject(cut)) return undefined;
-  const parts = Object.entries(cut).map(
-    ([field, bytes]) => `${field || 'everything'} of ${count(asNumber(bytes))} bytes`,
-  );
-  return el('p', { class: 'note' }, `Cut in the record: ${parts.join(', ')}`);
 }
 
 /** Returns a part that is built when it is opened. */

@@ -4,13 +4,13 @@ const CHAT = {
   __proto__: null,
   message(run, report) {
     const id = uniqueId(run, report.id);
-    const message = { ...report, id, role: asText(report.role) ?? '' };
+    const message = { ...report, id, role: report.role ?? '' };
     run.messages.set(id, message);
     run.newMessages.push(message);
   },
 
   tools(run, report) {
-    run.toolLists.set(uniqueId(run, report.id), asObjects(report.tools));
+    run.toolLists.set(uniqueId(run, report.id), report.tools ?? []);
   },
 
   chat(run, report, step) {
@@ -19,26 +19,26 @@ const CHAT = {
 
   chat_failed(run, report, step) {
     const call = addCall(run, step, report);
-    call.error = asText(report.error) ?? '';
+    call.error = report.error ?? '';
     run.addProblem('error', step, `call ${call.number}: ${call.error}`);
   },
 
   embedded(run, report, step) {
     const call = addCall(run, step, report);
-    call.name = call.name || `embedding of ${plural(asNumber(report.count) ?? 0, 'text')}`;
-    call.embedded = asList(report.texts).map(textOf);
-    call.moreEmbedded = Math.max(0, (asNumber(report.count) ?? 0) - call.embedded.length);
+    call.name = call.name || `embedding of ${plural(report.count ?? 0, 'text')}`;
+    call.embedded = (report.texts ?? []).map(textOf);
+    call.moreEmbedded = Math.max(0, (report.count ?? 0) - call.embedded.length);
     if (report.error === undefined) return;
-    call.error = asText(report.error) ?? '';
+    call.error = report.error ?? '';
     run.addProblem('error', step, `call ${call.number}: ${call.error}`);
   },
 
   judged(run, report, step) {
     const call = run.callsById.get(uniqueId(run, report.call));
     if (!call) return;
-    call.verdict = asText(report.verdict);
-    call.problem = asText(report.problem);
-    call.repairs = asObjects(report.repairs);
+    call.verdict = report.verdict;
+    call.problem = report.problem;
+    call.repairs = report.repairs ?? [];
     if (call.repairs.length > 0)
       run.addProblem(
         'repair',
@@ -57,28 +57,27 @@ function uniqueId(run, id) {
 
 function addCall(run, step, report) {
   const previous = run.calls.at(-1);
-  const took = asNumber(report.took);
-  const settings = asObject(report.settings);
+  const took = report.took;
+  const settings = report.settings ?? {};
   if (settings.tools !== undefined) settings.tools = uniqueId(run, settings.tools);
   const call = {
     index: run.calls.length,
     number: run.calls.length + 1,
-    name: asText(report.name),
-    model: asText(report.model) ?? '',
-    messages: asList(report.messages).map((id) =>
+    name: report.name,
+    model: report.model ?? '',
+    messages: (report.messages ?? []).map((id) =>
       Array.isArray(id) ? id.map((end) => uniqueId(run, end)) : uniqueId(run, id),
     ),
     settings,
     took,
-    reply: asText(report.reply),
-    thinking: asText(report.thinking),
-    toolCalls: asObjects(report.tool_calls),
-    finish: asText(report.finish),
-    adjustments: asList(report.adjustments).map(textOf),
+    reply: report.reply,
+    thinking: report.thinking,
+    toolCalls: report.tool_calls ?? [],
+    finish: report.finish,
+    adjustments: (report.adjustments ?? []).map(textOf),
     usage: readUsage(report.usage),
-    cost: asNumber(report.cost),
-    id: asText(report.id),
-    cut: report.cut,
+    cost: report.cost,
+    id: report.id,
     embedded: [],
     repairs: [],
     previous,
@@ -95,16 +94,11 @@ function addCall(run, step, report) {
 
 /** Returns the ids of the messages of a call, in which a pair is a range with both ends. */
 function messagesOf(call) {
-  const ids = [];
-  for (const id of call.messages) {
+  return call.messages.flatMap((id) => {
     const [first, last] = Array.isArray(id) ? id : [id, id];
-    const length = Math.min(last - first + 1, MOST_IDS - ids.length);
-    for (let index = 0; index < length; index += 1) ids.push(first + index);
-  }
-  return ids;
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
 }
-
-const MOST_IDS = 100_000;
 
 /** Returns the number of leading messages that the previous call had as well. */
 function sharedWithPrevious(call, ids) {

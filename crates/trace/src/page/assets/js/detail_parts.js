@@ -33,24 +33,6 @@ function evaluationView(app, thought) {
   );
 }
 
-function judgedLater(app, thought) {
-  return el(
-    'blockquote',
-    { class: 'evaluation later' },
-    el(
-      'div',
-      { class: 'evaluation-title' },
-      'Judged by ',
-      linkTo(
-        app,
-        { kind: 'thought', index: thought.next.index },
-        `thought ${thought.next.number}`,
-      ),
-    ),
-    prose(thought.next.evaluation),
-  );
-}
-
 function planSection(thought) {
   const progress = planProgress(thought.plan);
   const changes = thought.changes;
@@ -96,30 +78,49 @@ function inputView(run, step) {
     .map(([title, content]) => [el('h3', {}, title), prose(content, { class: 'said' })]);
 }
 
-/** Returns a value of a tool in words: the fields of an object, or a text. */
-function valueView(text) {
-  let value = text;
+/** Returns the items of a batch, each with its outcome, as far as they are known. */
+function itemsView(items) {
+  if (items.length === 0) return undefined;
+  return [
+    el('h3', {}, 'Items', el('span', { class: 'count' }, count(items.length))),
+    el(
+      'ol',
+      { class: 'walk', role: 'list' },
+      items.slice(0, MOST_ITEMS).map(({ index, text, outcome }) =>
+        el(
+          'li',
+          {},
+          el('span', { class: 'walk-stage' }, `${index} `, el('bdi', {}, oneLine(text, 200))),
+          outcome !== undefined && prose(outcome),
+        ),
+      ),
+    ),
+  ];
+}
+
+const MOST_ITEMS = 500;
+
+/** Returns the names and values of a JSON object, or `undefined` for other texts. */
+function fieldsOf(text) {
   try {
-    value = JSON.parse(text);
+    const value = JSON.parse(text);
+    if (isObject(value)) return Object.entries(value).map(([name, field]) => [name, textOf(field)]);
   } catch {
     // It isn't JSON.
   }
-  if (!isObject(value)) return prose(text, { class: 'raw' });
-  return facts(Object.entries(value).map(([name, field]) => [name, textOf(field)]));
+  return undefined;
+}
+
+/** Returns a value of a tool in words: the fields of an object, or a text. */
+function valueView(text) {
+  const fields = fieldsOf(text);
+  return fields ? facts(fields) : prose(text, { class: 'raw' });
 }
 
 /** Returns the arguments of a tool in one line. */
 function argumentsLine(text) {
-  try {
-    const value = JSON.parse(text);
-    if (isObject(value))
-      return Object.entries(value)
-        .map(([name, field]) => `${name}: ${textOf(field)}`)
-        .join(', ');
-  } catch {
-    // It isn't JSON.
-  }
-  return text;
+  const fields = fieldsOf(text)?.map(([name, value]) => `${name}: ${value}`);
+  return fields?.join(', ') ?? text;
 }
 
 function toolSection(app, tools) {

@@ -41,7 +41,6 @@ const DETAILS = {
       thoughtFacts(app, thought),
       thought.evaluation !== undefined && evaluationView(app, thought),
       prose(thought.work, { class: 'work' }),
-      cutNote(thought.cut),
       thought.complaints.map((complaint) =>
         notice('warn', 'Asked again', complaint),
       ),
@@ -54,7 +53,6 @@ const DETAILS = {
           ]),
         ),
       thought.plan.length > 0 && planSection(thought),
-      thought.next?.evaluation !== undefined && judgedLater(app, thought),
       toolSection(app, thought.step.tools),
       callSection(app, calls),
     ];
@@ -64,11 +62,7 @@ const DETAILS = {
     return [
       heading(
         step.node,
-        el(
-          'span',
-          { class: `tag ${STEP_TAGS[step.status].className}` },
-          STEP_TAGS[step.status].text,
-        ),
+        runTag(step.status),
         step.isReplayed && el('span', { class: 'tag' }, 'from the journal'),
       ),
       facts([
@@ -90,6 +84,7 @@ const DETAILS = {
       step.attempts.map((attempt) =>
         notice('warn', `Attempt ${attempt.attempts} failed, next after ${duration(attempt.delay)}`, attempt.error),
       ),
+      itemsView(step.items),
       step.output !== undefined && [
         el('h3', {}, 'Output'),
         prose(step.output, { class: 'work' }),

@@ -24,8 +24,7 @@ const RUN_EVENTS = {
   },
 
   phase_finished(run, event, step) {
-    if (!step) return;
-    if (step.isDone) return;
+    if (!step || step.isDone) return;
     step.phases[event.phase] = (step.phases[event.phase] ?? 0) + event.took;
     step.end = run.now;
   },
@@ -46,11 +45,14 @@ const RUN_EVENTS = {
 
   reported(run, event, step) {
     const report = event.report;
-    if (!report || typeof report !== 'object') {
+    if (!isObject(report)) {
       step?.reports.push(report);
       return;
     }
 
+    for (const [name, value] of Object.entries(report)) {
+      if (value === null) delete report[name];
+    }
     const handler = REPORTS[event.source]?.[report.type];
     if (handler) handler(run, report, step, event);
     else if (report.type !== 'thinking') step?.reports.push(report);
@@ -71,12 +73,12 @@ const RUN_EVENTS = {
       run.status = { kind: 'done', label: `Ended on ${event.action}` };
     }
     // Events that were made of the outcomes of a run have its answer here.
-    if (event.answer !== undefined) run.finalAnswer = asText(event.answer);
+    if (event.answer !== undefined) run.finalAnswer = event.answer;
   },
 
   /** What the whole flow answered, whatever its parts did. */
   answered(run, event) {
-    run.finalAnswer = asText(event.text);
+    run.finalAnswer = event.text;
   },
 
   replayed(run, event, step) {
@@ -92,11 +94,10 @@ const RUN_EVENTS = {
     const why = event.why ? `: ${event.why}` : '';
     const wait = `waits for ${event.event}${until}${why}`;
     const isAgain = at?.wait === wait;
-    if (at) Object.assign(at, { status: 'waiting', wait, question: asText(event.why), event: event.event });
+    if (at) Object.assign(at, { status: 'waiting', wait, question: event.why, event: event.event });
     run.status = { kind: 'waiting', label: `Waits for ${event.event}`, step: at };
     if (!isAgain) run.addProblem('wait', at, wait);
-    for (const other of Array.isArray(event.also) ? event.also : [])
-      RUN_EVENTS.paused(run, other);
+    for (const other of event.also ?? []) RUN_EVENTS.paused(run, other);
   },
 
   failed(run, event, step) {
@@ -141,17 +142,4 @@ const RUN_EVENTS = {
     );
   },
 
-  table(run, event) {
-    run.addTable(event);
-  },
-
-  // Written by the page's own writer where the record is larger than a page can show.
-  left_out(run, event) {
-    run.leftOut.push(event);
-    run.addProblem(
-      'left_out',
-      undefined,
-      `${plural(event.events, 'event is', 'events are')} not in this page`,
-    );
-  },
 };

@@ -14,14 +14,11 @@ class Figures {
     this.charts = this.chartTabs();
   }
 
-  /** Renders the charts, and the graphs again if there are new ones or if new edges were taken. */
+  /** Renders the charts, and the graphs again if there are new ones. */
   update() {
-    const taken = new Set(
-      this.run.steps.map((step) => edgeKey(step.place, step.action)),
-    );
-    const drawn = `${this.run.tables.length} ${taken.size}`;
-    if (drawn !== this.drawn) this.draw(taken);
-    this.drawn = drawn;
+    const { length } = this.run.tables;
+    if (length !== this.drawn) this.draw();
+    this.drawn = length;
 
     this.timeline.update();
     this.costs.update();
@@ -34,9 +31,9 @@ class Figures {
     this.timeline.show(index);
   }
 
-  draw(taken) {
+  draw() {
     this.graphs = [];
-    const tabs = this.graphTabs(taken);
+    const tabs = this.graphTabs();
     const drawings = new Tabs({ label: 'Drawings', tabs });
     replace(
       this.element,
@@ -46,26 +43,23 @@ class Figures {
     );
   }
 
-  graphTabs(taken) {
+  graphTabs() {
     const { header, tables } = this.run;
     const tabs = [];
     if (header.graph) {
-      tabs.push(this.graphTab('flow', 'Flow', header.graph, taken, pathUntil));
+      tabs.push(this.graphTab('flow', 'Flow', header.graph, pathUntil));
     }
     for (const [index, table] of tables.entries()) {
       const label = `Stages of ${oneLine(table.strategy, 30)}`;
-      tabs.push(
-        this.graphTab(`table-${index}`, label, tableGraph(table), taken, stageWalk),
-      );
+      tabs.push(this.graphTab(`table-${index}`, label, tableGraph(table), stageWalk));
     }
     return tabs;
   }
 
-  graphTab(id, label, graph, taken, walk) {
+  graphTab(id, label, graph, walk) {
     if (!this.folds.has(id)) this.folds.set(id, new Map());
     const view = new GraphView({
       graph,
-      taken,
       folds: this.folds.get(id),
       label: `${label}, drawn as a graph`,
       onselect: this.onplace,
@@ -81,12 +75,7 @@ class Figures {
       panel: el('div', {}, this.timeline.element),
       onshow: () => this.timeline.draw(),
     };
-    const costs = {
-      id: 'costs',
-      label: 'Tokens, cost and time',
-      panel: el('div', {}, this.costs.element),
-      onshow: () => this.costs.list.refresh(),
-    };
+    const costs = { id: 'costs', label: 'Costs', panel: el('div', {}, this.costs.element) };
     return new Tabs({ label: 'Charts', tabs: [timeline, costs] });
   }
 

@@ -8,8 +8,8 @@ const LARGEST_ZOOM = 4;
 
 class GraphView {
   /** `onselect(key)` is called with the place of a node. */
-  constructor({ graph, label, taken, folds, onselect }) {
-    Object.assign(this, { graph, taken, folds, onselect });
+  constructor({ graph, label, folds, onselect }) {
+    Object.assign(this, { graph, folds, onselect });
     this.zoom = 1;
     this.scroll = el('div', {
       class: 'graph-scroll',
@@ -35,10 +35,10 @@ class GraphView {
   draw() {
     this.nodes = new Map();
     this.edges = new Map();
-    let layout = layoutGraph(this.graph, this.taken, this.folds);
+    let layout = layoutGraph(this.graph, this.folds);
     if (layout.height * SMALLEST_SCALE > DRAWING_HEIGHT && this.folds.size === 0) {
       for (const node of layout.nodes) this.folds.set(node.key, node.hasInside);
-      layout = layoutGraph(this.graph, this.taken, this.folds);
+      layout = layoutGraph(this.graph, this.folds);
     }
 
     this.layout = layout;

@@ -2,8 +2,7 @@
 // as they are.
 
 const NODE_HEIGHT = 34;
-const LARGEST_FOR_DAGRE = 250;
-const MOST_NODES = 2_000;
+const MOST_NODES = 250;
 
 function textWidth(text) {
   let width = 0;
@@ -14,14 +13,12 @@ function textWidth(text) {
 
 /**
  * Lays out a graph of the record, and returns `{ width, height, nodes, edges }`, with all levels
- * inside those nodes that `folds` doesn't fold. Hidden edges are only drawn if they were taken.
+ * inside those nodes that `folds` doesn't fold.
  */
-function layoutGraph(graph, taken, folds, prefix = '', depth = 0) {
+function layoutGraph(graph, folds, prefix = '', depth = 0) {
   const shown = (graph.nodes ?? []).slice(0, MOST_NODES);
-  const nodes = shown.map((node) => measuredNode(node, taken, folds, prefix, depth));
-  const edges = readEdges(graph, nodes, prefix).filter(
-    (edge) => !edge.hidden || taken.has(edge.key),
-  );
+  const nodes = shown.map((node) => measuredNode(node, folds, prefix, depth));
+  const edges = readEdges(graph, nodes, prefix);
   const level = { nodes, edges, start: graph.start, prefix };
   if (edges.some((edge) => edge.to === END_NODE)) {
     nodes.push({
@@ -34,26 +31,23 @@ function layoutGraph(graph, taken, folds, prefix = '', depth = 0) {
     });
   }
 
-  if (nodes.length + edges.length > LARGEST_FOR_DAGRE) layoutInRows(level);
-  else layoutByDagre(level);
+  layoutByDagre(level);
   level.more = (graph.nodes ?? []).length - shown.length;
   return level;
 }
 
-const MOST_EDGES = 10_000;
-
 // Names are texts, so this is no name.
 const END_NODE = Symbol('end');
 
-function measuredNode(node, taken, folds, prefix, depth) {
+function measuredNode(node, folds, prefix, depth) {
   const name = String(node.name);
   const key = prefix + escapeName(name);
   const label = oneLine(name, 28);
-  const flows = depth < DEEPEST_LEVEL ? asObjects(node.inside) : [];
+  const flows = depth < DEEPEST_LEVEL ? (node.inside ?? []) : [];
   const shown = folds.get(key) ? [] : flows;
   const inside = shown.map((flow) => ({
     name: flow.name,
-    layout: layoutGraph(flow, taken, folds, insidePrefix(node, flow, key), depth + 1),
+    layout: layoutGraph(flow, folds, insidePrefix(node, flow, key), depth + 1),
   }));
 
   const padding = 10;
@@ -77,13 +71,11 @@ function readEdges(graph, nodes, prefix) {
   const names = new Set(nodes.map((node) => node.id));
   return (graph.edges ?? [])
     .filter((edge) => names.has(edge.from) && (edge.to === null || names.has(edge.to)))
-    .slice(0, MOST_EDGES)
     .map((edge) => ({
       from: edge.from,
       to: edge.to ?? END_NODE,
       action: String(edge.action),
       key: edgeKey(prefix + escapeName(edge.from), edge.action),
-      hidden: edge.hidden === true,
     }));
 }
 
@@ -146,23 +138,4 @@ function placeLoops(level) {
 
 function placed({ x, y }) {
   return { x, y };
-}
-
-/** Places the nodes of a very large graph in rows, and its edges as straight lines. */
-function layoutInRows(level) {
-  const columns = Math.ceil(Math.sqrt(level.nodes.length));
-  const width = Math.max(...level.nodes.map((node) => node.width)) + 30;
-  const height = Math.max(...level.nodes.map((node) => node.height)) + 26;
-  const byId = new Map();
-  for (const [index, node] of level.nodes.entries()) {
-    node.x = ((index % columns) + 0.5) * width;
-    node.y = (Math.floor(index / columns) + 0.5) * height;
-    byId.set(node.id, node);
-  }
-  for (const edge of level.edges) {
-    edge.label = '';
-    edge.points = [placed(byId.get(edge.from)), placed(byId.get(edge.to))];
-  }
-  level.width = columns * width;
-  level.height = Math.ceil(level.nodes.length / columns) * height;
 }

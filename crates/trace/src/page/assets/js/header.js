@@ -1,13 +1,5 @@
 // The summary of a run: how it ended, and what it took.
 
-const STATUS_TAGS = {
-  __proto__: null,
-  done: { icon: '✓', className: 'good' },
-  failed: { icon: '×', className: 'bad' },
-  waiting: { icon: '‖', className: 'warn' },
-  open: { icon: '…', className: 'warn' },
-};
-
 const REASONS = {
   __proto__: null,
   answered: 'Answered',
@@ -17,7 +9,7 @@ const REASONS = {
 };
 
 function statusTag(run) {
-  const { icon, className } = STATUS_TAGS[run.status.kind];
+  const { icon, className } = STATUSES[run.status.kind];
   const reason = run.reason ?? (run.lastThought ? 'answered' : undefined);
   const isNice = run.status.kind === 'done' && REASONS[reason];
   const label = isNice ? REASONS[reason] : run.status.label;
@@ -46,8 +38,7 @@ function summaryView(run) {
       el('div', { class: 'question' }, el('h2', {}, 'Input'), summaryText(run.problem)),
     answer !== undefined &&
       el('div', { class: 'answer' }, el('h2', {}, 'Answer'), summaryText(answer)),
-    run.status.error &&
-      notice('bad', 'Failed', run.status.error),
+    run.status.error && notice('bad', 'Failed', run.status.error),
     run.status.kind === 'waiting' && run.status.step && waitView(run, run.status.step),
     el(
       'dl',
@@ -67,9 +58,9 @@ function summaryView(run) {
         sums.tools > 0 ? plural(sums.tools, 'tool call') : undefined,
       ),
       metric('Tokens', tokenCount(sums, ''), tokenNote(sums)),
-      sums.cost !== undefined && metric('Cost', money(sums.cost), asText(run.header.prices)),
+      sums.cost !== undefined && metric('Cost', money(sums.cost), run.header.prices),
     ),
-    notesView(run),
+    originNote(run.header),
   ];
 }
 
@@ -114,32 +105,15 @@ function metric(name, value, note) {
   );
 }
 
-function notesView(run) {
-  const forked = run.header.forked_from;
-  const content = run.header.content;
-  return [
-    forked &&
-      el(
-        'p',
-        { class: 'note' },
-        `Forked from run ${forked.run} at step ${forked.at}`,
-        Array.isArray(forked.changes) &&
-          forked.changes.length > 0 &&
-          `, with another ${forked.changes.join(', ')}`,
-        '.',
-      ),
-    content === 'none' &&
-      el(
-        'p',
-        { class: 'note' },
-        'This run was recorded without texts.',
-      ),
-    content === 'redacted' &&
-      el(
-        'p',
-        { class: 'note' },
-        'Parts of the texts were redacted when the run was recorded.',
-      ),
-    (run.header.notes ?? []).map((note) => el('p', { class: 'note warn' }, note)),
-  ];
+function originNote({ forked_from: origin }) {
+  if (!origin) return undefined;
+  const { run_id: run, step, edited_state: hasState, edited_outcomes: outcomes } = origin;
+  return el(
+    'p',
+    { class: 'note' },
+    `Forked from run ${run} at step ${step}`,
+    hasState && ', with a different state',
+    outcomes && `, with a different outcome of ${outcomes.join(', ')}`,
+    '.',
+  );
 }

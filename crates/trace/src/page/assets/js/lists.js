@@ -1,12 +1,26 @@
 // The lists of a run, and their rows.
 
-const STEP_TAGS = {
+/** The statuses of steps and runs. */
+const STATUSES = {
   __proto__: null,
-  open: { text: '… not finished', className: 'warn' },
-  done: { text: '✓ done', className: 'good' },
-  failed: { text: '× failed', className: 'bad' },
-  waiting: { text: '‖ waits', className: 'warn' },
+  open: { icon: '…', text: 'open', className: 'warn' },
+  running: { icon: '…', text: 'running', className: 'warn' },
+  done: { icon: '✓', text: 'done', className: 'good' },
+  ended: { icon: '✓', text: 'ended', className: 'good' },
+  failed: { icon: '×', text: 'failed', className: 'bad' },
+  waiting: { icon: '‖', text: 'waits', className: 'warn' },
+  paused: { icon: '‖', text: 'waiting', className: 'warn' },
+  damaged: { icon: '!', text: 'damaged', className: 'bad' },
 };
+
+function statusText({ icon, text }) {
+  return `${icon} ${text}`;
+}
+
+/** Returns the tag of a step, or of a run in the studio. */
+function runTag(status) {
+  return el('span', { class: `tag ${STATUSES[status].className}` }, statusText(STATUSES[status]));
+}
 
 const BRANCH_TAGS = {
   __proto__: null,
@@ -32,7 +46,7 @@ const PROBLEMS = {
 
 function branchStatus(branch) {
   const tag = BRANCH_TAGS[branch.status];
-  return tag ? `${tag.icon} ${tag.text}` : String(branch.status);
+  return tag ? statusText(tag) : branch.status;
 }
 
 function row(lead, title, meta) {
@@ -66,7 +80,7 @@ const LISTS = [
     items: (run) => run.steps,
     row: (step) =>
       row(String(step.index + 1), step.node, [
-        el('span', { class: `step-status ${step.status}` }, STEP_TAGS[step.status].text),
+        el('span', { class: `step-status ${step.status}` }, statusText(STATUSES[step.status])),
         ` · ${duration(step.took)}`,
         step.action !== undefined &&
           step.action !== 'default' &&
@@ -79,8 +93,14 @@ const LISTS = [
   {
     kind: 'branch',
     label: 'Branches',
-    items: (run) => (run.branches.size > 1 ? branchTree(run) : []),
-    row: (branch) => branchRow(branch),
+    items: (run) => (run.branches.size > 1 ? [...run.branches.values()] : []),
+    row: (branch) =>
+      row(String(branch.index + 1), branch.name, [
+        `${branchStatus(branch)} · ${plural(branch.thoughts, 'thought')}`,
+        branch.score !== undefined && ` · score ${branch.score}`,
+        branch.from !== undefined && ` · from thought ${branch.from}`,
+        branch.merges && ` · merges ${branch.merges.length}`,
+      ]),
   },
   {
     kind: 'call',
@@ -146,79 +166,4 @@ function thoughtMeta(thought) {
 function planMeta(plan) {
   const { done, all } = planProgress(plan);
   return `${done}/${all} done`;
-}
-
-/** Returns the branches in the order of a tree, with their depth. */
-function branchTree(run) {
-  const counts = new Map();
-  const branchOfThought = new Map();
-  for (const thought of run.stages) {
-    branchOfThought.set(thought.number, thought.branch);
-    counts.set(thought.branch, (counts.get(thought.branch) ?? 0) + 1);
-  }
-
-  const roots = [];
-  const children = new Map();
-  for (const branch of run.branches.values()) {
-    const parent =
-      branch.from === undefined
-        ? undefined
-        : (branchOfThought.get(branch.from) ?? 'main');
-    const isRoot =
-      parent === undefined || parent === branch.name || !run.branches.has(parent);
-    if (isRoot) roots.push(branch);
-    else if (children.has(parent)) children.get(parent).push(branch);
-    else children.set(parent, [branch]);
-  }
-
-  const ordered = inTreeOrder(roots, children);
-  const reached = new Set(ordered);
-  // Branches that are descended from each other cannot be reached from a root.
-  for (const branch of run.branches.values()) {
-    if (!reached.has(branch)) ordered.push(Object.assign(branch, { depth: 0 }));
-  }
-
-  const best =
-    ordered.reduce((most, branch) => Math.max(most, branch.score ?? 0), 0) || 1;
-  for (const branch of ordered) {
-    Object.assign(branch, {
-      thoughts: counts.get(branch.name) ?? 0,
-      share: (branch.score ?? 0) / best,
-    });
-  }
-  return ordered;
-}
-
-function inTreeOrder(roots, children) {
-  const ordered = [];
-  const open = roots.map((branch) => [branch, 0]).reverse();
-  while (open.length > 0) {
-    const [branch, depth] = open.pop();
-    branch.depth = depth;
-    ordered.push(branch);
-    for (const child of (children.get(branch.name) ?? []).toReversed())
-      open.push([child, depth + 1]);
-  }
-  return ordered;
-}
-
-function branchRow(branch) {
-  const bar = el('i', {});
-  bar.style.width = `${100 * Math.max(0, branch.share)}%`;
-  const body = el(
-    'span',
-    { class: `row-body branch ${branch.status === 'pruned' ? 'pruned' : ''}` },
-    el('bdi', { class: 'row-title' }, branch.name),
-    el(
-      'span',
-      { class: 'row-meta' },
-      `${branchStatus(branch)} · ${plural(branch.thoughts, 'thought')}`,
-      branch.score !== undefined && ` · score ${branch.score}`,
-      branch.from !== undefined && ` · from thought ${branch.from}`,
-      branch.merges && ` · merges ${branch.merges.length}`,
-    ),
-  );
-  const score = el('span', { class: 'branch-score', 'aria-hidden': 'true' }, bar);
-  body.style.setProperty('--depth', String(Math.min(branch.depth, 12)));
-  return [body, score];
 }

@@ -1,11 +1,6 @@
 // The model of a run. `apply` takes one line of the record at a time, so the model can be fed from
 // a page or from a server. Views read it and never change it.
 
-const MOST_TABLES = 8;
-
-// In seconds. Later times of an edited record would become infinite when they are added.
-const LONGEST_RUN = 1e12;
-
 class Run {
   constructor(header) {
     this.header = header;
@@ -29,22 +24,17 @@ class Run {
     this.stages = [];
     this.tables = [];
     this.resumes = [];
-    this.leftOut = [];
-    this.events = 0;
     this.now = 0;
     this.base = 0;
     this.sessionStart = Number(header.started) || 0;
     this.lastThoughts = new Map();
     this.branchPlaces = branchPlaces(header.graph);
-    this.problem = asText(header.input);
-    if (header.table) this.addTable(header.table);
+    this.problem = header.input;
   }
 
   /** Applies one event of the record. Unknown types are ignored. */
   apply(event) {
-    this.events += 1;
-    const at = Math.min(asNumber(event.at) ?? 0, LONGEST_RUN);
-    this.now = Math.max(this.now, this.base + at);
+    this.now = Math.max(this.now, this.base + (event.at ?? 0));
 
     const step = typeof event.step === 'string' ? this.step(event.step) : undefined;
     const handler = RUN_EVENTS[event.type];
@@ -70,24 +60,15 @@ class Run {
       index: this.problems.length,
       kind,
       step,
-      text: asText(text) ?? '',
+      text: text ?? '',
       at: this.now,
     });
   }
 
   addTable(table) {
-    const stages = asObjects(table.stages).map((stage) => ({
-      name: asText(stage.name) ?? '',
-      next: asList(stage.next).map(textOf),
-      isFinal: stage.is_final === true,
-    }));
-    const strategy = asText(table.strategy) ?? 'strategy';
-    if (stages.length === 0) return;
-
     // A run that was resumed reports its table again.
-    const known = this.tables.findIndex((other) => other.strategy === strategy);
-    const position = known < 0 ? Math.min(this.tables.length, MOST_TABLES - 1) : known;
-    this.tables[position] = { strategy, start: asText(table.start), stages };
+    const known = this.tables.some((other) => other.strategy === table.strategy);
+    if (!known) this.tables.push(table);
   }
 
   /** Returns the sums over all steps. */
@@ -114,6 +95,7 @@ class Step {
     this.end = at;
     this.phases = { __proto__: null };
     this.attempts = [];
+    this.items = [];
     this.notes = [];
     this.reports = [];
     this.calls = [];
@@ -141,7 +123,6 @@ class Sums {
     this.output = 0;
     this.cached = 0;
     this.reasoning = 0;
-    this.time = 0;
     this.cost = undefined;
     this.estimated = 0;
   }
@@ -156,7 +137,6 @@ class Sums {
     this.output += call.usage.output;
     this.cached += call.usage.cached;
     this.reasoning += call.usage.reasoning;
-    this.time += call.took ?? 0;
     if (call.cost !== undefined) this.cost = (this.cost ?? 0) + call.cost;
   }
 
@@ -174,26 +154,24 @@ class Sums {
       this[field] += from[field];
     }
     this.calls += calls.calls || reported.calls;
-    this.time += calls.calls > 0 ? calls.time : reported.time;
     if (calls.cost !== undefined) this.cost = (this.cost ?? 0) + calls.cost;
   }
 
   addSpent(spent) {
     if (!spent) return;
     const usage = readUsage(spent.usage);
-    this.calls += asNumber(spent.calls) ?? 0;
+    this.calls += spent.calls ?? 0;
     this.input += usage.input;
     this.output += usage.output;
     this.cached += usage.cached;
     this.reasoning += usage.reasoning;
-    this.estimated += asNumber(spent.estimated_tokens) ?? 0;
-    this.time += asNumber(spent.seconds) ?? 0;
+    this.estimated += spent.estimated_tokens ?? 0;
   }
 }
 
 function readUsage(usage) {
-  const from = asObject(usage);
-  const number = (name, other) => asNumber(from[name]) ?? asNumber(from[other]) ?? 0;
+  const from = usage ?? {};
+  const number = (name, other) => from[name] ?? from[other] ?? 0;
   return {
     input: number('input', 'prompt_tokens'),
     output: number('output', 'completion_tokens'),

@@ -34,11 +34,10 @@ function placesAround(step) {
 function tableGraph(table) {
   const nodes = table.stages.map((stage) => ({
     name: stage.name,
-    kind: stage.isFinal ? 'final' : 'node',
-    inside: [],
+    kind: stage.is_final ? 'final' : 'node',
   }));
   const edges = table.stages.flatMap((stage) =>
-    stage.next.map((to) => ({ from: stage.name, action: to, to })),
+    (stage.next ?? []).map((to) => ({ from: stage.name, action: to, to })),
   );
   return {
     name: table.strategy,

@@ -29,7 +29,7 @@ function flattenPlan(plan) {
     level.at += 1;
     const path = `${level.path}${level.at}`;
     rows.push({ step, path, depth: open.length - 1 });
-    const inner = asObjects(step.sub_steps);
+    const inner = step.sub_steps ?? [];
     if (inner.length > 0) open.push({ steps: inner, at: 0, path: `${path}.` });
   }
   return rows;
@@ -38,47 +38,24 @@ function flattenPlan(plan) {
 /** Counts the steps that have no sub-steps. */
 function planProgress(plan) {
   const all = flattenPlan(plan);
-  const rows = all.filter(({ step }) => !(asObjects(step.sub_steps).length > 0));
+  const rows = all.filter(({ step }) => !((step.sub_steps ?? []).length > 0));
   return {
     done: rows.filter(({ step }) => step.status === 'Done').length,
     all: rows.length,
   };
 }
 
+const SIGNS = { __proto__: null, added: '+', removed: '−', refined: '≡', moved: '↕' };
+
 const CHANGE = {
   __proto__: null,
-  added: () => ({ sign: '+', className: 'added', text: 'added' }),
-  removed: () => ({ sign: '−', className: 'removed', text: 'removed' }),
-  refined: (change) => ({
-    sign: '≡',
-    className: 'changed',
-    text: `broken into ${plural(change.sub_steps, 'sub-step')}`,
-  }),
-  status_changed: (change) => ({
-    sign: '~',
-    className: 'changed',
-    text: `${change.from} → ${change.to}`,
-  }),
-  result_changed: (change) => ({
-    sign: '~',
-    className: 'changed',
-    text: fromTo('result', change),
-  }),
-  mark_changed: (change) => ({
-    sign: '~',
-    className: 'changed',
-    text: fromTo('mark', change),
-  }),
-  reworded: (change) => ({
-    sign: '~',
-    className: 'changed',
-    text: `reworded from “${change.from}”`,
-  }),
-  moved: (change) => ({
-    sign: '↕',
-    className: 'changed',
-    text: `moved from ${change.from}`,
-  }),
+  added: () => 'added',
+  refined: (change) => `broken into ${plural(change.sub_steps, 'sub-step')}`,
+  status_changed: (change) => `${change.from} → ${change.to}`,
+  result_changed: (change) => fromTo('result', change),
+  mark_changed: (change) => fromTo('mark', change),
+  reworded: (change) => `reworded from “${change.from}”`,
+  moved: (change) => `moved from ${change.from}`,
 };
 
 function fromTo(name, { from, to }) {
@@ -87,44 +64,22 @@ function fromTo(name, { from, to }) {
   return `${name} was: ${from}`;
 }
 
-function readChange(change) {
-  return (
-    CHANGE[change.change]?.(change) ?? {
-      sign: '~',
-      className: 'changed',
-      text: String(change.change),
-    }
-  );
-}
-
 function planView(plan, changes) {
-  const byPath = new Map();
-  const removed = [];
-  for (const change of changes) {
-    if (change.change === 'removed') removed.push(change);
-    else if (byPath.has(String(change.path)))
-      byPath.get(String(change.path)).push(readChange(change));
-    else byPath.set(String(change.path), [readChange(change)]);
-  }
-
-  const rows = flattenPlan(plan);
-  const added = new Set(
-    changes
-      .filter((change) => change.change === 'added')
-      .map((change) => String(change.path)),
-  );
-  const items = rows.map((row) =>
-    planRow(row, byPath.get(row.path) ?? [], isAdded(row.path, added)),
-  );
+  const added = new Set(ofKind(changes, 'added').map(({ path }) => path));
+  const items = flattenPlan(plan).map((row) => {
+    const ofRow = changes.filter(({ change, path }) => path === row.path && change !== 'removed');
+    return planRow(row, ofRow, isAdded(row.path, added));
+  });
+  const removed = ofKind(changes, 'removed');
+  const attributes = { class: 'plan plan-removed', role: 'list', 'aria-label': 'Removed steps' };
   return [
     el('ol', { class: 'plan', role: 'list' }, items),
-    removed.length > 0 &&
-      el(
-        'ol',
-        { class: 'plan plan-removed', role: 'list', 'aria-label': 'Removed steps' },
-        removed.map(removedRow),
-      ),
+    removed.length > 0 && el('ol', attributes, removed.map(removedRow)),
   ];
+}
+
+function ofKind(changes, kind) {
+  return changes.filter(({ change }) => change === kind);
 }
 
 function isAdded(path, added) {
@@ -136,7 +91,7 @@ function isAdded(path, added) {
 
 function planRow({ step, path, depth }, changes, added) {
   const status = planStatus(step);
-  const marks = changes.filter((change) => change.className !== 'added');
+  const marks = changes.filter(({ change }) => change !== 'added');
   const className = added ? 'added' : changes.length > 0 ? 'changed' : '';
   const row = el(
     'li',
@@ -144,7 +99,7 @@ function planRow({ step, path, depth }, changes, added) {
     el(
       'span',
       { class: 'plan-sign', 'aria-hidden': 'true' },
-      added ? '+' : (changes[0]?.sign ?? ''),
+      added ? '+' : changes.length > 0 && (SIGNS[changes[0].change] ?? '~'),
     ),
     el(
       'span',
@@ -162,13 +117,10 @@ function planRow({ step, path, depth }, changes, added) {
       { class: 'plan-text' },
       el('bdi', { class: 'plan-description' }, step.description ?? ''),
       added && el('span', { class: 'tag added' }, 'new'),
-      marks.map((change) =>
-        el(
-          'span',
-          { class: `tag ${change.className}` },
-          el('bdi', {}, oneLine(change.text, 200)),
-        ),
-      ),
+      marks.map((change) => {
+        const text = CHANGE[change.change]?.(change) ?? change.change;
+        return el('span', { class: 'tag changed' }, el('bdi', {}, oneLine(text, 200)));
+      }),
       step.result && el('div', { class: 'plan-result', dir: 'auto' }, step.result),
       step.mark &&
         el('div', { class: 'plan-mark', dir: 'auto' }, `to verify: ${step.mark}`),

@@ -63,26 +63,17 @@ function replyView(call) {
     ),
     text,
     marked &&
-      el('ol', { class: 'repairs' }, call.repairs.slice(0, MOST_REPAIRS).map(repairRow)),
-    call.repairs.length > MOST_REPAIRS &&
-      el(
-        'p',
-        { class: 'muted' },
-        `${count(call.repairs.length - MOST_REPAIRS)} more repairs are marked in the reply.`,
-      ),
+      el('ol', { class: 'repairs' }, call.repairs.map(repairRow)),
   ];
 }
-
-// A reader of replies lists at most a few more.
-const MOST_REPAIRS = 1_000;
 
 function repairRow(repair) {
   const line = repair.line === undefined ? '' : `line ${repair.line}: `;
   return el(
     'li',
     {},
-    el('bdi', {}, `${line}${asText(repair.what) ?? ''}`),
+    el('bdi', {}, `${line}${repair.what ?? ''}`),
     ' ',
-    el('span', { class: 'tag' }, (asText(repair.kind) ?? 'repair').replaceAll('_', ' ')),
+    el('span', { class: 'tag' }, (repair.kind ?? 'repair').replaceAll('_', ' ')),
   );
 }

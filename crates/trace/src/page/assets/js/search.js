@@ -1,41 +1,31 @@
 // Search over everything in the page.
 
-const MOST_RESULTS = 200;
+const MOST_RESULTS = 50;
 
 /** Yields what can be found: a selection, where it is, and its texts. */
 function* searchable(run) {
   for (const thought of run.thoughts) {
-    const plan = flattenPlan(thought.plan).flatMap(({ step }) => [
-      step.description,
-      step.result,
-      step.mark,
-    ]);
-    const texts = [
+    const plan = flattenPlan(thought.plan).map(({ step }) => step);
+    yield [`Thought ${thought.number}`, 'thought', thought, [
       thought.text,
       thought.stage,
-      ...Object.values(thought.parameters ?? {}).map(textOf),
-      ...plan,
-    ];
-    yield {
-      kind: 'thought',
-      index: thought.index,
-      where: `Thought ${thought.number}`,
-      texts,
-    };
+      Object.values(thought.parameters ?? {}),
+      plan.map((step) => [step.description, step.result, step.mark]),
+    ]];
   }
   for (const step of run.steps) {
-    const texts = [
-      step.name,
+    yield [`Step ${step.index + 1}`, 'step', step, [
       unescapeName(step.name),
+      step.output,
       step.error,
-      ...step.notes,
-      ...step.attempts.map((attempt) => attempt.error),
-      ...step.reports.map(textOf),
-    ];
-    yield { kind: 'step', index: step.index, where: `Step ${step.index + 1}`, texts };
+      step.notes,
+      step.items.map((item) => [item.text, item.outcome]),
+      step.attempts.map((attempt) => attempt.error),
+      step.reports,
+    ]];
   }
   for (const call of run.calls) {
-    const texts = [
+    yield [`Call ${call.number}`, 'call', call, [
       call.reply,
       call.error,
       call.thinking,
@@ -43,73 +33,40 @@ function* searchable(run) {
       call.model,
       call.name,
       call.id,
-      ...call.toolCalls.map(textOf),
-      ...call.embedded,
-      ...call.repairs.map((repair) => repair.what),
-    ];
-    yield { kind: 'call', index: call.index, where: `Call ${call.number}`, texts };
+      call.toolCalls,
+      call.embedded,
+      call.repairs.map((repair) => repair.what),
+      run.toolLists.get(call.settings.tools),
+    ]];
   }
   for (const message of run.messages.values()) {
-    if (message.call === undefined) continue;
-    yield {
-      kind: 'call',
-      index: message.call,
-      where: 'Message',
-      texts: [textOf(message.content), ...asList(message.tool_calls).map(textOf)],
-    };
-  }
-  for (const call of callsWithNewTools(run)) {
-    const texts = run.toolLists.get(call.settings.tools).map(textOf);
-    yield { kind: 'call', index: call.index, where: 'Offered tools', texts };
+    const call = run.calls[message.call];
+    if (call) yield ['Message', 'call', call, [message.content, message.tool_calls]];
   }
   for (const tool of run.tools) {
-    yield {
-      kind: 'tool',
-      index: tool.index,
-      where: 'Tool call',
-      texts: [tool.name, tool.input, tool.output],
-    };
+    yield ['Tool call', 'tool', tool, [tool.name, tool.input, tool.output]];
   }
   for (const branch of run.branches.values()) {
-    yield { kind: 'branch', index: branch.index, where: 'Branch', texts: [branch.name] };
+    yield ['Branch', 'branch', branch, [branch.name]];
   }
   for (const problem of run.problems) {
-    yield {
-      kind: 'problem',
-      index: problem.index,
-      where: PROBLEMS[problem.kind]?.text ?? problem.kind,
-      texts: [problem.text],
-    };
+    yield [PROBLEMS[problem.kind]?.text ?? problem.kind, 'problem', problem, [problem.text]];
   }
 }
 
-/** Returns the first call with each list of tools. */
-function callsWithNewTools(run) {
-  const first = new Map();
-  for (const call of run.calls) {
-    const id = call.settings.tools;
-    if (run.toolLists.has(id) && !first.has(id)) first.set(id, call);
-  }
-  return [...first.values()];
-}
-
-function searchRun(run, query) {
-  const wanted = query.trim().toLowerCase();
+/** Returns the first text of each entry that contains what is wanted. */
+function searchRun(run, wanted) {
   const results = [];
-  if (wanted === '') return { results, isCut: false };
+  for (const [where, kind, { index }, values] of searchable(run)) {
+    const texts = values.flat(2).filter((value) => value !== undefined).map(textOf);
+    const text = texts.find((candidate) => candidate.toLowerCase().includes(wanted));
+    if (text === undefined) continue;
 
-  for (const entry of searchable(run)) {
-    for (const value of entry.texts) {
-      const text = asText(value);
-      if (!text) continue;
-      const at = text.toLowerCase().indexOf(wanted);
-      if (at < 0) continue;
-      if (results.length === MOST_RESULTS) return { results, isCut: true };
-      results.push({ ...entry, text, at, length: wanted.length });
-      break;
-    }
+    const at = text.toLowerCase().indexOf(wanted);
+    results.push({ where, selection: { kind, index }, text, at, length: wanted.length });
+    if (results.length === MOST_RESULTS) break;
   }
-  return { results, isCut: false };
+  return results;
 }
 
 function excerpt({ text, at, length }) {
@@ -134,40 +91,16 @@ class Search {
       placeholder: 'Search',
       autocomplete: 'off',
       spellcheck: 'false',
-      role: 'combobox',
       'aria-label': 'Search the run',
-      'aria-expanded': 'false',
-      'aria-controls': 'search-results',
       oninput: () => this.later(),
-      onkeydown: (event) => this.key(event),
       onfocus: () => this.later(),
     });
-    this.list = new VirtualList({
-      label: 'Search results',
-      rowHeight: 52,
-      row: (result) => [
-        el('span', { class: 'row-lead where' }, result.where),
-        excerpt(result),
-      ],
-      onselect: () => {},
-    });
-    this.list.element.tabIndex = -1;
-    this.list.element.id = 'search-results';
-    this.list.space.addEventListener('click', () => this.open());
-    this.status = el('p', {
-      class: 'search-status',
-      role: 'status',
-      'aria-live': 'polite',
-    });
-    this.popup = el(
-      'div',
-      { class: 'search-popup', hidden: true },
-      this.status,
-      this.list.element,
-    );
+    this.status = el('p', { class: 'search-status', role: 'status' });
+    this.results = el('ol', { class: 'search-results', role: 'list' });
+    this.popup = el('div', { class: 'search-popup', hidden: true }, this.status, this.results);
     this.element = el(
       'div',
-      { class: 'search', role: 'search', 'aria-label': 'Search' },
+      { class: 'search', role: 'search', 'aria-label': 'Search', onkeydown: (event) => this.key(event) },
       this.input,
       this.popup,
     );
@@ -182,58 +115,50 @@ class Search {
   }
 
   find() {
-    const query = this.input.value;
-    if (query.trim() === '') return this.close();
+    clearTimeout(this.timer);
+    const wanted = this.input.value.trim().toLowerCase();
+    if (wanted === '') return this.close();
 
-    const { results, isCut } = searchRun(this.app.run, query);
+    const found = searchRun(this.app.run, wanted);
+    const isCut = found.length === MOST_RESULTS;
     this.popup.hidden = false;
-    this.input.setAttribute('aria-expanded', 'true');
-    replace(
-      this.status,
-      isCut
-        ? `The first ${count(results.length)} results`
-        : plural(results.length, 'result'),
+    replace(this.status, isCut ? `The first ${found.length} results` : plural(found.length, 'result'));
+    replace(this.results, found.map((result) => el('li', {}, this.result(result))));
+  }
+
+  result(result) {
+    return el(
+      'button',
+      { type: 'button', onclick: () => this.open(result) },
+      el('span', { class: 'row-lead where' }, result.where),
+      excerpt(result),
     );
-    this.list.element.style.height = `${Math.min(results.length * 52, 416)}px`;
-    this.list.selected = -1;
-    this.list.set(results);
-    this.list.mark(results.length > 0 ? 0 : -1);
-    this.pointAt();
   }
 
-  pointAt() {
-    const active = this.list.element.getAttribute('aria-activedescendant');
-    if (active) this.input.setAttribute('aria-activedescendant', active);
-    else this.input.removeAttribute('aria-activedescendant');
-  }
-
+  /** The arrows move between the field and the results. Enter in the field opens the first one. */
   key(event) {
     event.stopPropagation();
+    const stops = [this.input, ...this.results.querySelectorAll('button')];
+    const at = stops.indexOf(document.activeElement);
     if (event.key === 'Escape') {
       if (this.popup.hidden) this.input.blur();
       this.close();
-    } else if (event.key === 'Enter') {
-      clearTimeout(this.timer);
-      if (this.popup.hidden) this.find();
-      else this.open();
+    } else if (event.key === 'Enter' && at === 0) {
+      this.find();
+      this.results.querySelector('button')?.click();
     } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      const to = this.list.selected + (event.key === 'ArrowDown' ? 1 : -1);
       event.preventDefault();
-      if (to >= 0 && to < this.list.items.length) this.list.mark(to);
-      this.pointAt();
+      stops[at + (event.key === 'ArrowDown' ? 1 : -1)]?.focus();
     }
   }
 
-  open() {
-    const result = this.list.items[this.list.selected];
-    if (!result) return;
+  open({ selection }) {
     this.close();
-    this.app.select({ kind: result.kind, index: result.index }, { focus: true });
+    this.app.select(selection, { focus: true });
   }
 
   close() {
+    clearTimeout(this.timer);
     this.popup.hidden = true;
-    this.input.setAttribute('aria-expanded', 'false');
-    this.input.removeAttribute('aria-activedescendant');
   }
 }

@@ -8,36 +8,37 @@ const SOLVING = {
 
   stage(run, report, step) {
     const before = run.thoughts.length;
-    const text = asText(report.text) ?? '';
+    const text = report.text ?? '';
     const branch = branchOf(run, report.branch);
     const thought = addThought(run, step, {
       kind: 'stage',
-      number: asNumber(report.thought) ?? 0,
+      number: report.thought ?? 0,
       text,
       work: text,
-      stage: asText(report.stage) ?? '',
+      stage: report.stage ?? '',
       branch: branch.name,
-      parents: asList(report.parents).filter((parent) => asNumber(parent) !== undefined),
-      revises: asNumber(report.revises),
-      score: asNumber(report.score),
-      parameters: asObject(report.parameters),
-      cut: report.cut,
+      parents: report.parents ?? [],
+      revises: report.revises,
+      score: report.score,
+      parameters: report.parameters ?? {},
       plan: [],
     });
-    if (run.thoughts.length > before) run.stages.push(thought);
+    if (run.thoughts.length === before) return;
+    run.stages.push(thought);
+    branch.thoughts += 1;
   },
 
   branch(run, report) {
     // Without content, branches have no names.
-    const branch = branchOf(run, report.name || `branch ${asText(report.id)}`);
-    branch.status = asText(report.status) ?? branch.status;
+    const branch = branchOf(run, report.name || `branch ${report.id}`);
+    branch.status = report.status ?? branch.status;
     for (const field of ['from', 'score', 'into']) {
-      branch[field] = asNumber(report[field]) ?? branch[field];
+      branch[field] = report[field] ?? branch[field];
     }
   },
 
   merged(run, report, step) {
-    const merged = asList(report.branches).map(textOf);
+    const merged = (report.branches ?? []).map(textOf);
     branchOf(run, report.into).merges = merged;
     const thought = step?.thoughtsByKey.get(thoughtKey('stage', report.thought));
     if (thought) thought.merges = merged;
@@ -52,10 +53,10 @@ const SOLVING = {
 
 /** Returns the branch with this name, which is created if it is new. */
 function branchOf(run, name) {
-  const key = asText(name) || 'main';
+  const key = name || 'main';
   let branch = run.branches.get(key);
   if (!branch) {
-    branch = { name: key, index: run.branches.size, status: 'open' };
+    branch = { name: key, index: run.branches.size, status: 'open', thoughts: 0 };
     run.branches.set(key, branch);
   }
   return branch;

@@ -25,10 +25,10 @@ const DEEPEST_LEVEL = 6;
 /** Returns the places of the nodes of a graph whose flows inside are branches. */
 function branchPlaces(graph, prefix = '', depth = 0, found = new Set()) {
   if (depth > DEEPEST_LEVEL) return found;
-  for (const node of asObjects(graph?.nodes)) {
+  for (const node of graph?.nodes ?? []) {
     const place = prefix + escapeName(String(node.name));
     if (node.kind === 'branches') found.add(place);
-    for (const flow of asObjects(node.inside))
+    for (const flow of node.inside ?? [])
       branchPlaces(flow, insidePrefix(node, flow, place), depth + 1, found);
   }
   return found;
@@ -40,9 +40,6 @@ function insidePrefix(node, flow, place) {
     : `${place}/`;
 }
 
-// Matching a part takes quadratic time, and no flow has names that are as long.
-const LONGEST_NAME = 8_000;
-
 const NAME_PART = /^(.*?)#(\d+)(?:\[(.*)\])?(?:\.(\d+))?$/;
 
 /**
@@ -53,8 +50,6 @@ const NAME_PART = /^(.*?)#(\d+)(?:\[(.*)\])?(?:\.(\d+))?$/;
  * branches, whose names may look like the numbers of items.
  */
 function parseStepName(name, branches) {
-  if (name.length > LONGEST_NAME) return unparsed(name, oneLine(name, 200));
-
   const parts = name.split('/');
   const places = [];
   const scope = [];

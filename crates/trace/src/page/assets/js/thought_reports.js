@@ -28,10 +28,7 @@ function addThought(run, step, thought) {
 function linkThought(run, thought) {
   const key = `${thought.step.scope}/${thought.step.node}`;
   const previous = run.lastThoughts.get(key);
-  if (previous && previous !== thought && previous.number < thought.number) {
-    thought.previous = previous;
-    previous.next = thought;
-  }
+  if (previous && previous.number < thought.number) thought.previous = previous;
   run.lastThoughts.set(key, thought);
 }
 
@@ -51,23 +48,22 @@ function splitEvaluation(text) {
 const REASONING = {
   __proto__: null,
   started(run, report) {
-    run.problem ??= asText(report.problem);
+    run.problem ??= report.problem;
   },
 
   thought(run, report, step) {
-    const text = asText(report.text) ?? '';
+    const text = report.text ?? '';
     const split = splitEvaluation(text);
     const thought = addThought(run, step, {
       kind: 'thought',
-      number: asNumber(report.thought) ?? 0,
+      number: report.thought ?? 0,
       text,
       evaluation: split.evaluation,
       work: split.work,
-      plan: asObjects(report.plan),
-      changes: asObjects(report.changes),
-      spent: asObject(report.spent),
+      plan: report.plan ?? [],
+      changes: report.changes ?? [],
+      spent: report.spent ?? {},
       isLast: report.next_thought_needed === false,
-      cut: report.cut,
     });
     linkThought(run, thought);
     const waiting = step?.complaints?.splice(0) ?? [];
@@ -75,17 +71,12 @@ const REASONING = {
   },
 
   asking_again(run, report, step) {
-    if (step) (step.complaints ??= []).push(asText(report.problem) ?? '');
+    if (step) (step.complaints ??= []).push(report.problem ?? '');
     run.addProblem('asked again', step, report.problem);
   },
 
-  tool_call(run, report, step) {
-    addToolCall(run, step, report);
-  },
-
-  tool_result(run, report, step) {
-    addToolResult(run, step, report);
-  },
+  tool_call: addToolCall,
+  tool_result: addToolResult,
 
   retrying(run, report, step) {
     run.addProblem('retry', step, report.error);
@@ -96,8 +87,8 @@ const REASONING = {
   },
 
   ended(run, report, step) {
-    const answer = asText(report.answer);
+    const answer = report.answer;
     if (answer !== undefined) run.partAnswer = { text: answer, step };
-    run.reason = asText(report.reason);
+    run.reason = report.reason;
   },
 };

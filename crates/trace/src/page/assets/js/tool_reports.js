@@ -1,12 +1,12 @@
 // What the reports of calls of tools change in the model of a run.
 
-function addToolCall(run, step, report) {
+function addToolCall(run, report, step) {
   const tool = {
     index: run.tools.length,
     id: report.id,
-    name: asText(report.name) ?? '',
+    name: report.name ?? '',
     input: textOf(report.input ?? report.arguments),
-    thought: asNumber(report.thought),
+    thought: report.thought,
     step,
     at: run.now,
   };
@@ -14,8 +14,8 @@ function addToolCall(run, step, report) {
   step?.tools.push(tool);
 }
 
-function addToolResult(run, step, report) {
-  const name = asText(report.name) ?? '';
+function addToolResult(run, report, step) {
+  const name = report.name ?? '';
   const open = step?.tools.find(
     (tool) => tool.name === name && tool.id === report.id && tool.output === undefined,
   );
@@ -32,6 +32,6 @@ function addToolResult(run, step, report) {
   }
   tool.output = textOf(report.output);
   tool.failed = report.failed === true;
-  tool.took = asNumber(report.took) ?? run.now - tool.at;
+  tool.took = report.took ?? run.now - tool.at;
   if (tool.failed) run.addProblem('tool', step, `${tool.name}: ${tool.output}`);
 }
