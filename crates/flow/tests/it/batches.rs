@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::engine::MemoryJournal;
-use cogwork_flow::nodes::Phase;
-use cogwork_flow::watch::events;
-use cogwork_flow::{Action, Backoff, Batch, BoxError, Ended, Flow, Node, RunError, from_phases};
+use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::{
+    Action, Backoff, Batch, BoxError, Ended, EventKind, Flow, Node, Phase, RunError, events,
+    from_exec, from_phases,
+};
 use insta::assert_snapshot;
 use lines::Lines;
 use serde::{Deserialize, Serialize};
@@ -433,4 +434,41 @@ async fn items_that_never_wait_can_be_stopped() {
         assert!(error.is_cancelled());
         assert!(calls.load(Ordering::SeqCst) < 1000);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_and_their_outcomes_are_reported() {
+    let (sink, mut told) = events(100);
+    let lines = Lines::default();
+    let double = from_exec(async |number: u32| Ok::<_, std::io::Error>(number * 2));
+    let batch = Batch::in_turn(
+        double,
+        |numbers: &Vec<u32>| numbers.clone(),
+        |numbers: &mut Vec<u32>, doubled| {
+            *numbers = doubled;
+        },
+    );
+    let flow = Flow::builder("sums")
+        .batch("double", batch.with_item_text(u32::to_string))
+        .chain(["double"])
+        .build()
+        .unwrap();
+
+    let mut run = flow.begin().with_journal(lines.journal()).with_events(sink);
+    run.finish(&mut vec![1, 2]).await.unwrap();
+    drop(run);
+
+    let mut reports = Vec::new();
+    while let Some(event) = told.next().await {
+        if let EventKind::Reported { report } = &event.kind {
+            let step = event.step.unwrap();
+            reports.push(format!("{step} {}", report.to_json().unwrap()));
+        }
+    }
+    assert_snapshot!(reports.join("\n"), @r#"
+    sums/double#1[0] {"type":"item","text":"1"}
+    sums/double#1[1] {"type":"item","text":"2"}
+    sums/double#1[0] {"type":"outcome","outcome":2}
+    sums/double#1[1] {"type":"outcome","outcome":4}
+    "#);
 }

@@ -243,8 +243,9 @@ impl Live {
         // A crash may have cut one off.
         if serde_json::from_str::<&RawValue>(&event.json).is_ok() {
             let id = event.next.to_string();
-            self.waiting
-                .push_back(Event::default().id(id).data(event.json));
+            // A carriage return between values would end the line of the stream.
+            let text = event.json.replace('\r', " ");
+            self.waiting.push_back(Event::default().id(id).data(text));
         }
     }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::net::TcpStream;
 
-use super::client::Served;
+use super::client::{Served, events_of};
+use super::runs::{at, happened, pause};
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
@@ -83,5 +84,24 @@ async fn strangers_who_send_nothing_delay_nobody() {
 
     let answer = studio.get("/api/runs");
     let answer = tokio::time::timeout(Duration::from_secs(5), answer).await;
+    assert_eq!(answer.unwrap().status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn viewers_who_never_read_delay_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    pause(&at(folder.path()), "a", "x").await;
+    let text = "x".repeat(1 << 20);
+    let note = format!("{{\"at\":9.0,\"type\":\"noted\",\"text\":\"{text}\"}}\n");
+    let events = format!("{}\n{}", happened("a").join("\n"), note.repeat(20));
+    std::fs::write(events_of(folder.path(), "a"), events).unwrap();
+
+    let studio = Served::over(folder.path()).await;
+    let mut viewers = Vec::new();
+    for _ in 0..20 {
+        viewers.push(studio.watch("/api/run/events?id=a", "").await);
+    }
+
+    let answer = tokio::time::timeout(Duration::from_secs(10), studio.get("/api/run?id=a")).await;
     assert_eq!(answer.unwrap().status, 200);
 }
