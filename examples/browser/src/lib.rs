@@ -5,6 +5,7 @@
 #[expect(dead_code, reason = "only the client of the example is used")]
 mod game_of_24;
 
+pub mod kinds;
 pub mod runs;
 pub mod studio;
 

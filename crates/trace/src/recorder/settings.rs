@@ -56,8 +56,8 @@ impl RecorderSettings {
         self
     }
 
-    /// Sets the input of the run, as its page shows it. The loop and the strategies report their problem
-    /// themselves. None by default.
+    /// Sets the input of the run, as its page shows it. The loop reports its problem itself. None by
+    /// default.
     #[must_use]
     pub fn with_input(mut self, input: impl Into<String>) -> Self {
         self.input = Some(input.into());

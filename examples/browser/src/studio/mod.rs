@@ -45,9 +45,9 @@ impl ServedStudio {
         let place = folder.path().to_str().ok_or("the folder isn't Unicode")?;
         let store = Store::at(place)?;
         let runner = Runner::new(store.clone(), flows::flows()?);
-        let serving = Studio::over(runner.clone()).bind(0).await?;
-        let url = Url::parse(&serving.url())?;
-        let task = tokio::spawn(serving.run(std::future::pending()));
+        let studio = Studio::bind(runner.clone(), 0).await?;
+        let url = Url::parse(&studio.url())?;
+        let task = tokio::spawn(studio.serve(std::future::pending()));
 
         Ok(Self {
             folder,

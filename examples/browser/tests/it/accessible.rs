@@ -108,7 +108,7 @@ async fn the_tab_key_reaches_everything() -> Result<()> {
         "Play",
         "Step of the replay",
         "Thoughts",
-        "Scale of the timeline",
+        "Zoom in",
     ] {
         assert!(
             reached.iter().any(|reached| reached == name),

@@ -2,9 +2,9 @@
 
 mod accessible;
 mod controls;
-mod edited;
 mod hostile;
 mod keys;
+mod kinds;
 mod names;
 mod opening;
 mod replies;

@@ -43,6 +43,11 @@ function plainButton(label, onclick, className = '') {
   return el('button', { type: 'button', class: `plain-button ${className}`, onclick }, label);
 }
 
+/** Returns a control below its name. */
+function namedField(name, control) {
+  return el('div', { class: 'field' }, el('label', { for: control.id }, name), control);
+}
+
 /** Returns the buttons of a dialog: that of its form, and one that closes it. */
 function dialogButtons(send, close) {
   return el('div', { class: 'dialog-buttons' }, send, plainButton('Cancel', close));

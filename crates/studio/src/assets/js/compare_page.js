@@ -32,7 +32,8 @@ class ComparePage {
 
   heading(run, index) {
     const id = this.ids[index];
-    return el('div', {}, el('a', { href: addressOf({ run: id }) }, el('bdi', {}, id)), ' ', el('bdi', { class: 'muted' }, run.flow), ' ', statusTag(run));
+    const link = el('a', { href: addressOf({ run: id }) }, el('bdi', {}, id));
+    return el('div', {}, link, ' ', el('bdi', { class: 'muted' }, run.flow), ' ', statusTag(run));
   }
 }
 
@@ -44,7 +45,11 @@ function pair(title, level, [left, right]) {
     'section',
     { class: 'pair', 'aria-label': title },
     el(level, {}, title),
-    [left, right].map((content, index) => el('div', { class: 'pair-side', role: 'group', 'aria-label': SIDES[index], 'data-side': SIDES[index] }, content)),
+    [left, right].map((content, index) => {
+      const side = SIDES[index];
+      const attributes = { class: 'pair-side', role: 'group', 'aria-label': side, 'data-side': side };
+      return el('div', attributes, content);
+    }),
   );
 }
 
@@ -77,11 +82,18 @@ function figuresTable([left, right], ids) {
     const one = of(left);
     const other = of(right);
     const ratio = one > 0 && other !== undefined ? `${(100 * other / one).toFixed(0)} %` : '–';
-    return el('tr', {}, el('th', { scope: 'row' }, name), el('td', {}, format(one)), el('td', {}, format(other)), el('td', {}, ratio));
+    const cells = [format(one), format(other), ratio].map((text) => el('td', {}, text));
+    return el('tr', {}, el('th', { scope: 'row' }, name), cells);
   });
   const names = SIDES.map((side, index) => [`${side} `, el('bdi', { class: 'muted' }, oneLine(ids[index], 30))]);
   const heads = [el('td', {}), [...names, 'Second of first'].map((head) => el('th', { scope: 'col' }, head))];
-  return el('table', { class: 'figures-table' }, el('caption', { class: 'hidden-text' }, 'What the runs took'), el('thead', {}, el('tr', {}, heads)), el('tbody', {}, rows));
+  return el(
+    'table',
+    { class: 'figures-table' },
+    el('caption', { class: 'hidden-text' }, 'What the runs took'),
+    el('thead', {}, el('tr', {}, heads)),
+    el('tbody', {}, rows),
+  );
 }
 
 const MOST_PAIRS = 500;

@@ -54,5 +54,6 @@ function sideOf(parts, side, text) {
   if (!parts) return prose(text);
   const name = side === 'left' ? 'del' : 'ins';
   const shown = parts.filter((part) => part.side === 'both' || part.side === side);
-  return el('p', { class: 'prose', dir: 'auto' }, shown.map((part) => (part.side === 'both' ? part.text : el(name, {}, part.text))));
+  const marked = shown.map((part) => (part.side === 'both' ? part.text : el(name, {}, part.text)));
+  return el('p', { class: 'prose', dir: 'auto' }, marked);
 }

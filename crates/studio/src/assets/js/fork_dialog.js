@@ -31,8 +31,8 @@ class ForkDialog {
       {},
       el('h2', {}, 'Fork this run'),
       el('p', { class: 'muted' }, about),
-      el('div', { class: 'field' }, el('label', { for: 'fork-at' }, 'Step'), this.step),
-      el('div', { class: 'field' }, el('label', { for: 'fork-model' }, 'Model'), this.model),
+      namedField('Step', this.step),
+      namedField('Model', this.model),
       this.problem,
       dialogButtons(this.send, () => this.dialog.close()),
     );

@@ -20,7 +20,10 @@ function fieldOf(place) {
   if (choices) return choiceField(found, choices);
 
   const inner = withoutNull(schema, place.root);
-  if (inner) return fieldOf({ ...place, schema: { title: schema.title, description: schema.description, ...inner }, isNullable: true, isRequired: false });
+  if (inner) {
+    const { title, description } = schema;
+    return fieldOf({ ...place, schema: { title, description, ...inner }, isNullable: true, isRequired: false });
+  }
 
   switch (schema.type) {
     case 'string':
@@ -182,7 +185,8 @@ function objectField(place) {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const fields = properties.map(([name, inner]) => {
     const isRequired = required.has(name);
-    return { name, isRequired, ...optional(isRequired, { schema: inner, root: place.root, depth: place.depth + 1, name, isRequired }) };
+    const { root, depth } = place;
+    return { name, ...optional(isRequired, { schema: inner, root, depth: depth + 1, name, isRequired }) };
   });
 
   return {
@@ -224,12 +228,15 @@ function arrayField(place) {
 
   const add = () => {
     if (items.length >= most) return;
-    const field = fieldOf({ schema: inner, root: place.root, depth: place.depth + 1, name: `${place.name} ${items.length + 1}`, isRequired: true });
+    const name = `${place.name} ${items.length + 1}`;
+    const { root, depth } = place;
+    const field = fieldOf({ schema: inner, root, depth: depth + 1, name, isRequired: true });
     const entry = { ...field };
-    const remove = el('button', { type: 'button', class: 'plain-button', 'aria-label': `Remove ${place.name} ${items.length + 1}`, onclick: () => {
+    const remove = plainButton('Remove', () => {
       items.splice(items.indexOf(entry), 1);
       entry.row.remove();
-    } }, 'Remove');
+    });
+    remove.setAttribute('aria-label', `Remove ${name}`);
     entry.row = el('div', { class: 'field-item' }, field.element, remove);
     items.push(entry);
     list.append(entry.row);

@@ -1,6 +1,13 @@
 // The list of runs.
 
-const FILTERS = [['', 'All'], ['open', 'Open'], ['paused', 'Waiting'], ['failed', 'Failed'], ['ended', 'Ended'], ['damaged', 'Damaged']];
+const FILTERS = [
+  ['', 'All'],
+  ['open', 'Open'],
+  ['paused', 'Waiting'],
+  ['failed', 'Failed'],
+  ['ended', 'Ended'],
+  ['damaged', 'Damaged'],
+];
 
 class ListPage {
   constructor(root, flows) {
@@ -22,7 +29,8 @@ class ListPage {
     this.starter = flows.length > 0 ? new Starter(flows) : undefined;
 
     document.title = 'Runs';
-    replace(root, this.bar(), el('main', { class: 'runs', id: 'content' }, this.problem, this.table(), this.pages), this.starter?.dialog);
+    const main = el('main', { class: 'runs', id: 'content' }, this.problem, this.table(), this.pages);
+    replace(root, this.bar(), main, this.starter?.dialog);
     this.show(0);
     every(3000, () => this.load());
   }
@@ -89,7 +97,8 @@ class ListPage {
     const row = rows.find((candidate) => focused !== undefined && candidate.dataset.run === focused);
     row?.querySelector(isChoice ? 'input' : 'a')?.focus();
 
-    this.count.textContent = runs.length > 0 ? `${hasMore ? 'more than ' : ''}${plural(this.page * 50 + runs.length, 'run')}` : '';
+    const known = plural(this.page * 50 + runs.length, 'run');
+    this.count.textContent = runs.length > 0 ? `${hasMore ? 'more than ' : ''}${known}` : '';
     replace(
       this.pages,
       this.page > 0 && plainButton('Newer', () => this.show(this.page - 1)),
@@ -125,7 +134,10 @@ class ListPage {
         el('a', { href: addressOf({ run: run.id }) }, el('bdi', {}, oneLine(run.id, 80))),
         el('bdi', { class: 'row-about', title: oneLine(run.flow, 500) }, oneLine(run.flow, 60)),
       ),
-      cells.map(([label, content]) => el('td', { 'data-label': label, class: content === '–' ? 'no-value' : undefined }, content)),
+      cells.map(([label, content]) => {
+        const attributes = { 'data-label': label, class: content === '–' && 'no-value' };
+        return el('td', attributes, content);
+      }),
     );
     row.dataset.run = run.id;
     return row;
@@ -169,9 +181,9 @@ class Starter {
       'form',
       {},
       el('h2', {}, 'Start a flow'),
-      el('div', { class: 'field' }, el('label', { for: 'start-flow' }, 'Flow'), this.flow),
-      el('div', { class: 'field' }, el('label', { for: 'start-input' }, 'Input'), this.input),
-      el('div', { class: 'field' }, el('label', { for: 'start-name' }, 'Name of the run', el('span', { class: 'muted' }, ' (optional)')), this.name),
+      namedField('Flow', this.flow),
+      namedField('Input', this.input),
+      namedField(['Name of the run', el('span', { class: 'muted' }, ' (optional)')], this.name),
       this.problem,
       dialogButtons(this.send, () => this.dialog.close()),
     );

@@ -70,7 +70,8 @@ const RUN_EVENTS = {
       finish(run, step, event);
     }
     if (!step?.isNested) {
-      run.status = { kind: 'done', label: `Ended on ${event.action}` };
+      const label = event.action === 'default' ? 'Ended' : `Ended on ${event.action}`;
+      run.status = { kind: 'done', label };
     }
     // Events that were made of the outcomes of a run have its answer here.
     if (event.answer !== undefined) run.finalAnswer = event.answer;

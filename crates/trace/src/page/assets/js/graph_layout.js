@@ -7,7 +7,7 @@ const MOST_NODES = 250;
 function textWidth(text) {
   let width = 0;
   for (const character of visibleString(text))
-    width += character.charCodeAt(0) > 0x2e80 ? 13 : 7;
+    width += character.charCodeAt(0) > 0x2e80 ? 14 : 8;
   return width;
 }
 

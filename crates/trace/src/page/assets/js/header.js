@@ -52,12 +52,8 @@ function summaryView(run) {
       ),
       metric('Steps', count(run.steps.length)),
       run.thoughts.length > 0 && metric('Thoughts', count(run.thoughts.length)),
-      metric(
-        'Calls',
-        count(sums.calls),
-        sums.tools > 0 ? plural(sums.tools, 'tool call') : undefined,
-      ),
-      metric('Tokens', tokenCount(sums, ''), tokenNote(sums)),
+      sums.calls > 0 && metric('Calls', count(sums.calls), toolNote(sums)),
+      sums.tokens > 0 && metric('Tokens', tokenCount(sums, ''), tokenNote(sums)),
       sums.cost !== undefined && metric('Cost', money(sums.cost), run.header.prices),
     ),
     originNote(run.header),
@@ -88,6 +84,10 @@ const LONGEST_WITHOUT_SCROLLING = 300;
 /** Returns the number of tokens, marked if it is an estimate. */
 function tokenCount(sums, unit = ' tokens') {
   return `${sums.estimated > 0 ? '≈ ' : ''}${count(sums.tokens)}${unit}`;
+}
+
+function toolNote({ tools }) {
+  return tools > 0 ? plural(tools, 'tool call') : undefined;
 }
 
 function tokenNote(sums) {
