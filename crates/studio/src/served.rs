@@ -2,7 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_flow::{BoxError, CancellationToken, EventSink, Flow};
+use cogwork_flow::watch::EventSink;
+use cogwork_flow::{BoxError, CancellationToken, Flow};
 use cogwork_journal::{Fork, RunJournal, Store};
 use cogwork_trace::{RecorderSettings, RunRecorder};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-use cogwork_flow::FlowGraph;
+use cogwork_flow::draw::FlowGraph;
 use cogwork_journal::ForkOrigin;
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_agents::{FileFlow, FlowState, Loader};
-use cogwork_flow::events;
+use cogwork_flow::watch::events;
 use cogwork_studio::{FlowError, Flows, ServedFlow};
 use cogwork_text::Name;
 use serde_json::Value;

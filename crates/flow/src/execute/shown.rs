@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::journal::Json;
-use crate::{EventKind, ReportedValue};
+use crate::engine::Json;
+use crate::watch::{EventKind, ReportedValue};
 
 /// The source of these reports.
 const SOURCE: &str = "flow";

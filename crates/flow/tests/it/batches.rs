@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::journal::MemoryJournal;
+use cogwork_flow::engine::MemoryJournal;
+use cogwork_flow::nodes::Phase;
+use cogwork_flow::watch::{EventKind, events};
 use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Ended, EventKind, Flow, Node, Phase, RunError, events,
-    from_exec, from_phases,
+    Action, Backoff, Batch, BoxError, Ended, Flow, Node, RunError, from_exec, from_phases,
 };
 use insta::assert_snapshot;
 use lines::Lines;

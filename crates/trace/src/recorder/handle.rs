@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use cogwork_flow::{Event, EventKind, FlowGraph, Observer, StepName};
+use cogwork_flow::draw::FlowGraph;
+use cogwork_flow::engine::StepName;
+use cogwork_flow::watch::{Event, EventKind, Observer};
 use cogwork_journal::ForkOrigin;
 use cogwork_typed::ask::{ChatCall, ChatEvent};
 use serde_json::{Value, json};

@@ -7,8 +7,8 @@ pub(crate) mod settings;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cogwork_flow::EventSink;
-use cogwork_flow::journal::Journal as _;
+use cogwork_flow::engine::Journal as _;
+use cogwork_flow::watch::EventSink;
 use cogwork_journal::{RunEvents, RunJournal, StoreError};
 
 use crate::RecorderSettings;

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_llm::Prices;
+use cogwork_llm::layers::Prices;
 use serde_json::{Number, Value};
 
 /// The maximum length of a text, in bytes.
@@ -11,7 +11,7 @@ const MAX_TEXT: usize = 256 * 1024;
 /// The settings of a [`RunRecorder`](crate::RunRecorder).
 ///
 /// ```
-/// use cogwork_llm::{Price, Prices};
+/// use cogwork_llm::layers::{Price, Prices};
 /// use cogwork_trace::RecorderSettings;
 ///
 /// let settings = RecorderSettings::default()

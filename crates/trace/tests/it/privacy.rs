@@ -1,6 +1,7 @@
 //! What a record must not contain.
 
-use cogwork_flow::{Flow, from_fn, from_phases, note, report_from};
+use cogwork_flow::watch::{note, report_from};
+use cogwork_flow::{Flow, from_fn, from_phases};
 use cogwork_text::Mask;
 use cogwork_trace::RecorderSettings;
 use serde_json::json;

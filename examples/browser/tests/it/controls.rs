@@ -39,16 +39,17 @@ pub(crate) async fn click_every_control(browser: &Browser) -> Result<usize> {
             Err(_) => false,
         };
         clicked += 1;
+        if clicked > 2_000 {
+            return Err("there is no end of controls, or one cannot be clicked".into());
+        }
         if !is_clicked {
             browser.run("window.seen.delete(window.last)").await?;
             continue;
         }
+
         browser
             .run("const open = document.querySelector('dialog[open]'); if (open) { window.dialogs = (window.dialogs ?? 0) + 1; open.close(); }")
             .await?;
-        if clicked > 2_000 {
-            return Err("there is no end of controls, or one cannot be clicked".into());
-        }
     }
 }
 
