@@ -117,7 +117,7 @@ fn the_events_of_a_fork_name_its_origin() {
     assert_eq!(ran.code, 0, "{}", ran.err);
 
     let events = std::fs::read_to_string(folder.join("runs/again.events")).unwrap();
-    let origin = format!(r#""forked_from":{{"run":"{run}","at":2,"changes":[]}}"#);
+    let origin = format!(r#""forked_from":{{"run_id":"{run}","step":2}}"#);
     assert!(events.lines().next().unwrap().contains(&origin), "{events}");
 }
 
