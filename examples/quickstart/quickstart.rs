@@ -177,10 +177,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning};
-use cogwork_flow::{Backoff, CancellationToken};
-use cogwork_llm::layers::Retry;
-use cogwork_llm::{LlmClient, OpenAiClient};
-use cogwork_quickstart::RuleBasedClient;
+use cogwork_flow::CancellationToken;
+use cogwork_quickstart::{RuleBasedClient, model};
 
 const PROBLEM: &str =
     "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
@@ -230,7 +228,8 @@ async fn main() -> ExitCode {
 
 async fn solve(problem: String) -> Result<ExitCode, Box<dyn Error>> {
     let console = Arc::new(ConsoleReporter::stdout());
-    let flow = ChainOfThought::new(client()?)
+    let client = model(RuleBasedClient::new().with_delay(delay()))?;
+    let flow = ChainOfThought::new(client)
         .with_reporter(Arc::clone(&console))
         .into_flow();
 
@@ -259,21 +258,11 @@ async fn cancel_on_ctrl_c(token: CancellationToken) {
     }
 }
 
-fn client() -> Result<Arc<dyn LlmClient>, Box<dyn Error>> {
-    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
-    if is_set("OPENAI_BASE_URL") || is_set("OPENAI_MODEL") {
-        return Ok(Arc::new(Retry::new(
-            OpenAiClient::from_env()?,
-            Backoff::default(),
-        )));
-    }
-
-    // On a terminal, the backend is slowed down so that the output can be followed.
-    let delay = if stderr().is_terminal() {
+/// On a terminal, the backend is slowed down so that the output can be followed.
+fn delay() -> Duration {
+    if stderr().is_terminal() {
         Duration::from_millis(1500)
     } else {
         Duration::ZERO
-    };
-
-    Ok(Arc::new(RuleBasedClient::new().with_delay(delay)))
+    }
 }

@@ -1,37 +1,31 @@
 //! The tools that a turn calls, if the request has them.
 
 use cogwork_llm::{ChatRequest, Message, Role, ToolCall, ToolChoice};
-use cogwork_plan::{Plan, Status, Step};
+use cogwork_plan::{Plan, Status};
 use serde_json::json;
 
-use super::evaluate::evaluate;
-use super::number::value_text;
-use super::planning::CHECK;
-use super::words;
-use super::writing::Turn;
+use crate::arithmetic::text;
+use crate::problem::Problem;
+use crate::turn::{CHECK, Turn};
 
-/// Calculates the first expression in a text.
+/// Calculates an expression.
 ///
 /// # Errors
 ///
-/// Returns why there is none, or why it has no value.
-pub fn calculate(text: &str) -> Result<String, String> {
-    let reading = words::read(text).map_err(|why| why.to_string())?;
-    let value = evaluate(&reading.expression).map_err(|failure| failure.to_string())?;
-    Ok(value_text(&value))
+/// Returns why it can't be calculated.
+pub fn calculate(expression: &str) -> Result<String, String> {
+    Ok(text(Problem::read(expression)?.calculation.value))
 }
 
 /// Returns the call that the turn needs before its reply.
-pub(super) fn wanted_call(request: &ChatRequest, turn: &Turn) -> Option<ToolCall> {
+pub(crate) fn wanted_call(request: &ChatRequest, turn: &Turn) -> Option<ToolCall> {
     let is_allowed = request.tool_choice() != Some(&ToolChoice::None);
-    let is_answered = result(request).is_some();
-    if !is_allowed || is_answered {
+    if !is_allowed || result(request).is_some() {
         return None;
     }
 
     let (tool, input) = if turn.next_thought_needed {
-        let expression = checked_expression(&turn.plan)?;
-        ("calculate", json!({"expression": expression}))
+        ("calculate", json!({"expression": checked(&turn.plan)?}))
     } else {
         let answer = turn.plan.steps().last()?.result.as_deref()?;
         ("publish", json!({"answer": answer}))
@@ -43,17 +37,18 @@ pub(super) fn wanted_call(request: &ChatRequest, turn: &Turn) -> Option<ToolCall
 }
 
 /// Adds what the tool returned to the thought.
-pub(super) fn add_result(request: &ChatRequest, turn: &mut Turn) {
+pub(crate) fn add_result(request: &ChatRequest, turn: &mut Turn) {
     let Some(message) = result(request) else {
         return;
     };
 
     let tool = message.tool_name().unwrap_or_default();
-    let line = if message.is_tool_failure() {
-        format!("\nThe tool `{tool}` failed: {}.", message.text())
+    let returned = if message.is_tool_failure() {
+        "failed:"
     } else {
-        format!("\nThe tool `{tool}` returned {}.", message.text())
+        "returned"
     };
+    let line = format!("\nThe tool `{tool}` {returned} {}.", message.text());
     turn.thinking.push_str(&line);
 }
 
@@ -64,13 +59,16 @@ fn result(request: &ChatRequest) -> Option<&Message> {
 }
 
 /// Returns the expression of the problem, if the turn has just checked the result.
-fn checked_expression(plan: &Plan) -> Option<&str> {
-    let [understood, .., check, conclusion] = plan.steps() else {
+fn checked(plan: &Plan) -> Option<&str> {
+    let [understood, _, check, conclusion] = plan.steps() else {
         return None;
     };
 
     let is_checked = check.description == CHECK && check.status == Status::Done;
-    let is_open = |step: &Step| step.status == Status::Pending;
-    let expression = understood.result.as_deref();
-    expression.filter(|_| is_checked && is_open(conclusion))
+    let is_open = conclusion.status == Status::Pending;
+    let understood = understood
+        .result
+        .as_deref()
+        .filter(|_| is_checked && is_open)?;
+    understood.rsplit("here ").next()
 }
