@@ -43,13 +43,6 @@ pub fn reply(planning: Plan) -> Reply {
     }
 }
 
-/// A plan of this many steps on one level, the first half of them done.
-pub fn flat_plan(steps: usize) -> Plan {
-    (0..steps)
-        .map(|number| step(number, number < steps / 2))
-        .collect()
-}
-
 /// A plan of this many steps: one in ten on the top level, each with nine beneath it.
 pub fn nested_plan(steps: usize) -> Plan {
     let parents = (0..steps).step_by(10).map(|first| {
