@@ -99,10 +99,8 @@ Exit codes:
 #[cfg(feature = "mcp")]
 const MCP_HELP: &str = "\
 Environment:
-  COGWORK_DATA   the folder for sessions, if --data is not given
   COGWORK_TOKEN  the tokens of clients over HTTP, separated by spaces, if --token-file is not given
   OPENAI_MODEL   the model of the tool `solve`, with OPENAI_BASE_URL and OPENAI_API_KEY
-  COGWORK_LOG    what to log on standard error, such as `info` or `cogwork_mcp=debug`
 
 Exit codes:
   0  the client disconnected, or the server was stopped
@@ -114,7 +112,7 @@ Exit codes:
 #[derive(Debug, Args)]
 pub(crate) struct Mcp {
     /// The folder in which sessions are kept. The default is the folder `cogwork` among the data of the current user.
-    #[arg(long, value_name = "DIR", conflicts_with = "memory")]
+    #[arg(long, value_name = "DIR", env = "COGWORK_DATA", hide_env_values = true)]
     pub(crate) data: Option<PathBuf>,
     /// Keep sessions in memory only. They are lost at the end.
     #[arg(long)]
@@ -214,7 +212,8 @@ pub(crate) struct RunOptions {
     /// Write only what is needed to resume the run in the journal. A page of it shows no requests, replies or plans.
     #[arg(long, conflicts_with = "page")]
     pub(crate) no_events: bool,
-    /// Show the replies of models on standard error as they are written, if the server streams them.
+    /// Show the replies of models on standard error as they are written, if the server streams them. This is the default
+    /// on a terminal.
     #[arg(long, conflicts_with = "quiet")]
     pub(crate) stream: bool,
     /// Print everything as JSON: every visit to a node with its output, replies and cost, and the error if the run

@@ -5,39 +5,23 @@ use std::panic;
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::output::tell;
 
-/// The variable that sets what is logged.
-const VARIABLE: &str = "COGWORK_LOG";
-
-/// Starts the log if it is asked for, on the command line or in the environment.
-pub(crate) fn start(verbose: bool) -> Result<(), String> {
-    let setting = std::env::var(VARIABLE).unwrap_or_default();
-    let targets = match setting.as_str() {
-        "" if verbose => usual(),
-        "" => return Ok(()),
-        setting => setting.parse().map_err(|error| {
-            format!("{VARIABLE}: {error}; expected levels such as `info` or `cogwork_mcp=debug`")
-        })?,
-    };
-
+/// Starts the log. The SDK logs whole messages at the level of details, so only its warnings are shown.
+pub(crate) fn start() {
+    let targets = Targets::new()
+        .with_default(LevelFilter::WARN)
+        .with_target("cogwork", LevelFilter::DEBUG);
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_writer(Lines::default);
-    let started = tracing_subscriber::registry()
+
+    tracing_subscriber::registry()
         .with(lines)
         .with(targets)
-        .try_init();
-    started.map_err(|error: TryInitError| error.to_string())
-}
-
-/// The SDK logs whole messages at the level of details, so only its warnings are shown.
-fn usual() -> Targets {
-    Targets::new()
-        .with_default(LevelFilter::WARN)
-        .with_target("cogwork", LevelFilter::DEBUG)
+        .init();
 }
 
 /// Prints panics without characters that could control a terminal.

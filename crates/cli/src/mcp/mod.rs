@@ -1,10 +1,9 @@
 //! The command `mcp`.
 
-mod data;
 mod http;
 mod log;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cogwork_agents::Loader;
@@ -12,6 +11,7 @@ use cogwork_mcp::{Server, ServerBuilder, ServerError};
 use cogwork_strategies::Strategies;
 use cogwork_strategies::table::MAX_TABLE_BYTES;
 use cogwork_text::{Escaped, OneLine};
+use etcetera::BaseStrategy;
 
 use crate::arguments::Mcp;
 use crate::output::{Outcome, read_text, runtime, tell};
@@ -23,8 +23,8 @@ const LAST_READ: Duration = Duration::from_millis(10);
 
 pub(crate) fn mcp(arguments: &Mcp) -> Outcome {
     log::report_panics();
-    if let Err(error) = log::start(arguments.verbose) {
-        return failed(error);
+    if arguments.verbose {
+        log::start();
     }
 
     let runtime = match runtime() {
@@ -72,7 +72,10 @@ async fn open(arguments: &Mcp) -> Result<Server, String> {
     let mut builder = Server::builder();
 
     if !arguments.memory {
-        builder = builder.with_data(data::folder(arguments.data.as_deref())?);
+        let folder = arguments.data.clone();
+        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.map_or_else(usual_folder, Ok)?;
+        builder = builder.with_data(folder);
     }
     if let Some(names) = &arguments.tools {
         builder = builder.with_built_in_tools(names);
@@ -83,6 +86,16 @@ async fn open(arguments: &Mcp) -> Result<Server, String> {
 
     let builder = solving(builder, arguments).await?;
     builder.open().map_err(|error| error.to_string())
+}
+
+/// Returns the folder that the platform has for data, rather than the one of XDG on every platform.
+fn usual_folder() -> Result<PathBuf, String> {
+    match etcetera::base_strategy::choose_native_strategy() {
+        Ok(strategy) => Ok(strategy.data_dir().join("cogwork")),
+        Err(error) => Err(format!(
+            "there is no folder for sessions: {error}; expected --data DIR, --memory, or the variable COGWORK_DATA"
+        )),
+    }
 }
 
 /// Reads a table of strategies.

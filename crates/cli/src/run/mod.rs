@@ -9,7 +9,6 @@ pub(crate) mod record;
 pub(crate) mod recording;
 mod result;
 pub(crate) mod stream;
-mod summary;
 mod task;
 pub(crate) mod thinking;
 
@@ -225,11 +224,6 @@ fn tell_end(
                 "cogwork: {}",
                 loaded.hide_secrets(&format!("{error:#}"))
             ));
-            if outcome == Outcome::Interrupted {
-                for line in summary::lines(state) {
-                    tell(format_args!("cogwork: {}", loaded.hide_secrets(&line)));
-                }
-            }
             hint.tell_stop();
 
             // An answer that cannot be filled in is an error of a run that has ended.

@@ -1,13 +1,11 @@
 //! The progress on standard error while a flow runs.
 
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
 
 use cogwork_agents::FileFlow;
 use cogwork_flow::engine::StepName;
 use cogwork_flow::watch::{EventKind, Events};
 use cogwork_typed::ask::ToolEvent;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::costs::Costs;
 use super::stream::Growing;
@@ -15,187 +13,116 @@ use super::thinking::{Piece, Thinkers};
 use crate::arguments::RunOptions;
 use crate::output::{harmless, tell};
 
-/// The number of characters shown of a growing reply, from its end.
+/// The number of characters shown of the input and the output of a tool.
 const SHOWN: usize = 60;
 
 /// Shows the events of a run until it ends. Returns what it cost.
 pub(super) async fn show(mut events: Events, options: &RunOptions, loaded: &FileFlow) -> Costs {
-    let mut display = Display::new(options);
+    let mut display = Display {
+        loaded,
+        is_quiet: options.quiet,
+        has_replies: options.stream || io::stderr().is_terminal(),
+        reply: Growing::default(),
+        is_in_line: false,
+        speaker: String::new(),
+    };
     let mut thinkers = Thinkers::default();
     let mut costs = Costs::new();
 
     while let Some(event) = events.next().await {
-        let step = event
-            .step
-            .as_deref()
-            .map(|step| harmless(&name(step)))
-            .unwrap_or_default();
-
         costs.add(&event);
+        if display.is_quiet {
+            continue;
+        }
+
+        let step = event.step.as_deref();
+        let step = step.map(|step| harmless(&name(step))).unwrap_or_default();
         let piece = thinkers.piece(&event).or_else(|| thinkers.whole(&event));
         if let Some(piece) = piece {
-            display.add(&step, &piece, loaded);
+            display.add(&step, &piece);
         }
-        display.show(step, event.kind, loaded);
+        display.show(step, event.kind);
     }
 
-    display.end(loaded);
+    display.end();
     costs
 }
 
-/// How progress is shown.
-enum Display {
-    Nothing,
-    /// One line for each step.
-    Lines,
-    /// On a terminal, the current step and the end of the reply that is being written.
-    Spinner {
-        spinner: Option<ProgressBar>,
-        said: String,
-    },
-    /// One line for each step, and the replies as they grow.
-    Stream {
-        reply: Growing,
-        is_in_line: bool,
-        /// The step whose text is shown. Steps of branches take turns.
-        speaker: String,
-    },
+/// Shows a line for each step and each call of a tool, and the replies of models as they grow.
+struct Display<'l> {
+    loaded: &'l FileFlow,
+    is_quiet: bool,
+    has_replies: bool,
+    reply: Growing,
+    is_in_line: bool,
+    /// The step whose text is shown. Steps of branches take turns.
+    speaker: String,
 }
 
-impl Display {
-    fn new(options: &RunOptions) -> Self {
-        if options.quiet {
-            return Self::Nothing;
-        }
-        if options.stream {
-            return Self::Stream {
-                reply: Growing::default(),
-                is_in_line: false,
-                speaker: String::new(),
-            };
-        }
-        if io::stderr().is_terminal() {
-            return Self::Spinner {
-                spinner: None,
-                said: String::new(),
-            };
-        }
-
-        Self::Lines
-    }
-
-    fn show(&mut self, step: String, kind: EventKind, loaded: &FileFlow) {
+impl Display<'_> {
+    fn show(&mut self, step: String, kind: EventKind) {
         match kind {
-            EventKind::StepEntered => self.enter(step, loaded),
+            EventKind::StepEntered => {
+                self.line(&step);
+                self.speaker = step;
+            }
             EventKind::Retrying {
                 attempts, error, ..
-            } => {
-                let error = loaded.hide_secrets(&error);
-                self.line(
-                    &format!("{step}: attempt {attempts} failed: {error}"),
-                    loaded,
-                );
-            }
+            } => self.line(&format!("{step}: attempt {attempts} failed: {error}")),
             EventKind::Reported { report } => {
                 if let Some(line) = report.downcast_ref().and_then(tool_line) {
-                    let line = loaded.hide_secrets(&line);
-                    self.line(&format!("{step}: {line}"), loaded);
+                    self.line(&format!("{step}: {line}"));
                 }
             }
-            EventKind::PhaseFinished { .. } if matches!(self, Self::Stream { .. }) => {
-                self.end(loaded);
-            }
-            EventKind::Paused(_) => self.end(loaded),
+            EventKind::PhaseFinished { .. } | EventKind::Paused(_) => self.end(),
             _ => {}
         }
     }
 
-    fn enter(&mut self, step: String, loaded: &FileFlow) {
-        match self {
-            Self::Spinner { spinner, said } => {
-                said.clear();
-                spinner
-                    .get_or_insert_with(new_spinner)
-                    .set_message(step.clone());
-            }
-            _ => self.line(&step, loaded),
-        }
-        if let Self::Stream { speaker, .. } = self {
-            *speaker = step;
-        }
-    }
-
-    fn add(&mut self, step: &str, piece: &Piece<'_>, loaded: &FileFlow) {
-        if let Self::Stream { speaker, .. } = self {
-            let is_other = speaker != step;
-            step.clone_into(speaker);
-            // What was written to a stream cannot be replaced, so the text continues on a new line.
-            if is_other {
-                self.line(step, loaded);
-            } else if piece.is_start {
-                self.end(loaded);
-            }
+    fn add(&mut self, step: &str, piece: &Piece<'_>) {
+        if !self.has_replies {
+            return;
         }
 
-        match self {
-            Self::Nothing | Self::Lines => {}
-            Self::Spinner { spinner, said } => {
-                if piece.is_start {
-                    said.clear();
-                }
-                said.push_str(piece.text);
-                *said = end_of(said);
-
-                if let Some(spinner) = spinner {
-                    let said = harmless(&loaded.hide_secrets(said));
-                    spinner.set_message(format!("{step}: {said}"));
-                }
-            }
-            Self::Stream {
-                reply, is_in_line, ..
-            } => {
-                let text = reply.push(piece.text, |text| loaded.hide_secrets(text));
-                write_piece(&text, is_in_line);
-            }
+        // What was written cannot be replaced, so the text continues on a new line.
+        if self.speaker != step {
+            self.line(step);
+            step.clone_into(&mut self.speaker);
+        } else if piece.is_start {
+            self.end();
         }
+
+        let text = self
+            .reply
+            .push(piece.text, |text| self.loaded.hide_secrets(text));
+        self.write(&text);
     }
 
     /// Shows a line of its own.
-    fn line(&mut self, line: &str, loaded: &FileFlow) {
-        match self {
-            Self::Nothing => {}
-            Self::Lines => tell(line),
-            Self::Spinner { spinner, .. } => match spinner {
-                Some(spinner) => spinner.suspend(|| tell(line)),
-                None => tell(line),
-            },
-            Self::Stream { .. } => {
-                self.end(loaded);
-                tell(line);
-            }
+    fn line(&mut self, line: &str) {
+        self.end();
+        tell(self.loaded.hide_secrets(line));
+    }
+
+    /// Ends the reply that is shown, before something else is written.
+    fn end(&mut self) {
+        let rest = self.reply.end(|text| self.loaded.hide_secrets(text));
+        self.write(&rest);
+        if self.is_in_line {
+            self.write("\n");
         }
     }
 
-    /// Ends what is shown, before something else is written.
-    fn end(&mut self, loaded: &FileFlow) {
-        match self {
-            Self::Nothing | Self::Lines => {}
-            Self::Spinner { spinner, .. } => {
-                if let Some(spinner) = spinner.take() {
-                    spinner.finish_and_clear();
-                }
-            }
-            Self::Stream {
-                reply, is_in_line, ..
-            } => {
-                let rest = reply.end(|text| loaded.hide_secrets(text));
-                write_piece(&rest, is_in_line);
-
-                if *is_in_line {
-                    write_piece("\n", is_in_line);
-                }
-            }
+    /// Writes a piece of a reply. Errors are ignored, as for all progress.
+    fn write(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
         }
+
+        let text = harmless(text);
+        self.is_in_line = !text.ends_with('\n');
+        let mut err = io::stderr().lock();
+        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 }
 
@@ -218,45 +145,14 @@ fn tool_line(event: &ToolEvent) -> Option<String> {
     })
 }
 
-/// Writes a piece of a reply. Errors are ignored, as for all progress.
-fn write_piece(text: &str, is_in_line: &mut bool) {
-    if text.is_empty() {
-        return;
-    }
-
-    let text = harmless(text);
-    *is_in_line = !text.ends_with('\n');
-    let mut err = io::stderr().lock();
-    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
-}
-
-fn new_spinner() -> ProgressBar {
-    let spinner = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
-        spinner.set_style(style);
-    }
-
-    spinner.enable_steady_tick(Duration::from_millis(100));
-    spinner
-}
-
 /// Returns the step without the name of the flow, which is the same for all.
 fn name(step: &StepName) -> String {
     format!("{}#{}", step.place(), step.number)
 }
 
-/// Returns the last characters of a text, on one line.
-fn end_of(text: &str) -> String {
-    let skipped = text.chars().count().saturating_sub(SHOWN);
-    in_line(text.chars().skip(skipped))
-}
-
 /// Returns the first characters of a text, on one line.
 fn beginning_of(text: &str) -> String {
-    in_line(text.chars().take(SHOWN))
-}
-
-fn in_line(text: impl Iterator<Item = char>) -> String {
-    let line = text.map(|c| if c.is_whitespace() { ' ' } else { c });
+    let line = text.chars().take(SHOWN);
+    let line = line.map(|c| if c.is_whitespace() { ' ' } else { c });
     harmless(&line.collect::<String>())
 }

@@ -21,7 +21,6 @@ fn server(arguments: &[&str]) -> Command {
         .arg("mcp")
         .args(arguments)
         .env_remove("COGWORK_DATA")
-        .env_remove("COGWORK_LOG")
         .env_remove("OPENAI_MODEL")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -245,12 +244,6 @@ fn the_log_is_written_on_request_and_contains_no_control_characters() {
     assert_eq!(messages(&output).len(), 2);
     assert!(log.contains("tool"), "{log}");
     assert!(!log.contains('\u{1b}'), "{log}");
-}
-
-#[test]
-fn an_unknown_level_of_the_log_is_an_error() {
-    let output = server(&["--memory"]).env("COGWORK_LOG", "=x=").output();
-    assert_eq!(output.unwrap().status.code(), Some(4));
 }
 
 /// A server over HTTP, which is ended with the test.

@@ -71,7 +71,6 @@ fn the_servers_of_the_documents_start() {
             .arg("mcp")
             .args(&arguments)
             .env("COGWORK_DATA", folder.path())
-            .env_remove("COGWORK_LOG")
             .env_remove("OPENAI_MODEL")
             .stdin(Stdio::null())
             .output()
