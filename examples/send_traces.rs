@@ -31,7 +31,7 @@ use cogwork::flow::{Action, Flow, Node, from_fn};
 use cogwork::llm::layers::Tracing;
 use cogwork::tools::schemars::{self, JsonSchema};
 use cogwork::tools::{ToolError, Tools, function};
-use cogwork_quickstart::{RuleBasedClient, calculate};
+use cogwork_quickstart::{RuleBasedClient, calculate, model};
 use opentelemetry::trace::{SpanId, TracerProvider};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
@@ -62,7 +62,7 @@ fn tools() -> Result<Tools, ToolError> {
 }
 
 fn flow() -> Result<Flow<Trip>, Box<dyn Error>> {
-    let client = Tracing::new(RuleBasedClient::new())
+    let client = Tracing::new(model(RuleBasedClient::new())?)
         .with_model("rules")
         .with_content(true);
     let thinker = ChainOfThought::new(client)

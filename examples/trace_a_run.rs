@@ -16,7 +16,7 @@ use std::fs;
 
 use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::trace::{Page, RecorderSettings, RunRecorder};
-use cogwork_quickstart::RuleBasedClient;
+use cogwork_quickstart::{RuleBasedClient, model};
 
 const PROBLEM: &str =
     "A train goes 60 km/h for 2.5 h, then 90 km/h for 40 min. How far does it go?";
@@ -25,7 +25,7 @@ const PROBLEM: &str =
 async fn main() -> Result<(), Box<dyn Error>> {
     let recorder = RunRecorder::in_memory(RecorderSettings::default());
 
-    let flow = ChainOfThought::new(RuleBasedClient::new()).into_flow();
+    let flow = ChainOfThought::new(model(RuleBasedClient::new())?).into_flow();
     let mut reasoning = Reasoning::new(PROBLEM);
     flow.begin()
         .with_id("quickstart")

@@ -1,7 +1,5 @@
 //! An agent with tools, ready-made: the model searches an encyclopedia until it can answer.
 //!
-//! The core has 13 lines.
-//!
 //! ```text
 //! search {"title": "the Eiffel Tower's designer"} -> the tool `search` failed: there is no article `the Eiffel Tower's designer`
 //! search {"title": "Eiffel Tower"} -> The Eiffel Tower was designed by Maurice Koechlin.
@@ -9,12 +7,13 @@
 //! Maurice Koechlin, who designed the Eiffel Tower, was born in 1856.
 //! ```
 //!
-//! For a real model, change the client in `main`. The pattern `agent_with_nodes` builds an agent from nodes.
+//! The pattern `agent_with_nodes` builds an agent from nodes.
 
 use std::error::Error;
 
 use cogwork::llm::ToolCall;
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 use serde::Deserialize;
 
 // --- core ---
@@ -53,15 +52,14 @@ fn search(title: &str) -> ChatResponse {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: OpenAiClient::from_env()?
-    let client = ScriptedClient::default()
+    let script = ScriptedClient::default()
         .then(search("the Eiffel Tower's designer"))
         .then(search("Eiffel Tower"))
         .then(search("Maurice Koechlin"))
         .then("Maurice Koechlin, who designed the Eiffel Tower, was born in 1856.");
 
     let mut state = FlowState::new("When was the designer of the Eiffel Tower born?");
-    researcher(client)?.run(&mut state).await?;
+    researcher(model(script)?)?.run(&mut state).await?;
 
     for call in &state.last().tools {
         println!("{} {} -> {}", call.name, call.arguments, call.result);

@@ -1,18 +1,17 @@
 //! An agent built from nodes: a model decides whether to search or to answer, and each decision is an edge of the flow.
 //!
-//! The core has 41 lines.
-//!
 //! ```text
 //! found: The Eiffel Tower was designed by Maurice Koechlin.
 //! found: Maurice Koechlin was born in 1856.
 //! He was born in 1856. (5 steps)
 //! ```
 //!
-//! For a real model, change the client in `main`. The pattern `agent` is a ready-made agent.
+//! The pattern `agent` is a ready-made agent.
 
 use std::error::Error;
 
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 use serde::Deserialize;
 
 // --- core ---
@@ -81,12 +80,11 @@ fn article(title: &str) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: OpenAiClient::from_env()?
-    let client = ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         r#"{"answer": {"search": {"title": "Eiffel Tower"}}}"#,
         r#"{"answer": {"search": {"title": "Maurice Koechlin"}}}"#,
         r#"{"answer": {"answer": {"text": "He was born in 1856."}}}"#,
-    ]);
+    ]))?;
 
     let mut state = Research {
         question: "When was the designer of the Eiffel Tower born?".to_owned(),

@@ -1,16 +1,11 @@
 //! A batch: one text is translated into several languages, one after the other. A failed call is made again, up to
 //! three times.
 //!
-//! The core has 23 lines.
-//!
 //! ```text
 //! German: Bis morgen!
 //! French: À demain !
 //! Spanish: ¡Hasta mañana!
-//! (4 calls)
 //! ```
-//!
-//! For a real model, change the client in `main`.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -18,6 +13,7 @@ use std::time::Duration;
 
 use cogwork::llm::LlmErrorKind;
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 
 // --- core ---
 
@@ -56,23 +52,21 @@ fn prompt(text: &str, language: &str) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
+    // The second call fails, and is made again.
     let script = ScriptedClient::new(["Bis morgen!"])
         .then(LlmError::new(LlmErrorKind::Server, "try again later"))
         .then("À demain !")
         .then("¡Hasta mañana!");
-    // With a real model: Arc::new(OpenAiClient::from_env()?)
-    let client = Arc::new(script.clone());
 
     let mut letter = Letter {
         text: "See you tomorrow!".to_owned(),
         languages: ["German", "French", "Spanish"].map(str::to_owned).to_vec(),
         translations: Vec::new(),
     };
-    translate(client)?.run(&mut letter).await?;
+    translate(model(script)?)?.run(&mut letter).await?;
 
     for (language, translation) in letter.languages.iter().zip(&letter.translations) {
         println!("{language}: {translation}");
     }
-    println!("({} calls)", script.requests().len());
     Ok(())
 }

@@ -1,8 +1,6 @@
 //! A chat with memory: the conversation is kept in the state, and its oldest exchanges are dropped when it becomes too
 //! long.
 //!
-//! The core has 31 lines.
-//!
 //! ```text
 //! reader: Do you know a book about a whale?
 //! librarian: "Moby-Dick" is about a captain who hunts a white whale.
@@ -11,16 +9,16 @@
 //! reader: What did he write first?
 //! librarian: "Typee" was his first book.
 //! reader: bye
-//! The requests had [2, 4, 6] messages.
 //! 4 messages are kept.
 //! ```
 //!
-//! For a real model, change the client in `main`. For a real chat, read the messages from wherever they come.
+//! For a real chat, read the messages from wherever they come.
 
 use std::error::Error;
 
 use cogwork::prelude::*;
 use cogwork::typed::ChatMemory;
+use cogwork_quickstart::model;
 
 // --- core ---
 
@@ -64,13 +62,12 @@ fn chat(client: impl LlmClient + 'static) -> Result<Flow<Chat>, BuildError> {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: OpenAiClient::from_env()?
-    let client = ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         "\"Moby-Dick\" is about a captain who hunts a white whale.",
         "Herman Melville wrote it in 1851.",
         "\"Typee\" was his first book.",
-    ]);
-    let flow = chat(client.clone())?;
+    ]))?;
+    let flow = chat(client)?;
 
     let mut state = Chat {
         memory: ChatMemory::new().with_max_messages(4),
@@ -95,9 +92,6 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     }
     run.finish(&mut state).await?;
 
-    let requests = client.requests();
-    let lengths: Vec<usize> = requests.iter().map(|one| one.messages().len()).collect();
-    println!("The requests had {lengths:?} messages.");
     println!("{} messages are kept.", state.memory.messages().len());
     Ok(())
 }

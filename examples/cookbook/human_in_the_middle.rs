@@ -1,8 +1,6 @@
 //! A human in the middle: a model proposes a name, and a person accepts it or asks for another. The run pauses until the
 //! person answers.
 //!
-//! The core has 33 lines.
-//!
 //! ```text
 //! Is `Boaty` a good name? no
 //! Is `Floaty` a good name? no
@@ -10,7 +8,7 @@
 //! The boat is called Albatross (6 steps).
 //! ```
 //!
-//! For a real model, change the client in `main`. For a real person, read the answer from wherever it comes; with a
+//! For a real person, read the answer from wherever it comes; with a
 //! journal, the program can end in between: see the example `pause_for_a_person`.
 
 use std::error::Error;
@@ -18,6 +16,7 @@ use std::mem;
 use std::sync::Arc;
 
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 
 // --- core ---
 
@@ -67,9 +66,8 @@ fn prompt(rejected: &[String]) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: OpenAiClient::from_env()?
-    let client = ScriptedClient::new(["Boaty", "Floaty", "Albatross"]);
-    let flow = naming(Arc::new(client))?;
+    let client = model(ScriptedClient::new(["Boaty", "Floaty", "Albatross"]))?;
+    let flow = naming(client)?;
 
     let mut state = Naming::default();
     let mut run = flow.begin();

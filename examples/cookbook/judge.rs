@@ -1,20 +1,17 @@
 //! A judge that loops until the result is good: one model writes, another one gives a score and a suggestion.
 //!
-//! The core has 36 lines.
-//!
 //! ```text
 //! 3 points: Say what the tea does.
 //! 6 points: Make it shorter.
 //! 9 points: None.
 //! good: Tea. Awake.
 //! ```
-//!
-//! For a real model, change the client in `main`.
 
 use std::error::Error;
 use std::sync::Arc;
 
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 use serde::Deserialize;
 
 // --- core ---
@@ -75,21 +72,20 @@ fn judge_prompt(slogan: &Slogan) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: Arc::new(OpenAiClient::from_env()?)
-    let client = ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         "Good tea.",
         r#"{"score": 3, "suggestion": "Say what the tea does."}"#,
         "Tea that keeps you awake.",
         r#"{"score": 6, "suggestion": "Make it shorter."}"#,
         "Tea. Awake.",
         r#"{"score": 9, "suggestion": "None."}"#,
-    ]);
+    ]))?;
 
     let mut state = Slogan {
         product: "tea".to_owned(),
         ..Slogan::default()
     };
-    let ended = judged(Arc::new(client))?.run(&mut state).await?;
+    let ended = judged(client)?.run(&mut state).await?;
 
     for verdict in &state.verdicts {
         println!("{} points: {}", verdict.score, verdict.suggestion);

@@ -1,12 +1,10 @@
 //! A majority vote: a model gets the same question five times, and the most frequent answer wins.
 //!
-//! The core has 25 lines.
-//!
 //! ```text
-//! 0.05 euros (5 votes)
+//! 0.05 euros (3 of 5 votes)
 //! ```
 //!
-//! For a real model, change the client in `main`. The strategy `self_consistency` does the same with a budget, and stops
+//! The strategy `self_consistency` does the same with a budget, and stops
 //! as soon as the vote is decided: see the example `vote_over_paths`.
 
 use std::collections::BTreeMap;
@@ -14,12 +12,14 @@ use std::error::Error;
 use std::sync::Arc;
 
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 
 // --- core ---
 
 struct Vote {
     question: String,
     answer: String,
+    votes: usize,
 }
 
 fn vote(client: Arc<dyn LlmClient>) -> Result<Flow<Vote>, BuildError> {
@@ -36,7 +36,7 @@ fn vote(client: Arc<dyn LlmClient>) -> Result<Flow<Vote>, BuildError> {
             *votes.entry(answer).or_insert(0) += 1;
         }
         let winner = votes.into_iter().max_by_key(|(_, votes)| *votes);
-        vote.answer = winner.ok_or("nobody voted")?.0;
+        (vote.answer, vote.votes) = winner.ok_or("nobody voted")?;
         Ok(())
     };
     let ask = Batch::at_most(5, ask, split, join);
@@ -51,22 +51,21 @@ const QUESTION: &str = "A bat and a ball cost 1.10 euros together. The bat costs
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    let script = ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         "1.10 less 1 is the price of the ball.\n0.10 euros",
         "Twice the ball is 0.10, so it is half of that.\n0.05 euros",
         "If the ball costs x, then 2x + 1 = 1.10.\n0.05 euros",
         "The difference is 1 euro.\n0.10 euros",
         "The bat costs 1.05.\n0.05 euros",
-    ]);
-    // With a real model: Arc::new(OpenAiClient::from_env()?)
-    let client = Arc::new(script.clone());
+    ]))?;
 
     let mut state = Vote {
         question: QUESTION.to_owned(),
         answer: String::new(),
+        votes: 0,
     };
     vote(client)?.run(&mut state).await?;
 
-    println!("{} ({} votes)", state.answer, script.requests().len());
+    println!("{} ({} of 5 votes)", state.answer, state.votes);
     Ok(())
 }

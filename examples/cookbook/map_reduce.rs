@@ -1,7 +1,5 @@
 //! Map-reduce: a model judges each application on its own, and one call summarises the judgements.
 //!
-//! The core has 38 lines.
-//!
 //! ```text
 //! Ada: yes, four years in a bakery
 //! Grace: no, has never baked
@@ -9,13 +7,12 @@
 //!
 //! Ada and Edsger should be invited.
 //! ```
-//!
-//! For a real model, change the client in `main`.
 
 use std::error::Error;
 use std::sync::Arc;
 
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 use serde::{Deserialize, Serialize};
 
 // --- core ---
@@ -76,13 +73,12 @@ fn summary_prompt(judgements: &str) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: Arc::new(OpenAiClient::from_env()?)
-    let client: Client = Arc::new(ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         "yes, four years in a bakery",
         "no, has never baked",
         "yes, won a prize for bread",
         "Ada and Edsger should be invited.",
-    ]));
+    ]))?;
 
     let application = |(name, text): (&str, &str)| Application {
         name: name.to_owned(),

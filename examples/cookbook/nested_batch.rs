@@ -1,8 +1,6 @@
 //! A nested batch: for each class of a school, the average of each student, then that of the class and of the school. A
 //! class is a flow of its own, which runs once for each class.
 //!
-//! The core has 50 lines.
-//!
 //! ```text
 //! 5a: [8.17, 8.33], average 8.25
 //! 5b: [7.33, 8.83, 7.00], average 7.72

@@ -1,8 +1,6 @@
 //! A parallel batch: pages are fetched concurrently, up to three at a time. The outcomes are in the order of the pages.
 //! A page that takes too long is replaced by a note, and the others are not delayed.
 //!
-//! The core has 21 lines.
-//!
 //! ```text
 //! /home has 4 letters
 //! /archive takes too long

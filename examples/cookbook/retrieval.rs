@@ -1,8 +1,6 @@
 //! Retrieval over a folder of texts: the passages most similar to a question go into the prompt, with their sources. If
 //! there are none, the model isn't asked.
 //!
-//! The core has 31 lines.
-//!
 //! ```text
 //! 3 files: 3 indexed (6 passages), 0 unchanged, 0 skipped; 0 removed
 //!
@@ -27,6 +25,7 @@ use std::sync::Arc;
 use cogwork::llm::embedding::HashedNgrams;
 use cogwork::prelude::*;
 use cogwork::recall::{Indexer, Query, Recalled, VectorMemory};
+use cogwork_quickstart::model;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/handbook");
 
@@ -88,11 +87,10 @@ fn prompt(question: &Question) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: Arc::new(OpenAiClient::from_env()?)
-    let client = Arc::new(ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         "The kitchen closes at six (office.md).",
         "Within thirty days (travel.md).",
-    ]));
+    ]))?;
     // With a real model: OpenAiEmbedder::from_env()?, and VectorMemory::open with a file, so that only changes are
     // embedded again.
     let memory = VectorMemory::in_memory(HashedNgrams::new())?;

@@ -1,8 +1,6 @@
 //! Streaming to a web client: a server sends the events of a reasoning as they happen. The run stops when the client
 //! leaves, and the number of concurrent runs is limited.
 //!
-//! The core has 23 lines.
-//!
 //! ```text
 //! first page: HTTP/1.1 200 OK
 //!   {"problem":"What is 2 times 3?","type":"started"}
@@ -15,7 +13,7 @@
 //!   ended
 //! ```
 //!
-//! For a real model, change the client in `main`. A page reads the events with `fetch`, because `EventSource` can't
+//! A page reads the events with `fetch`, because `EventSource` can't
 //! send a question in the body.
 
 use std::error::Error;
@@ -32,6 +30,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use cogwork::llm::ScriptedReply;
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 use futures_util::StreamExt;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
@@ -112,9 +111,8 @@ impl Page {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: OpenAiClient::from_env()?
     let slow = ScriptedReply::in_pieces(["current_", "thinking"]).every(Duration::from_secs(600));
-    let client = ScriptedClient::default().then(slow).then(REPLY);
+    let client = model(ScriptedClient::default().then(slow).then(REPLY))?;
 
     let runs = Arc::new(Semaphore::new(1));
     let listener = TcpListener::bind("127.0.0.1:0").await?;

@@ -1,18 +1,15 @@
 //! A supervisor: a worker answers, and a supervisor accepts the answer or sends it back with a reason, up to three times.
 //!
-//! The core has 44 lines.
-//!
 //! ```text
 //! accepted: Bananas are bent because they grow towards the light.
 //! complaints: ["it does not say why"], 4 steps
 //! ```
-//!
-//! For a real model, change the client in `main`.
 
 use std::error::Error;
 use std::sync::Arc;
 
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 
 // --- core ---
 
@@ -79,13 +76,12 @@ fn supervisor_prompt(question: &str, answer: &str) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: Arc::new(OpenAiClient::from_env()?)
-    let client: Client = Arc::new(ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         "Bananas are yellow.",
         "rejected: it does not say why",
         "Bananas are bent because they grow towards the light.",
         "accepted",
-    ]));
+    ]))?;
 
     let mut task = Task {
         question: "Why are bananas bent?".to_owned(),

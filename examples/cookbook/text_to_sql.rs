@@ -1,8 +1,6 @@
 //! Text to SQL: a model writes a query for SQLite. An error of the database is sent back to the model, which is asked
 //! again.
 //!
-//! The core has 45 lines.
-//!
 //! ```text
 //! asked again: no such column: price in SELECT customer, SUM(price) FROM orders GROUP BY customer at offset 21
 //! asked again: attempt to write a readonly database
@@ -11,7 +9,7 @@
 //!   Babel, 800
 //! ```
 //!
-//! For a real model, change the client in `main`. For another database, change `rows`. Every query has its own
+//! For another database, change `rows`. Every query has its own
 //! connection, which can't write, because the SQL comes from a model.
 
 use std::error::Error;
@@ -19,6 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde::Deserialize;
@@ -114,12 +113,11 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
         "{TABLES} INSERT INTO orders VALUES ('ACME', 1200), ('Babel', 800), ('ACME', 300);"
     ))?;
 
-    // With a real model: OpenAiClient::from_env()?
-    let client = ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         r#"{"sql": "SELECT customer, SUM(price) FROM orders GROUP BY customer"}"#,
         r#"{"sql": "DELETE FROM orders"}"#,
         r#"{"sql": "SELECT customer, SUM(cents) FROM orders GROUP BY customer"}"#,
-    ]);
+    ]))?;
     let mut state = Question {
         text: "How much has each customer ordered?".to_owned(),
         ..Question::default()

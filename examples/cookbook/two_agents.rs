@@ -1,15 +1,11 @@
 //! Two agents that talk: one gives hints for a secret word, and the other guesses it. Each is a run of its own, and waits
 //! for the messages of the other in a queue of tokio.
 //!
-//! The core has 61 lines.
-//!
 //! ```text
 //! hints: ["it is yellow", "you peel it"]
 //! guesses: ["lemon", "banana"]
 //! the hinter ended on `right`, the guesser on `alone`
 //! ```
-//!
-//! For a real model, change the clients in `main`.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -17,6 +13,7 @@ use std::sync::Arc;
 
 use cogwork::flow::RunError;
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 use tokio::sync::{Mutex, mpsc};
 
 // --- core ---
@@ -102,9 +99,8 @@ fn guess_prompt(player: &Player) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: Arc::new(OpenAiClient::from_env()?)
-    let hinter: Client = Arc::new(ScriptedClient::new(["it is yellow", "you peel it"]));
-    let guesser: Client = Arc::new(ScriptedClient::new(["lemon", "banana"]));
+    let hinter = model(ScriptedClient::new(["it is yellow", "you peel it"]))?;
+    let guesser = model(ScriptedClient::new(["lemon", "banana"]))?;
 
     let (hints, hints_heard) = mpsc::channel(1);
     let (guesses, guesses_heard) = mpsc::channel(1);

@@ -1,7 +1,5 @@
 //! Typed extraction: a résumé becomes a struct. The reply is malformed, and what has only one meaning is corrected.
 //!
-//! The core has 18 lines.
-//!
 //! ```text
 //! Ada Byron (ada@example.org)
 //! 2021 to now: engineer, ACME
@@ -17,13 +15,12 @@
 //! line 5: read the key `Email` as `email`
 //! line 7: `/jobs/0/from`: read the text "2021" as an integer
 //! ```
-//!
-//! For a real model, change the client in `main`.
 
 use std::error::Error;
 
 use cogwork::prelude::*;
 use cogwork::typed::{Answered, AskError};
+use cogwork_quickstart::model;
 use serde::Deserialize;
 
 // --- core ---
@@ -66,8 +63,7 @@ const REPLY: &str = "Here is the résumé:\n```json\n{
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: OpenAiClient::from_env()?
-    let client = ScriptedClient::new([REPLY]);
+    let client = model(ScriptedClient::new([REPLY]))?;
     let answered = read(client, TEXT).await?;
     let resume = &answered.value;
 

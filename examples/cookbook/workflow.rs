@@ -1,7 +1,5 @@
 //! A workflow: an outline is made, its sections are written concurrently, and the article gets its style.
 //!
-//! The core has 42 lines.
-//!
 //! ```text
 //! Why tea: Tea keeps awake without haste.
 //! How to brew it: Three minutes are enough.
@@ -10,14 +8,13 @@
 //! Awake, but without haste: three minutes, bread and butter, and the day may come.
 //! (3 steps)
 //! ```
-//!
-//! For a real model, change the client in `main`.
 
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork::prelude::*;
+use cogwork_quickstart::model;
 
 // --- core ---
 
@@ -86,14 +83,13 @@ fn style_prompt(text: &str) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    // With a real model: Arc::new(OpenAiClient::from_env()?)
-    let client: Client = Arc::new(ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         "Why tea\nHow to brew it\nWhat to eat with it",
         "Tea keeps awake without haste.",
         "Three minutes are enough.",
         "Nothing goes better with it than bread and butter.",
         "Awake, but without haste: three minutes, bread and butter, and the day may come.",
-    ]));
+    ]))?;
 
     let mut state = Article {
         topic: "tea".to_owned(),

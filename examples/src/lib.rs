@@ -2,19 +2,17 @@
 
 use std::env;
 use std::error::Error;
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
-/// The name of an example, what it shows, and its `main`.
-pub type Example = (
-    &'static str,
-    &'static str,
-    fn() -> Result<(), Box<dyn Error>>,
-);
+/// The name of an example, and its `main`.
+pub type Example = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
 /// Runs the example whose name is the first argument of the program. Without an argument, lists all.
-pub fn run(examples: &[Example]) -> ExitCode {
+pub fn run(folder: &str, examples: &[Example]) -> ExitCode {
     let list = || {
-        let line = |(name, about, _): &Example| format!("{name:26}{about}\n");
+        let line = |(name, _): &Example| format!("{name:26}{}\n", about(folder, name));
         examples.iter().map(line).collect::<String>()
     };
 
@@ -23,7 +21,7 @@ pub fn run(examples: &[Example]) -> ExitCode {
         return ExitCode::SUCCESS;
     };
 
-    let Some((_, _, main)) = examples.iter().find(|(name, _, _)| *name == wanted) else {
+    let Some((_, main)) = examples.iter().find(|(name, _)| *name == wanted) else {
         eprint!(
             "there is no example `{wanted}`; the examples are:\n{}",
             list()
@@ -38,6 +36,17 @@ pub fn run(examples: &[Example]) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Returns the first sentence of the header of an example.
+fn about(folder: &str, name: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let source = fs::read_to_string(file.join(name).with_extension("rs")).unwrap_or_default();
+
+    let header = source.lines().map_while(|line| line.strip_prefix("//! "));
+    let header = header.collect::<Vec<_>>().join(" ");
+    let sentence = header.split(". ").next().unwrap_or_default();
+    sentence.trim_end_matches('.').to_owned()
 }
 
 /// The code in README and the guides, compiled and run as doctests.

@@ -1,8 +1,7 @@
 //! Agents from Rust: a clerk with a tool, and a reviewer who accepts its answer or sends it back.
 //!
 //! Two agents are nodes of one flow. The clerk calls a typed function that returns a struct. The
-//! reviewer chooses an action, which is an edge of the flow. Both ask a scripted client here; with
-//! any other `LlmClient`, such as `OpenAiClient`, the rest of the program stays the same.
+//! reviewer chooses an action, which is an edge of the flow.
 //!
 //! ```text
 //! clerk: 58.5.
@@ -11,15 +10,16 @@
 //! reviewer: A number is not an answer.
 //! clerk: Three lamps cost 58.50 euros, and we would be glad to send them.
 //! reviewer: Good.
-//! 6 requests
 //! ```
 
 use std::error::Error;
+use std::sync::Arc;
 
 use cogwork::agents::{Agent, FlowState, Template};
 use cogwork::flow::{Action, Flow};
 use cogwork::llm::{ChatResponse, LlmClient, ScriptedClient, ToolCall};
 use cogwork::tools::{ToolError, Tools, function};
+use cogwork_quickstart::model;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ async fn quote(order: Order) -> Result<Quote, ToolError> {
 const ACCEPT: Action = Action::from_static("accept");
 const REVISE: Action = Action::from_static("revise");
 
-fn shop(client: impl LlmClient + Clone + 'static) -> Result<Flow<FlowState>, Box<dyn Error>> {
+fn shop(client: Arc<dyn LlmClient>) -> Result<Flow<FlowState>, Box<dyn Error>> {
     let tools = Tools::new().with(function("quote", "The price of an order.", quote))?;
     let clerk = Agent::new("clerk", client.clone())
         .with_role("You answer customers of a shop in one sentence.")
@@ -79,7 +79,7 @@ fn shop(client: impl LlmClient + Clone + 'static) -> Result<Flow<FlowState>, Box
 }
 
 /// The replies of a model. The first call of the tool has a mistake.
-fn model() -> ScriptedClient {
+fn script() -> ScriptedClient {
     let order = |id: &str, pieces: &str| {
         let arguments = format!(r#"{{"article": "lamp", "pieces": {pieces}}}"#);
         ChatResponse::default().with_tool_calls([ToolCall::new(id, "quote", arguments)])
@@ -96,8 +96,7 @@ fn model() -> ScriptedClient {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    let client = model();
-    let flow = shop(client.clone())?;
+    let flow = shop(model(script())?)?;
     let mut state = FlowState::new("What do three lamps cost?");
 
     let mut run = flow.begin();
@@ -109,6 +108,5 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    println!("{} requests", client.requests().len());
     Ok(())
 }

@@ -12,7 +12,7 @@ use std::error::Error;
 
 use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::{Action, BoxError, Flow, Node, from_fn};
-use cogwork_quickstart::RuleBasedClient;
+use cogwork_quickstart::{RuleBasedClient, model};
 
 /// The state of the program. Each reasoner only sees its own part.
 struct Trip {
@@ -64,7 +64,7 @@ fn report(trip: &mut Trip) -> Result<(), BoxError> {
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    let thinker = ChainOfThought::new(RuleBasedClient::new());
+    let thinker = ChainOfThought::new(model(RuleBasedClient::new())?);
 
     let flow = Flow::builder("trip")
         .start("distance")

@@ -14,6 +14,7 @@ use std::error::Error;
 
 use cogwork::llm::ScriptedClient;
 use cogwork::strategies::{Answer, Ask, Solve, Solver, Stop, Strategies, Strategy};
+use cogwork_quickstart::model;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -67,12 +68,12 @@ fn least_to_most(cx: &mut Solve) -> Result<Answer, Stop> {
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
     let table: Strategy = Strategies::from_yaml(TABLE)?.get("least_to_most")?.clone();
-    let client = ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         "questions:\n- How long does one ride take?\n- How often can she slide before it closes?",
         "4 + 1 = 5 minutes",
         "15 / 5 = 3",
         "answer: 3 times",
-    ]);
+    ]))?;
 
     let problem = "Amy climbs a slide in 4 minutes and slides down in 1. It closes in 15. How often can she slide?";
     let solved = Solver::new(client, (table, least_to_most))

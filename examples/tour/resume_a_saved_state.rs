@@ -12,11 +12,11 @@ use std::error::Error;
 
 use cogwork::cot::{ChainOfThought, CutShort, Reasoning};
 use cogwork::typed::ask::Limits;
-use cogwork_quickstart::RuleBasedClient;
+use cogwork_quickstart::{RuleBasedClient, model};
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
-    let flow = ChainOfThought::new(RuleBasedClient::new()).into_flow();
+    let flow = ChainOfThought::new(model(RuleBasedClient::new())?).into_flow();
 
     // Three thoughts are not enough. The answer is the best one so far.
     let limits = Limits::default().with_thoughts(3);

@@ -50,6 +50,7 @@ use cogwork::strategies::methods::{React, Search, TreeOfThoughts};
 use cogwork::strategies::{Solved, Solver};
 use cogwork::tools::schemars::JsonSchema;
 use cogwork::tools::{ToolError, Tools, function};
+use cogwork_quickstart::model;
 use serde::Deserialize;
 
 #[tokio::main(flavor = "current_thread")]
@@ -93,20 +94,20 @@ async fn react() -> Result<Solved, Box<dyn Error>> {
     };
 
     let tools = Tools::new().with(function("search", "Looks a thing up.", library))?;
-    let model = ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         "thought: I must know both heights.\naction: search\naction_input: Galdhøpiggen",
         "thought: That is one of them; I need more information.\naction: search\naction_input: Glittertind",
         "thought: 2469 is more than 2452.\naction: finish\naction_input: Galdhøpiggen, by 17 m",
-    ]);
+    ]))?;
 
-    let solver = Solver::new(model, React::default()).with_tools(tools);
+    let solver = Solver::new(client, React::default()).with_tools(tools);
     Ok(solver
         .solve("Which is higher, Galdhøpiggen or Glittertind?")
         .await?)
 }
 
 async fn tree_of_thoughts() -> Result<Solved, Box<dyn Error>> {
-    let model = ScriptedClient::new([
+    let client = model(ScriptedClient::new([
         r#"approaches: [
             {"id": "A", "description": "Multiply the tens and the ones.", "promise": 9},
             {"id": "B", "description": "Round up and take away.", "promise": 8},
@@ -118,7 +119,7 @@ async fn tree_of_thoughts() -> Result<Solved, Box<dyn Error>> {
         "7 * 38 = 266, so it is 380 + 266 = 646.",
         "thought: Right, and nothing is left.\nevaluation_score: 10\nsolved: yes",
         "thought: 17 * 38 = 10 * 38 + 7 * 38 = 380 + 266 = 646.\nanswer: 646",
-    ]);
+    ]))?;
 
     // One step is made at a time, always on the branch with the highest score. An approach that has
     // not been tried yet counts with its estimated score. After the first step of A, the branch
@@ -128,5 +129,7 @@ async fn tree_of_thoughts() -> Result<Solved, Box<dyn Error>> {
         proposals: 1,
         ..TreeOfThoughts::default()
     };
-    Ok(Solver::new(model, method).solve("What is 17 * 38?").await?)
+    Ok(Solver::new(client, method)
+        .solve("What is 17 * 38?")
+        .await?)
 }

@@ -28,8 +28,6 @@
 //! (17 + 4) * 3 = 63.
 //! The tool `publish` failed: refused by a person.
 //! ```
-//!
-//! The model behind the client is a few rules.
 
 use std::env;
 use std::error::Error;
@@ -40,7 +38,7 @@ use cogwork::flow::{Flow, Paused, Proceeded};
 use cogwork::journal::Store;
 use cogwork::tools::schemars::{self, JsonSchema};
 use cogwork::tools::{ToolApproval, ToolError, Tools, function};
-use cogwork_quickstart::{RuleBasedClient, calculate};
+use cogwork_quickstart::{RuleBasedClient, calculate, model};
 use serde::Deserialize;
 
 const RUN: &str = "sum-42";
@@ -97,8 +95,8 @@ fn print_calls(event: &ReasoningEvent) {
     }
 }
 
-fn flow() -> Result<Flow<Reasoning>, ToolError> {
-    let node = ChainOfThought::new(RuleBasedClient::new())
+fn flow() -> Result<Flow<Reasoning>, Box<dyn Error>> {
+    let node = ChainOfThought::new(model(RuleBasedClient::new())?)
         .with_tools(tools()?.with_approval(["publish"]))
         .with_reporter(print_calls);
 

@@ -1,9 +1,9 @@
 //! What the tests of pages in a browser share: [runs](runs) to make pages of, a
 //! [studio](studio), and a [browser](Browser).
 
-#[path = "../../tour/game_of_24.rs"]
+#[path = "../../tour/number_game.rs"]
 #[expect(dead_code, reason = "only the client of the example is used")]
-mod game_of_24;
+mod number_game;
 
 pub mod kinds;
 pub mod runs;

@@ -18,7 +18,7 @@ use cogwork_trace::{Page, RecorderSettings, RunRecorder};
 use serde_json::{Value, json};
 
 use crate::Result;
-use crate::game_of_24::Player;
+use crate::number_game::{self, Player};
 
 /// Creates a file with the first event of a run.
 fn events_file(path: &Path, run: &str, flow: &str) -> io::Result<fs::File> {
@@ -124,18 +124,18 @@ pub async fn tree_of_thoughts(folder: &Path) -> Result<PathBuf> {
     let recorder = RunRecorder::in_memory(RecorderSettings::default());
 
     let tree = TreeOfThoughts {
-        approaches: 20,
-        proposals: 20,
-        depth: 2,
+        approaches: 2,
+        proposals: 2,
+        depth: 4,
         search: Search::BestFirst,
         ..TreeOfThoughts::default()
     };
     let budget = Limits::default().with_calls(2_000).with_tokens(u64::MAX);
     let solver = Solver::new(Player, tree).with_limits(budget);
 
-    let mut solving = solver.begin("Make 24 of 4 9 10 13.");
+    let mut solving = solver.begin(number_game::problem());
     let flow = solver.into_flow()?;
-    let run = flow.begin().with_id("game of 24");
+    let run = flow.begin().with_id("number game");
     run.with_events(&recorder).finish(&mut solving).await?;
 
     page_of_recorder(&recorder, &record)

@@ -22,14 +22,14 @@ const TICKETS: usize = 6;
 const MOST_TIME: Duration = Duration::from_secs(180);
 
 /// The service, which is started again after each kill. Its address changes.
-struct Service {
+pub(crate) struct Service {
     process: Child,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 impl Service {
-    fn start(store: &Path) -> Self {
-        let mut command: Command = program::example("tickets_service");
+    pub(crate) fn start(example: &str, store: &Path) -> Self {
+        let mut command: Command = program::example(example);
         let mut process = command
             .arg(store)
             .arg("0")
@@ -39,20 +39,21 @@ impl Service {
         let mut line = String::new();
         let output = process.stdout.take().unwrap();
         BufReader::new(output).read_line(&mut line).unwrap();
-        let address = line.split(',').next().unwrap().parse().unwrap();
+        let address = line.split(',').next().unwrap().trim();
+        let address = address.trim_start_matches("http://").parse().unwrap();
         Self { process, address }
     }
 
-    fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 }
 
 /// Where the service is now.
-type Address = Arc<Mutex<SocketAddr>>;
+pub(crate) type Address = Arc<Mutex<SocketAddr>>;
 
-fn send(address: &Address, request: &str) -> std::io::Result<TcpStream> {
+pub(crate) fn send(address: &Address, request: &str) -> std::io::Result<TcpStream> {
     let address = *address.lock().unwrap();
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1))?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
@@ -61,7 +62,7 @@ fn send(address: &Address, request: &str) -> std::io::Result<TcpStream> {
 }
 
 /// Sends JSON, again and again until it is answered. Returns the status.
-fn post(address: &Address, path: &str, body: &Value) -> u16 {
+pub(crate) fn post(address: &Address, path: &str, body: &Value) -> u16 {
     let body = body.to_string();
     let length = body.len();
     let request = format!(
@@ -148,7 +149,7 @@ fn person(address: &Address, number: usize) {
 }
 
 fn is_killed_while_clients_follow(store: &Path, kills: u32) {
-    let mut service = Service::start(store);
+    let mut service = Service::start("tickets_service", store);
     let address = Address::new(Mutex::new(service.address));
 
     let mut all = Vec::new();
@@ -175,7 +176,7 @@ fn is_killed_while_clients_follow(store: &Path, kills: u32) {
             let moment = (kill * 97 + left * 41) % 400;
             thread::sleep(Duration::from_millis(u64::from(moment) + 30));
             service.kill();
-            service = Service::start(store);
+            service = Service::start("tickets_service", store);
             *address.lock().unwrap() = service.address;
         }
         left -= left.min(5);

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use fresh::is_fresh;
 
-/// Returns a command that runs an example.
+/// Returns a command that runs an example offline, whatever model the environment names.
 ///
 /// `cargo test` has built it. Cargo is only asked to build it where nothing but single tests are built: with the
 /// features of this package alone, it would build most of the workspace once more.
@@ -24,7 +24,11 @@ pub(crate) fn example(name: &str) -> Command {
         build(name);
     }
 
-    Command::new(program)
+    let mut command = Command::new(program);
+    for variable in ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY"] {
+        command.env_remove(variable);
+    }
+    command
 }
 
 fn path(name: &str) -> PathBuf {
