@@ -2,7 +2,11 @@
 //! [studio](studio), and a [browser](Browser).
 
 #[path = "../../tour/number_game.rs"]
-#[expect(dead_code, reason = "only the client of the example is used")]
+#[expect(
+    dead_code,
+    unreachable_pub,
+    reason = "only the client of the example is used"
+)]
 mod number_game;
 
 pub mod kinds;
