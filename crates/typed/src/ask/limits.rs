@@ -24,7 +24,8 @@ use crate::ask::{Spent, seconds};
 /// used, it ends with the best answer so far. No thought, reply or cost is lost. For this call, a
 /// reserve is kept: the tokens of the longest of the last eight replies, and at least 512; the time
 /// of the longest of the last eight turns, or 30 seconds before the first. Both are at most a quarter
-/// of the limit. A typed answer has no conclusion.
+/// of the limit. If it takes longer than that, it is interrupted by the limit of time, or by
+/// [`hard_time`](Self::hard_time) if that is set. A typed answer has no conclusion.
 ///
 /// **Calls.** The `max_tokens` of each request is lowered to what is left of the tokens and bytes,
 /// and a request that doesn't fit isn't sent. Calls that run at the same time share what is left.
@@ -64,6 +65,11 @@ pub struct Limits {
     #[serde(deserialize_with = "seconds::optional")]
     #[schemars(with = "Option<f64>", range(min = 0.001, max = 31_536_000.0))]
     pub time: Option<Duration>,
+    /// The time after which the conclusion, or the call for the answer, is interrupted, in seconds.
+    /// Default: the limit of time.
+    #[serde(deserialize_with = "seconds::optional")]
+    #[schemars(with = "Option<f64>", range(min = 0.001, max = 31_536_000.0))]
+    pub hard_time: Option<Duration>,
     /// Whether the model is asked for the best answer so far before a limit is reached. Default:
     /// true.
     pub conclude: Option<bool>,
@@ -113,6 +119,13 @@ impl Limits {
         self
     }
 
+    /// Sets the time after which the conclusion, or the call for the answer, is interrupted.
+    #[must_use]
+    pub fn with_hard_time(mut self, time: Duration) -> Self {
+        self.hard_time = Some(time);
+        self
+    }
+
     /// Sets whether the model is asked for the best answer so far before a limit is reached. If
     /// not, reaching a limit is an error in the loop.
     #[must_use]
@@ -130,6 +143,7 @@ impl Limits {
             bytes: self.bytes.or(others.bytes),
             thoughts: self.thoughts.or(others.thoughts),
             time: self.time.or(others.time),
+            hard_time: self.hard_time.or(others.hard_time),
             conclude: self.conclude.or(others.conclude),
             reserve_tokens: self.reserve_tokens.or(others.reserve_tokens),
             reserve_time: self.reserve_time.or(others.reserve_time),

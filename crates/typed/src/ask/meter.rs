@@ -208,6 +208,23 @@ impl Meter {
         }
     }
 
+    /// Returns how many more calls fit into the limits on calls and time, at the pace so far and
+    /// besides what is kept. It is `None` before the first call, and without these limits.
+    pub fn calls_left(&self) -> Option<u32> {
+        let metered = self.locked();
+        let spent = self.total(&metered);
+        let is_kept = u32::from(metered.reserve.is_some());
+        let calls = spent.calls.saturating_add(is_kept);
+        let by_calls = self.limits.calls.map(|limit| limit.saturating_sub(calls));
+
+        let by_time = self.limits.time.and_then(|_| {
+            let pace = spent.time.checked_div(spent.calls)?.as_nanos();
+            let left = self.time_left(&metered).as_nanos().checked_div(pace)?;
+            u32::try_from(left).ok()
+        });
+        by_calls.into_iter().chain(by_time).min()
+    }
+
     /// Returns when the time runs out, except for what is kept.
     pub fn deadline(&self) -> Instant {
         let left = self.time_left(&self.locked());
@@ -216,7 +233,8 @@ impl Meter {
 
     /// Returns the limit on time.
     pub fn out_of_time(&self) -> Limit {
-        Limit::Time(self.limits.time.unwrap_or(Duration::MAX))
+        let time = self.limits.time.or(self.limits.hard_time);
+        Limit::Time(time.unwrap_or(Duration::MAX))
     }
 
     /// Returns the output of `future`, and measures its time.
@@ -226,7 +244,7 @@ impl Meter {
     /// Returns the limit if the time runs out before.
     pub async fn limit<T>(&self, future: impl Future<Output = T>) -> Result<T, Limit> {
         let _running = self.run();
-        if self.limits.time.is_none() {
+        if self.limits.time.or(self.limits.hard_time).is_none() {
             return Ok(future.await);
         }
 
@@ -254,11 +272,15 @@ impl Meter {
     }
 
     fn time_left(&self, metered: &Metered) -> Duration {
-        let Some(limit) = self.limits.time else {
+        let (limit, kept) = match metered.reserve {
+            Some(kept) => (self.limits.time, kept.time),
+            // The last call may take longer.
+            None => (self.limits.hard_time.or(self.limits.time), Duration::ZERO),
+        };
+        let Some(limit) = limit else {
             return Duration::MAX;
         };
 
-        let kept = metered.reserve.map_or(Duration::ZERO, |kept| kept.time);
         let spent = self.total(metered).time;
         limit.saturating_sub(spent).saturating_sub(kept)
     }

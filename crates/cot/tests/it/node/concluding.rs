@@ -203,6 +203,20 @@ async fn time_is_kept_for_the_conclusion() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_conclusion_may_take_until_the_hard_limit_of_time() {
+    let replies = [(FIRST, 1_000), (EARLY, 100)];
+    let replies = replies
+        .map(|(text, seconds)| ScriptedReply::from(text).after(Duration::from_secs(seconds)));
+    let time = Duration::from_secs(100);
+    let limits = Limits::default().with_time(time).with_hard_time(2 * time);
+    let reasoning = run(&ScriptedClient::new(replies), limits).await;
+
+    assert_eq!(reasoning.spent().time, Duration::from_secs(175));
+    assert!(reasoning.solution().is_some());
+    assert_eq!(reasoning.cut_short().unwrap().limit(), Limit::Time(time));
+}
+
 #[tokio::test]
 async fn a_reopened_reasoning_goes_on_under_higher_limits() {
     for replies in [&[FIRST, EARLY, LAST][..], &[FIRST, PROSE, LAST]] {
