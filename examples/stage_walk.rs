@@ -1,5 +1,5 @@
-//! Walks a session through the stages of a strategy: a tree of thoughts with two approaches as branches, of which the
-//! better one is followed until the end.
+//! Walks a session through the stages of a strategy. Without arguments, it shows a tree of thoughts
+//! with two approaches as branches, of which the better one is followed until the end.
 //!
 //! ```text
 //!  1 problem_reception      Make 24 from 4, 9, 10 and 13.
@@ -28,16 +28,194 @@
 //! branch `differences` is complete with thought 17
 //! saved and read back: the same
 //! ```
+//!
+//! `cargo run --example stage_walk -- STRATEGY STAGE STAGE …` walks the stages that are named; `-- --help`
+//! tells the rest.
 
 use std::error::Error;
+use std::process::ExitCode;
 
-use cogwork::strategies::StrategyName;
 use cogwork::strategies::session::{
-    Branch, BranchId, BranchStatus, Session, SessionError, ThoughtDraft,
+    Branch, BranchId, BranchStatus, RefusedMove, Session, SessionError, ThoughtDraft,
 };
-use serde_json::json;
+use cogwork::strategies::table::{Mistyped, ParameterType};
+use cogwork::strategies::{Strategy, StrategyName};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
-fn main() -> Result<(), Box<dyn Error>> {
+const HELP: &str = "\
+usage: stage_walk                              a tree of thoughts, to look at
+       stage_walk STRATEGY STAGE STAGE …       walks a session; exit code 0 when every move is legal
+       stage_walk STRATEGY --table             prints {stage: [next, …]} as JSON
+
+A session stands in the start stage; the first STAGE may name that one or one behind it. On the first move
+that is refused the refusal is printed as JSON, and the exit code is 1. It is 2 when STRATEGY is not one.
+
+A stage that needs parameters gets placeholders: a text is \"placeholder\", a number the least allowed or 0, a
+thought the number 1, a truth value true; a list has one item, a map one entry. Other values stand behind a colon,
+as JSON or plain text, and then nothing else is given:
+    STAGE:key=value,key=value    action_planning:action=search
+    STAGE:                       no parameters at all";
+
+type Failed = Box<dyn Error>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let walked = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => tree_of_thoughts().map(|()| true),
+        ["--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(true)
+        }
+        [strategy, "--table"] | ["--table", strategy] => table(strategy).map(|()| true),
+        [strategy, ref stages @ ..] => walk(strategy, stages),
+    };
+
+    match walked {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn table(strategy: &str) -> Result<(), Failed> {
+    let strategy: Strategy = strategy.parse()?;
+    println!("{}", serde_json::to_string_pretty(&Table(&strategy))?);
+    Ok(())
+}
+
+/// `{stage: [next, …]}` in the order of the table.
+struct Table<'a>(&'a Strategy);
+
+impl Serialize for Table<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(
+            self.0
+                .stages()
+                .iter()
+                .map(|stage| (&stage.name, &stage.next)),
+        )
+    }
+}
+
+/// Returns whether all moves were legal.
+fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
+    let strategy: Strategy = strategy.parse()?;
+    let mut session = Session::new(strategy.clone());
+    for argument in stages {
+        // Only the refusal is printed, so that the output is valid JSON.
+        if let Err(error) = session.think(draft(&strategy, argument)) {
+            let shown = match &error {
+                SessionError::Refused(refusal) => refused(&strategy, refusal),
+                error => json!(error),
+            };
+            println!("{shown:#}");
+            return Ok(false);
+        }
+    }
+
+    for thought in session.thoughts() {
+        println!("{} {}", thought.id, thought.stage);
+    }
+
+    let next: Vec<&str> = session
+        .allowed(session.current())?
+        .into_iter()
+        .map(|stage| &*stage.name)
+        .collect();
+
+    match &next[..] {
+        [] => println!("complete"),
+        next => println!("next: {}", next.join(" or ")),
+    }
+
+    Ok(true)
+}
+
+/// A refusal with its reason, and the parameters by what is wrong with them.
+fn refused(strategy: &Strategy, refusal: &RefusedMove) -> Value {
+    let reason = match strategy.stage(&refusal.attempted) {
+        Some(_) if !refusal.mistyped.is_empty() => "parameters",
+        Some(_) => "illegal_move",
+        None => "unknown_stage",
+    };
+    let faults = refusal.mistyped.iter();
+    let (missing, faults): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.found == "missing");
+    let (unknown, mistyped): (Vec<&Mistyped>, Vec<_>) = faults
+        .into_iter()
+        .partition(|fault| fault.expected == "nothing");
+    let names = |faults: &[&Mistyped]| -> Vec<String> {
+        faults.iter().map(|fault| fault.parameter.clone()).collect()
+    };
+
+    json!({
+        "kind": "refused",
+        "strategy": refusal.strategy,
+        "from": refusal.from,
+        "attempted": refusal.attempted,
+        "reason": reason,
+        "allowed": refusal.allowed,
+        "missing": names(&missing),
+        "mistyped": mistyped,
+        "unknown": names(&unknown),
+    })
+}
+
+/// `STAGE`, with placeholders, or `STAGE:key=value,…`.
+fn draft(strategy: &Strategy, argument: &str) -> ThoughtDraft {
+    let Some((stage, values)) = argument.split_once(':') else {
+        let mut draft = ThoughtDraft::at(argument, "…");
+        let stage = strategy.stage(argument);
+        let parameters = stage.into_iter().flat_map(|stage| &stage.parameters);
+
+        for (name, parameter) in parameters.filter(|(_, parameter)| parameter.required) {
+            draft = draft.with(name, placeholder(&parameter.kind));
+        }
+
+        return draft;
+    };
+
+    // A comma ends a value only if another key follows.
+    let mut pairs: Vec<(&str, String)> = Vec::new();
+    for piece in values.split(',').filter(|piece| !piece.is_empty()) {
+        match (piece.split_once('='), pairs.last_mut()) {
+            (Some((key, value)), _) => pairs.push((key.trim(), value.to_owned())),
+            (None, Some((_, value))) => *value += &format!(",{piece}"),
+            (None, None) => pairs.push((piece, String::new())),
+        }
+    }
+
+    pairs
+        .into_iter()
+        .fold(ThoughtDraft::at(stage, "…"), |draft, (key, value)| {
+            draft.with(
+                key,
+                serde_json::from_str(&value).unwrap_or(Value::String(value)),
+            )
+        })
+}
+
+fn placeholder(kind: &ParameterType) -> Value {
+    match kind {
+        ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => {
+            json!(min.unwrap_or(0.0))
+        }
+        ParameterType::Boolean => json!(true),
+        ParameterType::Thought => json!(1),
+        ParameterType::List { items, .. } => json!([placeholder(items)]),
+        ParameterType::Object { fields } => fields
+            .iter()
+            .map(|(name, field)| (name.clone(), placeholder(&field.kind)))
+            .collect(),
+        ParameterType::Map { values } => json!({"placeholder": placeholder(values)}),
+        _ => json!("placeholder"),
+    }
+}
+
+fn tree_of_thoughts() -> Result<(), Failed> {
     let mut session = Session::new(StrategyName::TreeOfThoughts);
     session.think(ThoughtDraft::at(
         "problem_reception",
@@ -115,8 +293,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let best = session.branch(best)?;
-    if let (BranchStatus::Complete, Some(last)) = (best.status(), best.tip()) {
-        println!("branch `{}` is complete with thought {last}", best.name());
+    if let (BranchStatus::Complete, Some(last)) = (best.status, best.tip()) {
+        println!("branch `{}` is complete with thought {last}", best.name);
     }
 
     let saved = serde_json::to_string(&session)?;
@@ -134,34 +312,28 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Prints the thoughts of a branch, each followed by the branches that were forked from it.
 fn draw(session: &Session, branch: &Branch, indent: &str) {
-    for thought in branch
-        .thoughts()
-        .iter()
-        .filter_map(|id| session.thought(*id))
-    {
+    for thought in branch.thoughts.iter().filter_map(|id| session.thought(*id)) {
         println!(
             "{indent}{:>2} {:<22} {}",
-            thought.id(),
-            thought.stage(),
-            thought.text()
+            thought.id, thought.stage, thought.text
         );
 
         let forks = session
             .branches()
             .iter()
-            .filter(|fork| fork.forked_from() == Some(thought.id()));
+            .filter(|fork| fork.from == Some(thought.id));
         for fork in forks {
             let score = fork
-                .score()
+                .score
                 .map_or(String::new(), |score| format!(", score {score}"));
-            let status = if fork.status() == BranchStatus::Pruned {
+            let status = if fork.status == BranchStatus::Pruned {
                 ", given up"
             } else {
                 ""
             };
 
             println!("{indent} │");
-            println!("{indent} ├─ {}{score}{status}", fork.name());
+            println!("{indent} ├─ {}{score}{status}", fork.name);
             draw(session, fork, &format!("{indent} │  "));
         }
     }

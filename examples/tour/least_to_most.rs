@@ -80,7 +80,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
         .solve(problem)
         .await?;
     for thought in solved.trace().session().thoughts() {
-        println!("{}: {}", thought.stage(), thought.text());
+        println!("{}: {}", thought.stage, thought.text);
     }
     println!("{}", solved.spent());
 

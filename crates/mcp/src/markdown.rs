@@ -69,26 +69,19 @@ impl Step {
 
     /// Returns a thought of a session that follows a strategy.
     pub(crate) fn of(session: &Session, thought: &Thought) -> Self {
-        let branch = session.branch(thought.branch()).ok();
-        let branch = branch.filter(|branch| branch.id() != BranchId::MAIN);
+        let branch = session.branch(thought.branch).ok();
+        let branch = branch.filter(|branch| branch.id != BranchId::MAIN);
         let details = thought.details();
         let details = details.map(|(name, value)| (name.to_owned(), value));
+        let parents = thought.parents().map(|parent| parent.get().into());
 
-        let is_usual = thought.strategy() == session.strategy().name();
-        let stage = match is_usual {
-            true => thought.stage().to_owned(),
-            false => format!("{} of {}", thought.stage(), thought.strategy()),
-        };
         Self {
-            number: thought.id().get().into(),
-            parents: thought
-                .parents()
-                .map(|parent| parent.get().into())
-                .collect(),
-            branch: branch.map(|branch| branch.name().to_owned()),
-            stage,
-            revises: thought.revises().map(|revised| revised.get().into()),
-            text: thought.text().to_owned(),
+            number: thought.id.get().into(),
+            parents: parents.collect(),
+            branch: branch.map(|branch| branch.name.clone()),
+            stage: thought.stage.clone(),
+            revises: thought.revises.map(|revised| revised.get().into()),
+            text: thought.text.clone(),
             details: details.collect(),
         }
     }

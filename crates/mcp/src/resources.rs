@@ -280,22 +280,22 @@ pub(crate) fn strategy_text(strategy: &Strategy) -> String {
         "# {}\n\n{}\n\nIt starts in {}.\n{stages}",
         code(strategy.name()),
         OneLine::new(strategy.description()),
-        code(strategy.start().name())
+        code(&strategy.start().name)
     )
 }
 
 fn stage_text(stage: &Stage) -> String {
-    let parameters = stage.parameters().iter();
+    let parameters = stage.parameters.iter();
     let parameters: String = parameters
         .map(|(name, parameter)| {
-            let description = OneLine::new(parameter.description());
-            let is_required = parameter.is_required();
+            let description = OneLine::new(&parameter.description);
+            let is_required = parameter.required;
             let required = if is_required { "required" } else { "optional" };
             format!("- {} ({required}): {description}\n", code(name))
         })
         .collect();
 
-    let next = match stage.next_names() {
+    let next = match stage.next.as_slice() {
         [] => "The strategy ends here.".to_owned(),
         next => {
             let next: Vec<_> = next.iter().map(|name| code(name)).collect();
@@ -304,7 +304,7 @@ fn stage_text(stage: &Stage) -> String {
     };
     format!(
         "\n## {}\n\n{}\n{parameters}\n{next}\n",
-        code(stage.name()),
-        OneLine::new(stage.prompt())
+        code(&stage.name),
+        OneLine::new(&stage.prompt)
     )
 }

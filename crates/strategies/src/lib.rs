@@ -29,7 +29,7 @@
 //! );
 //!
 //! // An error leaves the session unchanged.
-//! assert_eq!(session.stage().name(), "initial_reasoning");
+//! assert_eq!(session.stage().name, "initial_reasoning");
 //! let planned = session.think(ThoughtDraft::at("action_planning", "I search for it.").with("action", "search"))?;
 //!
 //! // A second branch from the same thought.
@@ -65,7 +65,7 @@
 //!
 //! Nine strategies are [built in](StrategyName), and [`Strategies`] reads more from YAML or JSON.
 //! The size and the depth of tables are limited by constants, and those of sessions by
-//! [`SessionPolicy`](session::SessionPolicy).
+//! [`SessionLimits`](session::SessionLimits).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -10,12 +10,12 @@ impl Strategy {
     pub fn mermaid(&self) -> String {
         let mut chart = "flowchart TD".to_owned();
         let stages = self.stages();
-        let start = self.start().name();
+        let start = &self.start().name;
 
         for (index, stage) in stages.iter().enumerate() {
             let [open, close] = match stage {
                 stage if stage.is_final => ["[[", "]]"],
-                stage if stage.name == start => ["([", "])"],
+                stage if stage.name == *start => ["([", "])"],
                 _ => ["[", "]"],
             };
             let label = MermaidLabel(&stage.name);

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 /// A parameter that isn't of the expected type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Mistyped {
     /// The name of the parameter and the path inside it, as in `approaches[1].promise`.

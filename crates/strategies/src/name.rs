@@ -10,7 +10,7 @@ use crate::{Strategies, Strategy, UnknownStrategy};
 /// use cogwork_strategies::{Strategy, StrategyName};
 ///
 /// assert_eq!("base_sequential".parse(), Ok(StrategyName::Linear)); // the document uses both names
-/// assert_eq!(StrategyName::SelfAsk.strategy().start().name(), "problem_reception");
+/// assert_eq!(StrategyName::SelfAsk.strategy().start().name, "problem_reception");
 ///
 /// let error = "tree".parse::<Strategy>().unwrap_err();
 /// assert_eq!(

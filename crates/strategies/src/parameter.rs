@@ -23,15 +23,19 @@ use crate::table::named;
 /// | `values` | the values of a map, as a mapping with a `type` |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(expecting = "a mapping with `type` and `description`")]
+#[non_exhaustive]
 pub struct Parameter {
-    pub(crate) description: String,
+    /// The description for the model.
+    pub description: String,
+    /// Whether a thought must have the parameter.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
-    pub(crate) required: bool,
+    pub required: bool,
+    /// The type.
     #[serde(flatten)]
-    pub(crate) kind: ParameterType,
+    pub kind: ParameterType,
 }
 
-pub(crate) fn yes() -> bool {
+fn yes() -> bool {
     true
 }
 
@@ -121,16 +125,6 @@ impl Parameter {
         self
     }
 
-    /// Returns the description for the model.
-    pub fn description(&self) -> &str {
-        &self.description
-    }
-
-    /// Returns whether a thought must have the parameter.
-    pub fn is_required(&self) -> bool {
-        self.required
-    }
-
     /// Returns the key of a reply with this parameter.
     pub(crate) fn key(&self, name: &str) -> AnswerKey {
         let key = AnswerKey::new(name, self.description.as_str(), &self.kind.schema());
@@ -139,11 +133,6 @@ impl Parameter {
             _ => key,
         };
         if self.required { key } else { key.optional() }
-    }
-
-    /// Returns the type.
-    pub fn kind(&self) -> &ParameterType {
-        &self.kind
     }
 }
 
@@ -157,20 +146,6 @@ impl ParameterType {
     pub(crate) fn has_choice(&self, text: &str) -> bool {
         match self {
             Self::Text { choices } => choices.iter().any(|choice| choice == text),
-            _ => false,
-        }
-    }
-
-    /// Returns whether no number can be in a range of this type.
-    pub(crate) fn has_empty_range(&self) -> bool {
-        match self {
-            Self::Integer { min, max } | Self::Number { min, max } => {
-                min.zip(*max).is_some_and(|(min, max)| min > max)
-            }
-            Self::List { items: inner, .. } | Self::Map { values: inner } => {
-                inner.has_empty_range()
-            }
-            Self::Object { fields } => fields.values().any(|field| field.kind.has_empty_range()),
             _ => false,
         }
     }

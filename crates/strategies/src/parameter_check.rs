@@ -2,65 +2,50 @@
 
 use serde_json::Value;
 
-use crate::mistyped::Mistyped;
 use crate::parameter::{MAX_DEPTH, ParameterType};
+use crate::session::ThoughtId;
+use crate::table::Mistyped;
 
-/// The maximum number of faults that are reported for one value.
-const MAX_FAULTS: usize = 20;
-
-/// The maximum length of a name in a path, in characters. A model may write a very long one, and the
-/// path of every item below repeats it.
+/// The maximum length of a name in a path, in characters.
 const MAX_NAME: usize = 100;
 
 impl ParameterType {
-    /// Returns the faults of a value, up to 20 of them. `place` is the path of the value.
-    pub(crate) fn faults(&self, place: &str, value: &Value) -> Vec<Mistyped> {
-        let mut found = Vec::new();
-        self.check(place, value, &mut found);
-        found
-    }
-
-    /// Adds the faults of a value, unless there are enough already.
-    fn check(&self, place: &str, value: &Value, found: &mut Vec<Mistyped>) {
-        if found.len() >= MAX_FAULTS {
-            return;
-        }
+    /// Returns the first fault of a value. `place` is the path of the value.
+    pub(crate) fn fault(&self, place: &str, value: &Value) -> Option<Mistyped> {
         if !self.fits(value) {
-            found.push(match self {
+            return Some(match self {
                 Self::Any => Mistyped::new(place, self, format!("more than {MAX_DEPTH} levels")),
                 _ => Mistyped::of(place, self, value),
             });
-            return;
         }
 
+        let field_of = |name: &str| {
+            let name: String = name.chars().take(MAX_NAME).collect();
+            format!("{place}.{name}")
+        };
         match (self, value) {
             (Self::List { items, .. }, Value::Array(list)) => {
-                for (index, item) in list.iter().enumerate() {
-                    items.check(&format!("{place}[{index}]"), item, found);
-                }
+                let mut list = list.iter().enumerate();
+                list.find_map(|(index, item)| items.fault(&format!("{place}[{index}]"), item))
             }
             (Self::Map { values }, Value::Object(object)) => {
-                for (name, value) in object {
-                    values.check(&field_of(place, name), value, found);
-                }
+                let mut object = object.iter();
+                object.find_map(|(name, value)| values.fault(&field_of(name), value))
             }
             (Self::Object { fields }, Value::Object(object)) => {
-                for (name, field) in fields {
-                    let place = field_of(place, name);
-                    match object.get(name) {
-                        Some(value) => field.kind.check(&place, value, found),
-                        None if !field.required => {}
-                        None => found.push(Mistyped::new(&place, &field.kind, "nothing")),
-                    }
-                }
-                let unknown = object
-                    .iter()
-                    .filter(|(name, _)| !fields.contains_key(*name));
-                for (name, value) in unknown.take(MAX_FAULTS) {
-                    found.push(Mistyped::of(&field_of(place, name), "nothing", value));
-                }
+                let mut expected = fields.iter();
+                let fault = expected.find_map(|(name, field)| match object.get(name) {
+                    Some(value) => field.kind.fault(&field_of(name), value),
+                    None if !field.required => None,
+                    None => Some(Mistyped::new(&field_of(name), &field.kind, "nothing")),
+                });
+
+                let unknown = object.iter().find(|(name, _)| !fields.contains_key(*name));
+                let unknown =
+                    unknown.map(|(name, value)| Mistyped::of(&field_of(name), "nothing", value));
+                fault.or(unknown)
             }
-            _ => {}
+            _ => None,
         }
     }
 
@@ -77,7 +62,7 @@ impl ParameterType {
             (Self::Number { min, max }, Value::Number(number)) => number
                 .as_f64()
                 .is_some_and(|number| number.is_finite() && within(number, *min, *max)),
-            (Self::Thought, value) => thought_number(value).is_some(),
+            (Self::Thought, value) => ThoughtId::of_value(value).is_some(),
             (Self::List { min_items, .. }, Value::Array(list)) => list.len() >= *min_items,
             (Self::Any, value) => !is_deeper_than(MAX_DEPTH, value),
             (Self::Boolean, Value::Bool(_))
@@ -85,44 +70,10 @@ impl ParameterType {
             _ => false,
         }
     }
-
-    /// Adds the numbers of the thoughts that a value of this type names to `found`.
-    pub(crate) fn thoughts(&self, value: &Value, found: &mut Vec<u32>) {
-        match (self, value) {
-            (Self::Thought, value) => found.extend(thought_number(value)),
-            (Self::List { items, .. }, Value::Array(list)) => {
-                list.iter().for_each(|item| items.thoughts(item, found));
-            }
-            (Self::Map { values }, Value::Object(object)) => {
-                object
-                    .values()
-                    .for_each(|value| values.thoughts(value, found));
-            }
-            (Self::Object { fields }, Value::Object(object)) => {
-                for (name, value) in object {
-                    if let Some(field) = fields.get(name) {
-                        field.kind.thoughts(value, found);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Returns the path of a field.
-fn field_of(place: &str, name: &str) -> String {
-    let name: String = name.chars().take(MAX_NAME).collect();
-    format!("{place}.{name}")
 }
 
 fn within(number: f64, min: Option<f64>, max: Option<f64>) -> bool {
     min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max)
-}
-
-fn thought_number(value: &Value) -> Option<u32> {
-    let number = u32::try_from(value.as_u64()?).ok()?;
-    (number > 0).then_some(number)
 }
 
 fn is_deeper_than(levels: usize, value: &Value) -> bool {

@@ -50,7 +50,7 @@ use crate::{Strategy, table};
 ///       prompt: Give the answer.
 ///       final: true
 /// ")?;
-/// assert_eq!(mine.get("guess_and_check")?.start().prompt(), "Make a guess.");
+/// assert_eq!(mine.get("guess_and_check")?.start().prompt, "Make a guess.");
 ///
 /// let error = Strategies::from_yaml("
 /// endless:
@@ -120,10 +120,6 @@ impl Strategies {
     /// Returns an [`UnknownStrategy`] that lists the known names.
     pub fn get(&self, name: &str) -> Result<&Strategy, UnknownStrategy> {
         self.find(name).ok_or_else(|| self.unknown(name))
-    }
-
-    pub(crate) fn push(&mut self, strategy: Strategy) {
-        self.list.push(strategy);
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Strategy> {

@@ -18,10 +18,10 @@ use crate::table::{Parameter, named};
 ///
 /// let strategy = StrategyName::React.strategy();
 /// let checkpoint = strategy.stage("evaluation_checkpoint").ok_or("no such stage")?;
-/// let next: Vec<_> = strategy.next(checkpoint).map(|stage| stage.name()).collect();
+/// let next: Vec<_> = strategy.next(checkpoint).map(|stage| &stage.name).collect();
 /// assert_eq!(next, ["action_planning", "solution_formulation"]);
 ///
-/// let needs = strategy.stage("observation_reception").ok_or("no such stage")?.parameters();
+/// let needs = strategy.stage("observation_reception").ok_or("no such stage")?.parameters.clone();
 /// assert!(needs["observation"].is_required());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -54,23 +54,30 @@ pub(crate) struct Table {
     deny_unknown_fields,
     expecting = "a mapping with `description` and `prompt`"
 )]
+#[non_exhaustive]
 pub struct Stage {
+    /// The name.
     #[serde(skip)]
-    pub(crate) name: String,
+    pub name: String,
+    /// The purpose of the stage.
     #[serde(default)]
-    pub(crate) description: String,
+    pub description: String,
+    /// The question for the model.
     #[serde(default)]
-    pub(crate) prompt: String,
+    pub prompt: String,
+    /// The parameters of a thought in this stage by name.
     #[serde(
         default,
         skip_serializing_if = "BTreeMap::is_empty",
         deserialize_with = "named"
     )]
-    pub(crate) parameters: BTreeMap<String, Parameter>,
+    pub parameters: BTreeMap<String, Parameter>,
+    /// The names of the stages that may follow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) next: Vec<String>,
+    pub next: Vec<String>,
+    /// Whether the strategy ends here.
     #[serde(default, rename = "final", skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) is_final: bool,
+    pub is_final: bool,
 }
 
 impl Strategy {
@@ -139,38 +146,6 @@ impl fmt::Debug for Strategy {
     }
 }
 
-impl Stage {
-    /// Returns the name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the description.
-    pub fn description(&self) -> &str {
-        &self.description
-    }
-
-    /// Returns the prompt for the model.
-    pub fn prompt(&self) -> &str {
-        &self.prompt
-    }
-
-    /// Returns the parameters of a thought in this stage by name.
-    pub fn parameters(&self) -> &BTreeMap<String, Parameter> {
-        &self.parameters
-    }
-
-    /// Returns the names of the stages that may follow.
-    pub fn next_names(&self) -> &[String] {
-        &self.next
-    }
-
-    /// Returns whether the strategy ends here.
-    pub fn is_final(&self) -> bool {
-        self.is_final
-    }
-}
-
 /// Serialises the strategy in the form of a table.
 impl Serialize for Strategy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -179,7 +154,7 @@ impl Serialize for Strategy {
 }
 
 fn by_name<S: Serializer>(stages: &[Stage], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(stages.iter().map(|stage| (stage.name(), stage)))
+    serializer.collect_map(stages.iter().map(|stage| (&stage.name, stage)))
 }
 
 fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stage>, D::Error> {

@@ -31,8 +31,6 @@ pub(crate) struct Changed<E, T> {
     pub(crate) entry: E,
     pub(crate) result: T,
     pub(crate) is_complete: bool,
-    /// The strategy, if it is another one now.
-    pub(crate) strategy: Option<String>,
     /// The number of entries to keep, or `None` for all.
     pub(crate) keep: Option<usize>,
 }
@@ -43,7 +41,6 @@ impl<E, T> Changed<E, T> {
             entry,
             result,
             is_complete,
-            strategy: None,
             keep: None,
         }
     }

@@ -232,16 +232,9 @@ fn append<E: serde::Serialize, T>(
         .execute(params![key, number, body])?;
     connection
         .prepare_cached(
-            "UPDATE sessions SET entries = ?2, updated = ?3, is_complete = ?4,
-                strategy = coalesce(?5, strategy) WHERE key = ?1",
+            "UPDATE sessions SET entries = ?2, updated = ?3, is_complete = ?4 WHERE key = ?1",
         )?
-        .execute(params![
-            key,
-            number,
-            now(),
-            changed.is_complete,
-            changed.strategy
-        ])?;
+        .execute(params![key, number, now(), changed.is_complete])?;
 
     if let Some(keep) = changed.keep {
         connection

@@ -1,7 +1,6 @@
 //! What a call changes in a session, as it is asked for and as it is recorded.
 
-use cogwork_strategies::session::{Branch, BranchId, Session, Thought, ThoughtDraft, ThoughtId};
-use cogwork_strategies::{Strategies, Strategy};
+use cogwork_strategies::session::{Branch, BranchId, Session, ThoughtDraft, ThoughtId};
 use cogwork_text::{Name, NameList};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -36,11 +35,6 @@ pub(super) struct Thinking {
     pub(super) branch: Option<String>,
     /// The thought from which the branch begins with this one.
     pub(super) from: Option<ThoughtId>,
-    /// The table of the strategy that the thought begins or changes to. It is recorded, because a
-    /// session keeps its rules, even if the server doesn't have the strategy any more.
-    pub(super) rules: Option<Strategies>,
-    /// Whether the strategy is a part, after which the one around it goes on.
-    pub(super) is_part: bool,
 }
 
 /// What a change has done, and the branch that it was done on.
@@ -88,31 +82,10 @@ impl Change {
             }
             Self::Undo => {
                 let undone = session.undo()?;
-                let what = format!("Thought {} is removed. ", undone.id());
-                Ok(Done::new(undone.branch(), what))
+                let what = format!("Thought {} is removed. ", undone.id);
+                Ok(Done::new(undone.branch, what))
             }
         }
-    }
-
-    /// Leaves out the table of a strategy that the session follows already. One that has not begun
-    /// begins with it.
-    pub(super) fn without_known_rules(mut self, session: Option<&Session>) -> Self {
-        let follows = session.is_none_or(|session| self.repeats_strategy(session));
-        if let Self::Think(thinking) = &mut self
-            && follows
-        {
-            thinking.rules = None;
-        }
-        self
-    }
-
-    fn repeats_strategy(&self, session: &Session) -> bool {
-        let Self::Think(Thinking { rules, is_part, .. }) = self else {
-            return false;
-        };
-        let strategy = rules.as_ref().and_then(only);
-        let branch = self.branch(session);
-        !is_part && strategy.is_some_and(|one| follows(session, branch, one.name()))
     }
 
     /// Returns the branch that the change is for, or the current one.
@@ -125,7 +98,7 @@ impl Change {
             Self::Prune(_) | Self::Undo => None,
         };
         let named = name.and_then(|name| session.branch_named(name));
-        named.map_or_else(|| session.current(), Branch::id)
+        named.map_or_else(|| session.current(), |branch| branch.id)
     }
 }
 
@@ -144,14 +117,6 @@ impl Thinking {
     fn think(&self, session: &mut Session) -> Result<Done, Failure> {
         let branch = self.branch(session)?;
         let mut draft = self.draft.clone();
-
-        if let Some(strategy) = self.rules.as_ref().and_then(only) {
-            let thought = match self.is_part {
-                true => session.begin_part(branch, strategy, draft)?,
-                false => session.change_strategy(branch, strategy, draft)?,
-            };
-            return Ok(Done::recorded(branch, thought));
-        }
 
         let passed = match &draft.stage {
             Some(stage) => pass(session, branch, stage)?,
@@ -179,8 +144,8 @@ impl Thinking {
 
         // Later thoughts of a branch may repeat where it begins.
         let known = name.and_then(|name| session.branch_named(name));
-        if let Some(known) = known.filter(|branch| branch.forked_from() == Some(from)) {
-            return Ok(known.id());
+        if let Some(known) = known.filter(|branch| branch.from == Some(from)) {
+            return Ok(known.id);
         }
         let name = name.map_or_else(|| new_name(session), str::to_owned);
         let branch = session.fork(from, name)?;
@@ -196,9 +161,9 @@ fn pass(session: &mut Session, branch: BranchId, stage: &str) -> Result<Vec<Stri
     let mut passed = Vec::new();
 
     loop {
-        let current = trial.stage_on(branch)?.name() == stage;
+        let current = trial.stage_on(branch)?.name == stage;
         let following = following(&trial, branch);
-        if current || following.iter().any(|next| next.name() == stage) {
+        if current || following.iter().any(|next| next.name == stage) {
             *session = trial;
             return Ok(passed);
         }
@@ -207,10 +172,10 @@ fn pass(session: &mut Session, branch: BranchId, stage: &str) -> Result<Vec<Stri
         let [only] = following[..] else {
             return Ok(Vec::new());
         };
-        let mut parameters = only.parameters().values();
-        let needs_something = parameters.any(|parameter| parameter.is_required());
-        let name = only.name().to_owned();
-        if needs_something || only.is_final() || passed.contains(&name) {
+        let mut parameters = only.parameters.values();
+        let needs_something = parameters.any(|parameter| parameter.required);
+        let name = only.name.clone();
+        if needs_something || only.is_final || passed.contains(&name) {
             return Ok(Vec::new());
         }
         trial.think_on(branch, ThoughtDraft::at(&name, ""))?;
@@ -223,8 +188,9 @@ fn pass(session: &mut Session, branch: BranchId, stage: &str) -> Result<Vec<Stri
 pub(super) fn following(session: &Session, branch: BranchId) -> Vec<&cogwork_strategies::Stage> {
     let mut stages = session.allowed(branch).unwrap_or_default();
     let start = session.strategy().start();
-    let is_empty = tip(session, branch).is_none();
-    if is_empty && !stages.iter().any(|stage| stage.name() == start.name()) {
+    let tip = session.branch(branch).ok().and_then(Branch::tip);
+    let is_empty = tip.is_none();
+    if is_empty && !stages.iter().any(|stage| stage.name == start.name) {
         stages.insert(0, start);
     }
     stages
@@ -241,13 +207,13 @@ fn with_known_ids(
     let allowed = session.allowed(branch).unwrap_or_default();
     let stage = allowed
         .into_iter()
-        .find(|stage| Some(stage.name()) == draft.stage.as_deref());
+        .find(|stage| Some(&stage.name) == draft.stage.as_ref());
     let Some(stage) = stage else {
         return draft;
     };
 
-    let parameters = stage.parameters().iter();
-    let needed = parameters.filter(|(_, parameter)| parameter.is_required());
+    let parameters = stage.parameters.iter();
+    let needed = parameters.filter(|(_, parameter)| parameter.required);
     for (name, _) in needed {
         let known = match name.as_str() {
             "branch_from_thought" => from.map(|from| from.get().into()),
@@ -264,23 +230,8 @@ fn with_known_ids(
 fn known_id(session: &Session, branch: BranchId, name: &str) -> Option<Value> {
     let own = session.branch(branch).ok()?;
     let mut path = session.path(own.tip());
-    let earlier = path.find_map(|thought| thought.parameter(name).cloned());
-    earlier.or_else(|| (branch != BranchId::MAIN).then(|| own.name().into()))
-}
-
-/// Returns whether the last thought on a branch follows this strategy, or one around it does.
-fn follows(session: &Session, branch: BranchId, strategy: &str) -> bool {
-    let Some(tip) = tip(session, branch) else {
-        return session.strategy().name() == strategy;
-    };
-    let mut around = tip.outer().map(|(strategy, _)| strategy);
-    tip.strategy() == strategy || around.any(|around| around == strategy)
-}
-
-/// Returns the last thought on a branch.
-pub(super) fn tip(session: &Session, branch: BranchId) -> Option<&Thought> {
-    let tip = session.branch(branch).ok()?.tip();
-    tip.and_then(|tip| session.thought(tip))
+    let earlier = path.find_map(|thought| thought.parameters.get(name).cloned());
+    earlier.or_else(|| (branch != BranchId::MAIN).then(|| own.name.as_str().into()))
 }
 
 /// Returns the branch with this name, or the current one.
@@ -288,9 +239,9 @@ fn found(session: &Session, name: Option<&str>) -> Result<BranchId, Failure> {
     let Some(name) = name else {
         return Ok(session.current());
     };
-    let found = session.branch_named(name).map(Branch::id);
+    let found = session.branch_named(name).map(|branch| branch.id);
     found.ok_or_else(|| {
-        let expected = NameList::or(session.branches().iter().map(Branch::name));
+        let expected = NameList::or(session.branches().iter().map(|branch| &branch.name));
         let name = Name(name);
         Failure::new(format_args!(
             "there is no branch `{name}`; expected {expected}"
@@ -303,11 +254,6 @@ fn new_name(session: &Session) -> String {
     let mut names = (session.branches().len()..).map(|number| format!("branch-{number}"));
     let is_new = |name: &String| session.branch_named(name).is_none();
     names.find(is_new).unwrap_or_default()
-}
-
-/// Returns the strategy of a table with one.
-pub(super) fn only(rules: &Strategies) -> Option<Strategy> {
-    rules.iter().next().cloned()
 }
 
 /// Returns a thought that is to be added.

@@ -7,7 +7,7 @@ use cogwork_strategies::session::{Branch, BranchId, BranchStatus, Session};
 use cogwork_strategies::table::{Parameter, ParameterType};
 use cogwork_text::{Name, NameList, OneLine};
 
-use super::change::{following, tip};
+use super::change::following;
 use crate::store::SessionId;
 
 /// The maximum number of other open branches that are listed.
@@ -31,11 +31,11 @@ impl fmt::Display for Report<'_> {
             self.write_branch(f, branch)?;
         }
 
-        let tip = tip(self.session, self.branch);
-        let start = self.session.strategy();
-        let stage = tip.map_or(start.start(), |thought| self.session.stage_of(thought));
-        let strategy = tip.map_or(start.name(), |thought| thought.strategy());
-        write!(f, "stage `{}` of `{}`.", Name(stage.name()), Name(strategy))?;
+        let strategy = self.session.strategy();
+        let stage = self.session.stage_on(self.branch);
+        let stage = stage.unwrap_or_else(|_| strategy.start());
+        let (stage_name, strategy) = (Name(&stage.name), Name(strategy.name()));
+        write!(f, "stage `{stage_name}` of `{strategy}`.")?;
 
         self.write_others(f)?;
         self.write_next(f, stage)
@@ -45,15 +45,15 @@ impl fmt::Display for Report<'_> {
 impl Report<'_> {
     fn write_branch(&self, f: &mut fmt::Formatter<'_>, branch: &Branch) -> fmt::Result {
         let is_only = self.session.branches().len() == 1;
-        if is_only && branch.status() == BranchStatus::Open {
+        if is_only && branch.status == BranchStatus::Open {
             return Ok(());
         }
 
-        write!(f, "branch `{}` ({}", Name(branch.name()), branch.status())?;
+        write!(f, "branch `{}` ({}", Name(&branch.name), branch.status)?;
         if self.session.current() != self.branch {
             f.write_str(", not the current one")?;
         }
-        if let Some(score) = branch.score() {
+        if let Some(score) = branch.score {
             write!(f, ", score {score}")?;
         }
         f.write_str("), ")
@@ -63,8 +63,8 @@ impl Report<'_> {
     fn write_others(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let newest_first = self.session.branches().iter().rev();
         let others = newest_first
-            .filter(|branch| branch.status() == BranchStatus::Open && branch.id() != self.branch);
-        let names: Vec<_> = others.map(Branch::name).take(BRANCHES).collect();
+            .filter(|branch| branch.status == BranchStatus::Open && branch.id != self.branch);
+        let names: Vec<_> = others.map(|branch| &*branch.name).take(BRANCHES).collect();
         match names.as_slice() {
             [] => Ok(()),
             names => write!(f, " Other open branches: {}.", NameList::and(names)),
@@ -82,23 +82,23 @@ impl Report<'_> {
         for next in next {
             write_stage(f, next)?;
         }
-        let stage = Name(stage.name());
+        let stage = Name(&stage.name);
         write!(f, "\nA thought without a stage stays in `{stage}`.")
     }
 }
 
 fn write_stage(f: &mut fmt::Formatter<'_>, stage: &Stage) -> fmt::Result {
-    let prompt = OneLine::new(stage.prompt());
-    write!(f, "\n- `{}`: {prompt}", Name(stage.name()))?;
-    if stage.is_final() {
+    let prompt = OneLine::new(&stage.prompt);
+    write!(f, "\n- `{}`: {prompt}", Name(&stage.name))?;
+    if stage.is_final {
         f.write_str(" (final)")?;
     }
 
-    for (name, parameter) in stage.parameters() {
-        let is_required = parameter.is_required();
+    for (name, parameter) in &stage.parameters {
+        let is_required = parameter.required;
         let needs = if is_required { "needs" } else { "may have" };
-        let accepts = Accepts(parameter.kind());
-        let description = OneLine::new(parameter.description());
+        let accepts = Accepts(&parameter.kind);
+        let description = OneLine::new(&parameter.description);
         write!(f, "\n  {needs} `{}`: {accepts}. {description}", Name(name))?;
     }
     Ok(())
@@ -127,8 +127,8 @@ impl fmt::Display for Accepts<'_> {
 }
 
 fn field((name, parameter): (&String, &Parameter)) -> String {
-    let is_required = parameter.is_required();
+    let is_required = parameter.required;
     let optional = if is_required { "" } else { "optional, " };
-    let accepts = Accepts(parameter.kind());
+    let accepts = Accepts(&parameter.kind);
     format!("`{}` ({optional}{accepts})", Name(name))
 }

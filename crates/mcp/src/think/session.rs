@@ -1,11 +1,11 @@
 //! The sessions of `think`, and calls that change them.
 
-use cogwork_strategies::Strategies;
-use cogwork_strategies::session::{Branch, BranchId, Session, SessionPolicy};
+use cogwork_strategies::session::{Branch, Session, SessionLimits};
+use cogwork_strategies::{Strategies, Strategy};
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
-use super::change::{Change, Done, only, tip};
+use super::change::{Change, Done};
 use super::report::Report;
 use crate::ServerLimits;
 use crate::connection::Connection;
@@ -30,7 +30,7 @@ pub(super) enum Entry {
     /// The first one, with the table of the strategy.
     Begin {
         rules: Strategies,
-        policy: SessionPolicy,
+        limits: SessionLimits,
         change: Change,
     },
     Change(Change),
@@ -62,11 +62,11 @@ impl ThinkState {
             (
                 Entry::Begin {
                     rules,
-                    policy,
+                    limits,
                     change,
                 },
                 None,
-            ) => (begun(rules, *policy)?, change),
+            ) => (begun(rules, *limits)?, change),
             (Entry::Begin { .. }, Some(_)) => {
                 let message = "the session already exists; choose another id";
                 return Err(Failure::new(message));
@@ -110,17 +110,13 @@ impl ThinkState {
             branch: done.branch,
         };
         let text = format!("{}{report}", done.what);
-        let strategy = outermost(session, done.branch).to_owned();
-        Ok(Changed {
-            strategy: Some(strategy),
-            ..Changed::new(entry.clone(), text, session.is_complete())
-        })
+        Ok(Changed::new(entry.clone(), text, session.is_complete()))
     }
 
     /// Returns where the session is, or would begin.
     fn place(&self, id: &SessionId, entry: &Entry) -> String {
         let begun = match entry {
-            Entry::Begin { rules, policy, .. } => begun(rules, *policy).ok(),
+            Entry::Begin { rules, limits, .. } => begun(rules, *limits).ok(),
             Entry::Change(_) => None,
         };
         let Some(session) = self.session.as_ref().or(begun.as_ref()) else {
@@ -136,14 +132,15 @@ impl ThinkState {
     }
 }
 
-fn begun(rules: &Strategies, policy: SessionPolicy) -> Result<Session, Failure> {
-    let strategy = only(rules).ok_or_else(|| Failure::new("the rules are missing"))?;
-    Ok(Session::with_policy(strategy, policy))
+fn begun(rules: &Strategies, limits: SessionLimits) -> Result<Session, Failure> {
+    let strategy = rules.iter().next().cloned();
+    let strategy = strategy.ok_or_else(|| Failure::new("the rules are missing"))?;
+    Ok(Session::with_limits(strategy, limits))
 }
 
 /// How a session begins.
 pub(super) struct Beginning {
-    pub(super) rules: Strategies,
+    pub(super) strategy: Strategy,
     pub(super) purpose: String,
 }
 
@@ -161,7 +158,7 @@ pub(super) async fn record(
     let new = beginning.as_ref().map(|beginning| NewSession {
         is_named,
         title: title(&beginning.purpose, &change),
-        strategy: only(&beginning.rules).map_or_else(String::new, |one| one.name().to_owned()),
+        strategy: beginning.strategy.name().to_owned(),
     });
 
     let own = id.clone();
@@ -170,19 +167,22 @@ pub(super) async fn record(
         &id,
         new,
         move |state: &mut ThinkState| {
-            let change = change.without_known_rules(state.session.as_ref());
             let entry = match (beginning, &state.session) {
-                (Some(Beginning { rules, .. }), None) => {
-                    let mut policy = SessionPolicy::default();
-                    policy.max_thoughts = limits.thoughts;
-                    policy.max_branches = limits.branches;
+                (Some(Beginning { strategy, .. }), Some(session)) => {
+                    check_strategy(&strategy, session)?;
+                    Entry::Change(change)
+                }
+                (Some(Beginning { strategy, .. }), None) => {
+                    let mut session_limits = SessionLimits::default();
+                    session_limits.thoughts = limits.thoughts;
+                    session_limits.branches = limits.branches;
                     Entry::Begin {
-                        rules,
-                        policy,
+                        rules: Strategies::from_iter([strategy]),
+                        limits: session_limits,
                         change,
                     }
                 }
-                _ => Entry::Change(change),
+                (None, _) => Entry::Change(change),
             };
             state.report(&own, &entry, &limits)
         },
@@ -193,9 +193,21 @@ pub(super) async fn record(
     Ok(report)
 }
 
+/// Checks that a session follows this strategy. It keeps its rules, even if the server doesn't have
+/// the strategy any more, or another one of its name.
+fn check_strategy(strategy: &Strategy, session: &Session) -> Result<(), Failure> {
+    let own = session.strategy().name();
+    match strategy.name() == own {
+        true => Ok(()),
+        false => Err(Failure::new(format_args!(
+            "the session follows `{own}`; expected no other `strategy`, or another `sessionId`"
+        ))),
+    }
+}
+
 fn title(purpose: &str, change: &Change) -> String {
     let first = match change {
-        Change::Think(thinking) => thinking.draft.thought.as_str(),
+        Change::Think(thinking) => thinking.draft.text.as_str(),
         _ => "",
     };
     let text = if purpose.trim().is_empty() {
@@ -204,15 +216,6 @@ fn title(purpose: &str, change: &Change) -> String {
         purpose
     };
     OneLine::new(text).with_max_chars(TITLE).to_string()
-}
-
-/// Returns the strategy of the last thought on a branch, or the one around it.
-fn outermost(session: &Session, branch: BranchId) -> &str {
-    let Some(tip) = tip(session, branch) else {
-        return session.strategy().name();
-    };
-    let outer = tip.outer().last().map(|(strategy, _)| strategy);
-    outer.unwrap_or_else(|| tip.strategy())
 }
 
 /// Returns what a resource shows of a session.
@@ -234,16 +237,17 @@ pub(crate) fn shown(stored: &Stored) -> Result<Shown, Failure> {
 }
 
 fn branch(branch: &Branch) -> String {
-    let name = branch.name();
-    let status = branch.status();
-    let thoughts = match branch.thoughts().len() {
+    let name = &branch.name;
+    let status = branch.status;
+    let thoughts = match branch.thoughts.len() {
         1 => "1 thought".to_owned(),
         more => format!("{more} thoughts"),
     };
 
-    let from = branch.forked_from();
-    let from = from.map_or_else(String::new, |from| format!(", from thought {from}"));
-    let score = branch.score();
+    let from = branch
+        .from
+        .map_or_else(String::new, |from| format!(", from thought {from}"));
+    let score = branch.score;
     let score = score.map_or_else(String::new, |score| format!(", score {score}"));
     format!("{name}: {status}, {thoughts}{from}{score}")
 }

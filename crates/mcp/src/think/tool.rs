@@ -12,7 +12,7 @@ use super::session::{Beginning, record};
 use crate::arguments::missing;
 use crate::failure::Failure;
 use crate::resources::{Format, list_text, render, strategy_text};
-use crate::store::{SessionId, SessionKind, SessionStore};
+use crate::store::{SessionHeader, SessionId, SessionKind, SessionStore};
 use crate::tool::{Caller, ServerTool, definition, set_keyword};
 
 pub(crate) const NAME: &str = "think";
@@ -57,10 +57,8 @@ struct Call {
     /// The number of the thought from which a new branch begins
     #[schemars(range(min = 1))]
     branch_from: Option<u32>,
-    /// Begins a session, or changes the strategy of its branch
+    /// Begins a session, unless the last one follows this strategy and isn't complete
     strategy: Option<String>,
-    /// Whether `strategy` is only a part, after which the one before goes on
-    part: Option<bool>,
     /// Begins another session, for this purpose
     purpose: Option<String>,
     /// By default, the one that was used last
@@ -83,47 +81,45 @@ pub(crate) fn tool(store: SessionStore) -> ServerTool {
 async fn think(store: &SessionStore, call: Call, caller: &Caller) -> Result<String, Failure> {
     let strategy = call.strategy.as_deref();
     let strategy = strategy.map(|name| named(store, name)).transpose()?;
-    let rules = strategy.map(|strategy| Strategies::from_iter([strategy.clone()]));
 
     let is_named = call.session_id.is_some();
     let last = current(store, caller).await?;
-    // With a strategy, another purpose begins another session, and so does the end of the last one.
-    let goes_on = |is_complete: bool| rules.is_none() || !(is_complete || call.purpose.is_some());
+    let goes_on = |last: &SessionHeader| match strategy {
+        None => true,
+        Some(strategy) => {
+            let is_same = last.strategy == strategy.name();
+            is_same && !last.is_complete && call.purpose.is_none()
+        }
+    };
     let id = match (call.session_id, last) {
         (Some(id), _) => id,
-        (None, Some((id, is_complete))) if goes_on(is_complete) => id,
-        (None, _) if rules.is_some() => SessionId::random(),
+        (None, Some(last)) if goes_on(&last) => last.id,
+        (None, _) if strategy.is_some() => SessionId::random(),
         (None, _) => return Err(no_session()),
     };
 
     let mut draft = draft(call.thought, call.stage, call.parameters);
     draft.revises = call.revises.map(ThoughtId::new);
-    let beginning = rules.clone().map(|rules| Beginning {
-        rules,
+    let beginning = strategy.map(|strategy| Beginning {
+        strategy: strategy.clone(),
         purpose: call.purpose.unwrap_or_default(),
     });
     let change = Change::Think(Thinking {
         draft,
         branch: call.branch,
         from: call.branch_from.map(ThoughtId::new),
-        rules,
-        is_part: call.part == Some(true),
     });
     record(store, &caller.connection, id, is_named, beginning, change).await
 }
 
-/// Returns the session that was used last, and whether it is complete.
-async fn current(
-    store: &SessionStore,
-    caller: &Caller,
-) -> Result<Option<(SessionId, bool)>, Failure> {
+/// Returns the session that was used last.
+async fn current(store: &SessionStore, caller: &Caller) -> Result<Option<SessionHeader>, Failure> {
     let connection = &caller.connection;
     let Some(id) = connection.current(SessionKind::Think) else {
         return Ok(None);
     };
     let stored = store.find(&connection.owner, &id).await?;
-    let is_complete = stored.is_some_and(|stored| stored.header.is_complete);
-    Ok(Some((id, is_complete)))
+    Ok(stored.map(|stored| stored.header))
 }
 
 /// The arguments of `think_session`.

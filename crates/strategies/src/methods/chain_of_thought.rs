@@ -42,8 +42,7 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainOfThoughtMethod {
     /// Whether the model checks its answer, which costs one more call. The default is `true`.
     pub verification: bool,

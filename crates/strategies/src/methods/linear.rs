@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::shared::{ask_for_answer, or, respond};
 use crate::session::{Thought, ThoughtDraft, ThoughtId};
-use crate::{Answer, Ask, Method, Solve, Stage, StageReply, Stop, Strategy, StrategyName};
+use crate::{Answer, Ask, Method, Solve, Stage, Stop, Strategy, StrategyName};
 
 /// Thinks one thought after the other, with evaluations, revisions and branches, and ends with a
 /// verified hypothesis.
@@ -34,13 +34,14 @@ use crate::{Answer, Ask, Method, Solve, Stage, StageReply, Stop, Strategy, Strat
 ///
 /// A branch starts at the thought that the model named. If the table doesn't allow
 /// `thought_generation` from there, it starts at the next thought from which that is allowed, so
-/// that the evaluation of the named thought is kept. The best answer so far is the last hypothesis
-/// on the branch, even if it didn't hold.
+/// that the evaluation of the named thought is kept. If a run is stopped, its best answer is the last
+/// hypothesis, even if it didn't hold, or else the last thought. While there is room for little more
+/// than a hypothesis and its verification, nothing else is asked for.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::Solver;
 /// use cogwork_strategies::methods::Linear;
+/// use cogwork_strategies::Solver;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -57,8 +58,7 @@ use crate::{Answer, Ask, Method, Solve, Stage, StageReply, Stop, Strategy, Strat
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linear {
     /// The maximum number of generated thoughts and hypotheses, which is at least 1. Once it is
     /// reached, the model is asked for a last hypothesis, and the run gives up if that hypothesis
@@ -82,6 +82,11 @@ const MAX_NAMED: usize = 50;
 /// The numbers of further thoughts that are asked for.
 const FEW_THOUGHTS: RangeInclusive<u32> = 1..=20;
 
+/// The number of calls to the end after another thought: the thought and two evaluations, then a
+/// hypothesis, its verification and the solution.
+const CALLS_TO_END: u32 = 6;
+
+const PLANNING: &str = "initial_thought_planning";
 const GENERATION: &str = "thought_generation";
 
 // The ways to continue, which are stages.
@@ -101,7 +106,7 @@ struct Outline {
     thought: String,
     /// how many more thoughts you expect to need
     #[schemars(range(min = 1, max = 1000))]
-    thoughts_needed: u32,
+    thoughts_needed: usize,
 }
 
 /// What is needed after an evaluation or a decision.
@@ -109,13 +114,13 @@ struct Outline {
 struct Needed {
     /// how many more thoughts you expect to need
     #[schemars(range(min = 1, max = 1000))]
-    thoughts_needed: Option<u32>,
+    thoughts_needed: Option<usize>,
 }
 
 /// How the model wants to continue: the next stage, and how many more thoughts it expects to need.
 struct Choice {
     way: String,
-    needed: Option<u32>,
+    needed: Option<usize>,
 }
 
 impl Method for Linear {
@@ -125,22 +130,28 @@ impl Method for Linear {
 
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
         cx.think_problem()?;
-        plan(cx)?;
+        let question = Ask::of::<Outline>(prompt(cx, PLANNING)?);
+        let outline = cx.ask(PLANNING, question.choosing("thoughts_needed", FEW_THOUGHTS))?;
+        let thought = ThoughtDraft::at(PLANNING, or(&outline.thought, "The way is open."));
+        let total = total(cx, outline.thoughts_needed)?;
+        cx.add(thought.with_total_thoughts(total))?;
 
         let mut note = String::new();
         loop {
             generate(cx, &note)?;
             note.clear();
-            let mut choice = self.evaluate(cx)?;
 
+            let mut choice = self.evaluate(cx)?;
             while choice.way == CONCLUDE {
                 if hypothesis_holds(cx)? {
-                    return finalize(cx);
+                    let question = Ask::of(prompt(cx, "solution_finalization")?);
+                    let answer = ask_for_answer(cx, "solution_finalization", question)?;
+                    return respond(cx, answer);
                 }
                 if self.is_over(cx) {
+                    let thoughts = generated(cx);
                     return Err(Stop::give_up(format!(
-                        "after {} thoughts the hypothesis does not hold",
-                        generated(cx)
+                        "after {thoughts} thoughts the hypothesis does not hold"
                     )));
                 }
                 choice = self.decide(cx)?;
@@ -156,9 +167,10 @@ impl Method for Linear {
 }
 
 impl Linear {
-    /// Returns whether the maximum number of thoughts is reached.
+    /// Returns whether there is no room for another thought.
     fn is_over(&self, cx: &Solve) -> bool {
-        generated(cx) >= self.max_thoughts.max(1)
+        let is_hurried = cx.calls_left().is_some_and(|left| left <= CALLS_TO_END);
+        is_hurried || generated(cx) >= self.max_thoughts.max(1)
     }
 
     /// Returns the ways to continue.
@@ -184,7 +196,7 @@ impl Linear {
             return self.decide(cx);
         }
 
-        think_decision(cx, &choice.way)?;
+        cx.think("continuation_decision", format!("Next: {}.", choice.way))?;
         Ok(choice)
     }
 
@@ -195,7 +207,7 @@ impl Linear {
             return choose(cx, "continuation_decision", &ways, "Decided.");
         };
 
-        think_decision(cx, way)?;
+        cx.think("continuation_decision", format!("Next: {way}."))?;
         Ok(Choice {
             way: (*way).to_owned(),
             needed: None,
@@ -203,15 +215,10 @@ impl Linear {
     }
 }
 
-fn think_decision(cx: &mut Solve, way: &str) -> Result<(), Stop> {
-    cx.think("continuation_decision", format!("Next: {way}."))?;
-    Ok(())
-}
-
 /// Returns the number of generated thoughts and hypotheses.
 fn generated(cx: &Solve) -> usize {
     let thoughts = cx.session().thoughts().iter();
-    let generated = thoughts.filter(|thought| [GENERATION, CONCLUDE].contains(&thought.stage()));
+    let generated = thoughts.filter(|thought| [GENERATION, CONCLUDE].contains(&&*thought.stage));
     generated.count()
 }
 
@@ -222,24 +229,26 @@ fn prompt(cx: &Solve, stage: &str) -> Result<String, Stop> {
     Ok(format!("This is thought {number}. {prompt}"))
 }
 
-/// Asks for the approach, and how many thoughts it will take.
-fn plan(cx: &mut Solve) -> Result<(), Stop> {
-    let stage = "initial_thought_planning";
-    let question = Ask::of::<Outline>(prompt(cx, stage)?).choosing("thoughts_needed", FEW_THOUGHTS);
-    let outline = cx.ask(stage, question)?;
-
-    let thought = ThoughtDraft::at(stage, or(&outline.thought, "The way is open."));
-    let total = total(cx, Some(outline.thoughts_needed))?;
-    cx.add(thought.with_total_thoughts(total))?;
-    Ok(())
+/// Returns the expected number of thoughts on the current branch.
+fn total(cx: &Solve, needed: usize) -> Result<usize, Stop> {
+    let branch = cx.session().branch(cx.session().current())?;
+    Ok(branch.thoughts.len() + 1 + needed)
 }
 
 /// Asks for the next thought, after a note about the branch.
 fn generate(cx: &mut Solve, note: &str) -> Result<(), Stop> {
     let question = Ask::new(format!("{note}{}", prompt(cx, GENERATION)?));
     let thought = cx.ask(GENERATION, question)?.text;
+    if !has_hypothesis(cx) {
+        cx.keep_guess(&thought);
+    }
     cx.think(GENERATION, &*thought)?;
     cx.progress(thought)
+}
+
+fn has_hypothesis(cx: &Solve) -> bool {
+    let mut thoughts = cx.session().thoughts().iter();
+    thoughts.any(|thought| thought.stage == CONCLUDE)
 }
 
 /// Asks for an evaluation or a decision, and for one of the `ways` to continue.
@@ -273,17 +282,15 @@ fn choose(cx: &mut Solve, stage: &str, ways: &[&str], otherwise: &str) -> Result
 /// Returns the stage of a conclusion if the last thought repeats the one before it. A model that
 /// repeats itself would do so until the run is stopped.
 fn conclusion(cx: &Solve) -> Option<&'static str> {
-    let generated = cx.path().filter(|thought| thought.stage() == GENERATION);
-    let mut texts = generated.map(Thought::text);
-    let (last, before) = (texts.next()?, texts.next()?);
-    (last == before).then_some(CONCLUDE)
+    let mut generated = cx.path().filter(|thought| thought.stage == GENERATION);
+    let (last, before) = (generated.next()?, generated.next()?);
+    (last.text == before.text).then_some(CONCLUDE)
 }
 
 /// Asks for a better version of an earlier thought.
 fn revise(cx: &mut Solve) -> Result<(), Stop> {
-    let revisable = ["initial_thought_planning", GENERATION, REVISE];
-    let path = cx.path();
-    let known = newest(path.filter(|thought| revisable.contains(&thought.stage())));
+    let is_revisable = |stage: &str| [PLANNING, GENERATION, REVISE].contains(&stage);
+    let known = newest(cx.path().filter(|thought| is_revisable(&thought.stage)));
 
     let reply = cx.ask(REVISE, naming(cx, REVISE, REVISES, known)?)?;
     let text = or(&reply.text, "Revised.");
@@ -292,44 +299,40 @@ fn revise(cx: &mut Solve) -> Result<(), Stop> {
 }
 
 /// Adds the thought with the number of thoughts that the model expects.
-fn adjust(cx: &mut Solve, needed: Option<u32>) -> Result<(), Stop> {
+fn adjust(cx: &mut Solve, needed: Option<usize>) -> Result<(), Stop> {
     let text = match needed {
         Some(needed) => format!("About {needed} more thoughts are needed."),
         None => "More thoughts are needed.".to_owned(),
     };
-    let total = total(cx, needed)?;
-    let thought = ThoughtDraft::at(THINK_MORE, text).with_total_thoughts(total);
-    cx.add(thought.needs_more_thoughts())?;
+    let total = total(cx, needed.unwrap_or(1))?;
+    cx.add(ThoughtDraft::at(THINK_MORE, text).with_total_thoughts(total))?;
     Ok(())
-}
-
-/// Returns the expected number of thoughts on the current branch, which never decreases.
-fn total(cx: &Solve, needed: Option<u32>) -> Result<u32, Stop> {
-    let branch = cx.session().branch(cx.session().current())?;
-    let so_far = u32::try_from(branch.thoughts().len()).unwrap_or(u32::MAX);
-    let expected = so_far.saturating_add(1).saturating_add(needed.unwrap_or(0));
-    Ok(expected.max(branch.total_thoughts()))
 }
 
 /// Asks for a branch, adds the thought that opens it, and continues on it. Returns a note about it
 /// for the model.
 fn branch(cx: &mut Solve) -> Result<String, Stop> {
-    let branches = cx.session().branches().iter();
-    let taken: Vec<String> = branches.map(|branch| branch.name().to_owned()).collect();
-    let question = naming(cx, BRANCH, FROM, newest(cx.path()))?;
-    let question = question.with_check(move |reply| check_free(reply.field(NAME), &taken));
+    let trial = cx.session().clone();
+    let first = cx.session().thoughts().first().map(|first| first.id);
+    let question = naming(cx, BRANCH, FROM, newest(cx.path()))?.with_check(move |reply| {
+        let forked = first.map(|first| trial.clone().fork(first, reply.field(NAME)));
+        forked
+            .transpose()
+            .map(drop)
+            .map_err(|refused| refused.to_string())
+    });
     let reply = cx.ask(BRANCH, question)?;
     let name = reply.field(NAME);
     let last = cx.add(reply.draft(BRANCH, or(&reply.text, name)))?;
 
-    let named = number(&reply, FROM).unwrap_or_default();
+    let named = reply.fields.get(FROM).and_then(Value::as_u64).unwrap_or(0);
     let leads_on = |thought: &&Thought| {
-        let mut next = cx.session().stage_of(thought).next_names().iter();
-        next.any(|next| next == GENERATION) && u64::from(thought.id().get()) >= named
+        let next = &cx.session().stage_of(thought).next;
+        next.iter().any(|next| next == GENERATION) && u64::from(thought.id.get()) >= named
     };
     // The path starts with the last thought, so this is the first one after the named one. There is
     // always one, since the thought that opens the branch qualifies.
-    let from = cx.path().filter(leads_on).last().map_or(last, Thought::id);
+    let from = cx.path().filter(leads_on).last().map_or(last, |one| one.id);
     let branch = cx.session_mut().fork(from, name)?;
     cx.session_mut().switch(branch)?;
 
@@ -345,7 +348,7 @@ fn branch(cx: &mut Solve) -> Result<String, Stop> {
 
 /// Returns the first thoughts of a path that starts with the last one, in reverse order.
 fn newest<'s>(path: impl Iterator<Item = &'s Thought>) -> Vec<ThoughtId> {
-    let mut newest: Vec<ThoughtId> = path.map(Thought::id).take(MAX_NAMED).collect();
+    let mut newest: Vec<ThoughtId> = path.map(|thought| thought.id).take(MAX_NAMED).collect();
     newest.reverse();
     newest
 }
@@ -358,52 +361,23 @@ fn naming(
     field: &'static str,
     known: Vec<ThoughtId>,
 ) -> Result<Ask, Stop> {
-    let list: Vec<String> = known.iter().map(ThoughtId::to_string).collect();
+    let known: Vec<u32> = known.into_iter().map(ThoughtId::get).collect();
+    let list = known.iter().map(u32::to_string).collect::<Vec<_>>();
     let list = list.join(", ");
     let prompt = prompt(cx, stage)?;
 
-    Ok(
-        Ask::new(format!("{prompt} Thoughts that you can name: {list}."))
-            .with_fields(cx.stage(stage)?.parameters())
-            .choosing(field, known.iter().map(|known| known.get()))
-            .with_check(move |reply| {
-                let named = number(reply, field);
-                if known
-                    .iter()
-                    .any(|known| Some(u64::from(known.get())) == named)
-                {
-                    return Ok(());
-                }
-
-                let found = reply
-                    .fields
-                    .get(field)
-                    .map_or_else(String::new, Value::to_string);
-                let found = Name(&found);
-                Err(format!(
-                    "`{field}` is {found}, expected one of the thoughts {list}"
-                ))
-            }),
-    )
-}
-
-/// Returns the number in a field.
-fn number(reply: &StageReply, field: &str) -> Option<u64> {
-    reply.fields.get(field).and_then(Value::as_u64)
-}
-
-/// Checks that a branch can have this name.
-fn check_free(name: &str, taken: &[String]) -> Result<(), String> {
-    let expected = if taken.iter().any(|taken| taken == name) {
-        "a name that no branch has yet"
-    } else if name.trim().is_empty() || name.chars().count() > 64 {
-        "a name of 1 to 64 characters"
-    } else {
-        return Ok(());
-    };
-
-    let name = Name(name);
-    Err(format!("`{NAME}` is `{name}`, expected {expected}"))
+    let question = Ask::new(format!("{prompt} Thoughts that you can name: {list}."))
+        .with_fields(&cx.stage(stage)?.parameters)
+        .choosing(field, known.clone());
+    Ok(question.with_check(move |reply| {
+        let named = reply.fields.get(field).unwrap_or(&Value::Null);
+        match known.iter().any(|known| *named == Value::from(*known)) {
+            true => Ok(()),
+            false => Err(format!(
+                "`{field}` is {named}, expected one of the thoughts {list}"
+            )),
+        }
+    }))
 }
 
 /// Asks for a hypothesis and for its test. Returns whether it holds.
@@ -422,12 +396,5 @@ fn hypothesis_holds(cx: &mut Solve) -> Result<bool, Stop> {
 
 /// Asks for the parameters of a stage.
 fn parameters(cx: &Solve, stage: &str) -> Result<Ask, Stop> {
-    Ok(Ask::new(prompt(cx, stage)?).with_fields(cx.stage(stage)?.parameters()))
-}
-
-fn finalize(cx: &mut Solve) -> Result<Answer, Stop> {
-    let stage = "solution_finalization";
-    let question = Ask::of(prompt(cx, stage)?);
-    let answer = ask_for_answer(cx, stage, question)?;
-    respond(cx, answer)
+    Ok(Ask::new(prompt(cx, stage)?).with_fields(&cx.stage(stage)?.parameters))
 }

@@ -1,3 +1,10 @@
+//! ReAct. A cycle is a reply of the model with its reasoning and the next action ([`reason`]), and
+//! the calls of tools with their outputs ([`act`]). The cycles end with an answer.
+//!
+//! There are two forms of an action. A model with native tools calls them, and answers by calling
+//! none. For others, an action is two lines of text or keys of an object: the name of a tool or
+//! `finish`, and the input. Both become a [`Next`].
+
 use cogwork_llm::{Message, ToolCall};
 use cogwork_tools::Tools;
 use cogwork_typed::AnswerKey;
@@ -33,8 +40,7 @@ use crate::{
 /// Once the limit set by [`max_cycles`](Self::max_cycles) is reached, the model is asked
 /// for the solution. If a run is stopped earlier, its best answer is the conclusion from the last
 /// observation.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct React {
     /// The maximum number of cycles, which is at least 1. The default is 20.
     pub max_cycles: u32,
@@ -56,6 +62,14 @@ const ACTION_INPUT: &str = "action_input";
 const ENOUGH: &str = "Enough is known.";
 const NO_MORE: &str = "No more may be done.";
 const NOTHING_CALLED: &str = "Nothing is called.";
+
+/// What the model does next.
+enum Next {
+    /// Calls tools. Native calls are literal, and the model expects native results.
+    Act(Vec<PlannedCall>),
+    /// Answers the problem.
+    Finish(String),
+}
 
 impl Method for React {
     fn strategy(&self) -> Strategy {
@@ -80,39 +94,41 @@ impl Method for React {
         cx.think_problem()?;
 
         let mut next = reason(cx, "initial_reasoning", false)?;
-        if next.calls.is_empty() {
-            skip_to_the_evaluation(cx, &next)?;
+        if let Next::Finish(answer) = &next {
+            skip_to_the_evaluation(cx, answer)?;
         }
 
         let mut before = None;
-        for cycle in 1.. {
-            if next.calls.is_empty() {
-                break;
-            }
-            let observed = act(cx, &next)?;
+        let mut cycles = 0;
+        let answer = loop {
+            let calls = match next {
+                Next::Act(calls) => calls,
+                Next::Finish(answer) => break answer,
+            };
 
-            let done = Some((next.action(), next.input(), observed));
+            let observed = act(cx, &calls)?;
+            cycles += 1;
+            if cycles >= self.max_cycles {
+                cx.think("reasoning_update", NO_MORE)?;
+                cx.think("evaluation_checkpoint", NO_MORE)?;
+                break formulate(cx)?;
+            }
+
+            let done = Some((calls, observed));
             let is_repeating = done == before;
             before = done;
 
-            if cycle >= self.max_cycles {
-                cx.think("reasoning_update", NO_MORE)?;
-                cx.think("evaluation_checkpoint", NO_MORE)?;
-                next = formulate(cx)?;
-                break;
-            }
-
             next = reason(cx, "reasoning_update", is_repeating)?;
-            let evaluation = match next.calls.is_empty() {
-                true => ENOUGH,
-                false => "Another action is needed.",
+            let evaluation = match &next {
+                Next::Act(_) => "Another action is needed.",
+                Next::Finish(_) => ENOUGH,
             };
             cx.think("evaluation_checkpoint", evaluation)?;
-        }
+        };
 
-        cx.keep(&*next.answer);
-        cx.think("solution_formulation", &*next.answer)?;
-        respond(cx, next.answer)
+        cx.keep(&*answer);
+        cx.think("solution_formulation", &*answer)?;
+        respond(cx, answer)
     }
 }
 
@@ -131,26 +147,26 @@ fn check_tools(cx: &Solve) -> Result<(), Stop> {
 /// Asks for the reasoning and the next action.
 fn reason(cx: &mut Solve, stage: &str, is_repeating: bool) -> Result<Next, Stop> {
     let problem = cx.problem().to_owned();
-    let question =
-        Ask::new(cx.prompt(&[stage])?).with_check(move |reply| Next::check(reply, &problem));
+    let question = Ask::new(cx.prompt(&[stage])?).with_check(move |reply| check(reply, &problem));
     let question = if cx.native_tools() {
         question.with_tools(cx.tools().definitions())
     } else {
         // A model that repeats itself would do so until the run is stopped.
         let tools = cx.tools().names().filter(|_| !is_repeating);
         question
-            .with_fields_of::<NextAction>()
+            .with_fields_of::<Action>()
             .choosing(ACTION, tools.chain([FINISH]))
             .narrowed(ACTION_INPUT, AnswerKey::wanted)
             // `none` may be the answer, or no answer, of a model that finishes.
             .with_literal(ACTION_INPUT)
     };
 
-    let reply: StageReply = cx.ask(stage, question)?;
-    let next = Next::read(&reply);
-    let text = match reply.text {
-        text if text.is_empty() => next.summary(),
-        text => text,
+    let reply = cx.ask(stage, question)?;
+    let next = read(&reply);
+    let text = match (&next, reply.text) {
+        (_, text) if !text.is_empty() => text,
+        (Next::Act(calls), _) => format!("Next: {}.", names(calls)),
+        (Next::Finish(_), _) => ENOUGH.to_owned(),
     };
 
     // Until there is a solution, the best answer is the conclusion from the last observation.
@@ -162,19 +178,17 @@ fn reason(cx: &mut Solve, stage: &str, is_repeating: bool) -> Result<Next, Stop>
 }
 
 /// Calls the tools, and adds their outputs to the conversation. Returns them as one text.
-fn act(cx: &mut Solve, next: &Next) -> Result<String, Stop> {
-    plan(cx, next)?;
-    let calls = next
-        .calls
-        .iter()
-        .map(|call| call.clone().fitted(cx.tools()));
-    let called = cx.call_tools("action_execution", calls.collect())?;
-    for (call, called) in next.calls.iter().zip(&called) {
+fn act(cx: &mut Solve, calls: &[PlannedCall]) -> Result<String, Stop> {
+    let names = names(calls);
+    plan(cx, format!("Next: {names}."), &names, input(calls))?;
+
+    let fitted = calls.iter().map(|call| call.clone().fitted(cx.tools()));
+    let called = cx.call_tools("action_execution", fitted.collect())?;
+    for (call, called) in calls.iter().zip(&called) {
         cx.add_message(message(called, call.literal));
     }
+    cx.think("action_execution", format!("Called: {names}."))?;
 
-    let tools: Vec<&str> = called.iter().map(|called| called.tool.as_str()).collect();
-    cx.think("action_execution", format!("Called: {}.", tools.join(", ")))?;
     let outputs: Vec<&str> = called.iter().map(|called| called.output.as_str()).collect();
     let observed = outputs.join("\n");
     observe(cx, &observed)?;
@@ -183,15 +197,11 @@ fn act(cx: &mut Solve, next: &Next) -> Result<String, Stop> {
 
 /// Adds the thought with the next action. A rewording of the reasoning isn't progress, but another
 /// action is.
-fn plan(cx: &mut Solve, next: &Next) -> Result<(), Stop> {
-    let (action, input) = (next.action(), next.input());
-    let thought = ThoughtDraft::at("action_planning", next.summary());
-    cx.add(
-        thought
-            .with(ACTION, &*action)
-            .with(ACTION_INPUT, input.clone()),
-    )?;
-    cx.progress(format!("{action} {input}"))
+fn plan(cx: &mut Solve, text: String, action: &str, input: Value) -> Result<(), Stop> {
+    let progress = format!("{action} {input}");
+    let thought = ThoughtDraft::at("action_planning", text).with(ACTION, action);
+    cx.add(thought.with(ACTION_INPUT, input))?;
+    cx.progress(progress)
 }
 
 fn observe(cx: &mut Solve, observed: &str) -> Result<(), Stop> {
@@ -212,8 +222,8 @@ fn message(called: &Called, is_native: bool) -> Message {
 }
 
 /// Adds the thoughts of a cycle without a call. The table has no shorter way to the solution.
-fn skip_to_the_evaluation(cx: &mut Solve, next: &Next) -> Result<(), Stop> {
-    plan(cx, next)?;
+fn skip_to_the_evaluation(cx: &mut Solve, answer: &str) -> Result<(), Stop> {
+    plan(cx, ENOUGH.to_owned(), FINISH, answer.into())?;
     cx.think("action_execution", NOTHING_CALLED)?;
     observe(cx, NOTHING_CALLED)?;
     cx.think("reasoning_update", ENOUGH)?;
@@ -222,17 +232,17 @@ fn skip_to_the_evaluation(cx: &mut Solve, next: &Next) -> Result<(), Stop> {
 }
 
 /// Asks for the solution once no more may be done.
-fn formulate(cx: &mut Solve) -> Result<Next, Stop> {
+fn formulate(cx: &mut Solve) -> Result<String, Stop> {
     let stage = "solution_formulation";
     let problem = cx.problem().to_owned();
     let question = Ask::new(cx.prompt(&[stage])?);
     let question = question.with_check(move |reply| check_text(&reply.text, &problem));
-    Ok(Next::finish(cx.ask(stage, question)?.text))
+    Ok(cx.ask(stage, question)?.text)
 }
 
 /// The next action as the model writes it.
 #[derive(Deserialize, JsonSchema)]
-struct NextAction {
+struct Action {
     /// the name of the action
     action: String,
     /// what the action is given
@@ -240,96 +250,61 @@ struct NextAction {
     action_input: Option<Value>,
 }
 
-/// What the model does next: calls, or else the answer. Calls are literal if they are native ones,
-/// to which the model expects native results.
-#[derive(Default)]
-struct Next {
-    calls: Vec<PlannedCall>,
-    answer: String,
+/// Reads what the model does next.
+fn read(reply: &StageReply) -> Next {
+    if !reply.tool_calls.is_empty() {
+        return Next::Act(reply.tool_calls.iter().map(native_call).collect());
+    }
+
+    // A reply of a model with native tools that calls none is the answer.
+    let Ok(action) = reply.value::<Action>() else {
+        return Next::Finish(reply.text.clone());
+    };
+    let (name, written) = written(&action.action);
+    let input = action.action_input.or(written.map(Value::from));
+    if is_finish(name) {
+        return Next::Finish(match input {
+            None => reply.text.clone(),
+            Some(Value::String(text)) => text,
+            Some(other) => other.to_string(),
+        });
+    }
+
+    let input = input.filter(|input| !input.as_str().is_some_and(is_none));
+    let input = input.unwrap_or_else(|| json!({}));
+    Next::Act(vec![PlannedCall::new("call", name, input)])
 }
 
-impl Next {
-    fn read(reply: &StageReply) -> Self {
-        if !reply.tool_calls.is_empty() {
-            return Self {
-                calls: reply.tool_calls.iter().map(native_call).collect(),
-                ..Self::default()
-            };
+/// Checks that a reply that finishes has an answer to the problem.
+fn check(reply: &StageReply, problem: &str) -> Result<(), String> {
+    match read(reply) {
+        Next::Act(_) => Ok(()),
+        Next::Finish(answer) if reply.fields.contains_key(ACTION) => {
+            let expected = format!("the answer, since the action is `{FINISH}`");
+            check_needed(ACTION_INPUT, &answer, problem, &expected)
         }
-
-        // A reply of a model with native tools that calls none is the answer.
-        let Ok(next) = reply.value::<NextAction>() else {
-            return Self::finish(reply.text.clone());
-        };
-        let (name, written) = written(&next.action);
-        let input = next.action_input.or(written.map(Value::from));
-        if is_finish(name) {
-            return Self::finish(match input {
-                None => reply.text.clone(),
-                Some(Value::String(text)) => text,
-                Some(other) => other.to_string(),
-            });
-        }
-
-        let input = input.filter(|input| !input.as_str().is_some_and(is_none));
-        let input = input.unwrap_or_else(|| json!({}));
-        Self {
-            calls: vec![PlannedCall::new("call", name, input)],
-            ..Self::default()
-        }
+        Next::Finish(answer) => check_text(&answer, problem),
     }
+}
 
-    fn finish(answer: String) -> Self {
-        Self {
-            answer,
-            ..Self::default()
-        }
-    }
+/// Returns the names of the tools that are called.
+fn names(calls: &[PlannedCall]) -> String {
+    let names: Vec<&str> = calls.iter().map(|call| call.tool.as_str()).collect();
+    names.join(", ")
+}
 
-    /// Checks that a reply that finishes has an answer to the problem.
-    fn check(reply: &StageReply, problem: &str) -> Result<(), String> {
-        let next = Self::read(reply);
-        if !next.calls.is_empty() {
-            return Ok(());
-        }
-        if !reply.fields.contains_key(ACTION) {
-            return check_text(&next.answer, problem);
-        }
+/// Returns the input of a single call, or the list of the inputs of several.
+fn input(calls: &[PlannedCall]) -> Value {
+    let input = match calls {
+        [one] => one.input.clone(),
+        several => several.iter().map(|call| call.input.clone()).collect(),
+    };
 
-        let expected = format!("the answer, since the action is `{FINISH}`");
-        check_needed(ACTION_INPUT, &next.answer, problem, &expected)
-    }
-
-    /// Returns the names of the tools that are called.
-    fn action(&self) -> String {
-        let tools: Vec<&str> = self.calls.iter().map(|call| call.tool.as_str()).collect();
-        match tools.is_empty() {
-            true => FINISH.to_owned(),
-            false => tools.join(", "),
-        }
-    }
-
-    /// Returns the answer, the input of a single call, or the list of the inputs of several.
-    fn input(&self) -> Value {
-        let input = match self.calls.as_slice() {
-            [] => return self.answer.as_str().into(),
-            [one] => one.input.clone(),
-            several => several.iter().map(|call| call.input.clone()).collect(),
-        };
-
-        // The list may be nested more deeply than a parameter can be. The tools get their input
-        // unchanged.
-        match is_shallow(&input) {
-            true => input,
-            false => input.to_string().into(),
-        }
-    }
-
-    fn summary(&self) -> String {
-        match self.calls.is_empty() {
-            true => ENOUGH.to_owned(),
-            false => format!("Next: {}.", self.action()),
-        }
+    // The list may be nested more deeply than a parameter can be. The tools get their input
+    // unchanged.
+    match is_shallow(&input) {
+        true => input,
+        false => input.to_string().into(),
     }
 }
 
@@ -348,7 +323,7 @@ fn is_finish(action: &str) -> bool {
 
 /// Returns whether a parameter can be nested this deeply.
 fn is_shallow(input: &Value) -> bool {
-    ParameterType::Any.faults(ACTION_INPUT, input).is_empty()
+    ParameterType::Any.fault(ACTION_INPUT, input).is_none()
 }
 
 /// Reads an action as models write it: only its name, or `search[hobbits]` as in the paper. Returns

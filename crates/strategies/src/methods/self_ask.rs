@@ -48,8 +48,7 @@ use crate::{Answer, Ask, Method, PlannedCall, Solve, StageReply, Stop, Strategy,
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelfAsk {
     /// The maximum number of smaller questions, which is at least 1. Once it is reached, the model is
     /// asked for the solution. The default is 10.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::normal_form::normal_form;
 use super::shared::real;
-use crate::session::{Branch, BranchId, ThoughtDraft};
+use crate::session::{BranchId, ThoughtDraft};
 use crate::solve::{ANSWER, check_answer};
 use crate::{Answer, Ask, AskProblem, Method, Solve, Stop, Strategy, StrategyName};
 
@@ -38,8 +38,8 @@ use crate::{Answer, Ask, AskProblem, Method, Solve, Stop, Strategy, StrategyName
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::Solver;
 /// use cogwork_strategies::methods::SelfConsistency;
+/// use cogwork_strategies::Solver;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -55,8 +55,7 @@ use crate::{Answer, Ask, AskProblem, Method, Solve, Stop, Strategy, StrategyName
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone)]
 pub struct SelfConsistency {
     /// The number of paths, from 1 to 100. The default is 5.
     pub paths: usize,
@@ -68,7 +67,6 @@ pub struct SelfConsistency {
     pub all_paths: bool,
     /// Converts answers to the form in which they are compared. It must be deterministic. The default
     /// is [`normalised`](Self::normalised).
-    #[serde(skip)]
     pub normalisation: fn(&str) -> String,
 }
 
@@ -280,7 +278,7 @@ impl<'p> Votes<'p> {
         let draft = draft.with("answers", by_path);
 
         let session = cx.session_mut();
-        let branch = |(path, _)| session.branch_named(path).map(Branch::id);
+        let branch = |(path, _)| session.branch_named(path).map(|branch| branch.id);
         let mut others: Vec<BranchId> = self.answers().filter_map(branch).collect();
         let Some(target) = others.first().copied() else {
             return Err(Stop::fail("no path has an answer"));

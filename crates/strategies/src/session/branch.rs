@@ -19,8 +19,8 @@ impl BranchId {
     }
 
     /// Returns the index of the branch in the session's list.
-    pub(super) fn index(self) -> Option<usize> {
-        usize::try_from(self.0).ok()
+    pub(super) fn index(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
     }
 
     /// Returns the id of the branch at an index of the session's list.
@@ -36,20 +36,28 @@ impl fmt::Display for BranchId {
     }
 }
 
-/// A branch of a session: a sequence of thoughts, numbered from 1.
+/// A branch of a session: a sequence of thoughts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Branch {
-    pub(super) id: BranchId,
-    pub(super) name: String,
+    /// The number of the branch in its session.
+    pub id: BranchId,
+    /// The name.
+    pub name: String,
+    /// The thought that the branch was forked from. It is `None` for `main`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) from: Option<ThoughtId>,
-    #[serde(rename = "thoughts")]
-    pub(super) own: Vec<ThoughtId>,
-    pub(super) total_thoughts: u32,
+    pub from: Option<ThoughtId>,
+    /// The thoughts that were added to this branch, in order.
+    pub thoughts: Vec<ThoughtId>,
+    /// How many thoughts the branch is expected to have in total. The number grows with the
+    /// thoughts, and a [`ThoughtDraft`](super::ThoughtDraft) can set it.
+    pub total_thoughts: usize,
+    /// The score, from 0 to 10, if one was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) score: Option<f64>,
-    pub(super) status: BranchStatus,
+    pub score: Option<f64>,
+    /// The status.
+    pub status: BranchStatus,
 }
 
 /// The status of a [`Branch`].
@@ -59,7 +67,7 @@ pub struct Branch {
 pub enum BranchStatus {
     /// The branch accepts thoughts.
     Open,
-    /// The branch has ended, in a final stage or early.
+    /// The branch has ended in a final stage.
     Complete,
     /// The branch was merged into another one by this thought.
     Merged(ThoughtId),
@@ -85,59 +93,16 @@ impl Branch {
             id,
             name,
             from,
-            own: Vec::new(),
+            thoughts: Vec::new(),
             total_thoughts: 1,
             score: None,
             status: BranchStatus::Open,
         }
     }
 
-    /// Returns the id.
-    pub fn id(&self) -> BranchId {
-        self.id
-    }
-
-    /// Returns the name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the thought that the branch was forked from. It is `None` for `main`.
-    pub fn forked_from(&self) -> Option<ThoughtId> {
-        self.from
-    }
-
     /// Returns the last thought, or the thought that the branch was forked from if it has none yet.
     pub fn tip(&self) -> Option<ThoughtId> {
-        self.own.last().copied().or(self.from)
-    }
-
-    /// Returns the thoughts that were added to this branch, in order.
-    pub fn thoughts(&self) -> &[ThoughtId] {
-        &self.own
-    }
-
-    pub(super) fn len(&self) -> u32 {
-        u32::try_from(self.own.len()).unwrap_or(u32::MAX)
-    }
-
-    /// Returns how many thoughts the branch is expected to have in total.
-    ///
-    /// The number grows with the thoughts and can be set by a
-    /// [`ThoughtDraft`](super::ThoughtDraft). A fork starts with the number of thoughts that were
-    /// still expected on the branch that it was forked from.
-    pub fn total_thoughts(&self) -> u32 {
-        self.total_thoughts
-    }
-
-    /// Returns the score, from 0 to 10, if one was set.
-    pub fn score(&self) -> Option<f64> {
-        self.score
-    }
-
-    /// Returns the status.
-    pub fn status(&self) -> BranchStatus {
-        self.status
+        self.thoughts.last().copied().or(self.from)
     }
 
     /// Returns whether the branch is open or complete.

@@ -1,8 +1,6 @@
 //! Forking, switching, scoring, selecting and pruning branches.
 
-use super::{
-    Branch, BranchId, BranchStatus, Session, SessionError, SessionLimit, ThoughtDraft, ThoughtId,
-};
+use super::{Branch, BranchId, BranchStatus, Session, SessionError, SessionLimit, ThoughtId};
 
 /// The maximum length of the name of a branch, in characters.
 const MAX_NAME: usize = 64;
@@ -23,16 +21,14 @@ impl Session {
         name: impl Into<String>,
     ) -> Result<BranchId, SessionError> {
         let name = name.into();
-        let thought = self.existing(from)?;
-        let origin = self.branch(thought.branch)?;
-        let total_thoughts = origin.total_thoughts.saturating_sub(thought.number).max(1);
+        self.existing(from)?;
 
         let is_too_long = name.chars().count() > MAX_NAME;
         if name.trim().is_empty() || is_too_long || self.branch_named(&name).is_some() {
             return Err(SessionError::BranchName { name });
         }
 
-        let most = self.policy.max_branches;
+        let most = self.limits.branches;
         if self.branches.len() >= most {
             return Err(SessionError::Full {
                 limit: SessionLimit::Branches,
@@ -41,36 +37,8 @@ impl Session {
         }
 
         let id = BranchId::at(self.branches.len());
-        self.branches.push(Branch {
-            total_thoughts,
-            ..Branch::new(id, name, Some(from))
-        });
-
+        self.branches.push(Branch::new(id, name, Some(from)));
         Ok(id)
-    }
-
-    /// Creates a branch that continues from `from`, adds its first thought, and returns the id of
-    /// that thought.
-    ///
-    /// The current branch doesn't change. If the thought is refused, the branch isn't created.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error in the same cases as [`fork`](Self::fork) and
-    /// [`think_on`](Self::think_on).
-    pub fn think_from(
-        &mut self,
-        from: ThoughtId,
-        name: impl Into<String>,
-        draft: ThoughtDraft,
-    ) -> Result<ThoughtId, SessionError> {
-        let branch = self.fork(from, name)?;
-        let added = self.think_on(branch, draft);
-
-        if added.is_err() {
-            self.branches.pop();
-        }
-        added
     }
 
     /// Makes `branch` the current one, to which [`think`](Self::think) adds thoughts.
@@ -164,8 +132,8 @@ impl Session {
     ///
     /// Returns an error if the branch doesn't exist.
     pub fn branch(&self, branch: BranchId) -> Result<&Branch, SessionError> {
-        let found = branch.index().and_then(|index| self.branches.get(index));
-        found.ok_or_else(|| self.no_such_branch(branch))
+        let missing = self.no_such_branch(branch);
+        self.branches.get(branch.index()).ok_or(missing)
     }
 
     /// Returns the branch with this name.
@@ -175,10 +143,7 @@ impl Session {
 
     pub(super) fn branch_mut(&mut self, branch: BranchId) -> Result<&mut Branch, SessionError> {
         let missing = self.no_such_branch(branch);
-        let found = branch
-            .index()
-            .and_then(|index| self.branches.get_mut(index));
-        found.ok_or(missing)
+        self.branches.get_mut(branch.index()).ok_or(missing)
     }
 
     fn no_such_branch(&self, branch: BranchId) -> SessionError {

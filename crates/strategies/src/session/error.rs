@@ -1,6 +1,6 @@
 use std::fmt;
 
-use cogwork_text::{Name, NameList};
+use cogwork_text::Name;
 use serde::{Deserialize, Serialize};
 
 use super::{BranchId, BranchStatus, ThoughtId};
@@ -92,27 +92,6 @@ pub enum SessionError {
     /// No open or complete branch has a score.
     #[error("no open or complete branch has a score; expected at least one")]
     NothingScored,
-    /// The thought would end the branch before a final stage.
-    #[error(
-        "the thought would end the branch in the stage `{}`; expected one of the final stages {}, or a policy that allows it",
-        Name(stage),
-        NameList::and(finals)
-    )]
-    EarlyEnd {
-        /// The stage.
-        stage: String,
-        /// The final stages of the strategy.
-        finals: Vec<String>,
-    },
-    /// The session already has a different strategy of this name.
-    #[error(
-        "the session already has a different strategy called `{}`; choose another name",
-        Name(strategy)
-    )]
-    StrategyName {
-        /// The name.
-        strategy: String,
-    },
     /// A limit is reached.
     #[error("the limit of {most} {limit} is reached")]
     Full {
@@ -134,8 +113,6 @@ pub enum SessionLimit {
     Thoughts,
     /// Branches, including closed ones.
     Branches,
-    /// Strategies nested in one another: 8.
-    Parts,
 }
 
 impl fmt::Display for SessionLimit {
@@ -143,7 +120,6 @@ impl fmt::Display for SessionLimit {
         f.write_str(match self {
             Self::Thoughts => "thoughts",
             Self::Branches => "branches",
-            Self::Parts => "nested strategies",
         })
     }
 }

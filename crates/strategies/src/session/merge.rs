@@ -30,19 +30,9 @@ pub struct Merged {
 pub struct Conflict {
     /// The name of the parameter.
     pub parameter: String,
-    /// The branches that set it: the target first, then the sources in order.
-    pub branches: Vec<BranchId>,
-    /// The value that each of these branches set.
-    pub values: Vec<Value>,
-    /// The branch that set its value last. Its value was taken.
-    pub taken: BranchId,
-}
-
-/// The last value of a parameter on a branch, and the thought that set it.
-struct Set<'s> {
-    branch: BranchId,
-    by: ThoughtId,
-    value: &'s Value,
+    /// The branches that set it, with their last values, in the order in which they did. The last
+    /// value was taken.
+    pub values: Vec<(BranchId, Value)>,
 }
 
 impl Session {
@@ -67,11 +57,12 @@ impl Session {
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
         let merged = self.merged(sources, into)?;
+        let total = draft.total_thoughts;
         let thought = Thought {
-            merged: Some(Box::new(merged)),
-            ..self.moved(into, &draft)?
+            merged: Some(merged),
+            ..self.checked(into, draft)?
         };
-        let id = self.add(thought, &draft)?;
+        let id = self.add(thought, total)?;
 
         for source in sources {
             self.branch_mut(*source)?.status = BranchStatus::Merged(id);
@@ -79,7 +70,6 @@ impl Session {
                 self.current = into;
             }
         }
-
         Ok(id)
     }
 
@@ -90,77 +80,72 @@ impl Session {
             return Err(SessionError::MergeSources);
         }
 
-        let on_target: HashSet<ThoughtId> = self.path(target).map(Thought::id).collect();
-        let mut sets: BTreeMap<&str, Vec<Set<'_>>> = BTreeMap::new();
+        let on_target: HashSet<ThoughtId> = self.path(target).map(|one| one.id).collect();
+        let mut last_values: BTreeMap<&str, Vec<Set<'_>>> = BTreeMap::new();
         let mut parents = Vec::new();
         let mut diverged = target;
 
         for source in sources {
             let tip = self.open(*source)?.tip();
-            parents.extend(tip);
-
             let is_own = |thought: &&Thought| !on_target.contains(&thought.id);
-            let own = || self.path(tip).take_while(is_own);
-            for (name, set) in last_values(*source, own()) {
-                sets.entry(name).or_default().push(set);
+            let own: Vec<&Thought> = self.path(tip).take_while(is_own).collect();
+
+            parents.extend(tip);
+            diverged = diverged.min(own.last().map_or(tip, |first| first.parent));
+            for (name, set) in sets(*source, own) {
+                last_values.entry(name).or_default().push(set);
             }
-            let shared = own().last().map_or(tip, |first| first.parent);
-            diverged = diverged.min(shared);
         }
 
         // The target has changed since the first of them diverged.
         let since = |thought: &&Thought| Some(thought.id) > diverged;
-        for (name, set) in last_values(into, self.path(target).take_while(since)) {
-            if let Some(sets) = sets.get_mut(name) {
-                sets.insert(0, set);
-            }
+        for (name, set) in sets(into, self.path(target).take_while(since)) {
+            last_values.entry(name).and_modify(|sets| sets.push(set));
         }
 
-        let mut merged = Merged {
+        let mut values = BTreeMap::new();
+        let mut conflicts = Vec::new();
+        for (name, mut sets) in last_values {
+            sets.sort_by_key(|set| set.by);
+            let value = sets.last().map(|last| last.value);
+            if sets.iter().any(|set| Some(set.value) != value) {
+                let values = sets.iter().map(|set| (set.branch, set.value.clone()));
+                conflicts.push(Conflict {
+                    parameter: name.to_owned(),
+                    values: values.collect(),
+                });
+            }
+            values.extend(value.map(|value| (name.to_owned(), value.clone())));
+        }
+        Ok(Merged {
             sources: sources.to_vec(),
             parents,
-            values: BTreeMap::new(),
-            conflicts: Vec::new(),
-        };
-        for (parameter, sets) in sets {
-            merged.add(parameter, &sets);
-        }
-        Ok(merged)
+            values,
+            conflicts,
+        })
     }
+}
+
+/// The last value of a parameter on a branch, and the thought that set it.
+struct Set<'s> {
+    branch: BranchId,
+    by: ThoughtId,
+    value: &'s Value,
 }
 
 /// Returns the last values that the thoughts of a branch set, of which the newest comes first.
-fn last_values<'s>(
+fn sets<'s>(
     branch: BranchId,
-    thoughts: impl Iterator<Item = &'s Thought>,
+    thoughts: impl IntoIterator<Item = &'s Thought>,
 ) -> BTreeMap<&'s str, Set<'s>> {
-    let mut values = BTreeMap::new();
+    let mut sets = BTreeMap::new();
     for thought in thoughts {
-        for (name, value) in thought.values() {
-            let by = thought.id;
+        let by = thought.id;
+        let merged = thought.merged.iter().flat_map(|merged| &merged.values);
+        for (name, value) in thought.parameters.iter().chain(merged) {
             let set = Set { branch, by, value };
-            values.entry(name.as_str()).or_insert(set);
+            sets.entry(name.as_str()).or_insert(set);
         }
     }
-
-    values
-}
-
-impl Merged {
-    /// Adds a parameter with the values that the branches have set.
-    fn add(&mut self, parameter: &str, sets: &[Set<'_>]) {
-        let Some(last) = sets.iter().max_by_key(|set| set.by) else {
-            return;
-        };
-
-        self.values.insert(parameter.to_owned(), last.value.clone());
-        if sets.iter().any(|set| set.value != last.value) {
-            self.conflicts.push(Conflict {
-                parameter: parameter.to_owned(),
-                taken: last.branch,
-                branches: sets.iter().map(|set| set.branch).collect(),
-                values: sets.iter().map(|set| set.value.clone()).collect(),
-            });
-        }
-    }
+    sets
 }

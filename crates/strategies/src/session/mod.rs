@@ -2,7 +2,6 @@
 
 mod branch;
 mod branches;
-mod check;
 mod error;
 mod merge;
 mod state;
@@ -12,8 +11,7 @@ mod thought;
 pub use branch::{Branch, BranchId, BranchStatus};
 pub use error::{SessionError, SessionLimit};
 pub use merge::{Conflict, Merged};
-pub use state::{Session, SessionPolicy};
-pub(crate) use thought::REVISES;
+pub use state::{Session, SessionLimits};
 pub use thought::{Thought, ThoughtDraft, ThoughtId};
 
 pub use crate::refusal::RefusedMove;

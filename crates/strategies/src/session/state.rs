@@ -1,29 +1,26 @@
+use cogwork_text::Name;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::thought::Position;
 use super::{Branch, BranchId, BranchStatus, SessionError, Thought, ThoughtId};
 use crate::{Stage, Strategies, Strategy};
 
-/// What a session allows. By default, early ends are refused.
+/// The limits of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct SessionPolicy {
-    /// Whether a branch may end before it reaches a final stage.
-    pub allows_early_end: bool,
+pub struct SessionLimits {
     /// The maximum number of thoughts on all branches. The default is 100,000.
-    pub max_thoughts: usize,
+    pub thoughts: usize,
     /// The maximum number of branches, including `main` and closed branches. The default is 1,000.
-    pub max_branches: usize,
+    pub branches: usize,
 }
 
-impl Default for SessionPolicy {
+impl Default for SessionLimits {
     fn default() -> Self {
         Self {
-            allows_early_end: false,
-            max_thoughts: 100_000,
-            max_branches: 1_000,
+            thoughts: 100_000,
+            branches: 1_000,
         }
     }
 }
@@ -31,9 +28,8 @@ impl Default for SessionPolicy {
 /// A session: thoughts on branches, each in a stage of a strategy.
 ///
 /// A new session has the branch `main`, without thoughts, in the start stage. A branch is complete
-/// once a thought reaches a final stage, or once a thought is marked as the last one and the
-/// [`SessionPolicy`] allows that. Other branches can still continue. If a method returns an error,
-/// the session hasn't changed.
+/// once a thought reaches a final stage; other branches can still continue. If a method returns an
+/// error, the session hasn't changed.
 ///
 /// A session is plain data: serde writes and reads it, and a session that was read equals the one
 /// that was written. Reading checks that everything that it names exists.
@@ -44,7 +40,7 @@ impl Default for SessionPolicy {
 ///
 /// let mut session = Session::new(StrategyName::SelfConsistency);
 /// let problem = session.think(ThoughtDraft::at("problem_reception", "What is 17 * 3?"))?;
-/// let sampling = session.think(ThoughtDraft::at("multiple_path_sampling", "Two ways.").with_total_thoughts(6))?;
+/// let sampling = session.think(ThoughtDraft::at("multiple_path_sampling", "Two ways."))?;
 ///
 /// let ways = [("tens", "30 + 21 = 51"), ("twenties", "20 * 3 - 9 = 51")];
 /// let mut branches = Vec::new();
@@ -60,9 +56,8 @@ impl Default for SessionPolicy {
 /// let collected = session.merge(&branches[1..], branches[0], answers)?;
 ///
 /// let thought = session.thought(collected).ok_or("not there")?;
-/// assert_eq!((thought.id().get(), thought.number()), (5, 2)); // in the session, on the branch
 /// assert_eq!(thought.parents().map(|t| t.get()).collect::<Vec<_>>(), [3, 4]);
-/// assert_eq!(session.path(collected).last().map(|t| t.id()), Some(problem));
+/// assert_eq!(session.path(collected).last().map(|t| t.id), Some(problem));
 /// let again: Session = serde_json::from_str(&serde_json::to_string(&session)?)?;
 /// assert_eq!(again, session);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -70,14 +65,12 @@ impl Default for SessionPolicy {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Session {
-    /// The name of the strategy that the session started with.
-    pub(super) strategy: String,
-    pub(super) policy: SessionPolicy,
+    #[serde(serialize_with = "write_table", deserialize_with = "read_table")]
+    strategy: Strategy,
+    pub(super) limits: SessionLimits,
     pub(super) current: BranchId,
     pub(super) branches: Vec<Branch>,
     pub(super) thoughts: Vec<Thought>,
-    /// All strategies that thoughts have used.
-    pub(super) strategies: Strategies,
 }
 
 // `remote` makes serde write functions instead of the traits, so that reading can check the session.
@@ -95,78 +88,81 @@ impl<'de> Deserialize<'de> for Session {
     }
 }
 
+/// Writes the table of a strategy under its name.
+fn write_table<S: Serializer>(strategy: &Strategy, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map([(strategy.name(), strategy)])
+}
+
+fn read_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Strategy, D::Error> {
+    let tables = Strategies::deserialize(deserializer)?;
+    let first = tables.iter().next().cloned();
+    first.ok_or_else(|| D::Error::custom("`strategy` has no table; expected one"))
+}
+
 impl Session {
-    /// Creates a session with the default [`SessionPolicy`].
+    /// Creates a session with the default [`SessionLimits`].
     pub fn new(strategy: impl Into<Strategy>) -> Self {
-        Self::with_policy(strategy, SessionPolicy::default())
+        Self::with_limits(strategy, SessionLimits::default())
     }
 
-    /// Creates a session with a custom policy.
-    pub fn with_policy(strategy: impl Into<Strategy>, policy: SessionPolicy) -> Self {
-        let strategy = strategy.into();
+    /// Creates a session with other limits.
+    pub fn with_limits(strategy: impl Into<Strategy>, limits: SessionLimits) -> Self {
         Self {
-            strategy: strategy.name().to_owned(),
-            policy,
+            strategy: strategy.into(),
+            limits,
             current: BranchId::MAIN,
             branches: vec![Branch::new(BranchId::MAIN, "main".to_owned(), None)],
             thoughts: Vec::new(),
-            strategies: Strategies::from_iter([strategy]),
         }
     }
 
-    /// Returns the strategy that the session started with.
-    ///
-    /// Later thoughts may use a [different one](Thought::strategy).
-    #[expect(
-        clippy::expect_used,
-        reason = "a session is made with its strategy, and reading checks it"
-    )]
+    /// Checks that everything that the session names exists, and that its numbers are in order. The
+    /// moves aren't checked again.
+    fn check(&self) -> Result<(), String> {
+        let is_known = |thought: &ThoughtId| self.thought(*thought).is_some();
+        for (index, branch) in self.branches.iter().enumerate() {
+            let mut named = branch.thoughts.iter().chain(&branch.from);
+            let is_first = index == 0;
+            if branch.id.index() != index
+                || !named.all(is_known)
+                || branch.from.is_none() != is_first
+            {
+                return Err(format!("the branch {} isn't in order", branch.id));
+            }
+        }
+
+        for (index, thought) in self.thoughts.iter().enumerate() {
+            let mut before = thought.parents().chain(thought.revises);
+            let is_in_order = thought.id.index() == Some(index) && before.all(|id| id < thought.id);
+            if !is_in_order || self.branch(thought.branch).is_err() {
+                return Err(format!("the thought {} isn't in order", thought.id));
+            }
+            if self.strategy.stage(&thought.stage).is_none() {
+                let (stage, strategy) = (Name(&thought.stage), self.strategy.name());
+                return Err(format!("`{strategy}` has no stage `{stage}`"));
+            }
+        }
+
+        let current = self.check_in_use(self.current);
+        current.map_err(|error| format!("`current`: {error}"))
+    }
+
+    /// Returns the strategy.
     pub fn strategy(&self) -> &Strategy {
-        let strategy = self.strategies.find(&self.strategy);
-        strategy.expect("a session has its strategy")
+        &self.strategy
     }
 
     /// Returns the stage of a thought of this session.
     pub fn stage_of(&self, thought: &Thought) -> &Stage {
-        self.stage_at(&thought.position)
-    }
-
-    pub(super) fn strategy_at(&self, position: &Position) -> &Strategy {
-        let strategy = self.strategies.find(&position.strategy);
-        strategy.unwrap_or_else(|| self.strategy())
-    }
-
-    pub(super) fn stage_at(&self, position: &Position) -> &Stage {
-        let strategy = self.strategy_at(position);
-        let stage = strategy.stage(&position.stage);
-        stage.unwrap_or_else(|| strategy.start())
-    }
-
-    /// Returns the position whose strategy determines what may follow: the innermost one that
-    /// hasn't ended.
-    pub(super) fn leading<'a>(&self, position: &'a Position) -> &'a Position {
-        let leads = |at: &&Position| at.outer.is_none() || !self.stage_at(at).is_final();
-        position.all().find(leads).unwrap_or(position)
-    }
-
-    /// Returns the position of the last thought on a branch.
-    pub(super) fn position(&self, branch: BranchId) -> Result<Position, SessionError> {
-        let tip = self.branch(branch)?.tip().and_then(|tip| self.thought(tip));
-        Ok(match tip {
-            Some(thought) => thought.position.clone(),
-            None => Position {
-                strategy: self.strategy.clone(),
-                stage: self.strategy().start().name.clone(),
-                outer: None,
-            },
-        })
+        let stage = self.strategy.stage(&thought.stage);
+        stage.unwrap_or_else(|| self.strategy.start())
     }
 
     /// Returns the stage of the last thought on the current branch, or the start stage if the
     /// branch has no thoughts.
     pub fn stage(&self) -> &Stage {
-        self.stage_on(self.current)
-            .unwrap_or_else(|_| self.strategy().start())
+        let stage = self.stage_on(self.current);
+        stage.unwrap_or_else(|_| self.strategy.start())
     }
 
     /// Returns the stage of the last thought on a branch, or the start stage if the branch has no
@@ -176,25 +172,20 @@ impl Session {
     ///
     /// Returns an error if the branch doesn't exist.
     pub fn stage_on(&self, branch: BranchId) -> Result<&Stage, SessionError> {
-        Ok(self.stage_at(&self.position(branch)?))
+        let tip = self.branch(branch)?.tip().and_then(|tip| self.thought(tip));
+        Ok(tip.map_or(self.strategy.start(), |tip| self.stage_of(tip)))
     }
 
     /// Returns the stages that may follow on a branch. The list is empty unless the branch is open.
-    ///
-    /// If a nested strategy has ended, these are stages of the strategy that contains it.
     ///
     /// # Errors
     ///
     /// Returns an error if the branch doesn't exist.
     pub fn allowed(&self, branch: BranchId) -> Result<Vec<&Stage>, SessionError> {
-        if self.branch(branch)?.status != BranchStatus::Open {
-            return Ok(Vec::new());
-        }
-
-        let position = self.position(branch)?;
-        let leading = self.leading(&position);
-        let stage = self.stage_at(leading);
-        Ok(self.strategy_at(leading).next(stage).collect())
+        Ok(match self.branch(branch)?.status {
+            BranchStatus::Open => self.strategy.next(self.stage_on(branch)?).collect(),
+            _ => Vec::new(),
+        })
     }
 
     /// Returns the branch to which [`think`](Self::think) adds thoughts.

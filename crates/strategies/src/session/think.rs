@@ -1,18 +1,20 @@
 //! Adding thoughts to a session, and removing the last one. Everything is checked before the session
 //! changes.
 
+use std::collections::BTreeMap;
+
+use cogwork_text::Name;
 use serde_json::Value;
 
-use super::thought::{Position, REVISES};
 use super::{
     BranchId, BranchStatus, Session, SessionError, SessionLimit, Thought, ThoughtDraft, ThoughtId,
 };
-use crate::refusal::Move;
+use crate::Stage;
+use crate::session::RefusedMove;
 use crate::table::{Mistyped, ParameterType};
-use crate::{Stage, Strategy};
 
-/// The maximum number of strategies nested in one another.
-const MAX_PARTS: usize = 8;
+/// The parameter that names the revised thought, in stages that have it.
+const REVISES: &str = "revises_thought";
 
 impl Session {
     /// Adds a thought to the current branch.
@@ -34,62 +36,16 @@ impl Session {
     /// - the strategy doesn't allow the move,
     /// - a parameter is missing, unknown or of the wrong type, or names a thought that doesn't
     ///   exist,
-    /// - the revised thought isn't on the path of the branch,
-    /// - the thought would end the branch early and the policy doesn't allow that, or
-    /// - a [limit](super::SessionPolicy) is reached.
+    /// - the revised thought isn't on the path of the branch, or
+    /// - a [limit](super::SessionLimits) is reached.
     pub fn think_on(
         &mut self,
         branch: BranchId,
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
-        let thought = self.moved(branch, &draft)?;
-        self.add(thought, &draft)
-    }
-
-    /// Switches a branch to a different strategy, with a thought that explains why.
-    ///
-    /// The thought is in the start stage of the new strategy, or in the stage that the draft names.
-    /// Earlier thoughts are kept. If the branch is in a nested strategy, it leaves that one as
-    /// well.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error in the same cases as [`think_on`](Self::think_on), and if the session
-    /// already has a different strategy of that name.
-    pub fn change_strategy(
-        &mut self,
-        branch: BranchId,
-        strategy: impl Into<Strategy>,
-        draft: ThoughtDraft,
-    ) -> Result<ThoughtId, SessionError> {
-        self.enter(branch, strategy.into(), None, &draft)
-    }
-
-    /// Starts a nested strategy on a branch, in its start stage.
-    ///
-    /// Once the nested strategy has reached a final stage, the branch continues in the outer
-    /// strategy, with a stage that may follow the one in which the nested strategy started.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error in the same cases as [`change_strategy`](Self::change_strategy), and if
-    /// eight strategies are nested already.
-    pub fn begin_part(
-        &mut self,
-        branch: BranchId,
-        strategy: impl Into<Strategy>,
-        draft: ThoughtDraft,
-    ) -> Result<ThoughtId, SessionError> {
-        let around = self.position(branch)?;
-        if around.all().count() >= MAX_PARTS {
-            return Err(SessionError::Full {
-                limit: SessionLimit::Parts,
-                most: MAX_PARTS,
-            });
-        }
-
-        let outer = self.leading(&around).clone();
-        self.enter(branch, strategy.into(), Some(outer), &draft)
+        let total = draft.total_thoughts;
+        let thought = self.checked(branch, draft)?;
+        self.add(thought, total)
     }
 
     /// Removes the thought that was added last, on any branch, and returns it.
@@ -98,17 +54,17 @@ impl Session {
     /// open again. The expected numbers of thoughts, scores and the current branch stay as they are.
     ///
     /// ```
-    /// use cogwork_strategies::StrategyName;
     /// use cogwork_strategies::session::{Session, ThoughtDraft};
+    /// use cogwork_strategies::StrategyName;
     ///
     /// let mut session = Session::new(StrategyName::React);
     /// session.think(ThoughtDraft::at("initial_reasoning", "I must look."))?;
     /// session.think(ThoughtDraft::at("action_planning", "Here.").with("action", "look"))?;
     ///
     /// let removed = session.undo()?;
-    /// assert_eq!(removed.text(), "Here.");
-    /// assert_eq!(session.stage().name(), "initial_reasoning");
-    /// # Ok::<(), cogwork_strategies::session::SessionError>(())
+    /// assert_eq!(removed.text, "Here.");
+    /// assert_eq!(session.stage().name, "initial_reasoning");
+    /// # Ok::<(), cogwork_strategies::SessionError>(())
     /// ```
     ///
     /// # Errors
@@ -131,7 +87,7 @@ impl Session {
         }
 
         let branch = self.branch_mut(thought.branch)?;
-        branch.own.pop();
+        branch.thoughts.pop();
         branch.status = BranchStatus::Open;
         for source in thought.merged.iter().flat_map(|merged| &merged.sources) {
             self.branch_mut(*source)?.status = BranchStatus::Open;
@@ -140,194 +96,109 @@ impl Session {
         Ok(thought)
     }
 
-    /// Adds the first thought of another strategy. A nested one begins in its start stage.
-    fn enter(
-        &mut self,
-        branch: BranchId,
-        strategy: Strategy,
-        outer: Option<Position>,
-        draft: &ThoughtDraft,
-    ) -> Result<ThoughtId, SessionError> {
-        self.open(branch)?;
-        let known = self.strategies.find(strategy.name());
-        if known.is_some_and(|known| *known != strategy) {
-            return Err(SessionError::StrategyName {
-                strategy: strategy.name().to_owned(),
-            });
-        }
-        let is_new = known.is_none();
-
-        let moving = Move {
-            strategy: &strategy,
-            from: self.stage_on(branch)?.name(),
-            allowed: match outer {
-                Some(_) => vec![strategy.start()],
-                None => strategy.stages().iter().collect(),
-            },
-        };
-        let to = match draft.stage.as_deref() {
-            None => strategy.start(),
-            Some(name) => moving.to(name)?,
-        };
-        let position = Position {
-            strategy: strategy.name().to_owned(),
-            stage: to.name.clone(),
-            outer: outer.map(Box::new),
-        };
-        let thought = self.checked(branch, &moving, to, position, true, draft)?;
-
-        self.check_room()?;
-        if is_new {
-            self.strategies.push(strategy);
-        }
-        self.add(thought, draft)
-    }
-
-    /// Returns the thought that moves to another stage or stays in the current one.
-    pub(super) fn moved(
+    /// Returns the thought of a draft, which the strategy allows.
+    pub(super) fn checked(
         &self,
         branch: BranchId,
-        draft: &ThoughtDraft,
+        draft: ThoughtDraft,
     ) -> Result<Thought, SessionError> {
-        let position = self.position(branch)?;
+        let from = self.stage_on(branch)?;
         let is_first = self.branch(branch)?.tip().is_none();
         // The first thought may name the start stage, and still stays there.
-        let stage = draft.stage.as_deref();
-        let stage = stage.filter(|stage| !(is_first && *stage == position.stage));
+        let named = draft.stage.as_deref();
+        let named = named.filter(|stage| !(is_first && *stage == from.name));
 
         // After a final stage, the refusal of the strategy is more helpful than "not open".
-        let is_over = position.outer.is_none() && self.stage_at(&position).is_final();
-        if stage.is_none() || !is_over {
+        if named.is_none() || !from.is_final {
             self.open(branch)?;
         }
-
-        let leading = match stage {
-            None => &position,
-            Some(_) => self.leading(&position),
-        };
-        let strategy = self.strategy_at(leading);
-        let from = self.stage_at(leading);
-        let moving = Move {
-            strategy,
-            from: from.name(),
-            allowed: strategy.next(from).collect(),
-        };
-
-        let to = match stage {
+        let stage = match named {
             None => from,
-            Some(stage) => moving.to(stage)?,
+            Some(name) => {
+                let mut next = self.strategy().next(from);
+                let found = next.find(|stage| stage.name == name);
+                found.ok_or_else(|| self.refused(from, name, Vec::new()))?
+            }
         };
-        let next = Position {
-            stage: to.name.clone(),
-            ..leading.clone()
-        };
-        let needs_all = stage.is_some() || is_first;
-        self.checked(branch, &moving, to, next, needs_all, draft)
-    }
 
-    /// Checks everything but the move to `position`, and returns the thought. Only a thought that
-    /// stays in its stage doesn't need all parameters.
-    fn checked(
-        &self,
-        branch: BranchId,
-        moving: &Move<'_>,
-        to: &Stage,
-        position: Position,
-        needs_all: bool,
-        draft: &ThoughtDraft,
-    ) -> Result<Thought, SessionError> {
-        let mut parameters = draft.parameters.clone();
-        let mut revises = draft.revises;
-        if has_revision(to) {
-            if let Some(revised) = revises {
-                let parameter = parameters.entry(REVISES.to_owned());
-                parameter.or_insert_with(|| revised.get().into());
-            }
-            revises = parameters.get(REVISES).and_then(thought_id).or(revises);
+        let mut parameters = draft.parameters;
+        if let (Some(revised), true) = (draft.revises, stage.parameters.contains_key(REVISES)) {
+            let parameter = parameters.entry(REVISES.to_owned());
+            parameter.or_insert_with(|| revised.get().into());
         }
 
-        moving.check(to, &parameters, needs_all)?;
-        for (name, value) in &parameters {
-            let mut named = Vec::new();
-            if let Some(parameter) = to.parameters().get(name) {
-                parameter.kind().thoughts(value, &mut named);
-            }
-            for thought in named {
-                self.existing(ThoughtId::new(thought))?;
-            }
+        let faults = faults(stage, &parameters, named.is_some() || is_first);
+        if !faults.is_empty() {
+            return Err(self.refused(from, &stage.name, faults));
         }
-        if let (Some(revised), Some(given)) = (draft.revises, revises)
-            && revised != given
-        {
-            let fault = Mistyped::new(REVISES, format!("{revised}, which is revised"), given);
-            return Err(moving.refusal(to.name(), vec![fault]).into());
-        }
+        self.check_named(stage, &parameters)?;
 
+        let revised = parameters.get(REVISES).and_then(ThoughtId::of_value);
+        let revises = revised.or(draft.revises);
         let branch = self.branch(branch)?;
-        if let Some(revised) = revises {
-            self.existing(revised)?;
-            if !self.path(branch.tip()).any(|thought| thought.id == revised) {
-                return Err(SessionError::NotOnPath {
-                    thought: revised,
-                    branch: branch.name.clone(),
-                });
+        if let Some(thought) = revises {
+            self.existing(thought)?;
+            if !self.path(branch.tip()).any(|one| one.id == thought) {
+                let branch = branch.name.clone();
+                return Err(SessionError::NotOnPath { thought, branch });
             }
-        }
-
-        let is_end = position.outer.is_none() && to.is_final();
-        let may_end = is_end || self.policy.allows_early_end;
-        if !draft.next_thought_needed && !may_end {
-            let outermost = match position.all().skip(1).last() {
-                Some(outermost) => self.strategy_at(outermost),
-                None => moving.strategy,
-            };
-            let finals = outermost.stages().iter().filter(|stage| stage.is_final());
-            return Err(SessionError::EarlyEnd {
-                finals: finals.map(|stage| stage.name.clone()).collect(),
-                stage: position.stage,
-            });
         }
 
         Ok(Thought {
             id: ThoughtId::at(self.thoughts.len()),
             branch: branch.id,
-            number: branch.len().saturating_add(1),
             parent: branch.tip(),
-            position,
-            text: draft.thought.clone(),
+            stage: stage.name.clone(),
+            text: draft.text,
             revises,
-            next_thought_needed: draft.next_thought_needed,
             parameters,
             merged: None,
         })
     }
 
-    fn check_room(&self) -> Result<(), SessionError> {
-        let most = self.policy.max_thoughts;
-        if self.thoughts.len() < most {
-            return Ok(());
-        }
+    fn refused(&self, from: &Stage, attempted: &str, mistyped: Vec<Mistyped>) -> SessionError {
+        let strategy = self.strategy();
+        let allowed = strategy.next(from).map(|stage| stage.name.clone());
+        SessionError::Refused(Box::new(RefusedMove {
+            strategy: strategy.name().to_owned(),
+            from: from.name.clone(),
+            attempted: Name(attempted).to_string(),
+            allowed: allowed.collect(),
+            mistyped,
+        }))
+    }
 
-        let limit = SessionLimit::Thoughts;
-        Err(SessionError::Full { limit, most })
+    /// Checks that the thoughts exist that the parameters name.
+    fn check_named(
+        &self,
+        stage: &Stage,
+        parameters: &BTreeMap<String, Value>,
+    ) -> Result<(), SessionError> {
+        let known = stage.parameters.iter();
+        let names = known.filter(|(_, known)| known.kind == ParameterType::Thought);
+        let mut values = names.filter_map(|(name, _)| parameters.get(name));
+        let mut named = values.by_ref().filter_map(ThoughtId::of_value);
+        named.try_for_each(|thought| self.existing(thought).map(drop))
     }
 
     /// Adds a checked thought if there is room for it.
     pub(super) fn add(
         &mut self,
         thought: Thought,
-        draft: &ThoughtDraft,
+        total: Option<usize>,
     ) -> Result<ThoughtId, SessionError> {
-        self.check_room()?;
-        let is_end = thought.position.outer.is_none() && self.stage_of(&thought).is_final();
-        let most = u32::try_from(self.policy.max_thoughts).unwrap_or(u32::MAX);
+        let most = self.limits.thoughts;
+        if self.thoughts.len() >= most {
+            let limit = SessionLimit::Thoughts;
+            return Err(SessionError::Full { limit, most });
+        }
 
+        let is_end = self.stage_of(&thought).is_final;
         let branch = self.branch_mut(thought.branch)?;
-        let expected = draft.total_thoughts.unwrap_or(branch.total_thoughts);
-        let more = u32::from(draft.needs_more_thoughts);
-        branch.total_thoughts = expected.min(most).max(thought.number.saturating_add(more));
-        branch.own.push(thought.id);
-        if is_end || !draft.next_thought_needed {
+        branch.thoughts.push(thought.id);
+        let total = total.unwrap_or(branch.total_thoughts);
+        branch.total_thoughts = total.max(branch.thoughts.len());
+        if is_end {
             branch.status = BranchStatus::Complete;
         }
 
@@ -337,13 +208,23 @@ impl Session {
     }
 }
 
-/// Returns whether the stage has a parameter that names the revised thought.
-fn has_revision(stage: &Stage) -> bool {
-    let parameter = stage.parameters().get(REVISES);
-    parameter.is_some_and(|parameter| *parameter.kind() == ParameterType::Thought)
-}
+/// Returns the parameters that are missing, unknown or of the wrong type. Unless the stage needs
+/// all, none is missing.
+fn faults(stage: &Stage, given: &BTreeMap<String, Value>, needs_all: bool) -> Vec<Mistyped> {
+    let known = &stage.parameters;
+    let mut faults = Vec::new();
 
-fn thought_id(value: &Value) -> Option<ThoughtId> {
-    let number = u32::try_from(value.as_u64()?).ok()?;
-    Some(ThoughtId::new(number))
+    for (name, parameter) in known {
+        match given.get(name) {
+            Some(value) => faults.extend(parameter.kind.fault(name, value)),
+            None if needs_all && parameter.required => {
+                faults.push(Mistyped::new(name, &parameter.kind, "missing"));
+            }
+            None => {}
+        }
+    }
+    for (name, value) in given.iter().filter(|(name, _)| !known.contains_key(*name)) {
+        faults.push(Mistyped::of(name, "nothing", value));
+    }
+    faults
 }

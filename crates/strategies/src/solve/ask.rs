@@ -124,7 +124,7 @@ impl<T: 'static> Ask<T> {
         let name = name.into();
         let form = &mut self.question.form;
         // A choice may be a word such as `none`.
-        if matches!(parameter.kind(), ParameterType::Text { choices } if !choices.is_empty()) {
+        if matches!(&parameter.kind, ParameterType::Text { choices } if !choices.is_empty()) {
             form.literal.push(name.clone());
         }
         form.add(parameter.key(&name));
@@ -271,7 +271,7 @@ impl<T: 'static> Ask<T> {
     /// Asks the model which of these stages comes next, if there is more than one.
     #[must_use]
     pub fn with_next<'a>(mut self, stages: impl IntoIterator<Item = &'a Stage>) -> Self {
-        let told = |stage: &Stage| (stage.name().to_owned(), stage.description().to_owned());
+        let told = |stage: &Stage| (stage.name.to_owned(), stage.description.to_owned());
         self.question.form.next = stages.into_iter().map(told).collect();
         self
     }

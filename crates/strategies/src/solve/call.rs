@@ -39,6 +39,10 @@ pub struct Asked {
     /// What was corrected so that the last reply could be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
+    /// How many more calls fit into the limits then, at the pace so far. See
+    /// [`Solve::calls_left`](super::Solve::calls_left).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_left: Option<u32>,
     /// The usable reply, or the reason there isn't one.
     pub reply: Result<StageReply, AskProblem>,
 }
@@ -58,6 +62,7 @@ impl Asked {
             format: log.format,
             refusals: log.refusals,
             repairs: Vec::new(),
+            calls_left: None,
             reply,
         }
     }

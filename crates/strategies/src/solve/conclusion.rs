@@ -109,7 +109,7 @@ fn thoughts_of(session: &Session) -> String {
 }
 
 fn line(thought: &Thought) -> String {
-    let mut line = format!("- {}: {}", thought.stage(), short(thought.text()));
+    let mut line = format!("- {}: {}", thought.stage, short(&thought.text));
 
     for (name, value) in thought.details() {
         line.push_str(&format!(" · {name} = {}", short(&value)));

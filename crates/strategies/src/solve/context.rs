@@ -7,7 +7,7 @@ use cogwork_llm::{Message, Messages};
 use cogwork_plan::Plan;
 use cogwork_text::{Name, NameList};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Spent, no_answer};
+use cogwork_typed::ask::no_answer;
 use tokio::time::Instant;
 
 use super::ask::{Convert, Question, add_message};
@@ -26,25 +26,21 @@ use crate::{Stage, Strategy};
 /// A method returns each [`Stop`] that it gets, with `?`.
 pub struct Solve {
     shared: Arc<Shared>,
-    problem: String,
-    session: Session,
+    /// The run as it follows from the calls that the method has read.
+    run: Solving,
     /// The number of thoughts that the state has already.
-    thoughts: usize,
+    known_thoughts: usize,
     /// The number of batches of calls that added no thought. Each counts as one, so that a loop that
     /// only calls tools ends.
     idle: usize,
-    spent: Spent,
     conversation: Messages,
-    /// The calls that were made, of which the method has read the first ones.
-    calls: Vec<Call>,
+    /// The number of calls that the method has read.
     read: usize,
     /// The number of thoughts when it read the last ones.
     thoughts_read: usize,
+    calls_left: Option<u32>,
     /// The stage that the method is in.
     stage: String,
-    best: Option<Answer>,
-    is_guess: bool,
-    plan: Option<Plan>,
     /// What must not repeat, with its stage.
     progress: Vec<(String, String)>,
     open: Option<Batch>,
@@ -87,22 +83,42 @@ pub(super) fn advance(
     solving: &mut Solving,
 ) -> Result<Option<Arc<Batch>>, SolveError> {
     let started = Instant::now();
-    let mut cx = Solve::new(shared, solving);
+    let strategy = &shared.strategy;
+    let mut run = std::mem::replace(solving, Solving::new(strategy.clone(), String::new()));
+    let before = run.begin_again(strategy);
+
+    let mut cx = Solve {
+        conversation: shared.opening(&run.problem),
+        stage: strategy.start().name.clone(),
+        known_thoughts: before.thoughts().len(),
+        idle: 0,
+        read: 0,
+        thoughts_read: 0,
+        calls_left: None,
+        progress: Vec::new(),
+        open: None,
+        run,
+        shared: Arc::clone(shared),
+    };
     let result = shared.method.solve(&mut cx);
 
-    let open = cx.open.take();
-    let stage = std::mem::take(&mut cx.stage);
-    let has_unread = cx.read < cx.calls.len();
+    let Solve {
+        run,
+        read,
+        stage,
+        open,
+        ..
+    } = cx;
+    *solving = run;
     solving.worked = started.elapsed();
 
     // What has changed is reported even if the run fails then.
-    let before = cx.keep_in(solving);
-    report_changes(&before, solving, &shared.strategy);
+    report_changes(&before, solving);
 
     if let Some(batch) = open {
         return Ok(Some(Arc::new(batch)));
     }
-    if has_unread {
+    if read < solving.calls.len() {
         return Err(SolveError::method(CHANGED).at(&stage));
     }
 
@@ -125,41 +141,9 @@ pub(super) fn advance(
 }
 
 impl Solve {
-    fn new(shared: &Arc<Shared>, solving: &mut Solving) -> Self {
-        let strategy = shared.strategy.clone();
-
-        Self {
-            conversation: shared.opening(&solving.problem),
-            problem: solving.problem.clone(),
-            stage: strategy.start().name().to_owned(),
-            session: Session::new(strategy),
-            thoughts: solving.session.thoughts().len(),
-            idle: 0,
-            spent: solving.spent,
-            calls: std::mem::take(&mut solving.calls),
-            shared: Arc::clone(shared),
-            read: 0,
-            thoughts_read: 0,
-            best: None,
-            is_guess: false,
-            plan: None,
-            progress: Vec::new(),
-            open: None,
-        }
-    }
-
-    /// Keeps what follows from the calls in the state. Returns the session before.
-    fn keep_in(self, solving: &mut Solving) -> Session {
-        solving.calls = self.calls;
-        solving.best = self.best;
-        solving.is_guess = self.is_guess;
-        solving.plan = self.plan;
-        std::mem::replace(&mut solving.session, self.session)
-    }
-
     /// Returns the problem.
     pub fn problem(&self) -> &str {
-        &self.problem
+        &self.run.problem
     }
 
     /// Returns the strategy.
@@ -175,7 +159,7 @@ impl Solve {
     pub fn stage(&self, name: &str) -> Result<&Stage, Stop> {
         let strategy = &self.shared.strategy;
         strategy.stage(name).ok_or_else(|| {
-            let known = NameList::or(strategy.stages().iter().map(Stage::name));
+            let known = NameList::or(strategy.stages().iter().map(|stage| &stage.name));
             let (name, strategy) = (Name(name), strategy.name());
             Stop::fail(format!(
                 "`{name}` is not a stage of `{strategy}`; expected {known}"
@@ -189,8 +173,8 @@ impl Solve {
     ///
     /// Fails if the strategy doesn't have one of them.
     pub fn prompt(&self, stages: &[&str]) -> Result<String, Stop> {
-        let prompts = stages.iter().map(|name| Ok(self.stage(name)?.prompt()));
-        Ok(prompts.collect::<Result<Vec<_>, Stop>>()?.join(" "))
+        let prompts = stages.iter().map(|name| Ok(&*self.stage(name)?.prompt));
+        Ok(prompts.collect::<Result<Vec<&str>, Stop>>()?.join(" "))
     }
 
     /// Returns the tools.
@@ -204,20 +188,27 @@ impl Solve {
         self.shared.native_tools()
     }
 
+    /// Returns how many more calls of the model fit into the limits on calls and time, at the pace so
+    /// far and besides the conclusion. It is `None` without limits, and before the first reply.
+    pub fn calls_left(&self) -> Option<u32> {
+        self.calls_left
+    }
+
     /// Returns the session with the thoughts.
     pub fn session(&self) -> &Session {
-        &self.session
+        &self.run.session
     }
 
     /// Returns the session mutably, to fork, score, merge and prune branches.
     pub fn session_mut(&mut self) -> &mut Session {
-        &mut self.session
+        &mut self.run.session
     }
 
     /// Returns the thoughts from the last one of the current branch back to the first.
     pub fn path(&self) -> impl Iterator<Item = &Thought> {
-        let branch = self.session.branch(self.session.current());
-        self.session
+        let branch = self.run.session.branch(self.run.session.current());
+        self.run
+            .session
             .path(branch.ok().and_then(|branch| branch.tip()))
     }
 
@@ -236,7 +227,7 @@ impl Solve {
     ///
     /// Fails if the session refuses the thought. Ends the run if the session is full.
     pub fn add(&mut self, draft: ThoughtDraft) -> Result<ThoughtId, Stop> {
-        self.add_on(self.session.current(), draft)
+        self.add_on(self.run.session.current(), draft)
     }
 
     /// Adds a thought with parameters to a branch.
@@ -250,7 +241,7 @@ impl Solve {
         }
 
         self.check_limits()?;
-        Ok(self.session.think_on(branch, draft)?)
+        Ok(self.run.session.think_on(branch, draft)?)
     }
 
     /// Adds the problem as the first thought, in the stage in which the strategy starts.
@@ -259,20 +250,20 @@ impl Solve {
     ///
     /// Fails if the session has thoughts already, or if the stage needs parameters.
     pub fn think_problem(&mut self) -> Result<ThoughtId, Stop> {
-        let stage = self.strategy().start().name().to_owned();
-        self.think(&stage, self.problem.clone())
+        let stage = self.strategy().start().name.clone();
+        self.think(&stage, self.run.problem.clone())
     }
 
     /// Checks that the limits on thoughts and time allow another thought or call. They don't end what
     /// the state has already.
     fn check_limits(&self) -> Result<(), Stop> {
-        let thoughts = self.session.thoughts().len();
-        if self.read < self.calls.len() || thoughts < self.thoughts {
+        let thoughts = self.run.session.thoughts().len();
+        if self.read < self.run.calls.len() || thoughts < self.known_thoughts {
             return Ok(());
         }
 
         let limits = &self.shared.limits;
-        match limits.reached(&self.spent, thoughts + self.idle) {
+        match limits.reached(&self.run.spent, thoughts + self.idle) {
             Some(limit) => Err(Stop(Reason::Limit(limit))),
             None => Ok(()),
         }
@@ -304,22 +295,22 @@ impl Solve {
 
     /// Keeps an answer of the model. It is the result if the run ends early.
     pub fn keep(&mut self, answer: impl Into<Answer>) {
-        self.best = Some(answer.into());
-        self.is_guess = false;
+        self.run.best = Some(answer.into());
+        self.run.is_guess = false;
     }
 
     /// Keeps a text as the best answer until the model gives one, unless the text
     /// [isn't an answer](no_answer). Before the run ends early, the model is still asked for one.
     pub fn keep_guess(&mut self, text: &str) {
-        if no_answer(text, &self.problem).is_none() {
-            self.best = Some(text.into());
-            self.is_guess = true;
+        if no_answer(text, &self.run.problem).is_none() {
+            self.run.best = Some(text.into());
+            self.run.is_guess = true;
         }
     }
 
     /// Sets the plan that the result has.
     pub fn set_plan(&mut self, plan: Plan) {
-        self.plan = Some(plan).filter(|plan| !plan.is_empty());
+        self.run.plan = Some(plan).filter(|plan| !plan.is_empty());
     }
 
     /// Adds a message to the conversation. Two consecutive plain user messages are merged into one,
@@ -459,11 +450,11 @@ impl Solve {
             return Err(Stop(Reason::Parked));
         }
 
-        let next = self.calls.get(self.read..).unwrap_or_default();
+        let next = self.run.calls.get(self.read..).unwrap_or_default();
         let next = next.get(..labels.len()).unwrap_or(next);
         if next.iter().all(Call::has_failed) {
             // An attempt that failed is made again.
-            self.calls.truncate(self.read);
+            self.run.calls.truncate(self.read);
             return Ok(None);
         }
         if !next.iter().map(Call::label).eq(labels) {
@@ -472,7 +463,10 @@ impl Solve {
 
         let next = next.to_vec();
         self.read += next.len();
-        let thoughts = self.session.thoughts().len();
+        if let Some(Call::Model(asked)) = next.last() {
+            self.calls_left = asked.calls_left;
+        }
+        let thoughts = self.run.session.thoughts().len();
         self.idle += usize::from(thoughts == self.thoughts_read);
         self.thoughts_read = thoughts;
         Ok(Some(next))

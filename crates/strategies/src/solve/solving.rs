@@ -76,6 +76,14 @@ impl Solving {
         self
     }
 
+    /// Forgets what follows from the calls, and returns the session before.
+    pub(super) fn begin_again(&mut self, strategy: &Strategy) -> Session {
+        self.best = None;
+        self.is_guess = false;
+        self.plan = None;
+        std::mem::replace(&mut self.session, Session::new(strategy.clone()))
+    }
+
     /// Returns whether the method goes on.
     pub(super) fn is_open(&self) -> bool {
         self.over.is_none() && self.end.is_none()
@@ -149,15 +157,15 @@ impl fmt::Display for Solving {
     /// text and its parameters. Each text is on one line and truncated after 200 characters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for thought in self.session.thoughts() {
-            write!(f, "{:>3} ", thought.id())?;
-            match self.session.branch(thought.branch()) {
-                Ok(branch) if branch.id() != BranchId::MAIN => {
-                    write!(f, "[{}] ", Name(branch.name()))?;
+            write!(f, "{:>3} ", thought.id)?;
+            match self.session.branch(thought.branch) {
+                Ok(branch) if branch.id != BranchId::MAIN => {
+                    write!(f, "[{}] ", Name(&branch.name))?;
                 }
                 _ => {}
             }
 
-            write!(f, "{}: {}", thought.stage(), line(thought.text()))?;
+            write!(f, "{}: {}", thought.stage, line(&thought.text))?;
 
             for (name, value) in thought.details() {
                 write!(f, " · {name} = {}", line(value))?;
@@ -266,7 +274,7 @@ pub enum EndReason {
         /// The limit.
         limit: Limit,
     },
-    /// A [limit of the session](crate::session::SessionPolicy) was reached.
+    /// A [limit of the session](crate::session::SessionLimits) was reached.
     SessionFull {
         /// The limit.
         limit: SessionLimit,

@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::form::Form;
 use super::{EndReason, Solving};
 use crate::Strategy;
-use crate::session::{Branch, BranchId, BranchStatus, Session, Thought, ThoughtId};
+use crate::session::{Branch, BranchId, BranchStatus, Merged, Session, Thought, ThoughtId};
 
 /// The source of these events, in the events of a run.
 pub(super) const SOURCE: &str = "solving";
 
 /// An event of a strategy, for programs that show it. The events are the
-/// [reports](cogwork_flow::watch::EventKind::Reported) with the source `solving` in the events of the run.
+/// [reports](cogwork_flow::EventKind::Reported) with the source `solving` in the events of the run.
 ///
 /// An event is serialised as one object with a `type`:
 ///
@@ -171,14 +171,14 @@ fn event(question: &str, growth: Growth<'_>) -> SolvingEvent {
 }
 
 /// Reports what is different from the session `before`, if the run is watched.
-pub(super) fn report_changes(before: &Session, solving: &Solving, strategy: &Strategy) {
+pub(super) fn report_changes(before: &Session, solving: &Solving) {
     if !is_watched() {
         return;
     }
 
     let session = solving.session();
     if before.thoughts().is_empty() && !session.thoughts().is_empty() {
-        report_from(SOURCE, || SolvingEvent::table(strategy));
+        report_from(SOURCE, || SolvingEvent::table(session.strategy()));
     }
 
     // A branch is reported before its thoughts, and once more if a thought merged it.
@@ -188,14 +188,14 @@ pub(super) fn report_changes(before: &Session, solving: &Solving, strategy: &Str
 
     for thought in session.thoughts().iter().skip(before.thoughts().len()) {
         report_from(SOURCE, || SolvingEvent::stage(session, thought));
-        if thought.merged().is_some() {
-            report_from(SOURCE, || SolvingEvent::merged(session, thought));
+        if let Some(merged) = &thought.merged {
+            report_from(SOURCE, || SolvingEvent::merged(session, thought, merged));
         }
     }
 
     let known = session.branches().iter().zip(before.branches());
     for (branch, before) in known {
-        let is_same = branch.status() == before.status() && branch.score() == before.score();
+        let is_same = branch.status == before.status && branch.score == before.score;
         if !is_same {
             report_from(SOURCE, || SolvingEvent::branch(branch));
         }
@@ -205,59 +205,56 @@ pub(super) fn report_changes(before: &Session, solving: &Solving, strategy: &Str
 impl SolvingEvent {
     fn table(strategy: &Strategy) -> Self {
         let stages = strategy.stages().iter().map(|stage| TableStage {
-            name: stage.name().to_owned(),
-            next: stage.next_names().to_vec(),
-            is_final: stage.is_final(),
+            name: stage.name.clone(),
+            next: stage.next.clone(),
+            is_final: stage.is_final,
         });
         Self::Table {
             strategy: strategy.name().to_owned(),
-            start: strategy.start().name().to_owned(),
+            start: strategy.start().name.clone(),
             stages: stages.collect(),
         }
     }
 
     fn branch(branch: &Branch) -> Self {
-        let (status, into) = match branch.status() {
+        let (status, into) = match branch.status {
             BranchStatus::Merged(thought) => ("merged".to_owned(), Some(thought)),
             status => (status.to_string(), None),
         };
         Self::Branch {
-            id: branch.id(),
-            name: branch.name().to_owned(),
-            from: branch.forked_from(),
+            id: branch.id,
+            name: branch.name.clone(),
+            from: branch.from,
             status,
             into,
-            score: branch.score(),
+            score: branch.score,
         }
     }
 
     fn stage(session: &Session, thought: &Thought) -> Self {
-        let parameters = thought.parameters();
-        let parameters = parameters.map(|(name, value)| (name.to_owned(), value.clone()));
         Self::Stage {
-            thought: thought.id(),
-            branch: name_of(session, thought.branch()),
+            thought: thought.id,
+            branch: name_of(session, thought.branch),
             parents: thought.parents().collect(),
-            revises: thought.revises(),
-            stage: thought.stage().to_owned(),
-            text: thought.text().to_owned(),
-            parameters: parameters.collect(),
+            revises: thought.revises,
+            stage: thought.stage.clone(),
+            text: thought.text.clone(),
+            parameters: thought.parameters.clone(),
         }
     }
 
-    fn merged(session: &Session, thought: &Thought) -> Self {
-        let merged = || thought.merged().into_iter();
-        let sources = merged().flat_map(|merged| &merged.sources);
+    fn merged(session: &Session, thought: &Thought, merged: &Merged) -> Self {
+        let sources = merged.sources.iter();
         Self::Merged {
-            thought: thought.id(),
-            into: name_of(session, thought.branch()),
+            thought: thought.id,
+            into: name_of(session, thought.branch),
             branches: sources.map(|source| name_of(session, *source)).collect(),
-            parents: merged().flat_map(|merged| merged.parents.clone()).collect(),
+            parents: merged.parents.clone(),
         }
     }
 }
 
 fn name_of(session: &Session, branch: BranchId) -> String {
     let branch = session.branch(branch);
-    branch.map_or_else(|_| String::new(), |branch| branch.name().to_owned())
+    branch.map_or_else(|_| String::new(), |branch| branch.name.clone())
 }

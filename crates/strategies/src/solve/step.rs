@@ -15,7 +15,6 @@ use super::conclusion::{conclusion, reserve};
 use super::context::{Batch, Work, advance};
 use super::solver::Shared;
 use super::{AskProblem, Asked, Call, EndReason, SolveError, Solver, Solving};
-use crate::Stage;
 
 /// The action that leads to the next step.
 pub(super) const MORE: Action = Action::from_static("more");
@@ -70,7 +69,7 @@ impl Node<Solving> for SolveNode {
         let shared = self.0.with_limits(solving.limits);
         shared.tools.ready().map_err(|error| {
             let error = SolveError::method(ErrorText(&error).to_string());
-            error.at(shared.strategy.start().name())
+            error.at(&shared.strategy.start().name)
         })?;
 
         // The first step makes no calls, so that the thoughts before them are in the state.
@@ -117,6 +116,12 @@ impl Node<Solving> for SolveNode {
 
         let (mut outcome, error) = made.map_err(|error| error.at(&batch.stage))?;
         outcome.spent = step.meter.spent();
+        let calls_left = step.meter.calls_left();
+        for call in &mut outcome.calls {
+            if let Call::Model(asked) = call {
+                asked.calls_left = calls_left;
+            }
+        }
         if step.over.is_some() || outcome.out_of.is_some() || outcome.is_usable() {
             return Ok(outcome);
         }
@@ -176,7 +181,8 @@ fn reached(shared: &Shared, solving: &Solving, batch: &Batch) -> Option<Limit> {
 /// Returns whether the calls lead to the answer.
 fn is_last(shared: &Shared, batch: &Batch) -> bool {
     let stage = shared.strategy.stage(&batch.stage);
-    let is_before_end = stage.is_some_and(|stage| shared.strategy.next(stage).all(Stage::is_final));
+    let is_before_end =
+        stage.is_some_and(|stage| shared.strategy.next(stage).all(|stage| stage.is_final));
 
     let asks_for_answer = match &batch.work {
         Work::Ask { questions, .. } => questions.iter().all(|question| question.is_answer),

@@ -1,13 +1,9 @@
 //! Working through the table of any strategy.
 
-use std::collections::BTreeSet;
-
 use cogwork_typed::ask::{NoAnswer, no_answer};
 use serde_json::Value;
 
 use super::{Answer, Ask, Method, Solve, StageReply, Stop};
-use crate::session::REVISES;
-use crate::table::Parameter;
 use crate::{Stage, Strategy};
 
 /// Asks the model in every stage.
@@ -45,8 +41,8 @@ impl Method for Strategy {
 
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
         let mut stage = self.start();
-        let mut parameters = stage.parameters().values();
-        if !parameters.any(Parameter::is_required) && stage.next_names().len() < 2 {
+        let mut parameters = stage.parameters.values();
+        if !parameters.any(|parameter| parameter.required) && stage.next.len() < 2 {
             cx.think_problem()?;
             cx.progress(cx.problem().to_owned())?;
             let Some(next) = self.next(stage).next() else {
@@ -56,22 +52,22 @@ impl Method for Strategy {
         }
 
         loop {
-            let reply = cx.ask(stage.name(), self.question(cx, stage))?;
-            cx.add(reply.draft(stage.name(), &reply.text))?;
+            let reply = cx.ask(&stage.name, self.question(cx, stage))?;
+            cx.add(reply.draft(&stage.name, &reply.text))?;
 
             let answer = text_of(&reply);
-            let ends = self.next(stage).all(Stage::is_final);
+            let ends = self.next(stage).all(|stage| stage.is_final);
             if ends && no_answer_at(stage, &answer, cx.problem()).is_none() {
                 cx.keep(answer.clone());
             }
-            if stage.is_final() {
+            if stage.is_final {
                 return Ok(Answer::new(answer));
             }
 
             cx.progress(format!("{} {:?}", reply.text, reply.fields))?;
             let mut next = self.next(stage);
             let chosen = reply.next.as_deref();
-            let next = next.find(|next| chosen.is_none_or(|chosen| next.name() == chosen));
+            let next = next.find(|next| chosen.is_none_or(|chosen| next.name == chosen));
             stage = next.ok_or_else(no_result)?;
         }
     }
@@ -85,11 +81,15 @@ impl Strategy {
     /// Asks for the prompt of the stage, its parameters, and the choice of the next stage. In a final
     /// stage, the model is asked again if the reply isn't an answer.
     fn question(&self, cx: &Solve, stage: &Stage) -> Ask {
-        let question = Ask::new(stage.prompt())
-            .with_fields(stage.parameters())
+        let (session, name) = (cx.session().clone(), stage.name.clone());
+        let question = Ask::new(stage.prompt.as_str())
+            .with_fields(&stage.parameters)
             .with_next(self.next(stage))
-            .with_check(fits_session(cx, stage));
-        if !stage.is_final() {
+            .with_check(move |reply| {
+                let refused = session.clone().think(reply.draft(&name, &reply.text));
+                refused.map(drop).map_err(|refused| refused.to_string())
+            });
+        if !stage.is_final {
             return question;
         }
 
@@ -125,44 +125,9 @@ fn text_of(reply: &StageReply) -> String {
 /// Returns why a text isn't an answer in a stage. The problem, the prompt of the stage and the type
 /// of a parameter may offer a text such as `none` as a choice.
 fn no_answer_at(stage: &Stage, text: &str, problem: &str) -> Option<NoAnswer> {
-    let mut parameters = stage.parameters().values();
-    if parameters.any(|parameter| parameter.kind().has_choice(text)) {
+    let mut parameters = stage.parameters.values();
+    if parameters.any(|parameter| parameter.kind.has_choice(text)) {
         return None;
     }
-    no_answer(text, &format!("{problem}\n{}", stage.prompt()))
-}
-
-/// Returns a check that the session will accept the reply: no value is nested too deeply, and every
-/// thought that it refers to exists and, if it is revised, is on the path.
-fn fits_session(
-    cx: &Solve,
-    stage: &Stage,
-) -> impl Fn(&StageReply) -> Result<(), String> + Send + Sync + 'static {
-    let parameters = stage.parameters().clone();
-    let thoughts = cx.session().thoughts().len();
-    let path: BTreeSet<u32> = cx.path().map(|thought| thought.id().get()).collect();
-
-    move |reply| {
-        for (name, value) in &reply.fields {
-            let Some(parameter) = parameters.get(name) else {
-                continue;
-            };
-            if let Some(fault) = parameter.kind().faults(name, value).first() {
-                return Err(fault.to_string());
-            }
-
-            let mut named = Vec::new();
-            parameter.kind().thoughts(value, &mut named);
-            for number in named {
-                let exists = usize::try_from(number).is_ok_and(|number| number <= thoughts);
-                let expected = match name.as_str() {
-                    _ if !exists => format!("a number from 1 to {thoughts}"),
-                    REVISES if !path.contains(&number) => "a thought of the branch".to_owned(),
-                    _ => continue,
-                };
-                return Err(format!("`{name}` is {number}, expected {expected}"));
-            }
-        }
-        Ok(())
-    }
+    no_answer(text, &format!("{problem}\n{}", stage.prompt))
 }

@@ -26,9 +26,13 @@ pub(super) fn check(table: &Table, error: &mut TableError) {
         return error.push(place, "it has no `stages`; expected at least one");
     }
 
-    let names: HashSet<&str> = table.stages.iter().map(Stage::name).collect();
+    let names: HashSet<&str> = table
+        .stages
+        .iter()
+        .map(|stage| stage.name.as_str())
+        .collect();
     let no_stage = |name: &str| {
-        let stages = NameList::or(table.stages.iter().map(Stage::name));
+        let stages = NameList::or(table.stages.iter().map(|stage| stage.name.as_str()));
         format!("`{}` is not a stage; expected {stages}", Name(name))
     };
     if !names.contains(table.start.as_str()) {
@@ -74,13 +78,6 @@ fn check_stage(stage: &Stage, place: &str, error: &mut TableError) {
         let message = "it has both `final` and `next`; expected one of them";
         error.push(place, message);
     }
-
-    for (name, parameter) in &stage.parameters {
-        if parameter.kind().has_empty_range() {
-            let message = "`min` is greater than `max`; expected a smaller one";
-            error.push(&format!("{place}.parameters.{name}"), message);
-        }
-    }
 }
 
 /// Checks that the start leads to every stage, and every stage to a final one.
@@ -95,7 +92,7 @@ fn check_ways(table: &Table, error: &mut TableError) {
     }
 
     let finals = table.stages.iter().filter(|stage| stage.is_final);
-    let finals: Vec<&str> = finals.map(Stage::name).collect();
+    let finals: Vec<&str> = finals.map(|stage| stage.name.as_str()).collect();
     let has_end = !finals.is_empty();
     if !has_end {
         let message = "no stage is final; expected `final: true` in at least one";
@@ -106,10 +103,10 @@ fn check_ways(table: &Table, error: &mut TableError) {
     let ending = self::reached(finals, &backwards);
     for stage in &table.stages {
         let place = place_of(table, stage);
-        if !reached.contains(stage.name()) {
+        if !reached.contains(stage.name.as_str()) {
             error.push(&place, "it cannot be reached from the start");
         }
-        if has_end && !ending.contains(stage.name()) {
+        if has_end && !ending.contains(stage.name.as_str()) {
             error.push(&place, "it does not lead to a final stage");
         }
     }

@@ -26,7 +26,7 @@ fn all() -> impl Iterator<Item = Strategy> {
 
 /// Returns the shortest path from the start.
 fn way_to(strategy: &Strategy, to: &Stage) -> Vec<String> {
-    let mut ways: Vec<Vec<String>> = vec![vec![strategy.start().name().to_owned()]];
+    let mut ways: Vec<Vec<String>> = vec![vec![strategy.start().name.clone()]];
     for at in 0.. {
         let way = ways[at].clone();
         let stage = strategy.stage(way.last().unwrap()).unwrap();
@@ -34,7 +34,7 @@ fn way_to(strategy: &Strategy, to: &Stage) -> Vec<String> {
             return way[1..].to_vec();
         }
 
-        for next in stage.next_names() {
+        for next in &stage.next {
             ways.push([&way[..], std::slice::from_ref(next)].concat());
         }
     }
@@ -63,7 +63,7 @@ fn the_tables_are_the_given_ones() {
         let edges = strategy
             .stages()
             .iter()
-            .map(|stage| (stage.name().to_owned(), stage.next_names().to_vec()));
+            .map(|stage| (stage.name.clone(), stage.next.clone()));
         (strategy.name().to_owned(), edges.collect())
     });
     assert_eq!(tables.collect::<BTreeMap<_, _>>(), given());
@@ -75,12 +75,12 @@ fn only_the_last_stage_is_final_and_says_so() {
         let finals: Vec<&str> = strategy
             .stages()
             .iter()
-            .filter(|s| s.is_final())
-            .map(Stage::name)
+            .filter(|s| s.is_final)
+            .map(|stage| &*stage.name)
             .collect();
 
         assert_eq!(finals, ["final_response"], "{strategy:?}");
-        assert_eq!(strategy.start().name(), "problem_reception", "{strategy:?}");
+        assert_eq!(strategy.start().name, "problem_reception", "{strategy:?}");
     }
 }
 
@@ -94,13 +94,13 @@ fn every_edge_is_taken_and_every_other_move_refused() {
             // The first thought may name the start stage without a move.
             let mut session = standing_in(&strategy, from);
             if session.thoughts().is_empty() {
-                walk(&mut session, &[from.name()]);
+                walk(&mut session, &[&from.name]);
             }
 
             for to in strategy.stages() {
                 let mut trial = session.clone();
                 let moved = trial.think(draft(to, "next"));
-                if table[from.name()].iter().any(|next| next == to.name()) {
+                if table[&from.name].iter().any(|next| *next == to.name) {
                     moved.unwrap();
                     assert_eq!(trial.stage(), to);
                     edges += 1;
@@ -109,9 +109,9 @@ fn every_edge_is_taken_and_every_other_move_refused() {
                     assert_eq!(refusal.mistyped, []);
                     assert_eq!(
                         (&*refusal.from, &*refusal.attempted),
-                        (from.name(), to.name())
+                        (&*from.name, &*to.name)
                     );
-                    assert_eq!(refusal.allowed, table[from.name()]);
+                    assert_eq!(refusal.allowed, table[&from.name]);
                     assert_eq!(trial, session, "a refusal changes nothing");
                     refused += 1;
                 }
@@ -143,7 +143,7 @@ fn a_required_parameter_left_out_is_missing_and_nothing_moves() {
             let from = strategy
                 .stages()
                 .iter()
-                .find(|from| from.next_names().contains(&to.name().to_owned()));
+                .find(|from| from.next.contains(&to.name));
             let mut session = standing_in(&strategy, from.unwrap());
             let before = session.clone();
 
@@ -166,11 +166,11 @@ fn the_parameters_are_those_of_the_document() {
     let mut told = String::new();
     for strategy in all() {
         let stages = strategy.stages().iter();
-        for stage in stages.filter(|stage| !stage.parameters().is_empty()) {
-            told += &format!("{}/{}", strategy.name(), stage.name());
-            for (name, parameter) in stage.parameters() {
-                let optional = ["", " (optional)"][usize::from(!parameter.is_required())];
-                told += &format!("\n    {name}: {}{optional}", parameter.kind());
+        for stage in stages.filter(|stage| !stage.parameters.is_empty()) {
+            told += &format!("{}/{}", strategy.name(), stage.name);
+            for (name, parameter) in &stage.parameters {
+                let optional = ["", " (optional)"][usize::from(!parameter.required)];
+                told += &format!("\n    {name}: {}{optional}", parameter.kind);
             }
             told += "\n";
         }
@@ -238,7 +238,7 @@ fn a_drawing_has_every_stage_and_edge() {
     for strategy in all() {
         let chart = strategy.mermaid();
         let stages = strategy.stages();
-        let edges: usize = stages.iter().map(|stage| stage.next_names().len()).sum();
+        let edges: usize = stages.iter().map(|stage| stage.next.len()).sum();
 
         assert_eq!(chart.matches(" --> ").count(), edges, "{strategy:?}");
         assert_eq!(

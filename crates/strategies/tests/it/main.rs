@@ -10,7 +10,6 @@ mod methods;
 mod model_servers;
 mod replies;
 mod sessions;
-mod several_strategies;
 mod snapshots;
 mod steps;
 mod tables;

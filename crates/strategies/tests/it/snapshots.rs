@@ -8,9 +8,7 @@
 
 use crate::support;
 
-use cogwork_strategies::session::{
-    BranchId, Session, SessionError, SessionPolicy, ThoughtDraft, ThoughtId,
-};
+use cogwork_strategies::session::{BranchId, Session, SessionError, ThoughtDraft, ThoughtId};
 use cogwork_strategies::{Stage, StrategyName};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -26,8 +24,7 @@ enum Act {
     Illegal(usize),
     Stay {
         revises: Option<u32>,
-        ends: bool,
-        total: Option<u32>,
+        total: Option<usize>,
         long: bool,
     },
     Fork(u32),
@@ -36,39 +33,33 @@ enum Act {
     SelectBest,
     Prune(usize),
     Merge(Vec<usize>, usize),
-    Change(StrategyName),
-    Part(StrategyName),
     Undo,
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let name = || prop::sample::select(&StrategyName::ALL[..]);
     let stay = (
         prop::option::of(0..30_u32),
-        prop::bool::weighted(0.1),
-        prop::option::of(0..40_u32),
+        prop::option::of(0..40_usize),
         any::<bool>(),
     );
 
     prop_oneof![
         10 => (0..4_usize).prop_map(Act::Move),
         2 => (0..12_usize).prop_map(Act::Illegal),
-        3 => stay.prop_map(|(revises, ends, total, long)| Act::Stay { revises, ends, total, long }),
+        3 => stay.prop_map(|(revises, total, long)| Act::Stay { revises, total, long }),
         3 => (0..30_u32).prop_map(Act::Fork),
         3 => (0..8_usize).prop_map(Act::Switch),
         2 => ((0..8_usize), -1.0..11.0).prop_map(|(branch, score)| Act::Score(branch, score)),
         1 => Just(Act::SelectBest),
         1 => (0..8_usize).prop_map(Act::Prune),
         2 => (prop::collection::vec(0..8_usize, 0..3), 0..8_usize).prop_map(|(s, t)| Act::Merge(s, t)),
-        1 => name().prop_map(Act::Change),
-        1 => name().prop_map(Act::Part),
         2 => Just(Act::Undo),
     ]
 }
 
 /// Returns the result as text, so that all kinds of acts can be compared.
 fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, SessionError> {
-    let branch = |index: &usize| session.branches()[index % session.branches().len()].id();
+    let branch = |index: &usize| session.branches()[index % session.branches().len()].id;
     let current = session.current();
     let text = format!("thought {number}");
 
@@ -100,14 +91,12 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
         }
         Act::Stay {
             revises,
-            ends,
             total,
             long,
         } => {
             let mut draft = ThoughtDraft::here(if *long { text.repeat(40) } else { text });
             draft.revises = revises.map(ThoughtId::new);
             draft.total_thoughts = *total;
-            draft.next_thought_needed = !ends;
 
             session.think(draft).map(|id| id.to_string())
         }
@@ -124,13 +113,7 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
                 .merge(&sources, branch(into), ThoughtDraft::here(text))
                 .map(|id| id.to_string())
         }
-        Act::Change(name) => session
-            .change_strategy(current, *name, ThoughtDraft::here(text))
-            .map(|id| id.to_string()),
-        Act::Part(name) => session
-            .begin_part(current, *name, ThoughtDraft::here(text))
-            .map(|id| id.to_string()),
-        Act::Undo => session.undo().map(|thought| thought.id().to_string()),
+        Act::Undo => session.undo().map(|thought| thought.id.to_string()),
     }
 }
 
@@ -144,11 +127,8 @@ proptest! {
         name in prop::sample::select(&StrategyName::ALL[..]),
         acts in prop::collection::vec(act(), 1..50),
         at in any::<prop::sample::Index>(),
-        early in any::<bool>(),
     ) {
-        let mut policy = SessionPolicy::default();
-        policy.allows_early_end = early;
-        let mut session = Session::with_policy(name, policy);
+        let mut session = Session::new(name);
         let mut again = None;
         for (number, act) in acts.iter().enumerate() {
             if number == at.index(acts.len()) {
@@ -190,7 +170,7 @@ fn sample() -> Session {
 #[test]
 fn the_form() {
     let mut snapshot = serde_json::to_value(sample()).unwrap();
-    snapshot["strategies"]["rewoo"] = json!("…");
+    snapshot["strategy"]["rewoo"] = json!("…");
     insta::assert_json_snapshot!(snapshot);
 }
 
@@ -198,11 +178,11 @@ fn the_form() {
 fn what_is_no_session_is_refused() {
     type Change = fn(&mut Value);
 
-    let changes: [(&str, Change); 11] = [
+    let changes: [(&str, Change); 10] = [
         ("an unknown key", |s| s["verison"] = json!(1)),
-        ("an unknown strategy", |s| s["strategy"] = json!("rewo")),
+        ("no table", |s| s["strategy"] = json!({})),
         ("a table with a mistake", |s| {
-            s["strategies"]["rewoo"]["stages"]["planning_phase"]["next"] = json!(["x"])
+            s["strategy"]["rewoo"]["stages"]["planning_phase"]["next"] = json!(["x"])
         }),
         ("a stage that is none", |s| {
             s["thoughts"][1]["stage"] = json!("x\u{1b}[31m")
@@ -216,9 +196,6 @@ fn what_is_no_session_is_refused() {
         }),
         ("a branch without an origin", |s| {
             s["branches"][1]["from"] = json!(null)
-        }),
-        ("two branches of one name", |s| {
-            s["branches"][1]["name"] = json!("main")
         }),
         ("no main branch", |s| s["branches"] = json!([])),
         ("a current branch that is closed", |s| {

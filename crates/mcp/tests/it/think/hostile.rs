@@ -9,7 +9,7 @@ use crate::support::{Client, call, connect, text};
 
 const TOOLS: [&str; 2] = ["think", "think_session"];
 
-const NAMES: &str = "thought stage parameters revises strategy part purpose sessionId branch branchFrom operation \
+const NAMES: &str = "thought stage parameters revises strategy purpose sessionId branch branchFrom operation \
                      branches score format branch_from Thought thougth x";
 
 const OPERATIONS: &str = "show switch score merge prune undo list strategies remove get";
@@ -126,7 +126,6 @@ async fn wrong_arguments_are_named() {
         ("think", json!({"thought": "x", "parameters": "a"})),
         ("think", json!({"thought": "x", "revises": 0})),
         ("think", json!({"thought": "x", "revises": 1.5})),
-        ("think", json!({"thought": "x", "part": "maybe"})),
         ("think", json!({"thought": "x", "strategy": "tree"})),
         ("think", json!({"thought": "x", "sessionId": "a b"})),
         ("think", json!({"thought": "x", "thougth": "y"})),

@@ -187,7 +187,7 @@ fn check_call(call: &PlannedCall, earlier: &[&str], tools: &[String]) -> Result<
         return Err(format!("`{id}` calls `{tool}`; expected {expected}"));
     }
 
-    if let Some(fault) = ParameterType::Any.faults(id, &call.input).first() {
+    if let Some(fault) = ParameterType::Any.fault(id, &call.input) {
         return Err(fault.to_string());
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cogwork_plan::{Plan, Status, Step};
 use cogwork_text::OneLine;
 use cogwork_tools::Tools;
-use serde::Deserialize;
+
 use serde_json::{Value, json};
 
 use self::blueprint::{Blueprint, BlueprintStep};
@@ -58,8 +58,7 @@ use crate::{Answer, Ask, Called, Method, PlannedCall, Solve, Stop, Strategy, Str
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewoo {
     /// The maximum number of calls in a plan, from 1 to 100. If a plan has more, the model is asked
     /// again. The default is 20.

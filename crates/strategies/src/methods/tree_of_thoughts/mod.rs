@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_tools::Tools;
-use serde::Deserialize;
 
 use self::tree::Tree;
 use super::shared::{ask_for_answer, respond};
@@ -61,8 +60,7 @@ use crate::{Answer, Method, Solve, Stop, Strategy, StrategyName};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone)]
 pub struct TreeOfThoughts {
     /// Which branches are developed next. The default is breadth first, with a beam of 2.
     pub search: Search,
@@ -98,8 +96,7 @@ impl Default for TreeOfThoughts {
 const MOST: usize = 20;
 
 /// Determines which branches are developed next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Search {
     /// All branches of a level. Only the best ones are kept.
@@ -117,8 +114,7 @@ pub enum Search {
 }
 
 /// How branches are scored.
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Evaluator {
     /// The model scores each branch separately, from 1 to 20 times, and the mean counts.
@@ -129,7 +125,6 @@ pub enum Evaluator {
     /// Votes work better if it is hard to give an absolute score, for example to prose.
     Votes(usize),
     /// A program scores each branch. See [`check`](Self::check).
-    #[serde(skip)]
     Check(Check),
 }
 

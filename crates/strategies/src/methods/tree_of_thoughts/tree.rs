@@ -226,7 +226,7 @@ impl Tree {
 
     /// Keeps the steps of the branch with the highest score as the answer until the model gives one.
     fn keep_best(&self, cx: &mut Solve, scored: &[Leaf]) {
-        let best = cx.session().best(1).first().map(|branch| branch.id());
+        let best = cx.session().best(1).first().map(|branch| branch.id);
         let mut leaves = self.leaves.iter().chain(scored);
         let best = leaves.find(|leaf| Some(leaf.branch) == best);
 
@@ -405,9 +405,9 @@ impl Tree {
         }
 
         let others = cx.session().branches().iter();
-        let others = others.filter(|other| other.id() != *branch);
+        let others = others.filter(|other| other.id != *branch);
         let mut others: Vec<(f64, &str)> = others
-            .filter_map(|other| Some((other.score()?, other.name())))
+            .filter_map(|other| Some((other.score?, &*other.name)))
             .collect();
         others.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let scores = others.iter().take(MAX_OTHERS);

@@ -82,7 +82,11 @@ async fn outcome(format: Format, reply: &str) -> Outcome {
 
     if let Ok(solved) = &ended {
         let judged = solved.trace().session().thoughts().last().unwrap();
-        assert_eq!(judged.parameter("score"), Some(&8.into()), "{reply:.200}");
+        assert_eq!(
+            judged.parameters.get("score"),
+            Some(&8.into()),
+            "{reply:.200}"
+        );
     }
 
     match (ended.is_ok(), client.requests().len()) {

@@ -1,15 +1,12 @@
 //! Every strategy with replies in JSON, and its questions on each format.
 
 use cogwork_llm::{ChatRequest, ReplyFormat, Role};
-use cogwork_strategies::methods::Scratchpad;
-use cogwork_strategies::table::Parameter;
-use cogwork_strategies::{Call, Solved, Solver, StrategyName};
+use cogwork_strategies::{Call, Solved, StrategyName};
 use cogwork_typed::ask::Format;
 use serde_json::{Value, json};
 
 use super::scripts::{PROBLEM, client, question, replies, schema, solver};
 use crate::methods::support::{only_append, told};
-use crate::methods::wires::number;
 
 async fn run(name: StrategyName, format: Format) -> (Solved, Vec<ChatRequest>) {
     let client = client(replies(name));
@@ -174,31 +171,4 @@ async fn a_model_that_repeats_itself_can_only_conclude() {
         allowed(&requests[4], "next"),
         json!(["hypothesis_generation"])
     );
-}
-
-#[tokio::test]
-async fn a_scratchpad_with_variables_names_them_in_the_schema() {
-    let variable = |name: &str, about| (name.to_owned(), Parameter::new(number(), about));
-    let method = Scratchpad {
-        variables: vec![variable("sum", "the sum so far"), variable("left", "")],
-        result: Some("sum".to_owned()),
-        ..Scratchpad::default()
-    };
-    let client = client([
-        r#"{"thought": "t", "state_variables": {"left": 3, "sum": null}}"#,
-        r#"{"thought": "t", "state_variables": [{"name": "sum", "value": 51}], "done": true}"#,
-    ]);
-    let solved = Solver::new(client.clone(), method)
-        .solve(PROBLEM)
-        .await
-        .unwrap();
-
-    let variables = |request| {
-        let schema = schema(request).unwrap();
-        schema["properties"]["state_variables"].to_string()
-    };
-    let requests = client.requests();
-    insta::assert_snapshot!(variables(&requests[0]), @r#"{"additionalProperties":false,"description":"the variables and their values","properties":{"left":{"anyOf":[{"type":"number"},{"type":"null"}]},"sum":{"anyOf":[{"type":"number"},{"type":"null"}],"description":"the sum so far"}},"required":["left","sum"],"type":"object"}"#);
-    insta::assert_snapshot!(variables(&requests[1]), @r#"{"anyOf":[{"items":{"additionalProperties":false,"properties":{"name":{"enum":["sum","left"],"type":"string"},"value":{"anyOf":[{"maxLength":200,"minLength":1,"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"null"}]}},"required":["name","value"],"type":"object"},"maxItems":10,"type":"array"},{"type":"null"}],"description":"the variables that the step changes, with their new values"}"#);
-    assert_eq!(solved.answer(), Some("51"));
 }

@@ -2,10 +2,7 @@
 
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatRequest, LlmClient, ScriptedClient};
-use cogwork_strategies::methods::{
-    React, Scratchpad, Search, SelfConsistency, StepBack, TreeOfThoughts,
-};
-use cogwork_strategies::table::{Parameter, ParameterType};
+use cogwork_strategies::methods::{React, Search, SelfConsistency, StepBack, TreeOfThoughts};
 use cogwork_strategies::{Method, Solved, Solver, Strategies, StrategyName};
 
 use super::support::{scripted, tools};
@@ -54,17 +51,6 @@ impl Script {
     }
 }
 
-/// Returns a scratchpad whose result is a text.
-fn scratchpad(choices: &[&str]) -> Scratchpad {
-    let choices = choices.iter().map(|&choice| choice.to_owned()).collect();
-    let result = Parameter::new(ParameterType::Text { choices }, "the result");
-    Scratchpad {
-        variables: vec![("result".to_owned(), result)],
-        result: Some("result".to_owned()),
-        ..Scratchpad::default()
-    }
-}
-
 /// Returns a run of each strategy.
 fn scripts() -> [Script; 9] {
     let outline = [
@@ -81,8 +67,10 @@ fn scripts() -> [Script; 9] {
     ];
     let principle = ["question: What is a product?\nprinciple: A sum."];
     let case = "approach: Add.\napplication: 17 + 17 + 17.\nsolution: 51.\nanswer: {}";
-    let variable = [r#"state_variables: {"result": null}"#];
-    let step = "thought: s\nstate_variables: {\"result\": \"{}\"}\ndone: yes";
+    let variables = [
+        r#"state_variables: {"sum": 0}"#,
+        "thought: s\nstate_variables: {\"sum\": 51}\ndone: yes",
+    ];
     let action = ["thought: t\naction: height\naction_input: 17"];
     let finish = "thought: Known.\naction: finish\naction_input: {}";
     let plan = ["Plan: Multiply.\n#E1 = height[17]"];
@@ -109,7 +97,7 @@ fn scripts() -> [Script; 9] {
             &[],
         ),
         Script::new(step_back, &principle, case, &[]),
-        Script::new(scratchpad(&[]), &variable, step, &[]),
+        Script::new(StrategyName::Scratchpad, &variables, "answer: {}", &[]),
         Script::new(StrategyName::SelfAsk, &[], "answer: {}", &[]),
         Script::new(StrategyName::React, &action, finish, &[]),
         Script::new(StrategyName::Rewoo, &plan, "thought: t\nanswer: {}", &[]),
@@ -217,18 +205,7 @@ async fn a_choice_called_none_is_a_value() {
     let (solver, _) = scripted(free, ["thought: It is low.\nreason: none"]);
     let solved = solver.solve("The risk?").await.unwrap();
     let last = solved.trace().session().thoughts().last().unwrap();
-    assert_eq!(last.parameter("reason"), None);
-
-    let replies = [
-        r#"state_variables: {"result": null}"#,
-        "thought: t\nstate_variables: {\"result\": \"none\"}\ndone: yes",
-    ];
-    let (solver, _) = scripted(scratchpad(&["low", "none"]), replies);
-    let solved = solver.solve("The risk?").await.unwrap();
-    assert_eq!(
-        (solved.answer(), solved.is_answered()),
-        (Some("none"), true)
-    );
+    assert_eq!(last.parameters.get("reason"), None);
 }
 
 async fn paths<const N: usize>(replies: [&str; N]) -> (Solved, usize) {

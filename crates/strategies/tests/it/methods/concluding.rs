@@ -223,6 +223,31 @@ async fn time_is_kept_for_the_last_question() {
     assert_eq!(solved.spent().time, Duration::from_secs(70));
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_last_question_may_take_until_the_hard_limit_of_time() {
+    let after = |text: &str, seconds| ScriptedReply::from(text).after(Duration::from_secs(seconds));
+    let solved = |seconds| async move {
+        let client = ScriptedClient::default()
+            .then(after("Idea 1.", 1_000))
+            .then(after("answer: 51", seconds));
+        let time = Duration::from_secs(100);
+        solve(
+            client,
+            Limits::default().with_time(time).with_hard_time(2 * time),
+        )
+        .await
+    };
+
+    // 25 of 100 seconds are kept for it, and it may take 125.
+    let in_time = solved(120).await;
+    assert_eq!(in_time.answer(), Some("51"));
+    assert_eq!(in_time.spent().time, Duration::from_secs(195));
+
+    let too_late = solved(130).await;
+    assert_eq!(too_late.answer(), None);
+    assert_eq!(too_late.spent().time, Duration::from_secs(200));
+}
+
 #[tokio::test]
 async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
     let cheap = |text| ChatResponse::new(text).with_usage(Usage::new(1, 1));

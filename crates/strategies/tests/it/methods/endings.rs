@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::support::{ended, scripted};
-use super::wires::{BROAD, TWO, judged, sum, tree};
+use super::wires::{BROAD, TWO, judged, tree};
 
 /// Returns how a run ends with each of these maximum numbers of calls.
 async fn ends(method: impl Into<Box<dyn Method>>, replies: &[&str], calls: &[u32]) -> String {
@@ -69,20 +69,22 @@ async fn a_budget_spent_in_the_middle_leaves_the_best_so_far() {
     ];
     insta::assert_snapshot!(ends(StrategyName::Linear, &hypothesis, &[0, 3, 4, 6]).await, @"
     the budget of 0 calls is spent: (none)
-    the budget of 3 calls is spent: (none)
+    the budget of 3 calls is spent: 30 and 21.
     the budget of 4 calls is spent: 51
     answered: 51
     ");
 
     let variables = [
         r#"state_variables: {"total": 0, "left": [12, 30]}"#,
-        "state_variables: {\"total\": 12}\ndone: no",
-        "state_variables: {\"total\": 42}\ndone: yes",
+        "thought: 12 so far.\nstate_variables: {\"total\": 12}\ndone: no",
+        "thought: 12 + 30 is 42.\nstate_variables: {\"total\": 42}\ndone: yes",
+        "answer: 42",
     ];
-    insta::assert_snapshot!(ends(sum(), &variables, &[0, 1, 2, 3]).await, @"
+    insta::assert_snapshot!(ends(StrategyName::Scratchpad, &variables, &[0, 1, 2, 3, 4]).await, @"
     the budget of 0 calls is spent: (none)
-    the budget of 1 calls is spent: 0
-    the budget of 2 calls is spent: 12
+    the budget of 1 calls is spent: (none)
+    the budget of 2 calls is spent: 12 so far.
+    the budget of 3 calls is spent: 12 + 30 is 42.
     answered: 42
     ");
 
@@ -146,10 +148,7 @@ async fn a_model_that_never_ends_is_brought_to_an_end() {
         max_questions: 3,
         ..SelfAsk::default()
     };
-    let steps = Scratchpad {
-        max_steps: 5,
-        ..sum()
-    };
+    let steps = Scratchpad { max_steps: 5 };
 
     // The same again and again.
     let think = |n: u32| match n % 2 {
@@ -176,23 +175,23 @@ async fn a_model_that_never_ends_is_brought_to_an_end() {
             StrategyName::SelfAsk.into(),
             replies(&ask_again(0), ask_again),
         ),
-        (sum().into(), replies(start, hesitate)),
+        (StrategyName::Scratchpad.into(), replies(start, hesitate)),
     ];
     let mut ends = Vec::new();
     for (method, replies) in runs {
         let (solver, _) = scripted(method, replies);
         ends.push(ended(&solver.solve("p").await.unwrap()));
     }
-    insta::assert_snapshot!(ends.join("\n"), @"
+    insta::assert_snapshot!(ends.join("\n"), @r#"
     given up: after 4 thoughts the hypothesis does not hold: 8
     answered: I cannot tell.
     answered: 6
-    answered: 4
-    no progress: the thoughts repeated 3 times up to the stage `thought_generation`: (none)
+    answered: state_variables: {"total": 5}, done: no
+    no progress: the thoughts repeated 3 times up to the stage `thought_generation`: Add them.
     no progress: the thoughts repeated 3 times up to the stage `observation_reception`: try 2
     no progress: the thoughts repeated 3 times up to the stage `sub_question_formulation`: (none)
-    no progress: the thoughts repeated 3 times up to the stage `state_tracking`: 0
-    ");
+    no progress: the thoughts repeated 3 times up to the stage `state_tracking`: Hm 2.
+   "#);
 }
 
 #[tokio::test]
@@ -297,7 +296,7 @@ async fn several_scores_of_a_branch_count_with_their_mean() {
     let (solver, _) = scripted(method, replies);
     let solved = solver.with_asks_again(0).solve("p").await.unwrap();
     let session = solved.trace().session();
-    assert_eq!(session.branch_named("B").unwrap().score(), Some(7.5));
+    assert_eq!(session.branch_named("B").unwrap().score, Some(7.5));
 }
 
 fn slow(seconds: u64, text: &str) -> ScriptedReply {

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatResponse, ScriptedClient, ScriptedReply, ToolCall};
-use cogwork_strategies::methods::{React, Scratchpad};
-use cogwork_strategies::table::Parameter;
+use cogwork_strategies::methods::React;
 use cogwork_strategies::{
     Answer, Call, Called, Solve, Solved, Solver, Solving, Stop, Strategies, Strategy, StrategyName,
 };
@@ -178,30 +177,6 @@ async fn outputs_of_tools_do_not_grow_without_bound() {
 }
 
 #[tokio::test]
-async fn texts_of_a_scratchpad_stay_the_texts_they_are() {
-    let text = |name: &str| (name.to_owned(), Parameter::text(""));
-    let method = Scratchpad {
-        variables: vec![text("version"), text("id")],
-        other_variables: Some(true),
-        result: Some("version".to_owned()),
-        ..Scratchpad::default()
-    };
-    let replies = [
-        r#"state_variables: {"version": "1.10", "id": "12345678901234567890123", "own": "1.10"}"#,
-        "state_variables: version = 1.20\ndone: yes",
-    ];
-    let (solver, _) = scripted(method, replies);
-    let solved = solver.solve("p").await.unwrap();
-
-    assert_eq!(solved.answer(), Some("1.20"));
-    let tracked = &solved.trace().session().thoughts()[3];
-    assert_eq!(
-        tracked.parameter("state_variables").unwrap().to_string(),
-        r#"{"id":"12345678901234567890123","own":"1.10","version":"1.20"}"#
-    );
-}
-
-#[tokio::test]
 async fn a_name_that_a_model_gives_cannot_steer_a_terminal() {
     let replies = [
         "thought: w\nthoughts_needed: 4",
@@ -292,7 +267,7 @@ async fn a_thought_that_is_not_there_is_asked_for_again() {
         ["x\nrevises_thought: 99", "x\nrevises_thought: 1"],
     );
     let solved = solver.solve("p").await.unwrap();
-    let complaint = "`revises_thought` is 99, expected a number from 1 to 1";
+    let complaint = "there is no thought 99; expected a number from 1 to 1";
     assert_eq!(
         (solved.answer(), complaints(solved.trace()).as_str()),
         (Some("x"), complaint)

@@ -12,7 +12,7 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyFormat, ToolCall,
 };
 use cogwork_strategies::methods::{
-    Evaluator, React, Scratchpad, Search, SelfAsk, SelfConsistency, TreeOfThoughts,
+    Evaluator, React, Search, SelfAsk, SelfConsistency, TreeOfThoughts,
 };
 use cogwork_strategies::session::Session;
 use cogwork_strategies::{EndReason, Method, Solved, Solver, Solving, StrategyName};
@@ -165,10 +165,6 @@ fn solver(method: Box<dyn Method>, client: &Random, calls: u32) -> Solver {
 
 /// All strategies, and those with other ways for other settings.
 fn methods() -> Vec<Box<dyn Method>> {
-    let scratchpad = Scratchpad {
-        result: None,
-        ..super::wires::sum()
-    };
     let asking = SelfAsk {
         answering_tool: Some("look".to_owned()),
         ..SelfAsk::default()
@@ -185,8 +181,7 @@ fn methods() -> Vec<Box<dyn Method>> {
     };
     let (deep, best) = (tree(Search::DepthFirst), tree(Search::BestFirst));
 
-    let others: [Box<dyn Method>; 6] = [
-        scratchpad.into(),
+    let others: [Box<dyn Method>; 5] = [
         asking.into(),
         to_the_end.into(),
         voting.into(),
@@ -200,13 +195,13 @@ fn methods() -> Vec<Box<dyn Method>> {
 /// Checks that every move followed an edge of the table.
 fn keeps_to_the_table(session: &Session) -> bool {
     session.thoughts().iter().all(|thought| {
-        let from = thought.parent().and_then(|parent| session.thought(parent));
+        let from = thought.parent.and_then(|parent| session.thought(parent));
         let Some(from) = from else {
-            return thought.stage() == session.strategy().start().name();
+            return thought.stage == session.strategy().start().name;
         };
 
-        let mut next = session.stage_of(from).next_names().iter();
-        from.stage() == thought.stage() || next.any(|next| next == thought.stage())
+        let mut next = session.stage_of(from).next.iter();
+        from.stage == thought.stage || next.any(|next| *next == thought.stage)
     })
 }
 

@@ -61,8 +61,6 @@ fn show_session_errors(text: &str) {
         json!({ "kind": "nothing_scored" }),
         json!({ "kind": "nothing_to_undo" }),
         json!({ "kind": "forked", "thought": 1, "branch": text }),
-        json!({ "kind": "early_end", "stage": text, "finals": [text] }),
-        json!({ "kind": "strategy_name", "strategy": text }),
         json!({ "kind": "full", "limit": "thoughts", "most": 1 }),
     ];
 

@@ -5,9 +5,8 @@ use std::fmt::Write;
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, ToolCall};
 use cogwork_strategies::methods::{
-    Evaluator, Scratchpad, Search, SelfAsk, SelfConsistency, TreeOfThoughts, Worth,
+    Evaluator, Search, SelfAsk, SelfConsistency, TreeOfThoughts, Worth,
 };
-use cogwork_strategies::table::{Parameter, ParameterType};
 use cogwork_strategies::{Method, Solver, StrategyName};
 
 use super::support::{conversation, only_append, told, tools};
@@ -177,50 +176,18 @@ Plan: Say it."##;
     ]
 }
 
-pub(crate) fn number() -> ParameterType {
-    let (min, max) = (None, None);
-    ParameterType::Number { min, max }
-}
-
-/// A scratchpad for a sum.
-pub(super) fn sum() -> Scratchpad {
-    let items = Box::new(number());
-    let list = ParameterType::List {
-        items,
-        min_items: 0,
-    };
-    let variable = |name: &str, kind, about: &str| (name.to_owned(), Parameter::new(kind, about));
-    Scratchpad {
-        variables: vec![
-            variable("total", number(), "the sum so far"),
-            variable("left", list, "what is to be added"),
-        ],
-        result: Some("total".to_owned()),
-        ..Scratchpad::default()
-    }
-}
-
-fn with_a_scratchpad() -> [Script; 2] {
-    let steps = [
-        r#"state_variables: {"total": 0, "left": [12, 30, 9]}"#,
-        "thought: 0 + 12 = 12.\nstate_variables: {\"total\": \"12\", \"left\": [30, 9]}\ndone: no",
-        "thought: 12 + 30 = 42.\nstate_variables:\n- total = 42\n- left = [9]\ndone: no",
-        "thought: 42 + 9 = 51.\nstate_variables: {\"total\": 51, \"left\": []}\ndone: yes",
-    ];
+fn with_a_scratchpad() -> [Script; 1] {
     let free = [
         "state_variables: {\"apples\": 3}",
         "thought: Twice.\nstate_variables: {\"apples\": 6, \"note\": \"doubled\"}\ndone: yes",
         "6 apples",
     ];
-    [
-        script("scratchpad", sum(), "What is 12 + 30 + 9?", steps),
-        script(
-            "scratchpad_of_the_model",
-            StrategyName::Scratchpad,
-            "Twice 3 apples?",
-            free,
-        ),
-    ]
+    [script(
+        "scratchpad_of_the_model",
+        StrategyName::Scratchpad,
+        "Twice 3 apples?",
+        free,
+    )]
 }
 
 fn with_votes() -> [Script; 2] {
@@ -382,14 +349,12 @@ async fn shown(script: Script) -> String {
     let mut shown = told(&solved);
 
     for branch in solved.trace().session().branches() {
-        let (from, status) = (branch.forked_from(), branch.status());
-        let (count, total) = (branch.thoughts().len(), branch.total_thoughts());
-        let from = from.map_or_else(String::new, |from| format!(" from {from}"));
-        let _ = write!(
-            shown,
-            "\n{}{from}: {count} of {total}, {status:?}",
-            branch.name()
-        );
+        let (name, status) = (&branch.name, branch.status);
+        let (count, total) = (branch.thoughts.len(), branch.total_thoughts);
+        let from = branch
+            .from
+            .map_or_else(String::new, |from| format!(" from {from}"));
+        let _ = write!(shown, "\n{name}{from}: {count} of {total}, {status:?}");
     }
     if let Some(plan) = solved.trace().plan() {
         let _ = write!(shown, "\n{}", plan.outline());

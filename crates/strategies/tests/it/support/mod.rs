@@ -28,7 +28,7 @@ pub(crate) fn fitting(kind: &ParameterType) -> Value {
         ParameterType::List { items, .. } => json!([fitting(items)]),
         ParameterType::Object { fields } => fields
             .iter()
-            .map(|(name, field)| (name.clone(), fitting(field.kind())))
+            .map(|(name, field)| (name.clone(), fitting(&field.kind)))
             .collect(),
         ParameterType::Map { values } => json!({"name": fitting(values)}),
         _ => json!("some text"),
@@ -37,18 +37,16 @@ pub(crate) fn fitting(kind: &ParameterType) -> Value {
 
 /// Returns valid values of all required parameters.
 pub(crate) fn needed(stage: &Stage) -> BTreeMap<String, Value> {
-    let required = stage
-        .parameters()
-        .iter()
-        .filter(|(_, parameter)| parameter.is_required());
+    let parameters = stage.parameters.iter();
+    let required = parameters.filter(|(_, parameter)| parameter.required);
     required
-        .map(|(name, parameter)| (name.clone(), fitting(parameter.kind())))
+        .map(|(name, parameter)| (name.clone(), fitting(&parameter.kind)))
         .collect()
 }
 
 /// A thought in a stage, with all that it requires.
 pub(crate) fn draft(stage: &Stage, text: &str) -> ThoughtDraft {
-    let mut draft = ThoughtDraft::at(stage.name(), text);
+    let mut draft = ThoughtDraft::at(&stage.name, text);
     draft.parameters = needed(stage);
     draft
 }
@@ -70,7 +68,7 @@ pub(crate) fn walk(session: &mut Session, stages: &[&str]) -> Vec<ThoughtId> {
         let stage = leading
             .into_iter()
             .chain(start)
-            .find(|stage| stage.name() == *name)
+            .find(|stage| stage.name == *name)
             .unwrap();
 
         session.think(draft(&stage, name)).unwrap()
@@ -81,25 +79,22 @@ pub(crate) fn walk(session: &mut Session, stages: &[&str]) -> Vec<ThoughtId> {
 /// A line for each thought: number, branch and number on it, stage, text, parents where it merged.
 pub(crate) fn told(session: &Session) -> String {
     let line = |thought: &cogwork_strategies::session::Thought| {
-        let branch = session.branch(thought.branch()).unwrap();
-        let mut line = format!(
-            "{} {}#{} {}",
-            thought.id(),
-            branch.name(),
-            thought.number(),
-            thought.stage()
-        );
+        let branch = session.branch(thought.branch).unwrap();
+        let number = branch.thoughts.iter().position(|id| *id == thought.id);
+        let number = number.unwrap() + 1;
+        let (id, name, stage) = (thought.id, &branch.name, &thought.stage);
+        let mut line = format!("{id} {name}#{number} {stage}");
 
-        if let Some(revised) = thought.revises() {
+        if let Some(revised) = thought.revises {
             line += &format!(" revises {revised}");
         }
 
-        if thought.merged().is_some() {
+        if thought.merged.is_some() {
             let parents: Vec<String> = thought.parents().map(|parent| parent.to_string()).collect();
             line += &format!(" merges {}", parents.join(" and "));
         }
 
-        line + ": " + thought.text()
+        line + ": " + &thought.text
     };
     session
         .thoughts()
