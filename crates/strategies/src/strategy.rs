@@ -22,7 +22,7 @@ use crate::table::{Parameter, named};
 /// assert_eq!(next, ["action_planning", "solution_formulation"]);
 ///
 /// let needs = strategy.stage("observation_reception").ok_or("no such stage")?.parameters.clone();
-/// assert!(needs["observation"].is_required());
+/// assert!(needs["observation"].required);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]

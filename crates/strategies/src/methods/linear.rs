@@ -312,14 +312,11 @@ fn adjust(cx: &mut Solve, needed: Option<usize>) -> Result<(), Stop> {
 /// Asks for a branch, adds the thought that opens it, and continues on it. Returns a note about it
 /// for the model.
 fn branch(cx: &mut Solve) -> Result<String, Stop> {
+    // A branch of this name could begin anywhere.
     let trial = cx.session().clone();
-    let first = cx.session().thoughts().first().map(|first| first.id);
     let question = naming(cx, BRANCH, FROM, newest(cx.path()))?.with_check(move |reply| {
-        let forked = first.map(|first| trial.clone().fork(first, reply.field(NAME)));
-        forked
-            .transpose()
-            .map(drop)
-            .map_err(|refused| refused.to_string())
+        let forked = trial.clone().fork(ThoughtId::new(1), reply.field(NAME));
+        forked.map(drop).map_err(|refused| refused.to_string())
     });
     let reply = cx.ask(BRANCH, question)?;
     let name = reply.field(NAME);

@@ -38,8 +38,7 @@ use crate::{
 /// | `final_response` | the method: the answer |
 ///
 /// Once the limit set by [`max_cycles`](Self::max_cycles) is reached, the model is asked
-/// for the solution. If a run is stopped earlier, its best answer is the conclusion from the last
-/// observation.
+/// for the solution. If a run is stopped earlier, its best answer is the last reasoning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct React {
     /// The maximum number of cycles, which is at least 1. The default is 20.
@@ -163,16 +162,13 @@ fn reason(cx: &mut Solve, stage: &str, is_repeating: bool) -> Result<Next, Stop>
 
     let reply = cx.ask(stage, question)?;
     let next = read(&reply);
+    // Until there is a solution, the best answer is the last reasoning.
+    cx.keep_guess(&reply.text);
     let text = match (&next, reply.text) {
         (_, text) if !text.is_empty() => text,
         (Next::Act(calls), _) => format!("Next: {}.", names(calls)),
         (Next::Finish(_), _) => ENOUGH.to_owned(),
     };
-
-    // Until there is a solution, the best answer is the conclusion from the last observation.
-    if stage == "reasoning_update" {
-        cx.keep_guess(&text);
-    }
     cx.think(stage, text)?;
     Ok(next)
 }

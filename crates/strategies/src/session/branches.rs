@@ -1,5 +1,7 @@
 //! Forking, switching, scoring, selecting and pruning branches.
 
+use cogwork_text::Name;
+
 use super::{Branch, BranchId, BranchStatus, Session, SessionError, SessionLimit, ThoughtId};
 
 /// The maximum length of the name of a branch, in characters.
@@ -25,7 +27,10 @@ impl Session {
 
         let is_too_long = name.chars().count() > MAX_NAME;
         if name.trim().is_empty() || is_too_long || self.branch_named(&name).is_some() {
-            return Err(SessionError::BranchName { name });
+            let name = Name(&name);
+            return Err(SessionError::impossible(format!(
+                "`{name}` cannot be the name of a branch; expected 1 to 64 characters that no branch has yet"
+            )));
         }
 
         let most = self.limits.branches;
@@ -61,7 +66,7 @@ impl Session {
     pub fn score(&mut self, branch: BranchId, score: f64) -> Result<(), SessionError> {
         self.check_in_use(branch)?;
         if !(0.0..=10.0).contains(&score) {
-            return Err(SessionError::Score);
+            return Err(SessionError::impossible("a score is a number from 0 to 10"));
         }
 
         self.branch_mut(branch)?.score = Some(score);
@@ -92,11 +97,12 @@ impl Session {
     ///
     /// Returns an error if no open or complete branch has a score.
     pub fn select_best(&mut self) -> Result<BranchId, SessionError> {
-        let best = self
-            .best(1)
-            .first()
-            .map(|branch| branch.id)
-            .ok_or(SessionError::NothingScored)?;
+        let best = self.best(1).first().map(|branch| branch.id);
+        let best = best.ok_or_else(|| {
+            SessionError::impossible(
+                "no open or complete branch has a score; expected at least one",
+            )
+        })?;
 
         self.current = best;
         Ok(best)
@@ -112,9 +118,10 @@ impl Session {
     pub fn prune(&mut self, branch: BranchId) -> Result<(), SessionError> {
         self.open(branch)?;
         if branch == self.current {
-            return Err(SessionError::CurrentBranch {
-                branch: self.branch(branch)?.name.clone(),
-            });
+            let name = Name(&self.branch(branch)?.name);
+            return Err(SessionError::impossible(format!(
+                "the branch `{name}` is the current one; switch to a different one first"
+            )));
         }
 
         self.branch_mut(branch)?.status = BranchStatus::Pruned;
@@ -147,10 +154,10 @@ impl Session {
     }
 
     fn no_such_branch(&self, branch: BranchId) -> SessionError {
-        SessionError::NoSuchBranch {
-            branch,
-            branches: self.branches.len(),
-        }
+        let last = self.branches.len().saturating_sub(1);
+        SessionError::impossible(format!(
+            "there is no branch {branch}; expected a number from 0 to {last}"
+        ))
     }
 
     /// Returns the branch if it is open.
@@ -160,10 +167,10 @@ impl Session {
             return Ok(branch);
         }
 
-        Err(SessionError::BranchClosed {
-            branch: branch.name.clone(),
-            status: branch.status,
-        })
+        let (name, status) = (Name(&branch.name), branch.status);
+        Err(SessionError::impossible(format!(
+            "the branch `{name}` is {status}; expected an open one"
+        )))
     }
 
     pub(super) fn check_in_use(&self, branch: BranchId) -> Result<(), SessionError> {

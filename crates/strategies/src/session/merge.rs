@@ -77,7 +77,9 @@ impl Session {
         let target = self.open(into)?.tip();
         let once: HashSet<BranchId> = sources.iter().copied().collect();
         if sources.is_empty() || once.len() != sources.len() || once.contains(&into) {
-            return Err(SessionError::MergeSources);
+            let message =
+                "expected one or more branches to merge, each once, and the target not among them";
+            return Err(SessionError::impossible(message));
         }
 
         let on_target: HashSet<ThoughtId> = self.path(target).map(|one| one.id).collect();

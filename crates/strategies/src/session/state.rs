@@ -210,11 +210,12 @@ impl Session {
     }
 
     pub(super) fn existing(&self, thought: ThoughtId) -> Result<&Thought, SessionError> {
-        let missing = SessionError::NoSuchThought {
-            thought,
-            thoughts: self.thoughts.len(),
-        };
-        self.thought(thought).ok_or(missing)
+        let thoughts = self.thoughts.len();
+        self.thought(thought).ok_or_else(|| {
+            SessionError::impossible(format!(
+                "there is no thought {thought}; expected a number from 1 to {thoughts}"
+            ))
+        })
     }
 
     /// Returns the thoughts from `from` back to the first one, following the first parent of each.

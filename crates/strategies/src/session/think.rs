@@ -64,7 +64,7 @@ impl Session {
     /// let removed = session.undo()?;
     /// assert_eq!(removed.text, "Here.");
     /// assert_eq!(session.stage().name, "initial_reasoning");
-    /// # Ok::<(), cogwork_strategies::SessionError>(())
+    /// # Ok::<(), cogwork_strategies::session::SessionError>(())
     /// ```
     ///
     /// # Errors
@@ -72,13 +72,15 @@ impl Session {
     /// Returns an error if the session has no thoughts, if a branch was forked from the thought, or
     /// if the branch of the thought was pruned.
     pub fn undo(&mut self) -> Result<Thought, SessionError> {
-        let thought = self.thoughts.last().ok_or(SessionError::NothingToUndo)?;
-        let from = Some(thought.id);
-        if let Some(fork) = self.branches.iter().find(|branch| branch.from == from) {
-            return Err(SessionError::Forked {
-                thought: thought.id,
-                branch: fork.name.clone(),
-            });
+        let none = "there is no thought to undo; expected at least one";
+        let thought = self.thoughts.last();
+        let thought = thought.ok_or_else(|| SessionError::impossible(none))?;
+        let id = thought.id;
+        if let Some(fork) = self.branches.iter().find(|branch| branch.from == Some(id)) {
+            let fork = Name(&fork.name);
+            return Err(SessionError::impossible(format!(
+                "thought {id} cannot be undone, since the branch `{fork}` was forked from it; fork an earlier thought instead"
+            )));
         }
 
         let thought = thought.clone();
@@ -122,7 +124,9 @@ impl Session {
         };
 
         let mut parameters = draft.parameters;
-        if let (Some(revised), true) = (draft.revises, stage.parameters.contains_key(REVISES)) {
+        let revision = stage.parameters.get(REVISES);
+        let has_revision = revision.is_some_and(|known| known.kind == ParameterType::Thought);
+        if let (Some(revised), true) = (draft.revises, has_revision) {
             let parameter = parameters.entry(REVISES.to_owned());
             parameter.or_insert_with(|| revised.get().into());
         }
@@ -133,14 +137,16 @@ impl Session {
         }
         self.check_named(stage, &parameters)?;
 
-        let revised = parameters.get(REVISES).and_then(ThoughtId::of_value);
-        let revises = revised.or(draft.revises);
+        let revised = parameters.get(REVISES).filter(|_| has_revision);
+        let revises = revised.and_then(ThoughtId::of_value).or(draft.revises);
         let branch = self.branch(branch)?;
         if let Some(thought) = revises {
             self.existing(thought)?;
             if !self.path(branch.tip()).any(|one| one.id == thought) {
-                let branch = branch.name.clone();
-                return Err(SessionError::NotOnPath { thought, branch });
+                let branch = Name(&branch.name);
+                return Err(SessionError::impossible(format!(
+                    "thought {thought} is not on the path of the branch `{branch}`; choose an earlier thought of that path"
+                )));
             }
         }
 
@@ -176,8 +182,7 @@ impl Session {
     ) -> Result<(), SessionError> {
         let known = stage.parameters.iter();
         let names = known.filter(|(_, known)| known.kind == ParameterType::Thought);
-        let mut values = names.filter_map(|(name, _)| parameters.get(name));
-        let mut named = values.by_ref().filter_map(ThoughtId::of_value);
+        let mut named = names.filter_map(|(name, _)| ThoughtId::of_value(parameters.get(name)?));
         named.try_for_each(|thought| self.existing(thought).map(drop))
     }
 

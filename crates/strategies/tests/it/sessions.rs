@@ -270,7 +270,8 @@ fn undo_returns_to_the_session_before_the_thought() {
         assert_eq!(session.is_complete(), before.is_complete());
         assert_eq!(session.stage(), before.stage());
     }
-    assert_eq!(session.undo(), Err(SessionError::NothingToUndo));
+    let error = session.undo().unwrap_err();
+    insta::assert_snapshot!(error, @"there is no thought to undo; expected at least one");
 }
 
 #[test]

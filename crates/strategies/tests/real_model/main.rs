@@ -14,7 +14,8 @@
 //! | `RUNS` | the number of runs of each strategy | 2 |
 //! | `FIRST_SEED` | the seed of the first run; each run has the next one | 1 |
 //! | `STRATEGIES` | names of strategies, separated by commas | all |
-//! | `SECONDS` | the time budget of a run | 90 |
+//! | `SECONDS` | the time of a run, in which it is asked to conclude | 90 |
+//! | `HARD_SECONDS` | the time after which the conclusion is interrupted | half as much again |
 //! | `MAX_TOKENS` | the maximum number of tokens of a reply | 700 |
 //! | `FORMAT` | the first form of a reply: `auto`, `schema`, `flat_schema`, `json` or `text` | `auto` |
 //! | `VERBOSE` | if set, every thought and every reply is printed | |
@@ -106,8 +107,12 @@ fn solver(name: StrategyName, seed: u64) -> Result<Solver, Box<dyn Error>> {
         .with_temperature(0.7)
         .with_seed(seed);
 
-    let time = Duration::from_secs(number("SECONDS", 90));
-    let budget = Limits::default().with_calls(MAX_CALLS).with_time(time);
+    let seconds = number("SECONDS", 90);
+    let hard_seconds = number("HARD_SECONDS", seconds + seconds / 2);
+    let budget = Limits::default()
+        .with_calls(MAX_CALLS)
+        .with_time(Duration::from_secs(seconds))
+        .with_hard_time(Duration::from_secs(hard_seconds));
 
     // Small servers answer one request at a time.
     let solver = Solver::new(client, strategies::method(name))

@@ -10,6 +10,8 @@ pub(crate) struct Tally {
     runs: u32,
     /// How many runs reached their final stage with an answer.
     answered: u32,
+    /// How many runs were stopped with an answer.
+    concluded: u32,
     /// How many runs ended because no reply could be used.
     unreadable: u32,
     calls: u32,
@@ -19,8 +21,8 @@ pub(crate) struct Tally {
 }
 
 pub(crate) const HEAD: &str = "\
-| strategy | runs | answered | stopped | unreadable | calls per run | unusable replies | seconds per run |
-|---|---|---|---|---|---|---|---|";
+| strategy | runs | answered | stopped with an answer | without | unreadable | calls per run | unusable replies | seconds per run |
+|---|---|---|---|---|---|---|---|---|";
 
 impl Tally {
     /// Adds a run, and returns how it ended.
@@ -31,7 +33,9 @@ impl Tally {
     pub(crate) fn add(&mut self, result: Result<Solved, SolveError>) -> Result<String, SolveError> {
         let (trace, end) = match &result {
             Ok(solved) => {
+                let is_stopped = !solved.is_answered() && solved.answer().is_some();
                 self.answered += u32::from(solved.is_answered());
+                self.concluded += u32::from(is_stopped);
                 (
                     solved.trace(),
                     format!("{}: {:?}", solved.end(), solved.answer()),
@@ -63,15 +67,16 @@ impl Tally {
         let Self {
             runs,
             answered,
+            concluded,
             unreadable,
             unusable,
             ..
         } = self;
-        let stopped = runs - answered - unreadable;
+        let without = runs - answered - concluded - unreadable;
         let each = |sum: f64| sum / f64::from(*runs).max(1.0);
         let (calls, seconds) = (each(self.calls.into()), each(self.time.as_secs_f64()));
         format!(
-            "| `{name}` | {runs} | {answered} | {stopped} | {unreadable} | {calls:.1} | {unusable} | {seconds:.1} |"
+            "| `{name}` | {runs} | {answered} | {concluded} | {without} | {unreadable} | {calls:.1} | {unusable} | {seconds:.1} |"
         )
     }
 }

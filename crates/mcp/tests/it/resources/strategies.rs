@@ -14,7 +14,7 @@ async fn every_strategy_can_be_read_in_every_format() {
         let json = read(&host, &format!("{uri}/json")).await.expect("a text");
 
         for stage in name.strategy().stages() {
-            assert!(text.contains(&format!("## `{}`", stage.name())), "{text}");
+            assert!(text.contains(&format!("## `{}`", stage.name)), "{text}");
         }
         let read: Strategies =
             serde_json::from_str(&format!("{{\"{name}\": {json}}}")).expect("a table");

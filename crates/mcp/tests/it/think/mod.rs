@@ -43,7 +43,7 @@ fn fitting(kind: &ParameterType) -> Value {
         ParameterType::List { items, .. } => json!([fitting(items)]),
         ParameterType::Object { fields } => fields
             .iter()
-            .map(|(name, field)| (name.clone(), fitting(field.kind())))
+            .map(|(name, field)| (name.clone(), fitting(&field.kind)))
             .collect(),
         ParameterType::Map { values } => json!({"name": fitting(values)}),
         _ => json!("some text"),
@@ -52,10 +52,10 @@ fn fitting(kind: &ParameterType) -> Value {
 
 /// Returns valid values of all required parameters.
 fn needed(stage: &Stage) -> Map<String, Value> {
-    let parameters = stage.parameters().iter();
-    let required = parameters.filter(|(_, parameter)| parameter.is_required());
+    let parameters = stage.parameters.iter();
+    let required = parameters.filter(|(_, parameter)| parameter.required);
     required
-        .map(|(name, parameter)| (name.clone(), fitting(parameter.kind())))
+        .map(|(name, parameter)| (name.clone(), fitting(&parameter.kind)))
         .collect()
 }
 

@@ -14,17 +14,17 @@ async fn walk(client: &Client, strategies: &Strategies, name: &str) -> Vec<Strin
     let mut visited = Vec::new();
 
     loop {
-        arguments["stage"] = json!(stage.name());
-        arguments["thought"] = json!(format!("I am in {}.", stage.name()));
+        arguments["stage"] = json!(stage.name);
+        arguments["thought"] = json!(format!("I am in {}.", stage.name));
         arguments["parameters"] = Value::Object(needed(stage));
         let answer = think(client, arguments).await;
 
-        let place = format!("stage `{}` of `{}`.", stage.name(), strategy.name());
+        let place = format!("stage `{}` of `{}`.", stage.name, strategy.name());
         assert!(answer.contains(&place), "{answer}");
-        visited.push(stage.name().to_owned());
+        visited.push(stage.name.clone());
 
         let next = next_of(&answer);
-        let expected: Vec<&str> = strategy.next(stage).map(|next| next.name()).collect();
+        let expected: Vec<&str> = strategy.next(stage).map(|next| &*next.name).collect();
         assert_eq!(next, expected);
 
         if next.is_empty() {
@@ -48,7 +48,7 @@ async fn every_strategy_is_walked_to_its_final_stage() {
     for strategy in strategies.iter() {
         let visited = walk(&client, &strategies, strategy.name()).await;
         let last = visited.last().expect("a stage");
-        assert!(strategy.stage(last).expect("a stage").is_final());
+        assert!(strategy.stage(last).expect("a stage").is_final);
     }
     let list = session(&client, json!({"operation": "list"})).await;
     assert_eq!(list.matches(", complete)").count(), 9, "{list}");

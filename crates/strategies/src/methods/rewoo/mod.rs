@@ -32,7 +32,8 @@ use crate::{Answer, Ask, Called, Method, PlannedCall, Solve, Stop, Strategy, Str
 /// | `final_response` | the method: the answer |
 ///
 /// The [plan](crate::Solving::plan) of the trace has the evidence as results. If a call failed, its step
-/// needs verification. For a step that a model should do, add a tool that calls the model.
+/// needs verification. For a step that a model should do, add a tool that calls the model. If a run
+/// is stopped, its best answer is the last evidence.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -102,6 +103,10 @@ impl Method for Rewoo {
         let called = cx.call_tools("working_phase", calls.collect())?;
         let outputs: Vec<&str> = called.iter().map(|called| called.output.as_str()).collect();
         cx.think("working_phase", outputs.join("\n"))?;
+        // Until there is a solution, the best answer is the last evidence.
+        if let Some(last) = called.iter().rfind(|called| !called.failed) {
+            cx.keep_guess(&last.output);
+        }
         cx.set_plan(with_evidence(&steps, &called, Status::Pending));
 
         let evidence = collect(cx, &called)?;

@@ -248,6 +248,32 @@ async fn the_last_question_may_take_until_the_hard_limit_of_time() {
     assert_eq!(too_late.spent().time, Duration::from_secs(200));
 }
 
+#[tokio::test(start_paused = true)]
+async fn linear_concludes_while_there_is_time_for_it() {
+    let replies = [
+        "thought: Tens and ones.\nthoughts_needed: 9",
+        "30 and 21.",
+        "thought: Right.\nnext: hypothesis_generation",
+        "hypothesis: 51",
+        "verification: 51 / 3 = 17.\nholds: yes",
+        "answer: 51",
+    ];
+    let after = |text| ScriptedReply::from(text).after(Duration::from_secs(10));
+    let client = replies.map(after);
+    let client = client
+        .into_iter()
+        .fold(ScriptedClient::default(), ScriptedClient::then);
+    let limits = Limits::default().with_time(Duration::from_secs(100));
+    let solver = Solver::new(client.clone(), StrategyName::Linear).with_limits(limits);
+    let solved = solver.solve("What is 17 * 3?").await.unwrap();
+
+    assert_eq!((solved.answer(), solved.is_answered()), (Some("51"), true));
+    let offered = asked(&client.requests()[2]);
+    let only = "Then go on: hypothesis_generation when you see a solution, \
+                thought_revision to put a wrong thought right.";
+    assert!(offered.contains(only), "{offered}");
+}
+
 #[tokio::test]
 async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
     let cheap = |text| ChatResponse::new(text).with_usage(Usage::new(1, 1));

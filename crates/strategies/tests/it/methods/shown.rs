@@ -50,17 +50,7 @@ fn show_session_errors(text: &str) {
     }
 
     let written = [
-        json!({ "kind": "no_such_thought", "thought": 9, "thoughts": 1 }),
-        json!({ "kind": "no_such_branch", "branch": 9, "branches": 1 }),
-        json!({ "kind": "not_on_path", "thought": 1, "branch": text }),
-        json!({ "kind": "branch_closed", "branch": text, "status": "pruned" }),
-        json!({ "kind": "branch_name", "name": text }),
-        json!({ "kind": "current_branch", "branch": text }),
-        json!({ "kind": "merge_sources" }),
-        json!({ "kind": "score" }),
-        json!({ "kind": "nothing_scored" }),
-        json!({ "kind": "nothing_to_undo" }),
-        json!({ "kind": "forked", "thought": 1, "branch": text }),
+        json!({ "kind": "impossible", "message": text }),
         json!({ "kind": "full", "limit": "thoughts", "most": 1 }),
     ];
 
