@@ -9,9 +9,9 @@
 //! reflection    The model reflects on its draft and improves it
 //! verification  Facts in the draft are verified by independent questions
 //!
-//! unknown thinking mode `at_must`; expected `at_most`, `best_of`, `critique`, `plan_first`, `reflection` or `verification`
+//! `type`: unknown thinking mode `at_must`; expected `at_most`, `best_of`, `critique`, `plan_first`, `reflection` or `verification`
 //!
-//! settings of the thinking mode `at_most`: `config.word`: unknown field `word`, expected `words`
+//! `config.word`: unknown field `word`, expected `words`
 //!
 //! draft: Well, if you ask me, I should say that the ferry leaves at noon.
 //! draft: I should say that the ferry leaves at noon.

@@ -7,8 +7,8 @@ use cogwork_tools::mcp::McpTools;
 #[cfg(feature = "mcp")]
 use futures_util::future::try_join_all;
 
-use crate::quote::Name;
-use crate::yaml::Secrets;
+use crate::names::Name;
+use crate::secrets::Secrets;
 use crate::{FillError, FlowState, Output, Template};
 
 /// A flow loaded by [`Loader::load`](crate::Loader::load). It can be run any number of times.

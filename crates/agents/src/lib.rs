@@ -51,7 +51,7 @@
 //! | see the outputs of a flow | [`FlowState`], [`Output`] |
 //! | see what happened in a run | [`FlowState::visits`], [`FlowState::failures`], [`Visit`] |
 //! | use outputs in prompts | [`Template`] |
-//! | extend what files can use | [`Provider`], [`NodeType`], [`Loader::with_tools`], [`Loader::with_modes`] |
+//! | extend what files can use | [`Loader::with_tools`], [`with_modes`](Loader::with_modes), [`with_provider`](Loader::with_provider), [`with_node_type`](Loader::with_node_type) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -65,35 +65,28 @@ mod template;
 pub use template::{FillError, Template, TemplateError};
 
 mod loader;
-pub use loader::{Loader, LoaderError};
+pub use loader::Loader;
 
 mod file_flow;
 pub use file_flow::{ConnectError, FileFlow};
 
-mod place;
-pub use place::Place;
+mod problems;
+pub use problems::{FileError, FileProblem, Place};
 
-mod problem;
-pub use problem::{FileError, FileProblem};
-
-mod provider;
-pub use provider::Provider;
-
-mod node_type;
-pub use node_type::{Made, NodeType};
+mod made;
+pub use made::Made;
 
 mod load;
 pub use load::Making;
 
-mod settings;
-pub use settings::SettingProblem;
-
 mod check;
 mod memory;
+mod names;
 mod node_types;
 mod providers;
-mod quote;
 mod schema;
+mod secrets;
+mod settings;
 mod yaml;
 
 /// The code in the README, compiled and run as a doctest.

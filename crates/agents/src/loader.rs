@@ -1,17 +1,18 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use cogwork_llm::LlmClient;
-use cogwork_thinking::Registry;
+use cogwork_thinking::settings::read;
+use cogwork_thinking::{Registry, RegistryError, SettingProblem};
 use cogwork_tools::Tools;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use crate::load::Loading;
-use crate::quote::{Name, list};
-use crate::yaml::Environment;
-use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, schema};
+use crate::secrets::Environment;
+use crate::{FileError, FileFlow, Made, Making, node_types, providers, schema};
 
 /// Loads flows from YAML files. It holds the providers, node types, thinking modes and tools that
 /// files can name.
@@ -60,8 +61,8 @@ use crate::{FileError, FileFlow, NodeType, Provider, node_types, providers, sche
 /// ```
 #[derive(Clone)]
 pub struct Loader {
-    pub(crate) providers: BTreeMap<String, Provider>,
-    pub(crate) node_types: BTreeMap<String, NodeType>,
+    pub(crate) providers: Registry<Provider>,
+    pub(crate) node_types: Registry<NodeType>,
     pub(crate) tools: Tools,
     pub(crate) modes: Registry,
     pub(crate) environment: Environment,
@@ -74,27 +75,65 @@ pub struct Loader {
 /// Wraps the client of the node with an id.
 type Wrapper = dyn Fn(&str, Arc<dyn LlmClient>) -> Arc<dyn LlmClient> + Send + Sync;
 
-/// An error that occurs when something is added to a [`Loader`].
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoaderError {
-    /// The name is already in use.
-    #[error(
-        "the {kind} `{}` already exists; known {kind}s: {}; choose another name",
-        Name(name),
-        list(known)
-    )]
-    NameTaken {
-        /// `provider` or `node type`.
-        kind: &'static str,
-        /// The name.
-        name: String,
-        /// The existing names.
-        known: Vec<String>,
-    },
+/// A kind of client that files can name as `provider`.
+#[derive(Clone)]
+pub(crate) struct Provider {
+    pub(crate) make: Arc<MakeClient>,
+    /// The setting with the name of the model, if there is one.
+    pub(crate) model_setting: Option<&'static str>,
 }
 
-cogwork_text::debug_as_display!(LoaderError);
+type MakeClient = dyn Fn(&Json) -> Result<Arc<dyn LlmClient>, SettingProblem> + Send + Sync;
+
+/// A kind of node that files can name as `type`.
+#[derive(Clone)]
+pub(crate) struct NodeType {
+    pub(crate) make: Arc<MakeNode>,
+    /// Whether the nodes have a client, so that files can set a `provider`.
+    pub(crate) has_client: bool,
+}
+
+type MakeNode =
+    dyn Fn(&Json, &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> + Send + Sync;
+
+impl Provider {
+    pub(crate) fn new<C, M, E>(make: impl Fn(C) -> Result<M, E> + Send + Sync + 'static) -> Self
+    where
+        C: DeserializeOwned,
+        M: LlmClient + 'static,
+        E: fmt::Display,
+    {
+        let make = move |settings: &Json| -> Result<Arc<dyn LlmClient>, SettingProblem> {
+            let client = make(read(settings)?).map_err(SettingProblem::new)?;
+            Ok(Arc::new(client))
+        };
+        Self {
+            make: Arc::new(make),
+            model_setting: None,
+        }
+    }
+}
+
+impl NodeType {
+    pub(crate) fn new<C: DeserializeOwned>(
+        make: impl Fn(C, &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self {
+            make: Arc::new(move |settings, making| make(read(settings)?, making)),
+            has_client: false,
+        }
+    }
+
+    pub(crate) fn with_client(self) -> Self {
+        Self {
+            has_client: true,
+            ..self
+        }
+    }
+}
 
 impl Default for Loader {
     fn default() -> Self {
@@ -107,8 +146,8 @@ impl Loader {
     /// empty environment.
     pub fn new() -> Self {
         Self {
-            providers: by_name(providers::built_in(), Provider::name),
-            node_types: by_name(node_types::built_in(), NodeType::name),
+            providers: providers::built_in(),
+            node_types: node_types::built_in(),
             tools: Tools::new(),
             modes: Registry::with_built_in(),
             environment: Arc::new(|_: &str| None),
@@ -186,28 +225,106 @@ impl Loader {
         self
     }
 
-    /// Adds a provider. Its settings must have other names than those of requests and of node types.
+    /// Adds a kind of client that files can name as `provider`. `make` creates a client from its
+    /// settings, or returns what is wrong with them.
+    ///
+    /// Files list these settings together with those of the node, so they must have other names than
+    /// those of requests and of node types. Editors show the doc comments of their type.
+    ///
+    /// ```
+    /// use cogwork_agents::Loader;
+    /// use cogwork_llm::ScriptedClient;
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// #[serde(deny_unknown_fields)]
+    /// struct Parrot {
+    ///     /// What it always says.
+    ///     word: String,
+    /// }
+    ///
+    /// let loader = Loader::new().with_provider("parrot", "Says one word.", |Parrot { word }| {
+    ///     if word.is_empty() { Err("the word is empty; expected one") } else { Ok(ScriptedClient::new([word])) }
+    /// })?;
+    ///
+    /// let flow = "nodes: [{id: polly, type: agent, config: {provider: parrot, word: Hello}}]";
+    /// assert!(loader.load_text("flow.yaml", flow).is_ok());
+    ///
+    /// let flow = "nodes: [{id: polly, type: agent, config: {provider: parrot, wort: Hello}}]";
+    /// assert_eq!(format!("{:#}", loader.load_text("flow.yaml", flow).unwrap_err()), "\
+    /// flow.yaml:1:42: nodes[0].config: the key `word` is missing; expected a text
+    /// flow.yaml:1:61: nodes[0].config: unknown key `wort`; did you mean `word`?");
+    /// # Ok::<(), cogwork_thinking::RegistryError>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// Returns an error if the name is in use.
-    pub fn with_provider(mut self, provider: Provider) -> Result<Self, LoaderError> {
-        let name = provider.name().to_owned();
-        insert(&mut self.providers, "provider", name, provider)?;
-
+    /// Returns an error if the name is in use, or isn't 1 to 64 letters, digits, `_` and `-`.
+    pub fn with_provider<C, M, E>(
+        mut self,
+        name: &str,
+        summary: &str,
+        make: impl Fn(C) -> Result<M, E> + Send + Sync + 'static,
+    ) -> Result<Self, RegistryError>
+    where
+        C: DeserializeOwned + JsonSchema,
+        M: LlmClient + 'static,
+        E: fmt::Display,
+    {
+        self.providers
+            .add::<C>(name, summary, Provider::new(make))?;
         Ok(self)
     }
 
-    /// Adds a node type. If it has a client, its settings must have other names than those of
-    /// requests and of providers.
+    /// Adds a kind of node that files can name as `type`. `make` creates a node from its settings, or
+    /// returns their problems.
+    ///
+    /// ```
+    /// use cogwork_agents::{FlowState, Loader, Made, Output};
+    /// use cogwork_flow::from_fn;
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// #[serde(deny_unknown_fields)]
+    /// struct Shout {
+    ///     /// What is put behind it.
+    ///     end: String,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let summary = "Says in capitals what was said last.";
+    /// let loader = Loader::new().with_node_type("shout", summary, |Shout { end }, making| {
+    ///     let id = making.id().to_owned();
+    ///     Ok(Made::node(from_fn(move |state: &mut FlowState| {
+    ///         let text = state.last().text.to_uppercase() + &end;
+    ///         state.put(&id, Output::new(text));
+    ///     })))
+    /// })?;
+    /// let loaded = loader.load_text("flow.yaml", "nodes: [{id: loud, type: shout, config: {end: '!'}}]")?;
+    /// let mut state = FlowState::new("hello");
+    /// loaded.flow().run(&mut state).await?;
+    /// assert_eq!(state.last().text, "HELLO!");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
-    /// Returns an error if the name is in use.
-    pub fn with_node_type(mut self, node_type: NodeType) -> Result<Self, LoaderError> {
-        let name = node_type.name().to_owned();
-        insert(&mut self.node_types, "node type", name, node_type)?;
-
+    /// As [`with_provider`](Self::with_provider).
+    pub fn with_node_type<C: DeserializeOwned + JsonSchema>(
+        mut self,
+        name: &str,
+        summary: &str,
+        make: impl Fn(C, &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Result<Self, RegistryError> {
+        self.node_types
+            .add::<C>(name, summary, NodeType::new(make))?;
         Ok(self)
     }
 
@@ -235,44 +352,13 @@ impl Loader {
     pub fn schema(&self) -> Json {
         schema::of_file(self)
     }
-
-    pub(crate) fn wrapped(&self, id: &str, client: Arc<dyn LlmClient>) -> Arc<dyn LlmClient> {
-        match &self.wrapper {
-            Some(wrap) => wrap(id, client),
-            None => client,
-        }
-    }
-}
-
-fn by_name<T>(all: Vec<T>, name: impl Fn(&T) -> &str) -> BTreeMap<String, T> {
-    all.into_iter()
-        .map(|one| (name(&one).to_owned(), one))
-        .collect()
-}
-
-fn insert<T>(
-    all: &mut BTreeMap<String, T>,
-    kind: &'static str,
-    name: String,
-    added: T,
-) -> Result<(), LoaderError> {
-    if all.contains_key(&name) {
-        return Err(LoaderError::NameTaken {
-            kind,
-            name,
-            known: all.keys().cloned().collect(),
-        });
-    }
-
-    all.insert(name, added);
-    Ok(())
 }
 
 impl fmt::Debug for Loader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loader")
-            .field("providers", &self.providers.keys())
-            .field("node_types", &self.node_types.keys())
+            .field("providers", &self.providers)
+            .field("node_types", &self.node_types)
             .field("tools", &self.tools)
             .finish_non_exhaustive()
     }

@@ -1,17 +1,43 @@
 //! The memories that a file names. They are created on first use, so checking a file creates
 //! nothing on disk.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
-use cogwork_text::files::FileId;
+use cogwork_text::files::{FileId, Folder};
 use cogwork_thinking::async_trait;
-use cogwork_thinking::memory::{Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits};
+use cogwork_thinking::memory::{
+    Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall, RecallSettings,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::OnceCell;
 
-use crate::load::FilePlace;
+use crate::Making;
+use cogwork_thinking::SettingProblem;
+
+/// The memory of an agent.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MemorySettings {
+    /// The kind of store.
+    r#type: Kind,
+    /// Agents whose memories have the same type and name share a store, with the settings of the first. Default: a separate store.
+    name: Option<String>,
+    /// For the type `file`: the file, in the folder of this file or below. It is created when the memory is first used.
+    #[schemars(extend("x-environment" = false))]
+    file: Option<String>,
+    /// The texts in the store at the start. Not for the type `file`. Default: none.
+    #[serde(default)]
+    #[schemars(length(max = 1000))]
+    texts: Vec<String>,
+    /// The limits of the store.
+    #[serde(default)]
+    limits: MemoryLimits,
+    /// How the agent uses the memory.
+    #[serde(default)]
+    recall: RecallSettings,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -25,52 +51,95 @@ pub(crate) enum Kind {
 }
 
 /// Why there is no memory in a file.
-pub(crate) const NO_FILES: &str =
+const NO_FILES: &str =
     "this program was built without the feature `recall` of cogwork-agents; expected another type";
-
-/// Where a store keeps its texts.
-pub(crate) enum Backing {
-    InMemory,
-    Blackboard,
-    File(FilePlace),
-}
 
 /// The key of a store. Agents with the same key share a store.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) enum StoreKey {
     Named(Kind, String),
-    /// The path in a folder.
+    /// The name in a folder.
     File(FileId, OsString),
 }
 
+impl MemorySettings {
+    pub(crate) fn recall(self, making: &mut Making<'_, '_>) -> Result<Recall, SettingProblem> {
+        let file = match (self.r#type, &self.file) {
+            (Kind::File, Some(file)) => Some(self.place(making, file)?),
+            (Kind::File, None) => {
+                let message = "a memory of this type needs a file; add `file`";
+                return Err(SettingProblem::new(message).at("type"));
+            }
+            (_, None) => None,
+            (_, Some(_)) => {
+                let message = "a memory of this type has no file; remove `file`";
+                return Err(SettingProblem::new(message).at("file"));
+            }
+        };
+        let key = match (&file, self.name) {
+            (Some((folder, name)), _) => {
+                let id = folder
+                    .id()
+                    .map_err(|error| SettingProblem::new(error).at("file"))?;
+                Some(StoreKey::File(id, name.clone()))
+            }
+            (None, name) => name.map(|name| StoreKey::Named(self.r#type, name)),
+        };
+
+        let store = Store {
+            kind: self.r#type,
+            file,
+            limits: self.limits,
+            texts: self.texts,
+            opened: OnceCell::new(),
+        };
+        let store = match key {
+            Some(key) => making.store(key, store),
+            None => Arc::new(store),
+        };
+        Ok(Recall::from(store).with_settings(self.recall))
+    }
+
+    /// Returns the folder and the name of the file, which may not exist yet.
+    fn place(
+        &self,
+        making: &Making<'_, '_>,
+        file: &str,
+    ) -> Result<(Folder, OsString), SettingProblem> {
+        let (folder, name) = making.beside(file).map_err(|problem| problem.at("file"))?;
+        let found = folder.has_file(&name);
+        found.map_err(|error| SettingProblem::new(error).at("file"))?;
+
+        if !self.texts.is_empty() {
+            let message = "a memory of this type reads its texts from the file; remove `texts`";
+            return Err(SettingProblem::new(message).at("texts"));
+        }
+        if cfg!(not(feature = "recall")) {
+            return Err(SettingProblem::new(NO_FILES).at("type"));
+        }
+        Ok((folder, name))
+    }
+}
+
 pub(crate) struct Store {
-    backing: Backing,
+    kind: Kind,
+    file: Option<(Folder, OsString)>,
     limits: MemoryLimits,
     texts: Vec<String>,
     opened: OnceCell<Arc<dyn Memory>>,
 }
 
 impl Store {
-    pub(crate) fn new(backing: Backing, limits: MemoryLimits, texts: Vec<String>) -> Self {
-        Self {
-            backing,
-            limits,
-            texts,
-            opened: OnceCell::new(),
-        }
-    }
-
     async fn opened(&self) -> Result<&Arc<dyn Memory>, MemoryError> {
         self.opened.get_or_try_init(|| self.open()).await
     }
 
     async fn open(&self) -> Result<Arc<dyn Memory>, MemoryError> {
-        let store: Arc<dyn Memory> = match &self.backing {
-            Backing::InMemory => Arc::new(InMemory::with_limits(self.limits)),
-            Backing::Blackboard => Arc::new(Blackboard::with_limits(self.limits)),
-            Backing::File(place) => open_file(place, self.limits).await?,
+        let store: Arc<dyn Memory> = match (self.kind, &self.file) {
+            (_, Some((folder, name))) => open_file(folder, name, self.limits).await?,
+            (Kind::Blackboard, None) => Arc::new(Blackboard::with_limits(self.limits)),
+            (_, None) => Arc::new(InMemory::with_limits(self.limits)),
         };
-
         for text in &self.texts {
             store.add(text).await?;
         }
@@ -81,16 +150,19 @@ impl Store {
 
 #[cfg(feature = "recall")]
 async fn open_file(
-    place: &FilePlace,
+    folder: &Folder,
+    name: &OsStr,
     limits: MemoryLimits,
 ) -> Result<Arc<dyn Memory>, MemoryError> {
-    let path = place.path().map_err(MemoryError::new)?;
-    let notes = cogwork_recall::Notes::open(path).await?;
+    let folder = folder
+        .real_path()
+        .map_err(|error| MemoryError::new(error.to_string()))?;
+    let notes = cogwork_recall::Notes::open(folder.join(name)).await?;
     Ok(Arc::new(notes.with_limits(limits)))
 }
 
 #[cfg(not(feature = "recall"))]
-async fn open_file(_: &FilePlace, _: MemoryLimits) -> Result<Arc<dyn Memory>, MemoryError> {
+async fn open_file(_: &Folder, _: &OsStr, _: MemoryLimits) -> Result<Arc<dyn Memory>, MemoryError> {
     Err(MemoryError::new(NO_FILES))
 }
 

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value as Json;
 
 use crate::load::NodeIds;
-use crate::quote::{Name, did_you_mean, list, nearest};
 use crate::{FlowState, Output};
 
 /// A prompt with slots for earlier outputs.
@@ -51,14 +50,6 @@ pub enum TemplateError {
     /// A closing brace has no opening one.
     #[error("`}}` closes nothing; expected `}}}}` for a brace")]
     Closed,
-    /// A slot has an unknown name.
-    #[error("{}", unknown(slot, known))]
-    UnknownSlot {
-        /// The name of the slot.
-        slot: String,
-        /// The known names.
-        known: Vec<String>,
-    },
 }
 
 cogwork_text::debug_as_display!(TemplateError);
@@ -78,22 +69,6 @@ impl FillError {
     pub(crate) fn of(self, what: impl Into<Cow<'static, str>>) -> Self {
         Self { what: what.into() }
     }
-}
-
-fn unknown(slot: &str, known: &[String]) -> String {
-    let slots = || {
-        ["input", "last"]
-            .into_iter()
-            .chain(known.iter().map(String::as_str))
-    };
-
-    let braced = slots().map(|slot| format!("{{{slot}}}"));
-    let meant = did_you_mean(nearest(slot, slots()));
-    format!(
-        "unknown slot `{{{}}}`; known slots: {}, and `{{{{` for a brace{meant}",
-        Name(slot),
-        list(braced)
-    )
 }
 
 impl Default for Template {
@@ -116,23 +91,21 @@ impl Template {
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
-        while let Some(at) = rest.find(['{', '}']) {
-            let (before, after) = rest.split_at(at);
+
+        while let Some((before, after)) = rest.find(['{', '}']).map(|at| rest.split_at(at)) {
             plain.push_str(before);
-            if let Some(after) = after
-                .strip_prefix("{{")
-                .or_else(|| after.strip_prefix("}}"))
-            {
-                plain.extend(after_brace(rest, at));
+            let doubled = ["{", "}"].into_iter().find_map(|brace| {
+                let after = after.strip_prefix(brace)?.strip_prefix(brace)?;
+                Some((brace, after))
+            });
+            if let Some((brace, after)) = doubled {
+                plain.push_str(brace);
                 rest = after;
                 continue;
             }
 
-            let Some(after) = after.strip_prefix('{') else {
-                return Err(TemplateError::Closed);
-            };
-
-            let (slot, after) = after.split_once('}').ok_or(TemplateError::Open)?;
+            let slot = after.strip_prefix('{').ok_or(TemplateError::Closed)?;
+            let (slot, after) = slot.split_once('}').ok_or(TemplateError::Open)?;
             if slot.contains('{') {
                 return Err(TemplateError::Open);
             }
@@ -140,7 +113,6 @@ impl Template {
             if !plain.is_empty() {
                 pieces.push(Piece::Text(std::mem::take(&mut plain)));
             }
-
             pieces.push(Piece::Slot(slot.to_owned()));
             rest = after;
         }
@@ -149,26 +121,18 @@ impl Template {
         if !plain.is_empty() {
             pieces.push(Piece::Text(plain));
         }
-
         Ok(Self(pieces))
     }
 
-    /// Parses a text whose slots are these nodes.
-    pub(crate) fn for_nodes(text: &str, nodes: &NodeIds<'_>) -> Result<Self, TemplateError> {
-        let template = Self::new(text)?;
+    /// Returns the first slot that is none of these nodes.
+    pub(crate) fn unknown_slot(&self, nodes: &NodeIds<'_>) -> Option<&str> {
         let is_known = |name: &str| matches!(name, "input" | "last") || nodes.contains(name);
-        let unknown = template.0.iter().find_map(|piece| match piece {
-            Piece::Slot(slot) if !names(slot).any(|(name, _)| is_known(name)) => Some(slot.clone()),
+        self.0.iter().find_map(|piece| match piece {
+            Piece::Slot(slot) if !names(slot).any(|(name, _)| is_known(name)) => {
+                Some(slot.as_str())
+            }
             _ => None,
-        });
-
-        match unknown {
-            Some(slot) => Err(TemplateError::UnknownSlot {
-                slot,
-                known: nodes.iter().map(str::to_owned).collect(),
-            }),
-            None => Ok(template),
-        }
+        })
     }
 
     /// Fills the slots. Each image and file of the filled-in outputs is attached once.
@@ -179,52 +143,52 @@ impl Template {
     pub fn fill(&self, state: &FlowState) -> Result<Output, FillError> {
         let mut filled = Output::default();
 
-        // The slots whose images and files have already been attached. Comparing those again would
-        // take time proportional to their size.
-        let mut seen: HashSet<&str> = HashSet::new();
-
-        // Parsed once, because there can be many slots of one long output.
+        // Parsed and attached once, because there can be many slots of one long output.
         let mut parsed: HashMap<&str, Option<Json>> = HashMap::new();
+        let mut attached: HashSet<&str> = HashSet::new();
 
         for piece in &self.0 {
-            let (text, slot, said) = match piece {
-                Piece::Text(text) => (Cow::Borrowed(text.as_str()), "", None),
+            let text = match piece {
+                Piece::Text(text) => Cow::Borrowed(text.as_str()),
                 Piece::Slot(slot) => {
-                    let found = names(slot).find_map(|(name, keys)| {
-                        let said = output(state, name)?;
-                        if keys.is_empty() {
-                            return Some((Cow::Borrowed(said.text.as_str()), name, Some(said)));
-                        }
+                    let mut outputs = names(slot)
+                        .filter_map(|(name, keys)| Some((name, keys, output(state, name)?)));
+                    let Some((name, keys, output)) = outputs.next() else {
+                        continue;
+                    };
 
-                        let read = || serde_json::from_str::<Json>(&said.text).ok();
-                        let parsed = parsed.entry(name).or_insert_with(read);
-                        Some((value_of(parsed.as_ref(), keys).into(), name, Some(said)))
-                    });
-                    match found {
-                        Some(found) => found,
-                        None => continue,
+                    if attached.insert(name) {
+                        attach(output, &mut filled);
+                    }
+                    match keys {
+                        "" => Cow::Borrowed(output.text.as_str()),
+                        keys => {
+                            let read = || serde_json::from_str(&output.text).ok();
+                            let json = parsed.entry(name).or_insert_with(read);
+                            value_of(json.as_ref(), keys).into()
+                        }
                     }
                 }
             };
 
             if filled.text.len().saturating_add(text.len()) > Self::MAX_FILLED {
-                return Err(FillError {
-                    what: Cow::Borrowed("the template"),
-                });
+                let what = Cow::Borrowed("the template");
+                return Err(FillError { what });
             }
-
             filled.text.push_str(&text);
-            filled.truncated |= said.is_some_and(|said| said.truncated);
-            let new = said.filter(|_| seen.insert(slot));
-
-            for block in new.into_iter().flat_map(|said| &said.blocks) {
-                if !filled.blocks.contains(block) {
-                    filled.blocks.push(block.clone());
-                }
-            }
         }
 
         Ok(filled)
+    }
+}
+
+/// Attaches the images and files of an output.
+fn attach(output: &Output, filled: &mut Output) {
+    filled.truncated |= output.truncated;
+    for block in &output.blocks {
+        if !filled.blocks.contains(block) {
+            filled.blocks.push(block.clone());
+        }
     }
 }
 
@@ -260,9 +224,4 @@ fn value_of(output: Option<&Json>, keys: &str) -> String {
         Some(Json::String(text)) => text.clone(),
         Some(value) => value.to_string(),
     }
-}
-
-/// Returns the character at this offset.
-fn after_brace(text: &str, at: usize) -> Option<char> {
-    text.get(at..)?.chars().next()
 }

@@ -78,7 +78,10 @@ mod modes;
 pub use modes::{BestOf, Critique, PlanFirst, Reflection, Verification};
 
 mod registry;
-pub use registry::{ModeBuildError, Registry, RegistryError};
+pub use registry::{Registry, RegistryError};
+
+pub mod settings;
+pub use settings::SettingProblem;
 
 pub mod memory;
 

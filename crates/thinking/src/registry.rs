@@ -4,62 +4,14 @@ use std::sync::Arc;
 
 use cogwork_text::{Name, NameList, OneLine};
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::settings::{SettingProblem, read, schema_of};
 use crate::{BestOf, Critique, PlanFirst, Reflection, ThinkingMode, Verification};
 
-/// The reason why a mode was not registered.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegistryError {
-    /// The name is already registered.
-    #[error("the thinking mode `{}` is already registered; choose a different name", Name(.0))]
-    Duplicate(String),
-    /// The name is not valid.
-    #[error("`{}` is not a valid name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`", Name(.0))]
-    Name(String),
-}
-
-cogwork_text::debug_as_display!(RegistryError);
-
-/// The reason why a mode was not built.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModeBuildError {
-    /// No mode has this name.
-    #[error(
-        "unknown thinking mode `{}`; expected {}",
-        Name(name),
-        NameList::or(known)
-    )]
-    Unknown {
-        /// The requested name.
-        name: String,
-        /// The registered names.
-        known: Vec<String>,
-    },
-    /// The settings are invalid.
-    #[error(
-        "settings of the thinking mode `{}`: {}",
-        Name(mode),
-        OneLine::new(format_args!("`{path}`: {problem}"))
-    )]
-    Settings {
-        /// The name of the mode.
-        mode: String,
-        /// The path to the setting, such as `config.criteria[2]`.
-        path: String,
-        /// The problem, and what was expected.
-        problem: String,
-    },
-}
-
-cogwork_text::debug_as_display!(ModeBuildError);
-
-/// Modes by name, each with a summary and the type of its settings, for programs that read their
-/// modes from a file.
+/// Things that files choose by name, each with a summary and the schema of its settings: thinking
+/// modes, and in `cogwork-agents` also providers and node types.
 ///
 /// ```
 /// use cogwork_thinking::{Hooks, Registry, ThinkingMode};
@@ -88,61 +40,154 @@ cogwork_text::debug_as_display!(ModeBuildError);
 /// assert_eq!(mode.name(), "reflection");
 ///
 /// let error = registry.build("reflection", &json!({"reflection_prompt": "Is it true?", "rounds": "two"})).err().unwrap();
-/// assert_eq!(
-///     error.to_string(),
-///     "settings of the thinking mode `reflection`: `config.rounds`: invalid type: string \"two\", expected u32",
-/// );
+/// assert_eq!(error.to_string(), "`config.rounds`: invalid type: string \"two\", expected u32");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Default)]
-pub struct Registry {
-    modes: BTreeMap<String, Entry>,
-}
-
 #[derive(Clone)]
-struct Entry {
-    summary: String,
-    schema: Value,
-    make: Arc<Make>,
+pub struct Registry<T = MakeMode> {
+    kind: &'static str,
+    entries: BTreeMap<String, Registered<T>>,
 }
 
-type Make = dyn Fn(&Value) -> Result<Box<dyn ThinkingMode>, Refusal> + Send + Sync;
+/// A thing in a [`Registry`].
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Registered<T> {
+    /// What it is, in one line.
+    pub summary: String,
+    /// The JSON Schema of its settings.
+    pub schema: Value,
+    /// The thing, or what makes it from its settings.
+    pub value: T,
+}
 
-/// A setting that was refused, and why.
-struct Refusal {
-    path: String,
-    problem: String,
+/// Makes a thinking mode from its settings.
+pub type MakeMode =
+    Arc<dyn Fn(&Value) -> Result<Box<dyn ThinkingMode>, SettingProblem> + Send + Sync>;
+
+/// The reason why something was not registered.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// The name is already registered.
+    #[error(
+        "the {kind} `{}` already exists; known {kind}s: {}; choose another name",
+        Name(name),
+        NameList::and(known)
+    )]
+    Duplicate {
+        /// What was to be registered, such as `thinking mode`.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// The name is not valid.
+    #[error(
+        "`{}` is not a valid name of a {kind}; expected 1 to 64 letters, digits, `_` and `-`",
+        Name(name)
+    )]
+    Name {
+        /// What was to be registered.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+}
+
+cogwork_text::debug_as_display!(RegistryError);
+
+impl<T> Registry<T> {
+    /// Creates an empty registry. `kind` is the singular of what it contains, for messages, such as
+    /// `provider`.
+    pub fn of(kind: &'static str) -> Self {
+        Self {
+            kind,
+            entries: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a thing with the settings `S`, and a summary in one line.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name is already registered, or isn't 1 to 64 letters, digits, `_` and
+    /// `-`.
+    pub fn add<S: JsonSchema>(
+        &mut self,
+        name: &str,
+        summary: &str,
+        value: T,
+    ) -> Result<(), RegistryError> {
+        let kind = self.kind;
+        let is_part =
+            |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+        if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
+            let name = name.to_owned();
+            return Err(RegistryError::Name { kind, name });
+        }
+        if self.entries.contains_key(name) {
+            return Err(RegistryError::Duplicate {
+                kind,
+                name: name.to_owned(),
+                known: self.names().map(str::to_owned).collect(),
+            });
+        }
+
+        self.insert::<S>(name, summary, value);
+        Ok(())
+    }
+
+    /// Adds a thing, in place of another one with the same name.
+    pub fn insert<S: JsonSchema>(&mut self, name: &str, summary: &str, value: T) {
+        let entry = Registered {
+            summary: summary.to_owned(),
+            schema: schema_of::<S>(),
+            value,
+        };
+        self.entries.insert(name.to_owned(), entry);
+    }
+
+    /// Returns the thing with this name.
+    pub fn get(&self, name: &str) -> Option<&Registered<T>> {
+        self.entries.get(name)
+    }
+
+    /// Returns all things with their names, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Registered<T>)> {
+        let entries = self.entries.iter();
+        entries.map(|(name, entry)| (name.as_str(), entry))
+    }
+
+    /// Returns the names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
 }
 
 impl Registry {
-    /// Creates an empty registry.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Creates a registry with the built-in modes: `reflection`, `plan_first`, `critique`,
+    /// Creates a registry with the built-in thinking modes: `reflection`, `plan_first`, `critique`,
     /// `verification` and `best_of`.
     pub fn with_built_in() -> Self {
-        let mut registry = Self::new();
-        registry.put::<Reflection, _>(
-            "reflection",
-            "The model reflects on its draft and improves it",
-            Ok,
-        );
-
-        registry.put::<PlanFirst, _>("plan_first", "The model plans its answer first", Ok);
-
-        registry.put::<Critique, _>(
-            "critique",
-            "The model judges its draft against criteria and revises it",
-            Ok,
-        );
-
+        let mut modes = Self::of("thinking mode");
+        let summary = "The model reflects on its draft and improves it";
+        modes.insert_mode::<Reflection>("reflection", summary);
+        modes.insert_mode::<PlanFirst>("plan_first", "The model plans its answer first");
+        let summary = "The model judges its draft against criteria and revises it";
+        modes.insert_mode::<Critique>("critique", summary);
         let summary = "Facts in the draft are verified by independent questions";
-        registry.put::<Verification, _>("verification", summary, Ok);
-        registry.put::<BestOf, _>("best_of", "A judge picks the best of several answers", Ok);
+        modes.insert_mode::<Verification>("verification", summary);
+        modes.insert_mode::<BestOf>("best_of", "A judge picks the best of several answers");
 
-        registry
+        modes
+    }
+
+    fn insert_mode<M>(&mut self, name: &str, summary: &str)
+    where
+        M: ThinkingMode + DeserializeOwned + JsonSchema + 'static,
+    {
+        self.insert::<M>(name, summary, making::<M, M>(Ok));
     }
 
     /// Registers a mode with its name, a summary in one line, and a factory. `S` is the type of the
@@ -153,8 +198,7 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// Returns an error if the name is already registered, or isn't 1 to 64 letters, digits, `_` and
-    /// `-`.
+    /// As [`add`](Self::add).
     pub fn register<S, M>(
         &mut self,
         name: &str,
@@ -165,50 +209,7 @@ impl Registry {
         S: DeserializeOwned + JsonSchema,
         M: ThinkingMode + 'static,
     {
-        let is_part =
-            |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
-        if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
-            return Err(RegistryError::Name(name.to_owned()));
-        }
-        if self.modes.contains_key(name) {
-            return Err(RegistryError::Duplicate(name.to_owned()));
-        }
-
-        self.put(name, summary, factory);
-        Ok(())
-    }
-
-    fn put<S, M>(
-        &mut self,
-        name: &str,
-        summary: &str,
-        factory: impl Fn(S) -> Result<M, String> + Send + Sync + 'static,
-    ) where
-        S: DeserializeOwned + JsonSchema,
-        M: ThinkingMode + 'static,
-    {
-        let make = move |settings: &Value| -> Result<Box<dyn ThinkingMode>, Refusal> {
-            let settings = serde_path_to_error::deserialize(settings).map_err(Refusal::of)?;
-
-            factory(settings)
-                .map(|mode| Box::new(mode) as Box<dyn ThinkingMode>)
-                .map_err(|problem| Refusal {
-                    path: "config".to_owned(),
-                    problem,
-                })
-        };
-        let entry = Entry {
-            summary: summary.to_owned(),
-            schema: schema_of::<S>(),
-            make: Arc::new(make),
-        };
-
-        self.modes.insert(name.to_owned(), entry);
-    }
-
-    /// Returns the names, sorted.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.modes.keys().map(String::as_str)
+        self.add::<S>(name, summary, making(factory))
     }
 
     /// Builds a mode from its settings. `null` is equivalent to no settings.
@@ -220,21 +221,17 @@ impl Registry {
         &self,
         name: &str,
         settings: &Value,
-    ) -> Result<Box<dyn ThinkingMode>, ModeBuildError> {
-        let Some(entry) = self.modes.get(name) else {
-            return Err(ModeBuildError::Unknown {
-                name: name.to_owned(),
-                known: self.names().map(str::to_owned).collect(),
-            });
+    ) -> Result<Box<dyn ThinkingMode>, SettingProblem> {
+        let Some(mode) = self.get(name) else {
+            let known = self.names().collect::<Vec<_>>();
+            let (name, known) = (Name(name), NameList::or(known));
+            let message = format!("unknown thinking mode `{name}`; expected {known}");
+            return Err(SettingProblem::new(message).at("type"));
         };
 
         let empty = json!({});
         let settings = if settings.is_null() { &empty } else { settings };
-        (entry.make)(settings).map_err(|Refusal { path, problem }| ModeBuildError::Settings {
-            mode: name.to_owned(),
-            path,
-            problem,
-        })
+        (mode.value)(settings).map_err(|problem| problem.below("config"))
     }
 
     /// Returns the JSON Schema of a mode in a file: an object with `type` and `config`.
@@ -246,19 +243,19 @@ impl Registry {
     /// assert_eq!(schema["oneOf"][4]["properties"]["type"]["const"], "verification");
     /// ```
     pub fn schema(&self) -> Value {
-        let choices = self.modes.iter().map(|(name, entry)| {
-            let needs_config = entry.schema.get("required").and_then(Value::as_array);
-            let mut required = vec!["type"];
-            required.extend(
-                needs_config
-                    .filter(|names| !names.is_empty())
-                    .map(|_| "config"),
-            );
+        let choices = self.iter().map(|(name, mode)| {
+            // The documentation of the type is for Rust code; the summary replaces it.
+            let mut settings = mode.schema.clone();
+            if let Some(settings) = settings.as_object_mut() {
+                settings.remove("description");
+            }
 
+            let mut required = vec!["type"];
+            required.extend(settings.get("required").map(|_| "config"));
             json!({
                 "type": "object",
-                "description": entry.summary,
-                "properties": { "type": { "const": name }, "config": entry.schema },
+                "description": mode.summary,
+                "properties": { "type": { "const": name }, "config": settings },
                 "required": required,
                 "additionalProperties": false,
             })
@@ -267,54 +264,34 @@ impl Registry {
     }
 }
 
-impl Refusal {
-    fn of(error: serde_path_to_error::Error<serde_json::Error>) -> Self {
-        let path = error.path().to_string();
-        let path = match path.as_str() {
-            "." => "config".to_owned(),
-            path => format!("config.{path}"),
-        };
-
-        Self {
-            path,
-            problem: error.inner().to_string(),
-        }
-    }
+/// Returns what makes a mode from its settings with this factory.
+fn making<S, M>(factory: impl Fn(S) -> Result<M, String> + Send + Sync + 'static) -> MakeMode
+where
+    S: DeserializeOwned,
+    M: ThinkingMode + 'static,
+{
+    Arc::new(move |settings| {
+        let mode = factory(read(settings)?).map_err(SettingProblem::new)?;
+        Ok(Box::new(mode))
+    })
 }
 
-/// Returns the schema of the settings for embedding in a larger one.
-fn schema_of<S: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.meta_schema = None;
-        settings.inline_subschemas = true;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<S>();
-    schema.remove("title");
-
-    // The documentation of the type is for Rust code; the summary replaces it.
-    schema.remove("description");
-    schema.to_value()
-}
-
-impl fmt::Display for Registry {
-    /// Shows one line per mode with its name and summary.
+impl<T> fmt::Display for Registry<T> {
+    /// Shows one line per thing, with its name and summary.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.names().map(str::len).max().unwrap_or_default();
-        for (index, (name, entry)) in self.modes.iter().enumerate() {
+        for (index, (name, entry)) in self.iter().enumerate() {
             let end = if index == 0 { "" } else { "\n" };
-            write!(
-                f,
-                "{end}{name:width$}  {}",
-                OneLine::new(&entry.summary).with_max_chars(200)
-            )?;
+            let summary = OneLine::new(&entry.summary).with_max_chars(200);
+            write!(f, "{end}{name:width$}  {summary}")?;
         }
 
         Ok(())
     }
 }
 
-impl fmt::Debug for Registry {
+impl<T> fmt::Debug for Registry<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.modes.keys()).finish()
+        f.debug_set().entries(self.names()).finish()
     }
 }

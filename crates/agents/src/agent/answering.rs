@@ -7,16 +7,18 @@ use cogwork_llm::{
     ToolChoice,
 };
 use cogwork_typed::ask::{Asking, Format, Limit, Meter, Policy, ToolUse, Unanswered, Verdict};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
 use super::attempt::Attempt;
-use super::expected::{Unusable, not_empty};
+use super::expected::{Expected, Unusable, not_empty};
 use super::{Agent, AgentErrorKind};
 use crate::Output;
 
 /// The maximum number of tool calls of a reply. If there are more, the visit fails.
 const MAX_CALLS: usize = 1_000;
 
-impl<T: Send + 'static> Agent<T> {
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
     /// Asks for the answer, lets the thinking modes work on it, and reads it.
     pub(super) async fn answer(
         &self,
@@ -63,7 +65,8 @@ impl<T: Send + 'static> Agent<T> {
         let asked = match self.settings.asks_again.checked_sub(1) {
             Some(more) => {
                 let request = request.with_tool_choice(ToolChoice::None);
-                let mut question = Question::new(self, attempt, request).with_end();
+                let mut question = Question::new(self, attempt, request);
+                question.is_end = true;
                 let client = self.settings.thinking.client();
                 question.ask(client, &attempt.meter, more).await
             }
@@ -71,11 +74,35 @@ impl<T: Send + 'static> Agent<T> {
         };
 
         output.text = response.into_text();
-        self.expected.complete(output, asked)
+        self.completed(output, asked)
+    }
+
+    /// Completes an answer with what the model said when it was asked for what was missing in it.
+    fn completed(
+        &self,
+        mut output: Output,
+        asked: Result<ChatResponse, AgentErrorKind>,
+    ) -> Result<(Output, Action), AgentErrorKind> {
+        let response = match asked {
+            Ok(response) => response,
+            // An action isn't missing if it needn't be named.
+            Err(AgentErrorKind::NoAction { .. }) if self.actions().contains(&Action::DEFAULT) => {
+                return Ok((output, Action::DEFAULT));
+            }
+            Err(kind) => return Err(kind),
+        };
+
+        let answer = self.expected.answer(response.text());
+        let (text, action) = answer.map_err(|unusable| unusable.kind)?;
+        if let Expected::Value(_) = self.expected {
+            output.text = text;
+            output.truncated = is_truncated(&response);
+        }
+        Ok((output, action))
     }
 }
 
-pub(super) fn is_truncated(response: &ChatResponse) -> bool {
+fn is_truncated(response: &ChatResponse) -> bool {
     let reason = response.finish_reason();
     matches!(reason, FinishReason::Length | FinishReason::ContentFilter)
 }
@@ -95,7 +122,7 @@ struct Question<'a, T> {
     stopped: Option<AgentErrorKind>,
 }
 
-impl<'a, T: Send + 'static> Question<'a, T> {
+impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
     fn new(agent: &'a Agent<T>, attempt: &'a Attempt<'a>, request: ChatRequest) -> Self {
         Self {
             agent,
@@ -108,14 +135,7 @@ impl<'a, T: Send + 'static> Question<'a, T> {
         }
     }
 
-    fn with_end(self) -> Self {
-        Self {
-            is_end: true,
-            ..self
-        }
-    }
-
-    /// Asks until a reply can be used. The attempt keeps every reply.
+    /// Asks until a reply can be used.
     async fn ask(
         &mut self,
         client: &dyn LlmClient,
@@ -126,17 +146,13 @@ impl<'a, T: Send + 'static> Question<'a, T> {
         let has_tools = !agent.settings.tools.is_empty() && !self.is_end;
         let formats = agent.expected.formats(client.capabilities(), has_tools);
 
-        let asking = Asking::new(client, &agent.settings.refused, formats)
+        let mut asking = Asking::new(client, &agent.settings.refused, formats)
             .with_meter(meter)
             .with_asks_again(asks_again)
             // The client records its calls, including those of hooks, under the hash of the request.
             .with_recording(false);
-        let mut kept = Kept {
-            asking,
-            attempt: self.attempt,
-        };
 
-        match kept.asking.run(self).await {
+        match asking.run(self).await {
             Ok(response) => Ok(response),
             Err(Unanswered::Unusable(unusable)) => Err(unusable.kind),
             Err(Unanswered::Stopped(kind)) => Err(kind),
@@ -170,7 +186,7 @@ impl<'a, T: Send + 'static> Question<'a, T> {
                 .keep_tools(response.tool_calls().iter().map(not_made));
 
             let rounds = self.agent.settings.tool_rounds;
-            return unusable(Unusable {
+            return self.unusable(Unusable {
                 kind: AgentErrorKind::TooManyToolCalls { rounds },
                 problem: "the reply calls tools after the last round".to_owned(),
                 complaint: "No further tool can be called. Write your answer.".to_owned(),
@@ -193,6 +209,12 @@ impl<'a, T: Send + 'static> Question<'a, T> {
         Verdict::Continue { messages }
     }
 
+    fn unusable(&self, problem: Unusable) -> Verdict<ChatResponse, Unusable> {
+        self.attempt.complain(&problem.problem);
+        let message = Message::user(problem.complaint.as_str());
+        Verdict::Unusable { problem, message }
+    }
+
     /// Ends the asking before the next call.
     fn stop(&mut self, kind: AgentErrorKind) -> Verdict<ChatResponse, Unusable> {
         self.stopped = Some(kind);
@@ -202,7 +224,7 @@ impl<'a, T: Send + 'static> Question<'a, T> {
     }
 }
 
-impl<T: Send + 'static> Policy for Question<'_, T> {
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Question<'_, T> {
     type Reply = ChatResponse;
     type Problem = Unusable;
     type Stop = AgentErrorKind;
@@ -238,6 +260,7 @@ impl<T: Send + 'static> Policy for Question<'_, T> {
         response: &ChatResponse,
         _: Format,
     ) -> Verdict<ChatResponse, Unusable> {
+        self.attempt.keep_reply(response.text());
         // The thinking is not part of the answer.
         let response = response.clone().separate_thinking();
         if !response.tool_calls().is_empty() && !self.is_end {
@@ -251,25 +274,8 @@ impl<T: Send + 'static> Policy for Question<'_, T> {
         };
         match read {
             Ok(()) => Verdict::Usable(response),
-            Err(problem) => unusable(problem),
+            Err(problem) => self.unusable(problem),
         }
-    }
-}
-
-fn unusable(problem: Unusable) -> Verdict<ChatResponse, Unusable> {
-    let message = Message::user(problem.complaint.as_str());
-    Verdict::Unusable { problem, message }
-}
-
-/// An asking whose replies are kept when it ends, even if it is dropped.
-struct Kept<'a> {
-    asking: Asking<'a>,
-    attempt: &'a Attempt<'a>,
-}
-
-impl Drop for Kept<'_> {
-    fn drop(&mut self) {
-        self.attempt.keep_tries(&self.asking.log().tries);
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Meter, ToolCalls, Try};
+use cogwork_typed::ask::{Meter, Spent, ToolCalls, Try};
 
 use super::{AgentError, AgentErrorKind};
 use crate::Visit;
@@ -23,37 +23,34 @@ pub(super) struct Attempt<'v> {
 
 impl<'v> Attempt<'v> {
     pub(super) fn new(node: &str, tools: &'v Tools, failures: &'v Failures) -> Self {
-        let visit = Visit {
-            node: node.to_owned(),
-            ..Visit::default()
-        };
-
         Self {
             failures,
             meter: Meter::default(),
             calls: ToolCalls::new(tools, "the agent"),
-            visit: Mutex::new(visit),
+            visit: Mutex::new(Visit::of(node, Spent::default())),
             has_ended: false,
         }
     }
 
-    pub(super) fn keep_tries(&self, tries: &[Try]) {
+    pub(super) fn keep_reply(&self, reply: &str) {
         let mut visit = self.lock();
-        for one in tries {
-            let kept = bounded(one, &visit.tries);
-            visit.tries.push(kept);
+        let one = Try {
+            reply: reply.to_owned(),
+            complaint: None,
+        };
+        let kept = bounded(one, &visit.tries);
+        visit.tries.push(kept);
+    }
+
+    /// Adds a complaint about the last reply.
+    pub(super) fn complain(&self, complaint: &str) {
+        if let Some(last) = self.lock().tries.last_mut() {
+            last.complaint = Some(complaint.to_owned());
         }
     }
 
     pub(super) fn keep_tools(&self, tools: impl IntoIterator<Item = ToolUse>) {
         self.lock().tools.extend(tools);
-    }
-
-    /// Adds a complaint about the last reply, which had seemed usable.
-    pub(super) fn complain(&self, complaint: &str) {
-        if let Some(last) = self.lock().tries.last_mut() {
-            last.complaint = Some(complaint.to_owned());
-        }
     }
 
     /// Ends the attempt with success.
@@ -65,13 +62,17 @@ impl<'v> Attempt<'v> {
     /// Ends the attempt with an error.
     pub(super) fn fail(mut self, kind: AgentErrorKind) -> AgentError {
         self.has_ended = true;
+        let visit = self.keep_failure(kind.to_string());
+        AgentError::new(kind, visit)
+    }
+
+    fn keep_failure(&self, error: String) -> Visit {
         let visit = Visit {
-            error: Some(kind.without_foreign_text()),
+            error: Some(error),
             ..self.visit()
         };
-
-        self.failures.push(visit.clone(), false);
-        AgentError::new(kind, visit)
+        self.failures.push(visit.clone());
+        visit
     }
 
     fn visit(&self) -> Visit {
@@ -89,14 +90,8 @@ impl<'v> Attempt<'v> {
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if self.has_ended || self.calls.are_waiting() {
-            return;
+        if !self.has_ended && !self.calls.are_waiting() {
+            self.keep_failure("the visit was stopped before its end".to_owned());
         }
-
-        let stopped = Visit {
-            error: Some("the visit was stopped before its end".to_owned()),
-            ..self.visit()
-        };
-        self.failures.push(stopped, true);
     }
 }

@@ -7,13 +7,9 @@ use cogwork_flow::Action;
 /// The choice is a line of text, because any model on any server can write one after any other
 /// text. Not all of them support schemas or tools.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Choice(Vec<Action>);
+pub(super) struct Choice(pub(super) Vec<Action>);
 
 impl Choice {
-    pub(super) fn of(actions: Vec<Action>) -> Self {
-        Self(actions)
-    }
-
     pub(super) fn actions(&self) -> Vec<Action> {
         if self.0.is_empty() {
             vec![Action::DEFAULT]
@@ -50,14 +46,6 @@ impl Choice {
             .map(Action::as_str)
             .collect::<Vec<_>>()
             .join(", ")
-    }
-
-    /// Returns the action to use if the model doesn't name one.
-    pub(super) fn fallback(&self) -> Option<Action> {
-        self.0
-            .iter()
-            .find(|action| **action == Action::DEFAULT)
-            .cloned()
     }
 
     /// Returns the reply without its last line, and the action that this line names. If a fence

@@ -7,7 +7,7 @@ use cogwork_tools::ToolError;
 use cogwork_typed::AnswerProblem;
 use cogwork_typed::ask::{Spent, Try};
 
-use crate::quote::one_line;
+use crate::problems::one_line;
 use crate::{FillError, Visit};
 use cogwork_typed::ask::ToolUse;
 
@@ -99,20 +99,6 @@ fn plural(count: &u32) -> &'static str {
     if *count == 1 { "" } else { "s" }
 }
 
-impl AgentErrorKind {
-    /// Returns the error in one line, for the state. The message of a client is left out, because
-    /// it may repeat keys.
-    pub(super) fn without_foreign_text(&self) -> String {
-        let Self::Client(error) = self else {
-            return self.to_string();
-        };
-
-        let status = error.status();
-        let status = status.map_or_else(String::new, |status| format!(" (status {status})"));
-        format!("the call to the model failed: {}{status}", error.kind())
-    }
-}
-
 impl AgentError {
     pub(super) fn new(kind: AgentErrorKind, visit: Visit) -> Self {
         Self(Box::new(Inner { kind, visit }))
@@ -138,9 +124,7 @@ impl AgentError {
     pub fn spent(&self) -> Spent {
         self.0.visit.spent
     }
-}
 
-impl AgentError {
     /// Writes the last reply of the model, or the last tool that it called.
     fn write_last_reply(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(last) = self.tries().last() else {

@@ -1,37 +1,25 @@
 //! What an agent expects of the last reply: a text, a text with an action, or a value.
 
 use std::fmt;
-use std::sync::Arc;
 
 use cogwork_flow::Action;
-use cogwork_llm::backend::{Capabilities, Capability};
-use cogwork_llm::{ChatResponse, ReplyFormat};
+use cogwork_llm::ReplyFormat;
+use cogwork_llm::backend::Capabilities;
 use cogwork_typed::ask::Format;
-use cogwork_typed::{AnswerProblem, AnswerReader, ReadAnswer};
+use cogwork_typed::{AnswerProblem, AnswerReader};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value as Json;
 
 use super::AgentErrorKind;
 use super::choice::Choice;
-use crate::Output;
 
-/// What is expected of the last reply, and how it is read as `T`.
-pub(super) struct Expected<T> {
-    pub(super) choice: Choice,
-    form: Option<Form>,
-    read: Arc<Read<T>>,
-}
-
-type Read<T> = dyn Fn(&str) -> Result<T, AnswerProblem> + Send + Sync;
-
-/// How the model is asked for a value.
-#[derive(Clone)]
-struct Form {
-    /// For servers that enforce the schema, and for others.
-    instructions: [String; 2],
-    schema: String,
-    flat_schema: Option<String>,
+/// What is expected of the last reply, and how it becomes a `T`.
+pub(super) enum Expected<T> {
+    Text {
+        choice: Choice,
+        value: fn(String) -> T,
+    },
+    Value(AnswerReader<T>),
 }
 
 /// Why a reply cannot be used.
@@ -51,112 +39,104 @@ impl fmt::Display for Unusable {
 
 impl<T> Clone for Expected<T> {
     fn clone(&self) -> Self {
-        Self {
-            choice: self.choice.clone(),
-            form: self.form.clone(),
-            read: Arc::clone(&self.read),
+        match self {
+            Self::Text { choice, value } => Self::Text {
+                choice: choice.clone(),
+                value: *value,
+            },
+            Self::Value(reader) => Self::Value(reader.clone()),
         }
     }
 }
 
 impl Expected<String> {
-    pub(super) fn text() -> Self {
-        Self {
-            choice: Choice::default(),
-            form: None,
-            read: Arc::new(|text| Ok(text.to_owned())),
-        }
-    }
-}
-
-impl Expected<Json> {
-    /// Expects a value that a JSON Schema describes.
-    pub(super) fn of_schema(schema: &Json) -> Self {
-        Self::value(AnswerReader::of_schema(schema))
-    }
-}
-
-impl<T: JsonSchema + DeserializeOwned + Send + 'static> Expected<T> {
-    /// Expects a value of `T`.
-    pub(super) fn typed() -> Self {
-        Self::value(AnswerReader::new())
-    }
-
-    fn value(reader: AnswerReader<T>) -> Self {
-        Self {
-            choice: Choice::default(),
-            form: Some(Form {
-                instructions: [Format::Schema, Format::Text]
-                    .map(|format| reader.instruction(format)),
-                schema: reader.schema(),
-                flat_schema: reader.flat_schema().map(|schema| schema.to_string()),
-            }),
-            read: Arc::new(move |text| reader.read(text).map(|ReadAnswer { value, .. }| value)),
+    pub(super) fn text(choice: Choice) -> Self {
+        Self::Text {
+            choice,
+            value: |text| text,
         }
     }
 }
 
 impl<T> Expected<T> {
-    /// Returns the instructions to the model, if there are any.
-    pub(super) fn instructions(
-        &self,
-        capabilities: Capabilities,
-        has_tools: bool,
-    ) -> Option<String> {
-        let Some(form) = &self.form else {
-            return self.choice.instructions();
-        };
+    pub(super) fn actions(&self) -> Vec<Action> {
+        match self {
+            Self::Text { choice, .. } => choice.actions(),
+            Self::Value(_) => vec![Action::DEFAULT],
+        }
+    }
+}
 
-        let [with_schema, without] = &form.instructions;
-        let is_enforced = !has_tools && capabilities.has(Capability::JsonSchema);
-        Some(if is_enforced { with_schema } else { without }.clone())
+impl<T: JsonSchema + DeserializeOwned> Expected<T> {
+    /// Returns the instructions to the model, if there are any.
+    pub(super) fn instructions(&self, formats: &[Format]) -> Option<String> {
+        match self {
+            Self::Text { choice, .. } => choice.instructions(),
+            Self::Value(reader) => {
+                let format = formats.iter().find(|format| **format == Format::Schema);
+                Some(reader.instruction(*format.unwrap_or(&Format::Text)))
+            }
+        }
     }
 
     /// Returns the formats to request, tightest first. Many servers can't combine a format with
     /// tools.
     pub(super) fn formats(&self, capabilities: Capabilities, has_tools: bool) -> Vec<Format> {
-        let Some(form) = self.form.as_ref().filter(|_| !has_tools) else {
-            return vec![Format::Text];
+        let reader = match self {
+            Self::Value(reader) if !has_tools => reader,
+            _ => return vec![Format::Text],
         };
 
+        let has_flat = reader.flat_schema().is_some();
         let mut formats = Format::from_first(None, capabilities);
-        formats.retain(|format| *format != Format::FlatSchema || form.flat_schema.is_some());
+        formats.retain(|format| *format != Format::FlatSchema || has_flat);
         formats
     }
 
     pub(super) fn reply_format(&self, format: Format) -> Option<ReplyFormat> {
-        let form = self.form.as_ref()?;
-        match format {
-            Format::Schema => Some(ReplyFormat::schema("answer", form.schema.as_str())),
-            Format::FlatSchema => Some(ReplyFormat::schema("answer", form.flat_schema.as_deref()?)),
-            Format::Json => Some(ReplyFormat::Json),
-            _ => None,
-        }
+        let Self::Value(reader) = self else {
+            return None;
+        };
+
+        let schema = match format {
+            Format::Schema => reader.schema(),
+            Format::FlatSchema => reader.flat_schema()?.to_string(),
+            Format::Json => return Some(ReplyFormat::Json),
+            _ => return None,
+        };
+        Some(ReplyFormat::schema("answer", schema))
     }
 
     /// Reads the value of an answer that was accepted.
     pub(super) fn value_of(&self, text: &str) -> Result<T, AgentErrorKind> {
-        (self.read)(text).map_err(AgentErrorKind::Unreadable)
+        match self {
+            Self::Text { value, .. } => Ok(value(text.to_owned())),
+            Self::Value(reader) => match reader.read(text) {
+                Ok(read) => Ok(read.value),
+                Err(problem) => Err(AgentErrorKind::Unreadable(problem)),
+            },
+        }
     }
 
     /// Returns the text of an answer, without the line that names the action, and the action.
     pub(super) fn answer(&self, text: &str) -> Result<(String, Action), Unusable> {
-        if self.form.is_some() {
-            return match (self.read)(text) {
-                Ok(_) => Ok((text.to_owned(), Action::DEFAULT)),
-                Err(problem) => Err(unreadable(problem)),
-            };
-        }
-        if !self.choice.is_open() {
-            return Ok((text.to_owned(), Action::DEFAULT));
-        }
+        let choice = match self {
+            Self::Value(reader) => {
+                reader.read(text).map_err(unreadable)?;
+                return Ok((text.to_owned(), Action::DEFAULT));
+            }
+            Self::Text { choice, .. } if !choice.is_open() => {
+                return Ok((text.to_owned(), Action::DEFAULT));
+            }
+            Self::Text { choice, .. } => choice,
+        };
 
-        let (before, action) = self.choice.read(text).ok_or_else(|| Unusable {
+        let (before, action) = choice.read(text).ok_or_else(|| Unusable {
             kind: AgentErrorKind::NoAction {
-                labels: self.choice.labels(),
+                labels: choice.labels(),
             },
             problem: "the reply names no action".to_owned(),
-            complaint: self.choice.complaint(),
+            complaint: choice.complaint(),
         })?;
 
         // The answer may consist only of the line with the action.
@@ -165,29 +145,6 @@ impl<T> Expected<T> {
             false => before,
         };
         Ok((text, action))
-    }
-
-    /// Completes an answer with what the model said when it was asked for what was missing in it.
-    pub(super) fn complete(
-        &self,
-        mut output: Output,
-        asked: Result<ChatResponse, AgentErrorKind>,
-    ) -> Result<(Output, Action), AgentErrorKind> {
-        let fallback = self.choice.fallback();
-        let response = match (asked, fallback) {
-            (Ok(response), _) => response,
-            (Err(AgentErrorKind::NoAction { .. }), Some(action)) => return Ok((output, action)),
-            (Err(kind), _) => return Err(kind),
-        };
-
-        let (text, action) = self
-            .answer(response.text())
-            .map_err(|unusable| unusable.kind)?;
-        if self.form.is_some() {
-            output.text = text;
-            output.truncated = super::answering::is_truncated(&response);
-        }
-        Ok((output, action))
     }
 }
 

@@ -21,15 +21,15 @@ use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
 use cogwork_thinking::memory::Recall;
 use cogwork_thinking::{Thinking, ThinkingMode};
 use cogwork_tools::Tools;
-use cogwork_typed::Prompt;
-use cogwork_typed::ask::{RefusedFormats, Spent, Try};
+use cogwork_typed::ask::RefusedFormats;
+use cogwork_typed::{AnswerReader, Prompt};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::state::Failures;
-use crate::{FlowState, Output, Template, Visit};
+use crate::{FlowState, Template, Visit};
 use attempt::Attempt;
 use choice::Choice;
 use expected::Expected;
@@ -117,38 +117,8 @@ struct Settings {
 /// The result of a visit of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentAnswer {
-    output: Output,
+    visit: Visit,
     action: Action,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    tries: Vec<Try>,
-    #[serde(default, skip_serializing_if = "Spent::is_zero")]
-    spent: Spent,
-}
-
-impl AgentAnswer {
-    fn new(output: Output, action: Action, visit: Visit) -> Self {
-        Self {
-            output: Output {
-                tools: visit.tools,
-                calls: visit.spent.calls,
-                usage: visit.spent.usage,
-                ..output
-            },
-            action,
-            tries: visit.tries,
-            spent: visit.spent,
-        }
-    }
-
-    fn into_visit(self, node: &str) -> Visit {
-        Visit {
-            node: node.to_owned(),
-            output: Some(self.output),
-            tries: self.tries,
-            spent: self.spent,
-            ..Visit::default()
-        }
-    }
 }
 
 /// The input of a visit.
@@ -176,7 +146,7 @@ impl Agent<String> {
                 asks_again: 2,
                 refused: RefusedFormats::default(),
             },
-            expected: Expected::text(),
+            expected: Expected::text(Choice::default()),
         }
     }
 
@@ -188,18 +158,20 @@ impl Agent<String> {
     /// [again](Self::with_asks_again).
     #[must_use]
     pub fn with_output<T: JsonSchema + DeserializeOwned + Send + 'static>(self) -> Agent<T> {
-        self.expecting(Expected::typed())
+        self.expecting(AnswerReader::new())
     }
 
     /// Expects a value that a JSON Schema describes in place of a text.
     #[must_use]
     pub(crate) fn with_output_of(self, schema: &Json) -> Agent<Json> {
-        self.expecting(Expected::of_schema(schema))
+        self.expecting(AnswerReader::of_schema(schema))
     }
 
-    fn expecting<T>(self, expected: Expected<T>) -> Agent<T> {
-        let settings = self.settings;
-        Agent { settings, expected }
+    fn expecting<T>(self, reader: AnswerReader<T>) -> Agent<T> {
+        Agent {
+            settings: self.settings,
+            expected: Expected::Value(reader),
+        }
     }
 
     /// Sets the actions to choose from. The default is [`Action::DEFAULT`] alone, without a choice.
@@ -210,7 +182,8 @@ impl Agent<String> {
     /// of the actions; otherwise, the visit fails.
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
-        self.expected.choice = Choice::of(actions.into_iter().map(Into::into).collect());
+        let actions = actions.into_iter().map(Into::into).collect();
+        self.expected = Expected::text(Choice(actions));
         self
     }
 }
@@ -355,6 +328,18 @@ impl<T> Agent<T> {
         )
     }
 
+    fn actions(&self) -> Vec<Action> {
+        self.expected.actions()
+    }
+
+    fn operation(&self) -> Operation {
+        Operation::Agent {
+            name: self.settings.id.to_string(),
+        }
+    }
+}
+
+impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
     /// Returns the question with this conversation, which ends with what is asked.
     fn question(
         &self,
@@ -366,57 +351,45 @@ impl<T> Agent<T> {
         if asked.last().is_none_or(is_blank) {
             return Err(AgentErrorKind::NothingAsked);
         }
-        self.settings
-            .tools
-            .ready()
-            .map_err(AgentErrorKind::NotReady)?;
 
-        let capabilities = self.settings.thinking.client().capabilities();
-        let instructions = self
-            .expected
-            .instructions(capabilities, !self.settings.tools.is_empty());
-        let told = [self.settings.role.clone(), instructions];
+        let settings = &self.settings;
+        settings.tools.ready().map_err(AgentErrorKind::NotReady)?;
+
+        let has_tools = !settings.tools.is_empty();
+        let capabilities = settings.thinking.client().capabilities();
+        let formats = self.expected.formats(capabilities, has_tools);
+        let instructions = self.expected.instructions(&formats);
+
+        let told = [settings.role.clone(), instructions];
         let system = told.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
         let system = Some(system).filter(|text| !text.is_empty());
-        let messages = system
-            .map(Message::system)
-            .into_iter()
-            .chain(asked.iter().cloned());
+        let messages = system.map(Message::system).into_iter();
+        let messages: Messages = messages.chain(asked.iter().cloned()).collect();
 
-        let request = self
-            .settings
-            .request
-            .clone()
-            .with_messages(messages.collect::<Messages>());
+        let request = settings.request.clone().with_messages(messages);
         Ok(AgentQuestion {
-            request: request.with_tools(self.settings.tools.definitions()),
+            request: request.with_tools(settings.tools.definitions()),
             failures,
         })
     }
 
-    fn actions(&self) -> Vec<Action> {
-        self.expected.choice.actions()
-    }
-
-    fn operation(&self) -> Operation {
-        Operation::Agent {
-            name: self.settings.id.to_string(),
-        }
-    }
-}
-
-impl<T: Send + 'static> Agent<T> {
     async fn visit(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
         let attempt = Attempt::new(&self.settings.id, &self.settings.tools, &question.failures);
 
         match self.answer(question.request.clone(), &attempt).await {
-            Ok((output, action)) => Ok(AgentAnswer::new(output, action, attempt.succeed())),
+            Ok((output, action)) => {
+                let visit = attempt.succeed().with_output(output);
+                Ok(AgentAnswer { visit, action })
+            }
             Err(kind) => Err(attempt.fail(kind)),
         }
     }
 }
 
-impl<T: Serialize + Send + 'static> Node<FlowState> for Agent<T> {
+impl<T> Node<FlowState> for Agent<T>
+where
+    T: JsonSchema + Serialize + DeserializeOwned + Send + 'static,
+{
     type Prep = AgentQuestion;
     type Exec = AgentAnswer;
     type Error = AgentError;
@@ -441,8 +414,6 @@ impl<T: Serialize + Send + 'static> Node<FlowState> for Agent<T> {
             .map_err(|error| AgentErrorKind::Prompt(error.of("`prompt`")))?;
         let asked = Message::user(asked.text).with_blocks(asked.blocks);
 
-        // The same visit begins again, unless this is another one.
-        state.failures_to_keep().resume(&self.settings.id);
         Ok(self.question([asked].into_iter().collect(), state.failures_to_keep())?)
     }
 
@@ -454,18 +425,19 @@ impl<T: Serialize + Send + 'static> Node<FlowState> for Agent<T> {
         &self,
         state: &mut FlowState,
         _: AgentQuestion,
-        mut answer: AgentAnswer,
+        AgentAnswer { mut visit, action }: AgentAnswer,
     ) -> Result<Action, AgentError> {
-        let value = self.expected.value_of(&answer.output.text)?;
-        answer.output.text = match serde_json::to_value(value) {
-            Ok(Json::String(text)) => text,
-            Ok(value) => value.to_string(),
-            // Keeps the reply of a value that can't be written as JSON.
-            Err(_) => answer.output.text,
-        };
+        // A reply stays as it is if its value can't be written as JSON.
+        if let Some(output) = &mut visit.output
+            && let Ok(value) = serde_json::to_value(self.expected.value_of(&output.text)?)
+        {
+            output.text = match value {
+                Json::String(text) => text,
+                value => value.to_string(),
+            };
+        }
 
-        let action = answer.action.clone();
-        state.put_visit(answer.into_visit(&self.settings.id));
+        state.put_visit(visit);
         Ok(action)
     }
 }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use cogwork_flow::engine::Operation;
 use cogwork_flow::{Action, BoxError, Node};
 use cogwork_typed::Prompt;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
 use super::{Agent, AgentAnswer, AgentError, AgentQuestion};
 use crate::Visit;
@@ -52,7 +54,7 @@ impl<S, T> AgentNode<S, T> {
     }
 }
 
-impl<S, T: Send + 'static> Node<S> for AgentNode<S, T> {
+impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for AgentNode<S, T> {
     type Prep = AgentQuestion;
     type Exec = AgentAnswer;
     type Error = BoxError;
@@ -83,21 +85,19 @@ impl<S, T: Send + 'static> Node<S> for AgentNode<S, T> {
         &self,
         state: &mut S,
         _: AgentQuestion,
-        answer: AgentAnswer,
+        AgentAnswer { visit, action }: AgentAnswer,
     ) -> Result<Action, BoxError> {
-        let chosen = answer.action.clone();
-        let value = self.agent.expected.value_of(&answer.output.text);
+        let text = visit.output.as_ref().map_or("", |output| &output.text);
+        let value = self.agent.expected.value_of(text);
         let value = value.map_err(AgentError::from)?;
 
         if let Some(observe) = &self.observe {
-            observe(state, &answer.into_visit(&self.agent.settings.id));
+            observe(state, &visit);
         }
-        let stored = (self.store)(state, value)?;
-        Ok(if stored == Action::DEFAULT {
-            chosen
-        } else {
-            stored
-        })
+        match (self.store)(state, value)? {
+            stored if stored == Action::DEFAULT => Ok(action),
+            stored => Ok(stored),
+        }
     }
 }
 

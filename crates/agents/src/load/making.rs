@@ -1,71 +1,89 @@
+use std::ffi::OsString;
 use std::fmt;
-use std::path::Path as FilePath;
+use std::path::Path;
 use std::sync::Arc;
 
 use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
-use cogwork_thinking::{ModeBuildError, ThinkingMode};
+use cogwork_text::files::Folder;
+use cogwork_thinking::settings::Registered;
+use cogwork_thinking::settings::{read, schema_of};
+use cogwork_thinking::{SettingProblem, ThinkingMode};
 use cogwork_tools::Tools;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use super::file_place::FilePlace;
-use super::loading::{Assembled, Loading, SideBySide, Source};
 use super::masked::MaskedClient;
-use super::wiring::NodeIds;
+use super::{Assembled, Loading, NodeIds, SideBySide, text_at};
+use crate::loader::NodeType;
 use crate::memory::{Store, StoreKey};
-use crate::node_types::PROMPT;
-use crate::problem::Problems;
-use crate::settings::{RequestSettings, schema_of, take, typed};
-use crate::yaml::{Path, Secrets, Tree};
-use crate::{NodeType, SettingProblem, Template};
+use crate::problems::{below, item};
+use crate::secrets::Secrets;
+use crate::settings::{RequestSettings, part_of};
+use crate::{Made, Template};
 
-/// The context in which a [`NodeType`] creates a node.
+/// The context in which a node is created from its settings.
 pub struct Making<'m, 'l> {
-    pub(super) loading: &'m mut Loading<'l>,
-    pub(super) source: &'m Source,
-    pub(super) id: &'m str,
-    pub(super) ids: &'m NodeIds<'m>,
-    pub(super) config: &'m Tree,
-    pub(super) path: &'m Path,
-    pub(super) found: &'m mut Problems,
-    pub(super) client: Option<Arc<dyn LlmClient>>,
-    pub(super) request: ChatRequest,
+    loading: &'m mut Loading<'l>,
+    id: &'m str,
+    ids: &'m NodeIds<'m>,
+    config: &'m Json,
+    path: &'m str,
+    client: Arc<dyn LlmClient>,
+    request: ChatRequest,
 }
 
-impl Making<'_, '_> {
-    /// Removes the settings of the client and of its requests from those of the node. If they have
+impl<'m, 'l> Making<'m, 'l> {
+    pub(super) fn new(
+        loading: &'m mut Loading<'l>,
+        id: &'m str,
+        ids: &'m NodeIds<'m>,
+        config: &'m Json,
+        path: &'m str,
+    ) -> Self {
+        Self {
+            loading,
+            id,
+            ids,
+            config,
+            path,
+            client: Arc::new(not_connected()),
+            request: ChatRequest::default(),
+        }
+    }
+
+    /// Creates the node, and returns the problems of its settings. If those of its client have
     /// problems, the node is still created, so that the rest can be checked.
-    pub(super) fn prepare(
+    pub(super) fn make(
         &mut self,
-        node_type: &NodeType,
-        values: &mut Map<String, Json>,
-    ) -> Vec<SettingProblem> {
-        if !node_type.has_client() {
-            return Vec::new();
-        }
-
-        // The client of flows that are only loaded for inspection.
-        let message = "the flow was loaded without clients; expected a loader that connects";
-        let error = LlmError::new(LlmErrorKind::Settings, message);
-        self.client = Some(Arc::new(ScriptedClient::default().then(error)));
+        node_type: &Registered<NodeType>,
+    ) -> (Option<Made>, Vec<SettingProblem>) {
+        let NodeType { make, has_client } = &node_type.value;
         let mut problems = Vec::new();
-        match typed::<RequestSettings>(take(values, &schema_of::<RequestSettings>())) {
-            Ok(request) => self.request = request.request(),
-            Err(problem) => problems.push(problem),
-        }
 
-        let loader = self.loading.loader;
-        let named = values.remove("provider");
-        let named = named.as_ref().and_then(Json::as_str);
-        let Some(provider) = named.and_then(|name| loader.providers.get(name)) else {
-            // The check has reported the problem. The settings may belong to any provider.
-            for provider in loader.providers.values() {
-                take(values, provider.schema());
-            }
-            return problems;
+        let made = if *has_client {
+            let client = self.create_client();
+            problems.extend(client.err());
+            make(&part_of(self.config, &node_type.schema), self)
+        } else {
+            make(self.config, self)
         };
 
-        let mut settings = take(values, provider.schema());
-        if let Some(setting) = provider.model_setting() {
+        let made = made.map_err(|more| problems.extend(more)).ok();
+        (made, problems)
+    }
+
+    /// Creates the client and the options of its requests.
+    fn create_client(&mut self) -> Result<(), SettingProblem> {
+        let request = part_of(self.config, &schema_of::<RequestSettings>());
+        self.request = read::<RequestSettings>(&request)?.request();
+
+        let loader = self.loading.loader;
+        let Some(provider) = loader.providers.get(text_at(self.config, "provider")) else {
+            // The check has reported the problem.
+            return Ok(());
+        };
+
+        let mut settings = part_of(self.config, &provider.schema);
+        if let Some(setting) = provider.value.model_setting {
             self.loading.has_models = true;
             if let (Some(model), Some(settings)) = (&loader.model, settings.as_object_mut()) {
                 settings.insert(setting.to_owned(), model.as_str().into());
@@ -73,17 +91,15 @@ impl Making<'_, '_> {
         }
 
         if loader.connects {
-            match provider.client(settings) {
-                Ok(client) => {
-                    let secrets = self.secrets();
-                    let client = Arc::new(MaskedClient { client, secrets });
-                    self.client = Some(loader.wrapped(self.id, client));
-                }
-                Err(problem) => problems.push(problem),
-            }
+            let client = (provider.value.make)(&settings)?;
+            let secrets = self.secrets();
+            let client: Arc<dyn LlmClient> = Arc::new(MaskedClient { client, secrets });
+            self.client = match &loader.wrapper {
+                Some(wrap) => wrap(self.id, client),
+                None => client,
+            };
         }
-
-        problems
+        Ok(())
     }
 
     /// Returns the id of the node, under which its output is kept in the state.
@@ -92,20 +108,12 @@ impl Making<'_, '_> {
     }
 
     /// Returns the client that the settings specify.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the node type was not created [with a client](NodeType::with_client).
-    pub fn client(&self) -> Result<Arc<dyn LlmClient>, SettingProblem> {
-        let message =
-            "nodes of this type have no client; expected a node type that is made with one";
-        self.client
-            .clone()
-            .ok_or_else(|| SettingProblem::new(message))
+    pub(crate) fn client(&self) -> Arc<dyn LlmClient> {
+        Arc::clone(&self.client)
     }
 
     /// Returns the options of the client's requests, such as the temperature.
-    pub fn request(&self) -> ChatRequest {
+    pub(crate) fn request(&self) -> ChatRequest {
         self.request.clone()
     }
 
@@ -116,8 +124,9 @@ impl Making<'_, '_> {
     ///
     /// Returns an error if the text is not a valid template, or if it names an unknown node.
     pub fn template(&self, setting: &str, text: &str) -> Result<Template, SettingProblem> {
-        let template = Template::for_nodes(text, self.ids);
-        template.map_err(|error| SettingProblem::new(self.loading.told(&error)).at(setting))
+        let path = below(self.path, setting);
+        let template = self.loading.template(text, self.ids, &path);
+        template.map_err(|message| SettingProblem::new(message).at(setting))
     }
 
     /// Returns the tools that this setting names.
@@ -126,18 +135,14 @@ impl Making<'_, '_> {
     ///
     /// Returns a problem for an unknown name.
     pub fn tools(&self, setting: &str, names: &[String]) -> Result<Tools, SettingProblem> {
-        let Source {
-            tools,
-            has_unknown_tools,
-            ..
-        } = self.source;
-        let is_known = |name: &&String| tools.names().any(|known| known == *name);
+        let source = &self.loading.source;
+        let is_known = |name: &&String| source.tools.names().any(|known| known == *name);
         let named = names
             .iter()
-            .filter(|name| !has_unknown_tools || is_known(name));
+            .filter(|name| !source.has_unknown_tools || is_known(name));
 
-        let named = tools.only(named);
-        named.map_err(|error| SettingProblem::new(error.to_string()).at(setting))
+        let named = source.tools.only(named);
+        named.map_err(|error| SettingProblem::new(error).at(setting))
     }
 
     /// Creates the thinking modes in this setting, in order.
@@ -150,42 +155,40 @@ impl Making<'_, '_> {
         setting: &str,
         thinking: &Json,
     ) -> Result<Vec<Box<dyn ThinkingMode>>, Vec<SettingProblem>> {
+        let named: Vec<_> = match thinking {
+            Json::Array(list) => {
+                let list = list.iter().enumerate();
+                list.map(|(index, mode)| (item(setting, index), mode))
+                    .collect()
+            }
+            mode => vec![(setting.to_owned(), mode)],
+        };
+
         let mut modes = Vec::new();
         let mut problems = Vec::new();
-        let one = std::slice::from_ref(thinking);
-        let (list, is_list) = thinking
-            .as_array()
-            .map_or((one, false), |list| (list.as_slice(), true));
-
-        for (place, mode) in list.iter().enumerate() {
-            let name = mode.get("type").and_then(Json::as_str).unwrap_or_default();
+        for (path, mode) in named {
             let settings = mode.get("config").unwrap_or(&Json::Null);
-            let at = if is_list {
-                format!("{setting}[{place}]")
-            } else {
-                setting.to_owned()
-            };
-
-            match self.loading.loader.modes.build(name, settings) {
+            match self
+                .loading
+                .loader
+                .modes
+                .build(text_at(mode, "type"), settings)
+            {
                 Ok(mode) => modes.push(mode),
-                Err(ModeBuildError::Settings { path, problem, .. }) => {
-                    problems.push(SettingProblem::new(problem).at(format!("{at}.{path}")));
-                }
-                Err(error) => problems.push(SettingProblem::new(error.to_string()).at(at)),
+                Err(problem) => problems.push(problem.below(&path)),
             }
         }
 
-        if problems.is_empty() {
-            Ok(modes)
-        } else {
-            Err(problems)
+        match problems.is_empty() {
+            true => Ok(modes),
+            false => Err(problems),
         }
     }
 
     /// Parses the prompt of the node, which is `{last}` by default.
     pub(crate) fn prompt(&self, text: Option<String>) -> Result<Template, SettingProblem> {
         match text {
-            Some(text) => self.template(PROMPT, &text),
+            Some(text) => self.template("prompt", &text),
             None => Ok(Template::default()),
         }
     }
@@ -194,48 +197,49 @@ impl Making<'_, '_> {
         self.loading.secrets.clone()
     }
 
-    /// Returns the store with this key. The first call creates it, and later calls, including those
-    /// in subflows, return the same store.
-    pub(crate) fn store(&mut self, key: StoreKey, make: impl FnOnce() -> Arc<Store>) -> Arc<Store> {
-        Arc::clone(self.loading.stores.entry(key).or_insert_with(make))
+    /// Returns the store of the first call with this key, also in subflows.
+    pub(crate) fn store(&mut self, key: StoreKey, store: Store) -> Arc<Store> {
+        let stores = &mut self.loading.stores;
+        Arc::clone(stores.entry(key).or_insert_with(|| Arc::new(store)))
     }
 
     /// Returns the flow that the settings `nodes` and `edges` describe, or reports its problems and
     /// returns `None`.
     pub(crate) fn flow_here(&mut self) -> Option<Assembled> {
-        self.loading
-            .flow(self.source, self.config, self.path, self.found)
+        self.loading.flow(self.config, self.path)
     }
 
     /// Returns a flow for each of the `nodes` in the settings, and the filled `answer`, or reports
     /// their problems and returns `None`.
     pub(crate) fn flows_here(&mut self) -> Option<SideBySide> {
-        self.loading
-            .flows(self.source, self.config, self.path, self.found)
+        self.loading.flows(self.config, self.path)
     }
 
     /// Returns the flow of a file next to this one, or reports its problems and returns `None`.
-    pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Assembled>, String> {
-        let FilePlace { folder, name } = self.beside(file)?;
-        let shown = match FilePath::new(self.source.name.as_ref()).parent() {
+    pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Assembled>, SettingProblem> {
+        let (folder, name) = self.beside(file)?;
+        let shown = match Path::new(&*self.loading.source.problems.file).parent() {
             Some(folder) => folder.join(file).display().to_string(),
             None => file.to_owned(),
         };
         self.loading.file(&folder, &name, &shown)
     }
 
-    /// Returns the place of a file in the folder of this file or below. The file doesn't have to
-    /// exist yet.
-    pub(crate) fn beside(&self, file: &str) -> Result<FilePlace, String> {
-        let Some(folder) = &self.source.folder else {
-            return Err(
-                "this flow was not loaded from a file, so it cannot name files; remove the setting"
-                    .to_owned(),
-            );
-        };
-
-        FilePlace::beneath(folder, file)
+    /// Returns the folder and the name of a file in the folder of this file or below. The file
+    /// doesn't have to exist yet.
+    pub(crate) fn beside(&self, file: &str) -> Result<(Folder, OsString), SettingProblem> {
+        let message =
+            "this flow was not loaded from a file, so it cannot name files; remove the setting";
+        let folder = self.loading.source.folder.as_ref();
+        let folder = folder.ok_or_else(|| SettingProblem::new(message))?;
+        folder.file_beneath(file).map_err(SettingProblem::new)
     }
+}
+
+/// Returns the client of flows that are only loaded for inspection.
+fn not_connected() -> ScriptedClient {
+    let message = "the flow was loaded without clients; expected a loader that connects";
+    ScriptedClient::default().then(LlmError::new(LlmErrorKind::Settings, message))
 }
 
 impl fmt::Debug for Making<'_, '_> {

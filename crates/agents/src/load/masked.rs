@@ -6,7 +6,7 @@ use cogwork_llm::backend::Capabilities;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream, async_trait};
 use futures_util::{StreamExt, TryStreamExt};
 
-use crate::yaml::Secrets;
+use crate::secrets::Secrets;
 
 /// Hides secrets in the errors of a client. A server may repeat the key or the prompt that it was
 /// sent, and journals, events and traces contain the texts of errors.

@@ -1,17 +1,95 @@
 //! Turns a file into a flow: reads it, checks it against the schema, creates the nodes, and
 //! connects them.
 
-mod file_place;
 mod files;
-mod flow;
-mod loading;
 mod making;
 mod masked;
+mod nodes;
 mod tools;
 mod wiring;
 
-pub(crate) use file_place::FilePlace;
-pub(crate) use loading::{Assembled, Loading, SideBySide};
 pub use making::Making;
+pub(crate) use nodes::{Assembled, Graph, NodeIds, SideBySide};
 pub(crate) use tools::ServerSettings;
-pub(crate) use wiring::NodeIds;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cogwork_text::files::{FileId, Folder};
+use cogwork_tools::Tools;
+use serde_json::Value as Json;
+
+use crate::memory::{Store, StoreKey};
+use crate::problems::Problems;
+use crate::secrets::Secrets;
+use crate::{FileProblem, Loader};
+
+/// The state of loading a file and the files it names.
+pub(crate) struct Loading<'l> {
+    loader: &'l Loader,
+    schema: Json,
+    secrets: Secrets,
+    /// The text that is being read.
+    source: Source,
+    /// The problems of texts that have been read.
+    problems: Vec<FileProblem>,
+    /// The files that are being read, the outermost first, with their names.
+    open: Vec<(FileId, String)>,
+    files: usize,
+    nodes: usize,
+    /// Whether a node has a model that can be replaced.
+    has_models: bool,
+    /// The servers that the files name, which are not started.
+    #[cfg(feature = "mcp")]
+    servers: Vec<cogwork_tools::mcp::McpTools>,
+    /// The memories that agents can share.
+    stores: HashMap<StoreKey, Arc<Store>>,
+}
+
+/// A text that is being read.
+#[derive(Default)]
+struct Source {
+    /// The folder of the files that it may name; `None` for a text that is not from a file.
+    folder: Option<Folder>,
+    /// The tools that its nodes can name.
+    tools: Tools,
+    /// Whether the file names servers whose settings have problems, so that the names of their tools
+    /// are unknown.
+    has_unknown_tools: bool,
+    problems: Problems,
+}
+
+impl<'l> Loading<'l> {
+    pub(crate) fn new(loader: &'l Loader) -> Self {
+        Self {
+            loader,
+            schema: loader.schema(),
+            secrets: Secrets::default(),
+            source: Source::default(),
+            problems: Vec::new(),
+            open: Vec::new(),
+            files: 0,
+            nodes: 0,
+            has_models: false,
+            #[cfg(feature = "mcp")]
+            servers: Vec::new(),
+            stores: HashMap::new(),
+        }
+    }
+
+    /// Adds a problem of the value at a path of the text that is being read.
+    fn push(&mut self, path: &str, message: impl Into<String>) {
+        self.source.problems.push(path, message);
+    }
+}
+
+/// Returns the text of a key, which is empty if there is none.
+fn text_at<'v>(value: &'v Json, key: &str) -> &'v str {
+    value.get(key).and_then(Json::as_str).unwrap_or_default()
+}
+
+/// Returns the items of the list of a key.
+fn items_at<'v>(value: &'v Json, key: &str) -> &'v [Json] {
+    let items = value.get(key).and_then(Json::as_array);
+    items.map(Vec::as_slice).unwrap_or_default()
+}

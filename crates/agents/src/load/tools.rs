@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-use super::loading::{Loading, Source};
+use cogwork_thinking::settings::read;
+use serde_json::Value as Json;
+
+use super::{Loading, items_at};
 use crate::check::check;
-use crate::problem::Problems;
-use crate::settings::typed;
-use crate::yaml::{Path, Tree};
+use crate::problems::item;
 
 /// A server of tools that speaks the Model Context Protocol (MCP): either a command that is started
 /// with the run, or a URL.
@@ -62,31 +63,37 @@ fn names(_: &mut SchemaGenerator) -> Schema {
 
 impl Loading<'_> {
     /// Adds the tools of the servers that a file names to those of its source. No server is started.
-    pub(super) fn add_tools(&mut self, source: &mut Source, tree: &Tree, found: &mut Problems) {
-        let path = Path::default().key("tools").key("mcp");
-        let servers = tree.get("tools").and_then(|tools| tools.get("mcp"));
-        let servers = servers.map(Tree::items).unwrap_or_default();
-        if servers.is_empty() {
+    pub(super) fn add_tools(&mut self, file: &Json) {
+        let Some(servers) = file.get("tools") else {
             return;
+        };
+
+        // The check of the whole file, which finds these problems again, needs the names of the tools.
+        if let Some(schema) = self.schema.pointer("/properties/tools") {
+            check(
+                servers,
+                schema,
+                &self.schema,
+                "tools",
+                None,
+                &mut self.source.problems,
+            );
         }
 
-        // The check of the whole file needs the names of the tools, and finds these problems again.
-        let mut malformed = Problems::default();
-        check(tree, &self.schema, None, &mut malformed);
-
-        for (index, server) in servers.iter().enumerate() {
-            let path = path.index(index);
-            if found.any_in(&path) || malformed.any_in(&path) {
-                source.has_unknown_tools = true;
+        for (index, server) in items_at(servers, "mcp").iter().enumerate() {
+            let path = item("tools.mcp", index);
+            if self.source.problems.any_in(&path) {
+                self.source.has_unknown_tools = true;
                 continue;
             }
 
-            let settings = typed::<ServerSettings>(server.to_json());
-            match settings.and_then(|settings| self.add_server(source, settings)) {
-                Ok(tools) => source.tools = tools,
+            let settings = read::<ServerSettings>(server);
+            match settings.and_then(|settings| self.add_server(settings)) {
+                Ok(tools) => self.source.tools = tools,
                 Err(problem) => {
-                    source.has_unknown_tools = true;
-                    found.push(server.problem(&path, problem));
+                    self.source.has_unknown_tools = true;
+                    let problem = problem.below(&path);
+                    self.push(problem.path(), problem.message());
                 }
             }
         }
@@ -97,15 +104,11 @@ impl Loading<'_> {
 mod servers {
     use cogwork_tools::Tools;
 
-    use super::{Loading, ServerSettings, Source};
-    use crate::SettingProblem;
+    use super::{Loading, ServerSettings};
+    use cogwork_thinking::SettingProblem;
 
     impl Loading<'_> {
-        pub(super) fn add_server(
-            &mut self,
-            _: &Source,
-            _: ServerSettings,
-        ) -> Result<Tools, SettingProblem> {
+        pub(super) fn add_server(&mut self, _: ServerSettings) -> Result<Tools, SettingProblem> {
             Err(SettingProblem::new(
                 "this program was built without MCP servers; build it with the feature `mcp`, or remove the server",
             ))
@@ -121,18 +124,18 @@ mod servers {
     use cogwork_tools::Tools;
     use cogwork_tools::mcp::McpServer;
 
-    use super::{Loading, ServerSettings, Source};
-    use crate::SettingProblem;
-    use crate::load::file_place::told;
+    use super::super::Source;
+    use super::{Loading, ServerSettings};
     use crate::settings::duration;
+    use cogwork_thinking::SettingProblem;
 
     impl Loading<'_> {
         /// Returns the tools of a source with those of a server.
         pub(super) fn add_server(
             &mut self,
-            source: &Source,
             settings: ServerSettings,
         ) -> Result<Tools, SettingProblem> {
+            let source = &self.source;
             let count = settings.tools.len();
             let unconnected = server(source, settings)?.unconnected();
             let of_server = unconnected.tools();
@@ -183,40 +186,42 @@ mod servers {
         command: &str,
         settings: &ServerSettings,
     ) -> Result<McpServer, SettingProblem> {
-        let problem = |setting: &str, message: String| SettingProblem::new(message).at(setting);
         if settings.token.is_some() {
             let message = "a command gets no token; put it into `env`, or use `url`";
-            return Err(problem("token", message.to_owned()));
+            return Err(SettingProblem::new(message).at("token"));
+        }
+        let is_variable = |(name, value): (&String, &String)| {
+            !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0')
+        };
+        if !settings.env.iter().all(is_variable) {
+            let message = "not an environment variable; expected a name without `=`, and a value";
+            return Err(SettingProblem::new(message).at("env"));
         }
 
-        let program = program(source, command).map_err(|message| problem("command", message))?;
-        let mut server = McpServer::command(program).with_args(&settings.args);
-        for (name, value) in &settings.env {
-            let is_valid = !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
-            if !is_valid {
-                let message =
-                    "not an environment variable; expected a name without `=`, and a value";
-                return Err(problem("env", message.to_owned()));
-            }
-            server = server.with_env(name, value);
-        }
-
+        let program = program(source, command).map_err(|problem| problem.at("command"))?;
         let folder = folder(source, settings.folder.as_deref());
-        match folder.map_err(|message| problem("folder", message))? {
-            Some(folder) => Ok(server.with_folder(folder)),
-            None => Ok(server),
-        }
+        let folder = folder.map_err(|problem| problem.at("folder"))?;
+
+        let server = McpServer::command(program).with_args(&settings.args);
+        let server = settings
+            .env
+            .iter()
+            .fold(server, |server, (name, value)| server.with_env(name, value));
+        Ok(match folder {
+            Some(folder) => server.with_folder(folder),
+            None => server,
+        })
     }
 
     fn by_url(url: &str, settings: &ServerSettings) -> Result<McpServer, SettingProblem> {
-        let of_commands = [
-            ("args", settings.args.is_empty()),
-            ("env", settings.env.is_empty()),
-            ("folder", settings.folder.is_none()),
-        ];
-        if let Some((name, _)) = of_commands.iter().find(|(_, is_unset)| !is_unset) {
+        let of_command = match settings {
+            _ if !settings.args.is_empty() => Some("args"),
+            _ if !settings.env.is_empty() => Some("env"),
+            _ => settings.folder.as_ref().map(|_| "folder"),
+        };
+        if let Some(setting) = of_command {
             let problem = "a server over HTTP is not started; remove this, or use `command`";
-            return Err(SettingProblem::new(problem).at(*name));
+            return Err(SettingProblem::new(problem).at(setting));
         }
 
         let server = McpServer::http(url);
@@ -227,38 +232,40 @@ mod servers {
     }
 
     /// Returns the path of a program in the folder of the file, and any other program as it is.
-    fn program(source: &Source, command: &str) -> Result<PathBuf, String> {
+    fn program(source: &Source, command: &str) -> Result<PathBuf, SettingProblem> {
         let path = Path::new(command);
         if path.is_absolute() || path.components().count() == 1 && !command.starts_with('.') {
             return Ok(path.to_owned());
         }
 
         let beneath = base(source)?.file_beneath(command);
-        let (folder, name) = beneath.map_err(|error| told(&error))?;
-        let path = folder.real_path().map_err(|error| told(&error))?.join(name);
-        if !path.is_file() {
-            return Err("there is no such program in the folder of this file".to_owned());
+        let path = beneath.and_then(|(folder, name)| Ok(folder.real_path()?.join(name)));
+        match path.map_err(SettingProblem::new)? {
+            path if path.is_file() => Ok(path),
+            _ => {
+                let message = "there is no such program in the folder of this file";
+                Err(SettingProblem::new(message))
+            }
         }
-        Ok(path)
     }
 
     /// Returns the working directory: by default, the folder of the file, or `None` for a text that
     /// is not from a file.
-    fn folder(source: &Source, folder: Option<&str>) -> Result<Option<PathBuf>, String> {
-        let folder = match (folder, &source.folder) {
+    fn folder(source: &Source, folder: Option<&str>) -> Result<Option<PathBuf>, SettingProblem> {
+        let path = match (folder, &source.folder) {
             (None, None) => return Ok(None),
-            (None, Some(base)) => Ok(base.clone()),
-            (Some(folder), _) => base(source)?.beneath(folder),
+            (None, Some(base)) => base.real_path(),
+            (Some(folder), _) => {
+                let folder = base(source)?.beneath(folder);
+                folder.and_then(|folder| folder.real_path())
+            }
         };
-
-        let path = folder.and_then(|folder| folder.real_path());
-        path.map(Some).map_err(|error| told(&error))
+        path.map(Some).map_err(SettingProblem::new)
     }
 
-    fn base(source: &Source) -> Result<&Folder, String> {
-        source.folder.as_ref().ok_or_else(|| {
-            "this flow was not loaded from a file, so it cannot name files; expected a program in PATH or an absolute path"
-                .to_owned()
-        })
+    fn base(source: &Source) -> Result<&Folder, SettingProblem> {
+        let message = "this flow was not loaded from a file, so it cannot name files; expected a program in PATH or an absolute path";
+        let folder = source.folder.as_ref();
+        folder.ok_or_else(|| SettingProblem::new(message))
     }
 }

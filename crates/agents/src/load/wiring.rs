@@ -1,147 +1,85 @@
-//! Connects the nodes of a file, and reports what is wrong with its edges.
+//! Connects the nodes of a file, and finds the places of what the flow refuses.
 
 use std::collections::HashMap;
 
 use cogwork_flow::{Action, Flow, WiringProblem};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value as Json;
 
-use crate::FlowState;
-use crate::node_type::Made;
-use crate::problem::{Found, Problems};
-use crate::quote::{Name, did_you_mean, list, nearest};
-use crate::yaml::{Path, Tree};
+use super::{NodeIds, items_at};
+use crate::names::{Name, did_you_mean, list, nearest};
+use crate::problems::{Problems, below, item};
+use crate::{FlowState, Made};
 
 /// The `to` of an edge that ends the flow.
 pub(super) const END: &str = "end";
 
-/// The ids of the nodes of a flow, in order and by name.
-pub(crate) struct NodeIds<'n> {
-    in_order: Vec<&'n str>,
-    /// The first node with each id.
-    first: HashMap<&'n str, usize>,
-}
-
-impl<'n> NodeIds<'n> {
-    pub(super) fn of(nodes: &'n [Tree]) -> Self {
-        let in_order: Vec<&str> = nodes.iter().map(|node| text_at(node, "id")).collect();
-        let mut first = HashMap::with_capacity(in_order.len());
-        for (index, id) in in_order.iter().enumerate() {
-            first.entry(*id).or_insert(index);
-        }
-
-        Self { in_order, first }
-    }
-
-    pub(crate) fn contains(&self, id: &str) -> bool {
-        self.first.contains_key(id)
-    }
-
-    /// Returns the position of the first node with this id.
-    pub(super) fn first(&self, id: &str) -> Option<usize> {
-        self.first.get(id).copied()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &'n str> + Clone {
-        self.in_order.iter().copied()
-    }
-
-    /// Returns the end of a message about a name that is none of a node.
-    fn known(&self, name: &str, end: Option<&'static str>) -> String {
-        let all = || self.iter().chain(end);
-        let meant = did_you_mean(nearest(name, all()));
-        format!("is not a node; known nodes: {}{meant}", list(all()))
-    }
-}
-
-/// Returns the text of a key, which is empty if there is none.
-pub(super) fn text_at<'t>(tree: &'t Tree, key: &str) -> &'t str {
-    tree.get(key).and_then(Tree::text).unwrap_or_default()
-}
-
-/// An edge between nodes that exist.
-struct Edge<'t> {
-    tree: &'t Tree,
-    path: Path,
-    from: &'t str,
-    action: Action,
-    to: &'t str,
-}
-
-impl Edge<'_> {
-    /// Returns a problem of one of its keys, or of the whole edge if there is no such key.
-    fn problem(&self, key: &str, message: String) -> Found {
-        let place = self.tree.get(key).unwrap_or(self.tree).place;
-        Found::new(place, &self.path.key(key), message)
-    }
-}
-
 /// The graph of a flow as it is in the file.
-pub(super) struct Wiring<'t> {
-    tree: &'t Tree,
-    path: &'t Path,
-    ids: &'t NodeIds<'t>,
-    edges: Vec<Edge<'t>>,
+pub(super) struct Wiring<'v> {
+    value: &'v Json,
+    path: &'v str,
+    ids: &'v NodeIds<'v>,
+    /// The edges with their paths.
+    edges: Vec<(String, Edge)>,
 }
 
-impl<'t> Wiring<'t> {
-    /// Reads the edges. Malformed ones have been reported by the check against the schema.
-    pub(super) fn of(
-        tree: &'t Tree,
-        path: &'t Path,
-        ids: &'t NodeIds<'t>,
-        found: &mut Problems,
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Edge {
+    /// The id of a node.
+    #[schemars(extend("x-environment" = false))]
+    from: String,
+    /// The action by which the node is left. Default: default.
+    #[serde(default = "default_action")]
+    #[schemars(with = "String", extend("x-environment" = false))]
+    action: Action,
+    /// The id of the node that follows, or end.
+    #[schemars(extend("x-environment" = false))]
+    to: String,
+}
+
+fn default_action() -> Action {
+    Action::DEFAULT
+}
+
+impl<'v> Wiring<'v> {
+    /// Reads the edges, except for malformed ones, which have been reported.
+    pub(super) fn new(
+        value: &'v Json,
+        path: &'v str,
+        ids: &'v NodeIds<'v>,
+        problems: &Problems,
     ) -> Self {
-        let mut edges = Vec::new();
-        let trees = tree.get("edges").map(Tree::items).unwrap_or_default();
-
-        for (index, tree) in trees.iter().enumerate() {
-            let action = tree.get("action").and_then(Tree::text);
-            let edge = Edge {
-                path: path.key("edges").index(index),
-                from: text_at(tree, "from"),
-                action: action.map_or(Action::DEFAULT, Action::new),
-                to: text_at(tree, "to"),
-                tree,
-            };
-            if found.any_in(&edge.path) || found.is_full() {
-                continue;
-            }
-
-            let Edge { from, to, .. } = edge;
-            if !ids.contains(from) {
-                let known = ids.known(from, None);
-                let message = format!("the edge leaves `{}`, which {known}", Name(from));
-                found.push(edge.problem("from", message));
-            }
-            if to != END && !ids.contains(to) {
-                let known = ids.known(to, Some(END));
-                let message = format!("the edge leads to `{}`, which {known}", Name(to));
-                found.push(edge.problem("to", message));
-            }
-            edges.push(edge);
-        }
+        let edges = items_at(value, "edges").iter().enumerate();
+        let edges = edges.filter_map(|(index, edge)| {
+            let path = item(&below(path, "edges"), index);
+            let edge = Edge::deserialize(edge).ok()?;
+            (!problems.any_in(&path)).then_some((path, edge))
+        });
 
         Self {
-            tree,
+            value,
             path,
             ids,
-            edges,
+            edges: edges.collect(),
         }
     }
 
-    /// Returns the flow, or adds its problems to `found`. Nodes that could not be created are
-    /// replaced by ones that fit their edges.
+    /// Returns the flow, or reports its problems. Nodes that could not be created are replaced by
+    /// ones that fit their edges.
     pub(super) fn build(
         &self,
-        name: &str,
         made: Vec<Option<Made>>,
-        found: &mut Problems,
+        problems: &mut Problems,
     ) -> Option<Flow<FlowState>> {
-        let start = self.tree.get("start");
-        let first = self.ids.iter().next()?;
-        let mut builder = Flow::builder(name).start(start.and_then(Tree::text).unwrap_or(first));
+        let text = |key: &str| self.value.get(key).and_then(Json::as_str);
+        let start = text("start").or_else(|| self.ids.iter().next())?;
+        let mut builder = Flow::builder(text("name").unwrap_or("flow")).start(start);
+
         let mut leaving: HashMap<&str, Vec<&Action>> = HashMap::new();
-        for edge in &self.edges {
-            leaving.entry(edge.from).or_default().push(&edge.action);
+        for (_, edge) in &self.edges {
+            leaving.entry(&edge.from).or_default().push(&edge.action);
         }
 
         for (index, (id, made)) in self.ids.iter().zip(made).enumerate() {
@@ -158,29 +96,29 @@ impl<'t> Wiring<'t> {
                 builder = actions.fold(builder, |builder, action| builder.end(id, action));
             }
         }
-        for edge in &self.edges {
-            builder = match edge.to {
-                END => builder.end(edge.from, &edge.action),
-                to => builder.edge(edge.from, &edge.action, to),
+        for (_, Edge { from, action, to }) in &self.edges {
+            builder = match to.as_str() {
+                END => builder.end(from, action),
+                to => builder.edge(from, action, to),
             };
         }
 
         match builder.build() {
             Ok(flow) => {
-                if found.is_empty() {
-                    self.check_ends(&flow, found);
+                if problems.is_empty() {
+                    self.check_ends(&flow, problems);
                 }
                 Some(flow)
             }
             Err(error) => {
-                self.report(error.problems(), found);
+                self.report(error.problems(), problems);
                 None
             }
         }
     }
 
     /// Reports nodes from which no edges lead to the end.
-    fn check_ends(&self, flow: &Flow<FlowState>, found: &mut Problems) {
+    fn check_ends(&self, flow: &Flow<FlowState>, problems: &mut Problems) {
         let nodes = flow.nodes_without_end();
         let Some(first) = nodes.first() else { return };
         let one = match nodes.len() {
@@ -188,14 +126,14 @@ impl<'t> Wiring<'t> {
             _ => "one of them",
         };
 
+        let nodes = list(&nodes);
         let message = format!(
-            "no edges lead from {} to the end; expected an edge with `to: {END}` from {one}",
-            list(&nodes)
+            "no edges lead from {nodes} to the end; expected an edge with `to: {END}` from {one}"
         );
-        found.extend(self.at_node(first, message));
+        self.push_at_node(first, message, problems);
     }
 
-    fn report(&self, problems: &[WiringProblem], found: &mut Problems) {
+    fn report(&self, found: &[WiringProblem], problems: &mut Problems) {
         // If some edges are wrong, many nodes may seem unreachable.
         let is_about_nodes = |problem: &WiringProblem| {
             matches!(
@@ -203,94 +141,78 @@ impl<'t> Wiring<'t> {
                 WiringProblem::Unreachable { .. } | WiringProblem::ActionLeadsNowhere { .. }
             )
         };
-        let is_sound =
-            problems.iter().all(is_about_nodes) && !found.any_in(&self.path.key("edges"));
+        let edges = below(self.path, "edges");
+        let is_sound = found.iter().all(is_about_nodes) && !problems.any_in(&edges);
 
-        for problem in problems {
-            let is_certain = is_sound || !matches!(problem, WiringProblem::Unreachable { .. });
-            if is_certain && !found.is_full() {
-                found.extend(self.located(problem, found));
+        for problem in found {
+            match problem {
+                WiringProblem::Unreachable { .. } if !is_sound => {}
+                WiringProblem::Unreachable { node }
+                | WiringProblem::ActionLeadsNowhere { node, .. } => {
+                    self.push_at_node(node, told(problem, self.ids), problems);
+                }
+                problem => {
+                    if let Some(path) = self.path_of(problem, problems) {
+                        problems.push(&path, told(problem, self.ids));
+                    }
+                }
             }
         }
     }
 
-    /// Returns the problem with its place. Each edge has a problem of a kind once.
-    fn located(&self, problem: &WiringProblem, found: &Problems) -> Option<Found> {
+    /// Returns the path of a problem. Each edge has a problem of a kind once.
+    fn path_of(&self, problem: &WiringProblem, problems: &Problems) -> Option<String> {
+        let edge = |key: &str, is_meant: &dyn Fn(&Edge) -> bool| {
+            let edges = self.edges.iter().filter(|(_, edge)| is_meant(edge));
+            let mut paths = edges.map(|(path, _)| below(path, key));
+            paths.rfind(|path| !problems.any_in(path))
+        };
+
         match problem {
-            // These have been reported.
-            WiringProblem::UnknownSource { .. } | WiringProblem::UnknownTarget { .. } => None,
-            WiringProblem::UnknownStart { start, .. } => {
-                let known = self.ids.known(start, None);
-                let message = format!("the start `{}` {known}", Name(start));
-                let place = self.tree.get("start").unwrap_or(self.tree).place;
-                Some(Found::new(place, &self.path.key("start"), message))
+            WiringProblem::UnknownStart { .. } => Some(below(self.path, "start")),
+            WiringProblem::UnknownSource { from, action, .. } => {
+                edge("from", &|edge| edge.from == *from && edge.action == *action)
             }
-            WiringProblem::UndeclaredAction {
-                from,
-                action,
-                declared,
-            } => {
-                let mut edges = self.edges_on(from, action);
-                let edge = edges.find(|edge| !found.has(&edge.path.key("action")))?;
-                Some(edge.problem("action", undeclared(from, action, declared)))
-            }
-            WiringProblem::DuplicateEdge { from, action } => {
-                let mut edges = self.edges_on(from, action);
-                let first = edges.next()?.tree;
-                let edge = edges.find(|edge| !found.has(&edge.path))?;
-                let message = format!(
-                    "line {} already has an edge that leaves `{}` on `{}`; expected one for each action",
-                    first.get("from").unwrap_or(first).place.line,
-                    Name(from),
-                    Name(action.as_str())
-                );
-                let place = edge.tree.get("action").unwrap_or(edge.tree).place;
-                Some(Found::new(place, &edge.path, message))
-            }
-            WiringProblem::ActionLeadsNowhere { node, action } => {
-                let id = Name(node);
-                let action = Name(action.as_str());
-                let message = format!(
-                    "the action `{action}` of `{id}` leads nowhere; expected an edge from `{id}` on `{action}`, to a node or `{END}`"
-                );
-                self.at_node(node, message)
-            }
-            WiringProblem::Unreachable { node } => {
-                let message = format!(
-                    "no edges lead from the start to `{}`; expected an edge with `to: {0}`",
-                    Name(node)
-                );
-                self.at_node(node, message)
-            }
-            other => Some(Found::new(self.tree.place, self.path, other.to_string())),
+            WiringProblem::UnknownTarget {
+                from, action, to, ..
+            } => edge("to", &|edge| {
+                edge.from == *from && edge.action == *action && edge.to == *to
+            }),
+            WiringProblem::UndeclaredAction { from, action, .. }
+            | WiringProblem::DuplicateEdge { from, action } => edge("action", &|edge| {
+                edge.from == *from && edge.action == *action
+            }),
+            _ => Some(self.path.to_owned()),
         }
     }
 
-    fn edges_on(&self, from: &str, action: &Action) -> impl Iterator<Item = &Edge<'t>> {
-        let edges = self.edges.iter();
-        edges.filter(move |edge| edge.from == from && edge.action == *action)
-    }
-
-    fn at_node(&self, id: &str, message: String) -> Option<Found> {
-        let index = self.ids.first(id)?;
-        let node = self.tree.get("nodes")?.items().get(index)?;
-        let place = node.get("id").unwrap_or(node).place;
-        Some(Found::new(
-            place,
-            &self.path.key("nodes").index(index),
-            message,
-        ))
+    fn push_at_node(&self, id: &str, message: String, problems: &mut Problems) {
+        let index = self.ids.first(id).unwrap_or_default();
+        let path = item(&below(self.path, "nodes"), index);
+        let place = problems.place(&below(&path, "id"));
+        problems.push_at(place, &path, message);
     }
 }
 
-fn undeclared(from: &str, action: &Action, declared: &[Action]) -> String {
-    let labels = || declared.iter().map(Action::as_str);
-    let meant = did_you_mean(nearest(action.as_str(), labels()));
-
-    format!(
-        "`{}` has no action `{}`; known actions: {}{meant}",
-        Name(from),
-        Name(action.as_str()),
-        list(labels()),
-    )
+/// Returns the sentence of a problem, and what would have been accepted if it doesn't say so.
+fn told(problem: &WiringProblem, ids: &NodeIds<'_>) -> String {
+    let hint = match problem {
+        WiringProblem::UnknownStart { start, .. } => did_you_mean(nearest(start, ids.iter())),
+        WiringProblem::UnknownSource { from, .. } => did_you_mean(nearest(from, ids.iter())),
+        WiringProblem::UnknownTarget { to, .. } => {
+            did_you_mean(nearest(to, ids.iter().chain([END])))
+        }
+        WiringProblem::UndeclaredAction {
+            action, declared, ..
+        } => {
+            let declared = declared.iter().map(Action::as_str);
+            did_you_mean(nearest(action.as_str(), declared))
+        }
+        WiringProblem::DuplicateEdge { .. } => "; expected one for each action".to_owned(),
+        WiringProblem::Unreachable { node } => {
+            format!("; expected an edge with `to: {}`", Name(node))
+        }
+        _ => String::new(),
+    };
+    format!("{problem}{hint}")
 }

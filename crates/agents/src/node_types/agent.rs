@@ -1,21 +1,18 @@
-use std::sync::Arc;
-
 use cogwork_text::{Name, NameList};
-use cogwork_thinking::memory::{MemoryLimits, Recall, RecallSettings};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::labels::{self, labels};
-use super::tools;
-use crate::memory::{Backing, Kind, NO_FILES, Store, StoreKey};
-use crate::settings::SettingProblem;
-use crate::{Agent, Made, Making, NodeType};
+use crate::memory::MemorySettings;
+use crate::schema::{thinking_setting, tools_setting};
+use crate::{Agent, Made, Making};
+use cogwork_thinking::SettingProblem;
 
 /// The settings of an agent, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Settings {
+pub(super) struct Settings {
     /// The role of the agent: the system text. Default: none.
     #[schemars(extend("x-also" = ["system", "system_prompt", "instructions"]))]
     role: Option<String>,
@@ -30,15 +27,15 @@ struct Settings {
     output: Option<OutputSettings>,
     /// The tools that the model may call. Default: none.
     #[serde(default)]
-    #[schemars(schema_with = "tools")]
+    #[schemars(schema_with = "tools_setting")]
     tools: Vec<String>,
     /// Those of its tools whose calls need a person's approval. The run needs a journal. Default: none.
     #[serde(default)]
-    #[schemars(schema_with = "tools")]
+    #[schemars(schema_with = "tools_setting")]
     approve: Vec<String>,
     /// The thinking modes of a visit. Default: none.
     #[serde(default)]
-    #[schemars(schema_with = "thinking")]
+    #[schemars(schema_with = "thinking_setting")]
     thinking: Option<Json>,
     /// The memory, which is searched once per visit. Default: none.
     memory: Option<MemorySettings>,
@@ -57,44 +54,11 @@ struct OutputSettings {
     schema: Map<String, Json>,
 }
 
-/// The memory of an agent.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct MemorySettings {
-    /// The kind of store.
-    r#type: Kind,
-    /// Agents whose memories have the same type and name share a store, with the settings of the first. Default: a separate store.
-    name: Option<String>,
-    /// For the type `file`: the file, in the folder of this file or below. It is created when the memory is first used.
-    #[schemars(extend("x-environment" = false))]
-    file: Option<String>,
-    /// The texts in the store at the start. Not for the type `file`. Default: none.
-    #[serde(default)]
-    #[schemars(length(max = 1000))]
-    texts: Vec<String>,
-    /// The limits of the store.
-    #[serde(default)]
-    limits: MemoryLimits,
-    /// How the agent uses the memory.
-    #[serde(default)]
-    recall: RecallSettings,
-}
-
-fn thinking(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"$ref": "#/$defs/thinking"})
-}
-
-pub(super) fn node_type() -> NodeType {
-    NodeType::new(
-        "agent",
-        "A model with a role, which may call tools and choose an action.",
-        make,
-    )
-    .with_client()
-}
-
-fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
-    let mut agent = Agent::new(making.id(), making.client()?).with_request(making.request());
+pub(super) fn make(
+    settings: Settings,
+    making: &mut Making<'_, '_>,
+) -> Result<Made, Vec<SettingProblem>> {
+    let mut agent = Agent::new(making.id(), making.client()).with_request(making.request());
     let mut problems = Vec::new();
     if let Some(role) = settings.role {
         agent = agent.with_role(role);
@@ -127,7 +91,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     if let Some(memory) = settings.memory {
         match memory.recall(making) {
             Ok(recall) => agent = agent.with_memory(recall),
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push(problem.below("memory")),
         }
     }
 
@@ -162,67 +126,4 @@ fn not_a_tool(name: &str, tools: &[String]) -> SettingProblem {
     SettingProblem::new(format!(
         "`{name}` is not one of the agent's tools; expected {tools}"
     ))
-}
-
-impl MemorySettings {
-    fn recall(self, making: &mut Making<'_, '_>) -> Result<Recall, SettingProblem> {
-        let backing = self.backing(making)?;
-        let key = match (&backing, self.name) {
-            (Backing::File(place), _) => {
-                let (folder, path) = place.id().map_err(|message| at("file", message))?;
-                Some(StoreKey::File(folder, path))
-            }
-            (_, Some(name)) => Some(StoreKey::Named(self.r#type, name)),
-            (_, None) => None,
-        };
-
-        let make = move || Arc::new(Store::new(backing, self.limits, self.texts));
-        let store = match key {
-            Some(key) => making.store(key, make),
-            None => make(),
-        };
-        Ok(Recall::from(store).with_settings(self.recall))
-    }
-
-    fn backing(&self, making: &Making<'_, '_>) -> Result<Backing, SettingProblem> {
-        let backing = match (self.r#type, &self.file) {
-            (Kind::File, Some(file)) => return self.file(making, file),
-            (Kind::File, None) => {
-                return Err(at("type", "a memory of this type needs a file; add `file`"));
-            }
-            (Kind::InMemory, None) => Backing::InMemory,
-            (Kind::Blackboard, None) => Backing::Blackboard,
-            (Kind::InMemory | Kind::Blackboard, Some(_)) => {
-                return Err(at(
-                    "file",
-                    "a memory of this type has no file; remove `file`",
-                ));
-            }
-        };
-        Ok(backing)
-    }
-
-    fn file(&self, making: &Making<'_, '_>, file: &str) -> Result<Backing, SettingProblem> {
-        let place = making.beside(file).map_err(|message| at("file", message))?;
-        place
-            .check_memory()
-            .map_err(|message| at("file", message))?;
-
-        if !self.texts.is_empty() {
-            return Err(at(
-                "texts",
-                "a memory of this type reads its texts from the file; remove `texts`",
-            ));
-        }
-
-        if cfg!(not(feature = "recall")) {
-            return Err(at("type", NO_FILES));
-        }
-
-        Ok(Backing::File(place))
-    }
-}
-
-fn at(setting: &str, message: impl Into<String>) -> SettingProblem {
-    SettingProblem::new(message).at(format!("memory.{setting}"))
 }

@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::inside::Inside;
-use crate::settings::SettingProblem;
-use crate::{FlowState, Made, Making, NodeType, Output, Visit};
+use crate::{FlowState, Made, Making, Output, Visit};
+use cogwork_thinking::SettingProblem;
 
 /// The settings of a chain of thought, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Settings {
+pub(super) struct Settings {
     /// The problem, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
     prompt: Option<String>,
     /// Which text is the answer of the node. Default: full.
@@ -21,7 +21,9 @@ struct Settings {
     answer: AnswerText,
     /// The limits of the reasoning. Default: 50 thoughts, 1000000 tokens, 67108864 bytes, 3600 seconds.
     #[serde(default)]
-    limits: LoopLimits,
+    limits: Limits,
+    /// How often a turn asks again when a reply cannot be used. Default: 2.
+    asks_again: Option<u32>,
     /// Which earlier thoughts a request contains. Default: all.
     #[serde(default)]
     history: History,
@@ -46,25 +48,6 @@ enum AnswerText {
     Conclusion,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(default)]
-#[schemars(extend("additionalProperties" = false))]
-struct LoopLimits {
-    #[serde(flatten)]
-    limits: Limits,
-    /// How often a turn asks again when a reply cannot be used. Default: 2.
-    asks_again: u32,
-}
-
-impl Default for LoopLimits {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            asks_again: 2,
-        }
-    }
-}
-
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Language {
@@ -73,17 +56,15 @@ enum Language {
     Chinese,
 }
 
-pub(super) fn node_type() -> NodeType {
-    let summary =
-        "Reasoning in steps: plans, judges its last thought, does the next step, and concludes.";
-    NodeType::new("chain_of_thought", summary, make).with_client()
-}
-
-fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+pub(super) fn make(
+    settings: Settings,
+    making: &mut Making<'_, '_>,
+) -> Result<Made, Vec<SettingProblem>> {
     let Settings {
         prompt,
         answer,
         limits,
+        asks_again,
         history,
         language,
         early_end,
@@ -91,10 +72,10 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     } = settings;
 
     let prompt = making.prompt(prompt)?;
-    let node = ChainOfThought::new(making.client()?)
+    let node = ChainOfThought::new(making.client())
         .with_request(making.request())
-        .with_limits(limits.limits)
-        .with_asks_again(limits.asks_again)
+        .with_limits(limits)
+        .with_asks_again(asks_again.unwrap_or(2))
         .with_history(history)
         .with_prompts(match language {
             Language::English => Prompts::english(),
@@ -111,26 +92,33 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     };
 
     inside.made(
-        |state, id, prompt| state.begin_reasoning(id, prompt.text),
-        FlowState::reasoning_mut,
+        |state, id, prompt| {
+            let reasoning = Reasoning::new(prompt.text);
+            state.reasonings.insert(id.to_owned(), reasoning);
+        },
+        part,
         move |state, id| {
-            let reasoning = state.reasoning_mut(id);
-            let spent = reasoning.spent();
-            let output = Output {
-                text: text(reasoning, answer),
-                cut_short: reasoning.cut_short().map(reason),
-                calls: calls(reasoning),
-                usage: spent.usage,
-                ..Output::default()
-            };
-
+            let reasoning = part(state, id);
             let tries = reasoning.thoughts().iter().map(Thought::trace);
             let tries = tries.flat_map(|trace| trace.tries.iter().cloned());
-            Ok(Visit::answered(id, output)
-                .with_tries(tries)
-                .with_spent(spent))
+            let visit = Visit::of(id, reasoning.spent()).with_tries(tries);
+
+            let text = match answer {
+                AnswerText::Full => reasoning.solution(),
+                AnswerText::Conclusion => reasoning.answer(),
+            };
+            Ok(visit.with_output(Output {
+                text: text.unwrap_or_default().to_owned(),
+                cut_short: reasoning.cut_short().map(reason),
+                ..Output::default()
+            }))
         },
     )
+}
+
+fn part<'s>(state: &'s mut FlowState, id: &str) -> &'s mut Reasoning {
+    let part = state.reasonings.entry(id.to_owned());
+    part.or_insert_with(|| Reasoning::new(String::new()))
 }
 
 /// Returns why the answer isn't complete.
@@ -142,22 +130,4 @@ fn reason(cut_short: &CutShort) -> String {
             format!("the limit of {limit} was reached without a conclusion: {problem}")
         }
     }
-}
-
-/// Counts every reply and every refusal of a form as a call.
-fn calls(reasoning: &Reasoning) -> u32 {
-    let traces = reasoning.thoughts().iter().map(Thought::trace);
-    let calls = traces
-        .chain(reasoning.cut_short().map(CutShort::trace))
-        .map(|trace| trace.tries.len().saturating_add(trace.refusals.len()))
-        .sum::<usize>();
-    u32::try_from(calls).unwrap_or(u32::MAX)
-}
-
-fn text(reasoning: &Reasoning, answer: AnswerText) -> String {
-    let text = match answer {
-        AnswerText::Full => reasoning.solution(),
-        AnswerText::Conclusion => reasoning.answer(),
-    };
-    text.unwrap_or_default().to_owned()
 }

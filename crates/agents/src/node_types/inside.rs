@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use cogwork_flow::{Action, BuildError, Flow, from_fn};
+use cogwork_flow::{Action, Flow, from_fn};
 
-use super::PROMPT;
-use crate::{FlowState, Made, Output, SettingProblem, Template, Visit};
+use crate::{FlowState, Made, Output, Template, Visit};
+use cogwork_thinking::SettingProblem;
 
 /// The reason why an inner flow cannot start, or has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -43,18 +43,6 @@ impl<T: 'static> Inside<T> {
         part: impl for<'s> Fn(&'s mut FlowState, &str) -> &'s mut T + Send + Sync + 'static,
         say: impl Fn(&mut FlowState, &str) -> Result<Visit, NoAnswer> + Clone + Send + Sync + 'static,
     ) -> Result<Made, Vec<SettingProblem>> {
-        let flow = self.wrapped(begin, part, say);
-        let flow = flow.map_err(|error| SettingProblem::new(error.to_string()))?;
-
-        Ok(Made::subflow(flow))
-    }
-
-    fn wrapped(
-        self,
-        begin: impl Fn(&mut FlowState, &str, Output) + Send + Sync + 'static,
-        part: impl for<'s> Fn(&'s mut FlowState, &str) -> &'s mut T + Send + Sync + 'static,
-        say: impl Fn(&mut FlowState, &str) -> Result<Visit, NoAnswer> + Clone + Send + Sync + 'static,
-    ) -> Result<Flow<FlowState>, BuildError> {
         let Self {
             id,
             prompt,
@@ -66,7 +54,7 @@ impl<T: 'static> Inside<T> {
         let begin_id = Arc::clone(&id);
         let part_id = Arc::clone(&id);
         let begin = from_fn(move |state: &mut FlowState| {
-            let prompt = filled(&prompt, PROMPT, state)?;
+            let prompt = filled(&prompt, "prompt", state)?;
             begin(state, &begin_id, prompt);
             Ok(())
         });
@@ -103,6 +91,7 @@ impl<T: 'static> Inside<T> {
             }
         }
 
-        builder.build()
+        let flow = builder.build().map_err(SettingProblem::new)?;
+        Ok(Made::subflow(flow))
     }
 }

@@ -3,7 +3,7 @@
 use cogwork_flow::Action;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use crate::settings::SettingProblem;
+use cogwork_thinking::SettingProblem;
 
 /// Labels are shown in drawings, so they can't contain values from the environment.
 pub(super) fn labels(_: &mut SchemaGenerator) -> Schema {

@@ -13,12 +13,13 @@ use serde_json::{Map, Value as Json};
 
 use super::inside::{NoAnswer, filled};
 use super::labels::{self, labels};
-use crate::settings::SettingProblem;
-use crate::{FlowState, Made, Making, NodeType, Output, Template};
+use crate::schema::tool_setting;
+use crate::{FlowState, Made, Making, Output, Template};
+use cogwork_thinking::SettingProblem;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct TextSettings {
+pub(super) struct TextSettings {
     /// The text, with slots: {input}, {last}, and the id of any node.
     text: String,
     /// The actions of which the text names one. Default: none; it leaves by `default`.
@@ -29,9 +30,9 @@ struct TextSettings {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ToolSettings {
+pub(super) struct ToolSettings {
     /// The name of the tool.
-    #[schemars(schema_with = "super::tool")]
+    #[schemars(schema_with = "tool_setting")]
     tool: String,
     /// The arguments. Texts have slots: {input}, {last}, and the id of any node. Default: none.
     #[serde(default)]
@@ -41,14 +42,7 @@ struct ToolSettings {
     approve: bool,
 }
 
-pub(super) fn node_types() -> [NodeType; 2] {
-    [
-        NodeType::new("template", "A text with slots, without a model.", template),
-        NodeType::new("tool", "A call of a tool, without a model.", tool),
-    ]
-}
-
-fn template(
+pub(super) fn template(
     settings: TextSettings,
     making: &mut Making<'_, '_>,
 ) -> Result<Made, Vec<SettingProblem>> {
@@ -83,7 +77,10 @@ fn action_of(text: &str, labels: &[String]) -> Result<Action, NoAnswer> {
     })
 }
 
-fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+pub(super) fn tool(
+    settings: ToolSettings,
+    making: &mut Making<'_, '_>,
+) -> Result<Made, Vec<SettingProblem>> {
     let names = [settings.tool];
     let tools = making.tools("tool", &names)?;
     let [tool] = names;

@@ -7,14 +7,14 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::inside::{Inside, NoAnswer};
-use super::tools;
-use crate::settings::SettingProblem;
-use crate::{Made, Making, NodeType, Output, Visit};
+use crate::schema::tools_setting;
+use crate::{Made, Making, Output, Visit};
+use cogwork_thinking::SettingProblem;
 
 /// The settings of a strategy, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Settings {
+pub(super) struct Settings {
     /// The name of the strategy. Either this or `table`.
     #[serde(default)]
     #[schemars(schema_with = "strategies")]
@@ -28,23 +28,10 @@ struct Settings {
     /// The limits of a problem. Default: 100 calls, 500000 tokens, 67108864 bytes, 500 thoughts on all branches, 900 seconds.
     #[serde(default)]
     budget: Limits,
-    /// What happens when the budget is spent, or there is no progress. Default: answer.
-    #[serde(default)]
-    when_stopped: WhenStopped,
     /// The tools that the model may use. Default: none.
     #[serde(default)]
-    #[schemars(schema_with = "tools")]
+    #[schemars(schema_with = "tools_setting")]
     tools: Vec<String>,
-}
-
-#[derive(Default, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum WhenStopped {
-    /// The node returns the best answer so far, and fails if there is none.
-    #[default]
-    Answer,
-    /// The node fails.
-    Fail,
 }
 
 fn strategies(_: &mut SchemaGenerator) -> Schema {
@@ -66,22 +53,19 @@ fn table(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-pub(super) fn node_type() -> NodeType {
-    let summary = "A reasoning strategy, worked through stage by stage.";
-    NodeType::new("strategy", summary, make).with_client()
-}
-
-fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+pub(super) fn make(
+    settings: Settings,
+    making: &mut Making<'_, '_>,
+) -> Result<Made, Vec<SettingProblem>> {
     let Settings {
         strategy,
         table,
         prompt,
         budget,
-        when_stopped,
         tools,
     } = settings;
 
-    let problem = |error: &dyn std::fmt::Display| SettingProblem::new(error.to_string());
+    let problem = |error: &dyn std::fmt::Display| SettingProblem::new(error);
     let method: Box<dyn Method> = match (strategy, table) {
         (Some(name), None) => {
             let name: StrategyName = name
@@ -94,7 +78,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     };
 
     let prompt = making.prompt(prompt)?;
-    let solver = Solver::new(making.client()?, method)
+    let solver = Solver::new(making.client(), method)
         .with_request(making.request())
         .with_tools(making.tools("tools", &tools)?)
         .with_limits(budget);
@@ -112,34 +96,29 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     };
 
     inside.made(
-        move |state, id, prompt| state.begin_solving(id, solver.begin(prompt.text)),
-        move |state, id| state.solving_mut(id, || unbegun.begin(String::new())),
+        move |state, id, prompt| {
+            let solving = solver.begin(prompt.text);
+            state.solvings.insert(id.to_owned(), solving);
+        },
         move |state, id| {
-            let solving = state
-                .solving(id)
-                .ok_or_else(|| NoAnswer("no run has begun".to_owned()))?;
-            let answered = solving.end() == Some(&EndReason::Answered);
-            match solving.best() {
-                Some(best) if answered || when_stopped == WhenStopped::Answer => {
-                    let spent = solving.spent();
-                    let stopped = solving.end().filter(|_| !answered);
-                    let output = Output {
-                        text: best.text.clone(),
-                        cut_short: stopped.map(ToString::to_string),
-                        calls: spent.calls,
-                        usage: spent.usage,
-                        ..Output::default()
-                    };
-
-                    Ok(Visit::answered(id, output)
-                        .with_tries(solving.calls().iter().flat_map(tries))
-                        .with_spent(spent))
-                }
-                _ => {
-                    let end = solving.end().map(ToString::to_string).unwrap_or_default();
-                    Err(NoAnswer(format!("the strategy came to no answer: {end}")))
-                }
-            }
+            let part = state.solvings.entry(id.to_owned());
+            part.or_insert_with(|| unbegun.begin(String::new()))
+        },
+        move |state, id| {
+            let solving = state.solving(id);
+            let solving = solving.ok_or_else(|| NoAnswer("no run has begun".to_owned()))?;
+            let stopped = solving.end().filter(|end| **end != EndReason::Answered);
+            let Some(best) = solving.best() else {
+                let end = solving.end().map(ToString::to_string).unwrap_or_default();
+                return Err(NoAnswer(format!("the strategy came to no answer: {end}")));
+            };
+            let tries = solving.calls().iter().flat_map(tries);
+            let visit = Visit::of(id, solving.spent()).with_tries(tries);
+            Ok(visit.with_output(Output {
+                text: best.text.clone(),
+                cut_short: stopped.map(ToString::to_string),
+                ..Output::default()
+            }))
         },
     )
 }
@@ -166,5 +145,5 @@ fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
     tables
         .get(NAME)
         .cloned()
-        .map_err(|error| SettingProblem::new(error.to_string()).at("table").into())
+        .map_err(|error| SettingProblem::new(error).at("table").into())
 }

@@ -2,14 +2,15 @@
 
 use cogwork_flow::{Action, Branches, Each, Flow, FlowBuilder};
 use cogwork_typed::AnswerReader;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::inside::{Inside, NoAnswer, filled};
-use crate::load::{Assembled, SideBySide};
-use crate::settings::SettingProblem;
-use crate::{FlowState, Made, Making, NodeType, Output, Template};
+use crate::load::{Assembled, Graph, SideBySide};
+use crate::schema::nodes_setting;
+use crate::{FlowState, Made, Making, Output, Template};
+use cogwork_thinking::SettingProblem;
 
 /// A flow: from a file, or described here.
 #[derive(Deserialize, JsonSchema)]
@@ -17,24 +18,13 @@ struct Described {
     /// The file of the flow, in the folder of this file or below.
     #[schemars(extend("x-environment" = false))]
     file: Option<String>,
-    /// The nodes of a flow that is described here.
-    #[serde(default)]
-    #[schemars(schema_with = "nodes")]
-    nodes: Option<Json>,
-    /// The edges of a flow that is described here.
-    #[serde(default)]
-    #[schemars(schema_with = "edges")]
-    edges: Option<Json>,
-    /// The answer of a flow that is described here, with slots for its nodes. Default: {last}.
-    answer: Option<String>,
-    /// The start of a flow that is described here. Default: its first node.
-    #[schemars(extend("x-environment" = false))]
-    start: Option<String>,
+    #[serde(flatten)]
+    graph: Graph,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
-struct Subflow {
+pub(super) struct Subflow {
     /// The input of the flow, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
     prompt: Option<String>,
     #[serde(flatten)]
@@ -43,7 +33,7 @@ struct Subflow {
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
-struct Map {
+pub(super) struct Map {
     /// The items, with slots: a list in JSON, or a list as models write it. Each item is the input of a run of the flow. Default: {last}, the last output.
     items: Option<String>,
     /// The maximum number of items at the same time. Default: 4.
@@ -55,53 +45,34 @@ struct Map {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct BranchSettings {
+pub(super) struct BranchSettings {
     /// The input of each node, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
     prompt: Option<String>,
     /// The nodes, which run at the same time.
-    #[schemars(schema_with = "nodes")]
+    #[schemars(schema_with = "nodes_setting")]
     #[expect(dead_code, reason = "read with its place")]
     nodes: Json,
     /// The answer, with slots for the nodes inside. Default: a JSON object with the output of each node.
     answer: Option<String>,
 }
 
-fn nodes(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"$ref": "#/$defs/nodes"})
-}
-
-fn edges(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"$ref": "#/$defs/edges"})
-}
-
-pub(super) fn node_types() -> [NodeType; 3] {
-    [
-        NodeType::new("subflow", "A whole flow in the place of a node.", subflow),
-        NodeType::new(
-            "map",
-            "A flow for each item of a list. The output is the list of answers, as JSON.",
-            map,
-        ),
-        NodeType::new(
-            "branches",
-            "Nodes that run side by side, on the same input.",
-            side_by_side,
-        ),
-    ]
-}
-
 impl Described {
     /// Returns the flow, or the problems that have not been reported yet.
     fn flow(self, making: &mut Making<'_, '_>) -> Result<Assembled, Vec<SettingProblem>> {
-        let has_more = self.edges.is_some() || self.start.is_some() || self.answer.is_some();
-        let flow = match (self.file, self.nodes) {
-            (Some(_), None) if has_more => {
+        let Graph {
+            nodes,
+            edges,
+            answer,
+            start,
+        } = self.graph;
+        let flow = match (self.file, nodes) {
+            (Some(_), None) if !edges.is_empty() || answer.is_some() || start.is_some() => {
                 let message = "`edges`, `start` and `answer` belong to a flow that is described here; move them to the file";
                 return Err(SettingProblem::new(message).into());
             }
             (Some(file), None) => {
                 let flow = making.flow_of_file(&file);
-                flow.map_err(|message| SettingProblem::new(message).at("file"))?
+                flow.map_err(|problem| problem.at("file"))?
             }
             (None, Some(_)) => making.flow_here(),
             _ => return Err(SettingProblem::new("expected either `file` or `nodes`").into()),
@@ -111,7 +82,10 @@ impl Described {
     }
 }
 
-fn subflow(settings: Subflow, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+pub(super) fn subflow(
+    settings: Subflow,
+    making: &mut Making<'_, '_>,
+) -> Result<Made, Vec<SettingProblem>> {
     let prompt = making.prompt(settings.prompt)?;
     let Assembled { flow, answer } = settings.flow.flow(making)?;
 
@@ -136,26 +110,32 @@ fn inside(
     };
 
     inside.made(
-        FlowState::begin_inside,
-        FlowState::inside_mut,
+        |state, id, input| {
+            let inside = state.part(id, input);
+            state.inside.insert(id.to_owned(), inside);
+        },
+        part,
         move |state, id| {
-            let inside = state.inside_mut(id);
+            let inside = part(state, id);
             let output = say(inside)?;
             Ok(inside.visit_around(id, output))
         },
     )
 }
 
+fn part<'s>(state: &'s mut FlowState, id: &str) -> &'s mut FlowState {
+    state.inside.entry(id.to_owned()).or_default()
+}
+
 /// Builds a flow of one place.
 fn built(flow: FlowBuilder<FlowState>) -> Result<Flow<FlowState>, SettingProblem> {
-    flow.build()
-        .map_err(|error| SettingProblem::new(error.to_string()))
+    flow.build().map_err(SettingProblem::new)
 }
 
 /// The maximum number of items of a list.
 const MAX_ITEMS: usize = 1_000;
 
-fn map(settings: Map, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+pub(super) fn map(settings: Map, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
     let items = match settings.items {
         Some(text) => making.template("items", &text)?,
         None => Template::default(),
@@ -239,7 +219,7 @@ fn json_of(output: &Output) -> Json {
     value.unwrap_or_else(|| output.text.clone().into())
 }
 
-fn side_by_side(
+pub(super) fn side_by_side(
     settings: BranchSettings,
     making: &mut Making<'_, '_>,
 ) -> Result<Made, Vec<SettingProblem>> {

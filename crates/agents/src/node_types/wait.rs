@@ -8,14 +8,15 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::labels::{self, labels};
-use crate::settings::{SettingProblem, duration};
-use crate::yaml::Secrets;
-use crate::{FlowState, Made, Making, NodeType, Output, Template};
+use crate::secrets::Secrets;
+use crate::settings::duration;
+use crate::{FlowState, Made, Making, Output, Template};
+use cogwork_thinking::SettingProblem;
 
 /// The settings of a wait.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Settings {
+pub(super) struct Settings {
     /// The name of the event. Default: the id of the node.
     #[schemars(length(min = 1, max = 200), extend("x-environment" = false))]
     event: Option<String>,
@@ -33,15 +34,10 @@ struct Settings {
 /// The action after an answer that cannot be used.
 const ASK_AGAIN: Action = Action::from_static("ask again");
 
-pub(super) fn node_type() -> NodeType {
-    NodeType::new(
-        "wait",
-        "A pause until a person or another program answers. The answer is the output.",
-        make,
-    )
-}
-
-fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+pub(super) fn make(
+    settings: Settings,
+    making: &mut Making<'_, '_>,
+) -> Result<Made, Vec<SettingProblem>> {
     let mut problems = labels::problems(&settings.actions, &[ASK_AGAIN, Action::TIMED_OUT]);
 
     let reason = settings.reason.unwrap_or_default();
@@ -65,9 +61,7 @@ fn make(settings: Settings, making: &mut Making<'_, '_>) -> Result<Made, Vec<Set
     let event = settings.event.unwrap_or_else(|| making.id().to_owned());
 
     let flow = waiting.flow(event, settings.timeout.and_then(duration));
-    Ok(Made::subflow(
-        flow.map_err(|error| SettingProblem::new(error.to_string()))?,
-    ))
+    Ok(Made::subflow(flow.map_err(SettingProblem::new)?))
 }
 
 struct Waiting {
@@ -146,7 +140,7 @@ impl Waiting {
             Err(error) => error.of("`reason`").to_string(),
         };
 
-        self.secrets.hide(&match state.refusal(&self.id) {
+        self.secrets.hide(&match state.refusals.get(&*self.id) {
             Some(refusal) => format!("{refusal}\n{reason}"),
             None => reason,
         })

@@ -5,14 +5,24 @@ mod rules;
 #[cfg(feature = "http")]
 mod servers;
 
-use crate::Provider;
+use cogwork_thinking::Registry;
 
-pub(crate) fn built_in() -> Vec<Provider> {
-    let offline = [offline::scripted(), rules::provider()];
+use crate::loader::Provider;
+
+pub(crate) fn built_in() -> Registry<Provider> {
+    let mut providers = Registry::of("provider");
+    providers.insert::<offline::Script>(
+        "scripted",
+        "Replies from the file, in order. Needs no server.",
+        Provider::new(offline::Script::client),
+    );
+    providers.insert::<rules::Rules>(
+        "rules",
+        "Replies by the words of the request. Needs no server.",
+        Provider::new(|rules: rules::Rules| Ok::<_, String>(rules)),
+    );
     #[cfg(feature = "http")]
-    let servers = servers::all();
-    #[cfg(not(feature = "http"))]
-    let servers = [];
+    servers::insert(&mut providers);
 
-    offline.into_iter().chain(servers).collect()
+    providers
 }

@@ -3,8 +3,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
-use crate::Provider;
-
 /// A reply that is written in a file: a text, or a mapping with more.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -82,20 +80,16 @@ impl Reply {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Script {
+pub(super) struct Script {
     /// The replies, in order. A call after the last is an error.
     #[schemars(length(min = 1))]
     replies: Vec<Reply>,
 }
 
-pub(super) fn scripted() -> Provider {
-    Provider::new(
-        "scripted",
-        "Replies from the file, in order. Needs no server.",
-        |script: Script| {
-            Ok::<_, String>(ScriptedClient::new(
-                script.replies.iter().map(Reply::response),
-            ))
-        },
-    )
+impl Script {
+    pub(super) fn client(self) -> Result<ScriptedClient, String> {
+        Ok(ScriptedClient::new(
+            self.replies.iter().map(Reply::response),
+        ))
+    }
 }

@@ -5,12 +5,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::offline::Reply;
-use crate::Provider;
-use crate::quote::list;
+use crate::names::list;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Rules {
+pub(super) struct Rules {
     /// The rules, in order: the first that fits answers.
     rules: Vec<Rule>,
     /// The reply where no rule fits. Default: none; the call is an error then.
@@ -24,14 +23,6 @@ struct Rule {
     when: String,
     /// The reply.
     reply: Reply,
-}
-
-pub(super) fn provider() -> Provider {
-    Provider::new(
-        "rules",
-        "Replies by the words of the request. Needs no server.",
-        |rules: Rules| Ok::<_, String>(rules),
-    )
 }
 
 #[async_trait]

@@ -1,15 +1,15 @@
 use std::collections::BTreeMap;
-use std::fmt;
 use std::num::NonZeroU32;
 
 use cogwork_llm::http::{HttpClientBuilder, OpenAiApi};
 use cogwork_llm::layers::{Backoff, Retry};
 use cogwork_llm::{AnthropicClient, LlmClient, OllamaClient, OpenAiClient};
+use cogwork_thinking::Registry;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::Provider;
+use crate::loader::Provider;
 use crate::settings::duration;
 
 /// The settings of a client over HTTP.
@@ -90,52 +90,61 @@ struct Ollama {
     server: Server,
 }
 
-impl fmt::Debug for Server {
-    /// Only the model, because the other settings may contain secrets.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+pub(super) fn insert(providers: &mut Registry<Provider>) {
+    let with_model = |provider: Provider| Provider {
+        model_setting: Some("name"),
+        ..provider
+    };
+    providers.insert::<OpenAi>(
+        "openai",
+        "A server that speaks OpenAI's chat completions or responses, as most do.",
+        with_model(Provider::new(OpenAi::client)),
+    );
+    providers.insert::<Anthropic>(
+        "anthropic",
+        "A server that speaks Anthropic's messages.",
+        with_model(Provider::new(Anthropic::client)),
+    );
+    providers.insert::<Ollama>(
+        "ollama",
+        "A server of Ollama, by its own protocol.",
+        with_model(Provider::new(Ollama::client)),
+    );
+}
+
+impl OpenAi {
+    fn client(self) -> Result<Retry<OpenAiClient>, String> {
+        let api = match self.api {
+            Api::Auto => OpenAiApi::Auto,
+            Api::Chat => OpenAiApi::Chat,
+            Api::Responses => OpenAiApi::Responses,
+        };
+        self.server
+            .client("https://api.openai.com/v1", |url, name| {
+                OpenAiClient::builder(url, name).with_api(api)
+            })
     }
 }
 
-pub(super) fn all() -> [Provider; 3] {
-    let providers = [
-        Provider::new(
-            "openai",
-            "A server that speaks OpenAI's chat completions or responses, as most do.",
-            |OpenAi { server, api }| {
-                let api = match api {
-                    Api::Auto => OpenAiApi::Auto,
-                    Api::Chat => OpenAiApi::Chat,
-                    Api::Responses => OpenAiApi::Responses,
-                };
-                server.client("https://api.openai.com/v1", |url, name| {
-                    OpenAiClient::builder(url, name).with_api(api)
-                })
-            },
-        ),
-        Provider::new(
-            "anthropic",
-            "A server that speaks Anthropic's messages.",
-            |Anthropic { server, cache }| {
-                server.client("https://api.anthropic.com", |url, name| {
-                    let builder = AnthropicClient::builder(url, name);
-                    match cache {
-                        Cache::FiveMinutes => builder,
-                        Cache::Hour => builder.with_cache_for_an_hour(),
-                        Cache::Off => builder.without_cache(),
-                    }
-                })
-            },
-        ),
-        Provider::new(
-            "ollama",
-            "A server of Ollama, by its own protocol.",
-            |Ollama { server }| server.client("http://localhost:11434", OllamaClient::builder),
-        ),
-    ];
-    providers.map(|provider| provider.with_model_setting("name"))
+impl Anthropic {
+    fn client(self) -> Result<Retry<AnthropicClient>, String> {
+        self.server
+            .client("https://api.anthropic.com", |url, name| {
+                let builder = AnthropicClient::builder(url, name);
+                match self.cache {
+                    Cache::FiveMinutes => builder,
+                    Cache::Hour => builder.with_cache_for_an_hour(),
+                    Cache::Off => builder.without_cache(),
+                }
+            })
+    }
+}
+
+impl Ollama {
+    fn client(self) -> Result<Retry<OllamaClient>, String> {
+        let address = "http://localhost:11434";
+        self.server.client(address, OllamaClient::builder)
+    }
 }
 
 impl Server {

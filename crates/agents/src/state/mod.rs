@@ -4,6 +4,7 @@ mod visit;
 
 pub(crate) use failures::Failures;
 pub use output::Output;
+use output::is_default;
 pub use visit::Visit;
 pub(crate) use visit::bounded;
 
@@ -13,6 +14,7 @@ use cogwork_cot::Reasoning;
 use cogwork_flow::watch::report_from;
 use cogwork_llm::{Block, Usage};
 use cogwork_strategies::Solving;
+use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -46,28 +48,24 @@ pub struct FlowState {
     #[serde(default)]
     usage: Usage,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    reasonings: BTreeMap<String, Reasoning>,
+    pub(crate) reasonings: BTreeMap<String, Reasoning>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    solvings: BTreeMap<String, Solving>,
+    pub(crate) solvings: BTreeMap<String, Solving>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    inside: BTreeMap<String, FlowState>,
+    pub(crate) inside: BTreeMap<String, FlowState>,
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     visits: VecDeque<Visit>,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     dropped_visits: u64,
     #[serde(default, skip_serializing_if = "Failures::is_empty")]
     failures: Failures,
     /// Why the last answer to a `wait` node could not be used.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    refusals: BTreeMap<String, String>,
+    pub(crate) refusals: BTreeMap<String, String>,
 }
 
 /// The maximum number of visits that a state keeps.
 const MAX_VISITS: usize = 1_000;
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
 
 impl FlowState {
     /// Creates the state of a flow that has not started yet, with this input.
@@ -135,10 +133,9 @@ impl FlowState {
     }
 
     /// Returns the visits of agents that failed or were stopped, in order, with all replies of the
-    /// model. An agent that is retried has one for each attempt. A visit that was stopped is removed
-    /// when it begins again. A visit that waits for a person's approval isn't a failure, and its cost
-    /// is counted when it continues. The newest 100 are kept. Those inside a subflow are also
-    /// returned by the state around it.
+    /// model. An agent that is retried has one for each attempt. A visit that waits for a person's
+    /// approval isn't a failure, and its cost is counted when it continues. The newest 100 are kept.
+    /// Those inside a subflow are also returned by the state around it.
     ///
     /// They aren't recorded by journals, like all errors, so a run that is resumed begins without.
     pub fn failures(&self) -> Vec<Visit> {
@@ -167,7 +164,13 @@ impl FlowState {
 
     /// Sets the output of a node and adds its cost.
     pub fn put(&mut self, node: &str, output: Output) {
-        self.put_visit(Visit::answered(node, output));
+        let mut spent = Spent::default();
+        spent.calls = output.calls;
+        spent.usage = output.usage;
+        self.put_visit(Visit {
+            output: Some(output),
+            ..Visit::of(node, spent)
+        });
     }
 
     /// Adds a visit, sets the output of its node, and adds its cost.
@@ -179,7 +182,6 @@ impl FlowState {
         self.calls = self.calls.saturating_add(output.calls);
         self.usage += output.usage;
         self.outputs.insert(node.clone(), output);
-        self.failures.settle(&node);
         self.last = Some(node);
 
         self.visits.push_back(visit);
@@ -187,11 +189,6 @@ impl FlowState {
             self.visits.pop_front();
             self.dropped_visits = self.dropped_visits.saturating_add(1);
         }
-    }
-
-    /// Returns why the last answer to a `wait` node could not be used.
-    pub(crate) fn refusal(&self, node: &str) -> Option<&str> {
-        self.refusals.get(node).map(String::as_str)
     }
 
     pub(crate) fn set_refusal(&mut self, node: &str, problem: Option<String>) {
@@ -203,34 +200,6 @@ impl FlowState {
 
     pub(crate) fn failures_to_keep(&self) -> Failures {
         self.failures.shared()
-    }
-
-    pub(crate) fn begin_reasoning(&mut self, node: &str, problem: String) {
-        self.reasonings
-            .insert(node.to_owned(), Reasoning::new(problem));
-    }
-
-    pub(crate) fn reasoning_mut(&mut self, node: &str) -> &mut Reasoning {
-        self.reasonings
-            .entry(node.to_owned())
-            .or_insert_with(|| Reasoning::new(String::new()))
-    }
-
-    pub(crate) fn begin_solving(&mut self, node: &str, solving: Solving) {
-        self.solvings.insert(node.to_owned(), solving);
-    }
-
-    pub(crate) fn solving_mut(
-        &mut self,
-        node: &str,
-        unbegun: impl FnOnce() -> Solving,
-    ) -> &mut Solving {
-        self.solvings.entry(node.to_owned()).or_insert_with(unbegun)
-    }
-
-    pub(crate) fn begin_inside(&mut self, node: &str, input: Output) {
-        let inside = self.part(node, input);
-        self.inside.insert(node.to_owned(), inside);
     }
 
     /// Returns the state of a part of this flow, whose [cost](Self::absorb) is added later.
@@ -260,16 +229,12 @@ impl FlowState {
     /// Returns the visit of the node whose inner state this is. Failures are already part of the
     /// state around it, so their cost isn't.
     pub(crate) fn visit_around(&self, node: &str, output: Output) -> Visit {
-        let output = Output {
-            calls: self.calls,
-            usage: self.usage,
-            ..output
-        };
-        let visits = self.visits.iter().cloned().collect();
-        Visit::answered(node, output).with_inside(visits)
-    }
+        let mut spent = Spent::default();
+        spent.calls = self.calls;
+        spent.usage = self.usage;
 
-    pub(crate) fn inside_mut(&mut self, node: &str) -> &mut Self {
-        self.inside.entry(node.to_owned()).or_default()
+        let mut visit = Visit::of(node, spent).with_output(output);
+        visit.inside = self.visits.iter().cloned().collect();
+        visit
     }
 }

@@ -28,19 +28,15 @@ pub struct Output {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<String>,
     /// The number of calls to the model, including failed ones.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub calls: u32,
     /// The tokens, as reported by clients. They are included in the total of the state.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub usage: Usage,
 }
 
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
-fn is_nothing(usage: &Usage) -> bool {
-    *usage == Usage::default()
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Output {

@@ -33,42 +33,38 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// Creates a visit that ended with an output, at the cost of the output.
-    pub(crate) fn answered(node: &str, output: Output) -> Self {
-        let mut spent = Spent::default();
-        spent.calls = output.calls;
-        spent.usage = output.usage;
-
+    /// Creates a visit of a node with its cost.
+    pub(crate) fn of(node: &str, spent: Spent) -> Self {
         Self {
             node: node.to_owned(),
-            output: Some(output),
             spent,
             ..Self::default()
         }
     }
 
+    /// Ends a visit with its output, which gets the tool calls and the cost.
+    pub(crate) fn with_output(mut self, output: Output) -> Self {
+        self.output = Some(Output {
+            tools: std::mem::take(&mut self.tools),
+            calls: self.spent.calls,
+            usage: self.spent.usage,
+            ..output
+        });
+        self
+    }
+
     pub(crate) fn with_tries(mut self, tries: impl IntoIterator<Item = Try>) -> Self {
         for one in tries {
-            let kept = bounded(&one, &self.tries);
+            let kept = bounded(one, &self.tries);
             self.tries.push(kept);
         }
 
         self
     }
-
-    pub(crate) fn with_spent(mut self, spent: Spent) -> Self {
-        self.spent = spent;
-        self
-    }
-
-    pub(crate) fn with_inside(mut self, visits: Vec<Self>) -> Self {
-        self.inside = visits;
-        self
-    }
 }
 
 /// Returns a try with as much of its reply as there is room for after the others.
-pub(crate) fn bounded(one: &Try, others: &[Try]) -> Try {
+pub(crate) fn bounded(one: Try, others: &[Try]) -> Try {
     /// The maximum number of bytes of all replies.
     const MAX_KEPT: usize = 256 * 1024;
 
@@ -79,18 +75,17 @@ pub(crate) fn bounded(one: &Try, others: &[Try]) -> Try {
     let room = MAX_KEPT.saturating_sub(kept);
 
     Try {
-        reply: cut(&one.reply, room.max(MIN_KEPT)),
-        complaint: one.complaint.clone(),
+        reply: cut(one.reply, room.max(MIN_KEPT)),
+        complaint: one.complaint,
     }
 }
 
 /// Returns the beginning of a text of at most this many bytes, followed by a mark if it was cut.
-fn cut(text: &str, max_bytes: usize) -> String {
-    if text.len() <= max_bytes {
-        return text.to_owned();
+fn cut(mut text: String, max_bytes: usize) -> String {
+    if text.len() > max_bytes {
+        let end = (0..=max_bytes).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or_default());
+        text.push_str(" […]");
     }
-
-    let end = (0..=max_bytes).rev().find(|at| text.is_char_boundary(*at));
-    let kept = text.get(..end.unwrap_or_default()).unwrap_or_default();
-    format!("{kept} […]")
+    text
 }

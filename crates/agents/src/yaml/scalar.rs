@@ -1,46 +1,38 @@
 //! Reads the values of plain scalars according to the core schema of YAML 1.2.
 
-use serde_json::Number;
-
-use super::{Text, Value};
+use serde_json::{Number, Value as Json};
 
 /// `yes` and `no` are texts, as in YAML 1.2. So are `.inf` and `.nan`, because no setting accepts
 /// them.
-pub(super) fn resolve(plain: &str) -> Value {
+pub(super) fn resolve(plain: &str) -> Json {
     match plain {
-        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
-        "true" | "True" | "TRUE" => return Value::Bool(true),
-        "false" | "False" | "FALSE" => return Value::Bool(false),
+        "" | "~" | "null" | "Null" | "NULL" => return Json::Null,
+        "true" | "True" | "TRUE" => return Json::Bool(true),
+        "false" | "False" | "FALSE" => return Json::Bool(false),
         _ => {}
     }
 
-    match number(plain) {
-        Some(number) => Value::Number(number),
-        None => Value::Text(Text {
-            value: plain.to_owned(),
-            variables: Vec::new(),
-        }),
-    }
+    let number = radix(plain).or_else(|| decimal(plain));
+    number.map_or_else(|| plain.into(), Json::Number)
 }
 
-fn number(plain: &str) -> Option<Number> {
-    let radixes = [("0x", 16), ("0o", 8)];
-    let digits = radixes.iter().find_map(|(prefix, radix)| {
-        let digits = plain
-            .strip_prefix(prefix)
-            .filter(|digits| !digits.starts_with('+'))?;
-        u64::from_str_radix(digits, *radix).ok()
-    });
-    if let Some(whole) = digits {
-        return Some(whole.into());
-    }
+/// Reads `0x1F` and `0o17`.
+fn radix(plain: &str) -> Option<Number> {
+    let (digits, radix) = match plain.split_at_checked(2)? {
+        ("0x", digits) => (digits, 16),
+        ("0o", digits) => (digits, 8),
+        _ => return None,
+    };
 
+    let digits = Some(digits).filter(|digits| !digits.starts_with('+'))?;
+    u64::from_str_radix(digits, radix).ok().map(Number::from)
+}
+
+fn decimal(plain: &str) -> Option<Number> {
     // Only the numbers of YAML, because Rust also parses `inf` and `nan`.
-    let begins = plain
-        .trim_start_matches(['+', '-', '.'])
-        .starts_with(|c: char| c.is_ascii_digit());
+    let digits = plain.trim_start_matches(['+', '-', '.']);
     let of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
-    if !begins || !plain.chars().all(of_number) {
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) || !plain.chars().all(of_number) {
         return None;
     }
 

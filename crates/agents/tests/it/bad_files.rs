@@ -42,7 +42,7 @@ fn every_problem_is_told_with_its_place() {
 #[test]
 fn an_error_is_one_line_that_counts_the_others() {
     let error = loader().load(folder().join("wiring.yaml")).unwrap_err();
-    insta::assert_snapshot!(error.to_string().replace(&format!("{}/", folder().display()), ""), @"wiring.yaml:1:8: start: the start `writter` is not a node; known nodes: `writer`, `critic`, `lonely`; did you mean `writer`? (and 5 more problems)");
+    insta::assert_snapshot!(error.to_string().replace(&format!("{}/", folder().display()), ""), @"wiring.yaml:1:8: start: the start `writter` is not a node; the nodes are `writer`, `critic` and `lonely`; did you mean `writer`? (and 5 more problems)");
     assert_eq!(error.problems().len(), 6);
     assert_eq!(error.problems()[0].path, "start");
 }
@@ -99,8 +99,8 @@ fn a_link_leads_out_of_no_folder() {
     let told = format!("{error:#}").replace(&file.display().to_string(), "flow.yaml");
     insta::assert_snapshot!(told, @"
     flow.yaml:2:41: nodes[0].config.file: this is a symbolic link; expected a regular file
-    flow.yaml:3:8: nodes[1]: no edges lead from the start to `b`; expected an edge with `to: b`
-    flow.yaml:3:88: nodes[1].config.memory.file: the path leads out of the folder of this file; expected a file in that folder or below
+    flow.yaml:3:8: nodes[1]: node `b` cannot be reached from the start; expected an edge with `to: b`
+    flow.yaml:3:88: nodes[1].config.memory.file: the path leads out of its folder; expected a path that stays inside
     ");
 }
 

@@ -138,7 +138,7 @@ fn an_id_of_several_nodes_is_told() {
     insta::assert_snapshot!(problems(&nodes(&["a", "a"])), @"flow.yaml:3:8: nodes[1].id: line 2 already has a node with the id `a`; choose another id");
     insta::assert_snapshot!(problems(&nodes(&["a", "a", "b", "a", "b", "a"])), @"
     flow.yaml:3:8: nodes[1].id: line 2 already has a node with the id `a`; choose another id
-    flow.yaml:4:8: nodes[2]: no edges lead from the start to `b`; expected an edge with `to: b`
+    flow.yaml:4:8: nodes[2]: node `b` cannot be reached from the start; expected an edge with `to: b`
     flow.yaml:5:8: nodes[3].id: line 2 already has a node with the id `a`; choose another id
     flow.yaml:6:8: nodes[4].id: line 4 already has a node with the id `b`; choose another id
     flow.yaml:7:8: nodes[5].id: line 2 already has a node with the id `a`; choose another id
@@ -146,7 +146,7 @@ fn an_id_of_several_nodes_is_told() {
     // The consequences aren't repeated for each of them.
     let edges = "edges: [{from: a, action: go, to: end}]\n";
     insta::assert_snapshot!(problems(&(nodes(&["a", "a", "a"]) + edges)), @"
-    flow.yaml:2:8: nodes[0]: the action `stop` of `a` leads nowhere; expected an edge from `a` on `stop`, to a node or `end`
+    flow.yaml:2:8: nodes[0]: node `a` declares the action `stop`, which leads nowhere; add an edge or an end for it
     flow.yaml:3:8: nodes[1].id: line 2 already has a node with the id `a`; choose another id
     flow.yaml:4:8: nodes[2].id: line 2 already has a node with the id `a`; choose another id
     ");

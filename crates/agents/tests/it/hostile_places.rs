@@ -88,7 +88,7 @@ fn only_regular_files_are_memories() {
         assert_eq!(
             project.problems(),
             [format!(
-                "nodes[0].config.memory.file: notes.db: this is {found}; expected a regular file"
+                "nodes[0].config.memory.file: this is {found}; expected a regular file"
             )]
         );
     }
@@ -148,8 +148,7 @@ fn a_flow_that_is_a_part_of_itself_is_told_however_it_is_named() {
 #[test]
 fn paths_stay_in_the_folder() {
     let theirs = Theirs::new();
-    let leads_out =
-        "the path leads out of the folder of this file; expected a file in that folder or below";
+    let leads_out = "the path leads out of its folder; expected a path that stays inside";
 
     for path in [
         "../notes",

@@ -180,15 +180,15 @@ nodes:
   - {id: g, type: agent, config: {provider: rules, rules: [], actions: [a], output: {schema: {}}}}
 "), @r"
     flow.yaml:3:56: nodes[0].config.at_once: the number is too small; expected at least 1
-    flow.yaml:4:10: nodes[1]: no edges lead from the start to `b`; expected an edge with `to: b`
+    flow.yaml:4:10: nodes[1]: node `b` cannot be reached from the start; expected an edge with `to: b`
     flow.yaml:4:85: nodes[1].config.nodes[0].config.text: unknown slot `{b.x}`; known slots: `{input}`, `{last}`, `{c}`, and `{{` for a brace
-    flow.yaml:5:10: nodes[2]: no edges lead from the start to `c`; expected an edge with `to: c`
+    flow.yaml:5:10: nodes[2]: node `c` cannot be reached from the start; expected an edge with `to: c`
     flow.yaml:5:72: nodes[2].config.actions[1]: the action `x` is listed twice; expected each once
-    flow.yaml:6:10: nodes[3]: no edges lead from the start to `d`; expected an edge with `to: d`
+    flow.yaml:6:10: nodes[3]: node `d` cannot be reached from the start; expected an edge with `to: d`
     flow.yaml:6:40: nodes[3].config.tool: unknown tool `add`; known tools: `sum`
-    flow.yaml:7:10: nodes[4]: no edges lead from the start to `f`; expected an edge with `to: f`
+    flow.yaml:7:10: nodes[4]: node `f` cannot be reached from the start; expected an edge with `to: f`
     flow.yaml:7:80: nodes[4].config.output.schema: expected a mapping, found a list
-    flow.yaml:8:10: nodes[5]: no edges lead from the start to `g`; expected an edge with `to: g`
+    flow.yaml:8:10: nodes[5]: node `g` cannot be reached from the start; expected an edge with `to: g`
     flow.yaml:8:85: nodes[5].config.output: a value names no action; remove `output` or `actions`
     ");
 }

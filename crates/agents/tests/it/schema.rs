@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use boon::{Compiler, Draft, SchemaIndex, Schemas};
-use cogwork_agents::{Loader, Provider};
+use cogwork_agents::Loader;
 use cogwork_llm::ScriptedClient;
 use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
@@ -104,19 +104,14 @@ struct Nothing {}
 
 #[test]
 fn names_that_are_taken_are_refused() {
-    let rules = || {
-        Provider::new("rules", "Mine.", |_: Nothing| {
-            Ok::<_, String>(ScriptedClient::default())
-        })
-    };
-
+    let make = |_: Nothing| Ok::<_, String>(ScriptedClient::default());
     let error = Loader::new()
-        .with_provider(rules())
+        .with_provider("rules", "Mine.", make)
         .unwrap_err()
         .to_string();
     assert_eq!(
         error,
-        "the provider `rules` already exists; known providers: `anthropic`, `ollama`, `openai`, `rules`, `scripted`; \
+        "the provider `rules` already exists; known providers: `anthropic`, `ollama`, `openai`, `rules` and `scripted`; \
          choose another name"
     );
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use cogwork_agents::{FileFlow, FlowState, Loader, Provider};
+use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_journal::Store;
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
@@ -38,7 +38,7 @@ nodes:
     config: {provider: '${I}', strategy: '${J}'}
   - id: c
     type: strategy
-    config: {provider: rules, rules: [], strategy: '${J}', when_stopped: '${K}', tools: ['${L}']}
+    config: {provider: rules, rules: [], strategy: '${J}', prompt: '${K}', tools: ['${L}']}
   - id: d
     type: ${M}
   - id: e
@@ -143,8 +143,9 @@ impl LlmClient for Leaky {
     }
 }
 
-fn leaky() -> Provider {
-    Provider::new("leaky", "Leaks.", |leaky: Leaky| Ok::<_, String>(leaky))
+fn with_leaky(loader: Loader) -> Loader {
+    let make = |leaky: Leaky| Ok::<_, String>(leaky);
+    loader.with_provider("leaky", "Leaks.", make).unwrap()
 }
 
 /// The error of a run and all of its sources.
@@ -157,7 +158,7 @@ fn shown(error: &(dyn std::error::Error + 'static)) -> String {
 
 #[tokio::test]
 async fn not_in_the_errors_and_records_of_runs() {
-    let loader = loader().with_provider(leaky()).unwrap();
+    let loader = with_leaky(loader());
     let kinds = [
         "type: agent, config: {",
         "type: agent, config: {actions: [a, b], thinking: {type: plan_first, config: {}}, ",
@@ -191,13 +192,10 @@ async fn not_in_the_errors_and_records_of_runs() {
 
 #[tokio::test]
 async fn not_in_drawings_and_runs() {
-    let unmade = Provider::new("unmade", "Leaks.", |leaky: Leaky| {
-        Err::<Leaky, _>(format!("bad {}", leaky.secret))
-    });
-    let loader = loader()
-        .with_provider(leaky())
-        .unwrap()
-        .with_provider(unmade)
+    let loader = with_leaky(loader())
+        .with_provider("unmade", "Leaks.", |leaky: Leaky| {
+            Err::<Leaky, _>(format!("bad {}", leaky.secret))
+        })
         .unwrap();
 
     let flow =

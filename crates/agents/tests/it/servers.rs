@@ -175,14 +175,14 @@ nodes:
     flow.yaml:12:51: tools.mcp[4].args: a server over HTTP is not started; remove this, or use `command`
     flow.yaml:13:40: tools.mcp[5].token: a command gets no token; put it into `env`, or use `url`
     flow.yaml:14:30: tools.mcp[6].command: this flow was not loaded from a file, so it cannot name files; expected a program in PATH or an absolute path
-    flow.yaml:15:30: tools.mcp[7].command: the environment variable `NPX` is not set; expected a value
     flow.yaml:15:30: tools.mcp[7].command: nothing is taken from the environment here, where it would be shown; expected a text without `${NPX}`
+    flow.yaml:15:30: tools.mcp[7].command: the environment variable `NPX` is not set; expected a value
     flow.yaml:16:45: tools.mcp[8].tools[1]: there is already a tool `b`; choose another name, or a `prefix` for this server
     flow.yaml:17:40: tools.mcp[9].tools: a name is not valid with its prefix; expected at most 64 letters, digits, `_`, `-`, `.` and `/`
     flow.yaml:18:53: tools.mcp[10].env: not an environment variable; expected a name without `=`, and a value
     flow.yaml:19:45: tools.mcp[11].timeout: the number is too small; expected at least 0.001
-    flow.yaml:19:56: tools.mcp[11].tools[0]: the environment variable `TOOL` is not set; expected a value
     flow.yaml:19:56: tools.mcp[11].tools[0]: nothing is taken from the environment here, where it would be shown; expected a text without `${TOOL}`
+    flow.yaml:19:56: tools.mcp[11].tools[0]: the environment variable `TOOL` is not set; expected a value
     flow.yaml:20:3: tools: unknown key `mpc`; did you mean `mcp`?
     ");
 }
@@ -224,10 +224,10 @@ fn commands_and_folders_are_those_of_the_file() {
     assert!(load("command: /bin/no-such-server").is_ok());
 
     assert_snapshot!(load("command: ./serve").unwrap_err(), @"there is no such program in the folder of this file");
-    assert_snapshot!(load("command: bin/server").unwrap_err(), @"the file cannot be read: No such file or directory (os error 2)");
-    assert_snapshot!(load("command: ../server").unwrap_err(), @"the path leads out of the folder of this file; expected a file in that folder or below");
-    assert_snapshot!(load("command: npx, folder: /tmp").unwrap_err(), @"the path leads out of the folder of this file; expected a file in that folder or below");
-    assert_snapshot!(load("command: npx, folder: date").unwrap_err(), @"the file cannot be read: No such file or directory (os error 2)");
+    assert_snapshot!(load("command: bin/server").unwrap_err(), @"No such file or directory (os error 2)");
+    assert_snapshot!(load("command: ../server").unwrap_err(), @"the path leads out of its folder; expected a path that stays inside");
+    assert_snapshot!(load("command: npx, folder: /tmp").unwrap_err(), @"the path leads out of its folder; expected a path that stays inside");
+    assert_snapshot!(load("command: npx, folder: date").unwrap_err(), @"No such file or directory (os error 2)");
 }
 
 #[tokio::test]

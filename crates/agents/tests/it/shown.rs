@@ -8,9 +8,7 @@
 #[path = "../../../text/tests/support/hostile.rs"]
 pub(crate) mod hostile;
 
-use cogwork_agents::{
-    Agent, AgentError, FileError, FileFlow, FlowState, Loader, NodeType, Provider,
-};
+use cogwork_agents::{Agent, AgentError, FileError, FileFlow, FlowState, Loader};
 use cogwork_flow::Flow;
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use hostile::{assert_error_is_safe, assert_line_is_safe, assert_safe, assert_safe_line, texts};
@@ -30,14 +28,6 @@ async fn nothing_unsafe_is_shown() {
 struct Settings {
     #[expect(dead_code, reason = "no file fits")]
     number: u32,
-}
-
-fn provider(name: &str, problem: &str) -> Provider {
-    let problem = problem.to_owned();
-
-    Provider::new(name, "Fails.", move |_: Value| {
-        Err::<ScriptedClient, _>(problem.clone())
-    })
 }
 
 /// The text as a YAML scalar, every character escaped.
@@ -91,11 +81,12 @@ fn files(text: &str) -> Vec<String> {
 }
 
 fn show_files(text: &str) {
-    let odd = NodeType::new("odd", "Odd.", |_: Settings, _| Err(Vec::new()));
+    let problem = text.to_owned();
+    let fails = move |_: Value| Err::<ScriptedClient, _>(problem.clone());
     let loader = Loader::new()
         .with_environment(|_| None)
-        .with_provider(provider("fails", text))
-        .and_then(|loader| loader.with_node_type(odd))
+        .with_provider("fails", "Fails.", fails)
+        .and_then(|loader| loader.with_node_type("odd", "Odd.", |_: Settings, _| Err(Vec::new())))
         .unwrap();
 
     for file in files(text) {

@@ -303,32 +303,3 @@ fn the_visits_of_a_state_are_bounded() {
     let read: FlowState = serde_json::from_str(&json).unwrap();
     assert_eq!((read.visits().len(), read.dropped_visits()), (1_000, 500));
 }
-
-#[tokio::test(start_paused = true)]
-async fn a_visit_that_goes_on_replaces_what_was_stopped() {
-    let script = ScriptedClient::new([reply(""), reply("Yes."), reply("No.")]);
-    let agent = Agent::new("a", Silent(script));
-    let flow = Flow::builder("flow")
-        .start("a")
-        .node("a", agent)
-        .end("a", "default")
-        .build()
-        .unwrap();
-
-    let mut state = FlowState::new("?");
-    let mut run = flow.begin();
-    let step = tokio::time::timeout(Duration::from_secs(1), run.finish(&mut state));
-    assert!(step.await.is_err());
-    assert_eq!((state.failures().len(), state.calls()), (1, 2));
-
-    // The same visit begins again, and is stopped during its first call.
-    drop(run);
-    let stopped = state.failures();
-    flow.begin()
-        .with_deadline(tokio::time::Instant::now() + Duration::from_secs(1))
-        .finish(&mut state)
-        .await
-        .unwrap_err();
-    assert_eq!(state.failures().len(), 1);
-    assert_eq!(state.failures()[0].tries.len() + stopped[0].tries.len(), 1);
-}

@@ -173,7 +173,7 @@ edges: [{from: a, action: go, to: b}]
 
     let unwired = FLOW.replace("  - {from: review, action: timed out, to: end}\n", "");
     let error = Loader::new().load_text("flow.yaml", &unwired).unwrap_err();
-    insta::assert_snapshot!(format!("{error:#}"), @"flow.yaml:6:9: nodes[1]: the action `timed out` of `review` leads nowhere; expected an edge from `review` on `timed out`, to a node or `end`");
+    insta::assert_snapshot!(format!("{error:#}"), @"flow.yaml:6:9: nodes[1]: node `review` declares the action `timed out`, which leads nowhere; add an edge or an end for it");
 }
 
 #[tokio::test(start_paused = true)]

@@ -74,11 +74,11 @@ fn check_tells_every_problem_of_every_file() {
     );
     insta::assert_snapshot!(err.replace(bad, "…"), @"
     …/unknown_names.yaml:3:11: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `branches`, `chain_of_thought`, `map`, `strategy`, `subflow`, `template`, `tool`, `wait`; did you mean `agent`?
-    …/unknown_names.yaml:5:9: nodes[1]: no edges lead from the start to `critic`; expected an edge with `to: critic`
+    …/unknown_names.yaml:5:9: nodes[1]: node `critic` cannot be reached from the start; expected an edge with `to: critic`
     …/unknown_names.yaml:8:17: nodes[1].config.provider: unknown provider `opennai`; known providers: `anthropic`, `ollama`, `openai`, `rules`, `scripted`; did you mean `openai`?
-    …/unknown_names.yaml:9:9: nodes[2]: no edges lead from the start to `thinker`; expected an edge with `to: thinker`
+    …/unknown_names.yaml:9:9: nodes[2]: node `thinker` cannot be reached from the start; expected an edge with `to: thinker`
     …/unknown_names.yaml:15:15: nodes[2].config.thinking.type: unknown mode `reflexion`; known modes: `best_of`, `critique`, `plan_first`, `reflection`, `verification`; did you mean `reflection`?
-    …/unknown_names.yaml:17:9: nodes[3]: no edges lead from the start to `solver`; expected an edge with `to: solver`
+    …/unknown_names.yaml:17:9: nodes[3]: node `solver` cannot be reached from the start; expected an edge with `to: solver`
     …/unknown_names.yaml:19:51: nodes[3].config.strategy: unknown strategy `raect`; known strategies: `linear`, `chain_of_thought`, `react`, `rewoo`, `scratchpad`, `self_ask`, `self_consistency`, `step_back`, `tree_of_thoughts`; did you mean `react`?
     …/unknown_names.yaml:19:66: nodes[3].config.tools[0]: unknown tool `hammer`; known tools: none
     …/empty.yaml:1:1: expected a mapping, found nothing
@@ -403,7 +403,7 @@ fn a_file_that_is_not_there_is_a_problem_of_that_file() {
     assert_eq!((code, out.as_str()), (1, ""));
     assert_eq!(
         err,
-        "nowhere.yaml: the file cannot be read: No such file or directory (os error 2)\n"
+        "nowhere.yaml: No such file or directory (os error 2)\n"
     );
 }
 

@@ -61,10 +61,10 @@ fn no_settings_are_enough_where_all_have_a_default() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_path() {
-    insta::assert_snapshot!(refused("reflexion", json!({})), @"unknown thinking mode `reflexion`; expected `best_of`, `critique`, `plan_first`, `reflection` or `verification`");
-    insta::assert_snapshot!(refused("critique", json!({"criteria": ["short", 7]})), @"settings of the thinking mode `critique`: `config.criteria[1]`: invalid type: integer `7`, expected a string");
-    insta::assert_snapshot!(refused("plan_first", json!({"plan_promt": "?"})), @"settings of the thinking mode `plan_first`: `config.plan_promt`: unknown field `plan_promt`, expected `plan_prompt`");
-    insta::assert_snapshot!(refused("reflection", json!({"rounds": 1})), @"settings of the thinking mode `reflection`: `config`: missing field `reflection_prompt`");
+    insta::assert_snapshot!(refused("reflexion", json!({})), @"`type`: unknown thinking mode `reflexion`; expected `best_of`, `critique`, `plan_first`, `reflection` or `verification`");
+    insta::assert_snapshot!(refused("critique", json!({"criteria": ["short", 7]})), @"`config.criteria[1]`: invalid type: integer `7`, expected a string");
+    insta::assert_snapshot!(refused("plan_first", json!({"plan_promt": "?"})), @"`config.plan_promt`: unknown field `plan_promt`, expected `plan_prompt`");
+    insta::assert_snapshot!(refused("reflection", json!({"rounds": 1})), @"`config`: missing field `reflection_prompt`");
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -90,12 +90,12 @@ fn names_are_taken_once_and_a_factory_may_refuse() {
         .unwrap();
 
     let taken = registry.register::<Tone, Tone>("reflection", "Another one", Ok);
-    insta::assert_snapshot!(taken.unwrap_err(), @"the thinking mode `reflection` is already registered; choose a different name");
+    insta::assert_snapshot!(taken.unwrap_err(), @"the thinking mode `reflection` already exists; known thinking modes: `best_of`, `critique`, `plan_first`, `reflection`, `tone` and `verification`; choose another name");
 
     let invalid = registry.register::<Tone, Tone>("no name", "", Ok);
     insta::assert_snapshot!(invalid.unwrap_err(), @"`no name` is not a valid name of a thinking mode; expected 1 to 64 letters, digits, `_` and `-`");
 
     let rude = registry.build("tone", &json!({"tone": "rude"})).err();
-    insta::assert_snapshot!(rude.unwrap(), @"settings of the thinking mode `tone`: `config`: `rude` is no tone; expected a kind one");
+    insta::assert_snapshot!(rude.unwrap(), @"`config`: `rude` is no tone; expected a kind one");
     assert!(registry.build("tone", &json!({"tone": "kind"})).is_ok());
 }

@@ -5,13 +5,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cogwork_llm::LlmError;
-use cogwork_text::Mask;
-
-use crate::quote::Name;
+use cogwork_text::{Mask, Name};
 
 /// The maximum number of bytes of all texts, including those repeated by aliases and the values of
 /// variables.
-pub(super) const MAX_TEXT: usize = 1024 * 1024;
+pub(crate) const MAX_TEXT: usize = 1024 * 1024;
 
 /// The maximum number of different variables of a flow, with all its files. Each of them is searched
 /// for in everything that is shown.
@@ -41,14 +39,17 @@ impl Secrets {
     ///
     /// # Errors
     ///
-    /// If there are [`MAX_VARIABLES`] others.
-    fn keep(&self, name: &str, value: &str) -> Result<(), TooManyVariables> {
+    /// If there are [`MAX_VARIABLES`] others. A value beyond these isn't filled in, so it cannot be
+    /// shown.
+    fn keep(&self, name: &str, value: &str) -> Result<(), String> {
         let mut known = self.lock();
         if known.values.get(name).is_some_and(|known| known == value) {
             return Ok(());
         }
         if known.values.len() >= MAX_VARIABLES && !known.values.contains_key(name) {
-            return Err(TooManyVariables);
+            return Err(format!(
+                "the flow, with all its files, has more than {MAX_VARIABLES} different variables; expected fewer"
+            ));
         }
 
         known.values.insert(name.to_owned(), value.to_owned());
@@ -70,15 +71,6 @@ impl Secrets {
 
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns whether a value contains one of these characters.
-    pub(crate) fn hold(&self, characters: [char; 2]) -> bool {
-        let known = self.lock();
-        known
-            .values
-            .values()
-            .any(|value| value.contains(characters))
     }
 
     fn mask(values: &BTreeMap<String, String>) -> Mask {
@@ -135,24 +127,12 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// A value beyond the number that is hidden. It isn't filled in, so it cannot be shown.
-pub(super) struct TooManyVariables;
-
-impl fmt::Display for TooManyVariables {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the flow, with all its files, has more than {MAX_VARIABLES} different variables; expected fewer"
-        )
-    }
-}
-
 /// A text with its variables replaced, their names, and the problems.
 #[derive(Default)]
-pub(super) struct Filled {
-    pub(super) text: String,
-    pub(super) variables: Vec<String>,
-    pub(super) problems: Vec<String>,
+pub(crate) struct Filled {
+    pub(crate) text: String,
+    pub(crate) variables: Vec<String>,
+    pub(crate) problems: Vec<String>,
 }
 
 /// Replaces the variables of a text.
@@ -160,11 +140,11 @@ pub(super) struct Filled {
 /// # Errors
 ///
 /// If the flow has too many different ones.
-pub(super) fn fill(
+pub(crate) fn fill(
     raw: &str,
     environment: &Environment,
     secrets: &Secrets,
-) -> Result<Filled, TooManyVariables> {
+) -> Result<Filled, String> {
     let mut filled = Filled::default();
     let mut rest = raw;
     let mut begins_none = false;

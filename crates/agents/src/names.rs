@@ -1,19 +1,6 @@
 //! Shows names from files in messages: as lists, shortened, and as suggestions.
 
-use std::fmt::Display;
-
 pub(crate) use cogwork_text::Name;
-use cogwork_text::OneLine;
-
-/// The maximum number of characters of an external message that are shown.
-const MAX_MESSAGE: usize = 1_000;
-
-/// Returns an external message on one line of limited length.
-pub(crate) fn one_line(message: impl Display) -> String {
-    OneLine::new(message)
-        .with_max_chars(MAX_MESSAGE)
-        .to_string()
-}
 
 /// Formats names as `` `a`, `b`, `c` ``: at most the first [`LISTED`] names, and the number of
 /// others.
@@ -48,22 +35,20 @@ pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     const LONGEST: usize = 64;
     const COMPARED: usize = 100;
 
+    let length = name.chars().count();
+    let farthest = (length / 3).max(1);
     if name.len() > LONGEST {
         return None;
     }
 
     let lower = name.to_lowercase();
-    let length = name.chars().count();
-    let farthest = (length / 3).max(1);
-
-    let is_candidate =
-        |known: &&str| known.len() <= LONGEST && known.chars().count().abs_diff(length) <= farthest;
-    let candidates = known.into_iter().filter(is_candidate).take(COMPARED);
+    let is_similar = |known: &&str| known.chars().count().abs_diff(length) <= farthest;
+    let compared = known.into_iter().filter(is_similar).take(COMPARED);
     let distances =
-        candidates.map(|known| (strsim::osa_distance(&lower, &known.to_lowercase()), known));
+        compared.map(|known| (strsim::osa_distance(&lower, &known.to_lowercase()), known));
 
-    distances
+    let (_, meant) = distances
         .filter(|(distance, _)| *distance <= farthest)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
+        .min_by_key(|(distance, _)| *distance)?;
+    Some(meant)
 }

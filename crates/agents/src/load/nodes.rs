@@ -1,0 +1,223 @@
+//! Creates the nodes of a flow, either of a file or inside a node.
+
+use std::collections::HashMap;
+
+use cogwork_flow::Flow;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::wiring::{END, Edge, Wiring};
+use super::{Loading, Making, items_at, text_at};
+use crate::names::{Name, did_you_mean, list, nearest};
+use crate::problems::{below, item};
+use crate::schema::nodes_setting;
+use crate::{FlowState, Made, Template};
+
+/// The maximum number of nodes of a flow, including its subflows.
+const MAX_NODES: usize = 2_000;
+
+/// The names of slots and of the end, which are reserved and can't be used as node ids.
+const RESERVED: [&str; 3] = ["input", "last", END];
+
+/// The settings of a flow, in a file or inside a node.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Graph {
+    #[serde(default)]
+    #[schemars(schema_with = "nodes_setting")]
+    pub(crate) nodes: Option<Json>,
+    /// The edges between the nodes. A node without any ends the flow, by whatever action; as soon as it has one, each of its actions needs one.
+    #[serde(default)]
+    pub(crate) edges: Vec<Edge>,
+    /// The answer of the flow, with slots: {input}, {last}, and the id of any node. Default: {last}, the last output.
+    pub(crate) answer: Option<String>,
+    /// The id of the node where a run begins. Default: the first node.
+    #[schemars(extend("x-environment" = false))]
+    pub(crate) start: Option<String>,
+}
+
+/// A flow and its answer.
+pub(crate) struct Assembled {
+    pub(crate) flow: Flow<FlowState>,
+    pub(crate) answer: Template,
+}
+
+/// Flows that run side by side, by the ids of their nodes, and their answer.
+pub(crate) struct SideBySide {
+    pub(crate) flows: Vec<(String, Flow<FlowState>)>,
+    pub(crate) answer: Template,
+}
+
+/// The ids of the nodes of a flow, in order and by name.
+pub(crate) struct NodeIds<'v> {
+    in_order: Vec<&'v str>,
+    /// The first node with each id.
+    first: HashMap<&'v str, usize>,
+}
+
+impl<'v> NodeIds<'v> {
+    fn of(nodes: &'v [Json]) -> Self {
+        let in_order: Vec<&str> = nodes.iter().map(|node| text_at(node, "id")).collect();
+        let mut first = HashMap::new();
+        for (index, id) in in_order.iter().enumerate() {
+            first.entry(*id).or_insert(index);
+        }
+
+        Self { in_order, first }
+    }
+
+    pub(crate) fn contains(&self, id: &str) -> bool {
+        self.first.contains_key(id)
+    }
+
+    /// Returns the position of the first node with this id.
+    pub(super) fn first(&self, id: &str) -> Option<usize> {
+        self.first.get(id).copied()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'v str> + Clone {
+        self.in_order.iter().copied()
+    }
+}
+
+impl Loading<'_> {
+    /// Returns the flow that the mapping at a path describes, or reports its problems and returns
+    /// `None`. The mapping has been checked against the schema.
+    pub(super) fn flow(&mut self, value: &Json, path: &str) -> Option<Assembled> {
+        let (ids, made) = self.nodes(value, path)?;
+        let answer = self.answer(value, &ids, path);
+
+        let wiring = Wiring::new(value, path, &ids, &self.source.problems);
+        let flow = wiring.build(made, &mut self.source.problems)?;
+        let is_sound = self.source.problems.is_empty();
+        is_sound.then_some(Assembled { flow, answer })
+    }
+
+    /// Returns a flow for each node of a mapping, and its answer, or reports its problems and returns
+    /// `None`.
+    pub(super) fn flows(&mut self, value: &Json, path: &str) -> Option<SideBySide> {
+        let (ids, made) = self.nodes(value, path)?;
+        let answer = self.answer(value, &ids, path);
+        let made = made.into_iter().collect::<Option<Vec<Made>>>();
+        let made = made.filter(|_| self.source.problems.is_empty())?;
+
+        let flows = ids.iter().zip(made).map(|(id, Made { actions, add })| {
+            let builder = add(Flow::builder(id).start(id), id.to_owned());
+            let actions = actions.into_iter();
+            let builder = actions.fold(builder, |builder, action| builder.end(id, action));
+            Some((id.to_owned(), builder.build().ok()?))
+        });
+        Some(SideBySide {
+            flows: flows.collect::<Option<_>>()?,
+            answer,
+        })
+    }
+
+    /// Returns the ids of the nodes, and the nodes that could be made.
+    fn nodes<'v>(
+        &mut self,
+        value: &'v Json,
+        path: &str,
+    ) -> Option<(NodeIds<'v>, Vec<Option<Made>>)> {
+        let path = below(path, "nodes");
+        let nodes = items_at(value, "nodes");
+        let ids = NodeIds::of(nodes);
+        self.check_ids(nodes, &ids, &path);
+
+        self.nodes = self.nodes.saturating_add(nodes.len());
+        if self.nodes > MAX_NODES {
+            let message = format!(
+                "the flow has more than {MAX_NODES} nodes, with all its subflows; expected fewer"
+            );
+            self.push(&path, message);
+            return None;
+        }
+
+        let mut made = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            let path = item(&path, index);
+            let is_sound = self.source.problems.allow_node(&path);
+            let node = is_sound.then(|| self.node(node, &ids, &path));
+            made.push(node.flatten());
+        }
+
+        Some((ids, made))
+    }
+
+    fn check_ids(&mut self, nodes: &[Json], ids: &NodeIds<'_>, path: &str) {
+        for (index, node) in nodes.iter().enumerate() {
+            let path = below(&item(path, index), "id");
+            let Some(id) = node.get("id").and_then(Json::as_str) else {
+                continue;
+            };
+
+            let first = ids.first(id).filter(|first| *first != index);
+            if RESERVED.contains(&id) {
+                self.push(&path, format!("`{id}` is reserved; choose another node id"));
+            } else if id.contains(['{', '}']) {
+                let message =
+                    "an id with a brace cannot be a slot of a prompt; choose an id without braces";
+                self.push(&path, message);
+            } else if let Some(first) = first {
+                let first = path.replace(&format!("[{index}].id"), &format!("[{first}].id"));
+                let line = self.source.problems.place(&first).line;
+                let id = Name(id);
+                let message =
+                    format!("line {line} already has a node with the id `{id}`; choose another id");
+                self.push(&path, message);
+            }
+        }
+    }
+
+    fn answer(&mut self, value: &Json, ids: &NodeIds<'_>, path: &str) -> Template {
+        let Some(answer) = value.get("answer").and_then(Json::as_str) else {
+            return Template::default();
+        };
+
+        let path = below(path, "answer");
+        self.template(answer, ids, &path).unwrap_or_else(|message| {
+            self.push(&path, message);
+            Template::default()
+        })
+    }
+
+    /// Parses the template at a path, or returns what is wrong with it.
+    pub(super) fn template(
+        &self,
+        text: &str,
+        ids: &NodeIds<'_>,
+        path: &str,
+    ) -> Result<Template, String> {
+        let template = Template::new(text).map_err(|error| error.to_string())?;
+        let Some(slot) = template.unknown_slot(ids) else {
+            return Ok(template);
+        };
+        if !self.source.problems.variables(path).is_empty() {
+            return Err("an unknown slot, not shown because values from the environment may have braces; expected `{{` for a brace".to_owned());
+        }
+
+        let known = || ["input", "last"].into_iter().chain(ids.iter());
+        let meant = did_you_mean(nearest(slot, known()));
+        let known = list(known().map(|slot| format!("{{{slot}}}")));
+        let slot = Name(slot);
+        Err(format!(
+            "unknown slot `{{{slot}}}`; known slots: {known}, and `{{{{` for a brace{meant}"
+        ))
+    }
+
+    fn node(&mut self, node: &Json, ids: &NodeIds<'_>, path: &str) -> Option<Made> {
+        let node_type = self.loader.node_types.get(text_at(node, "type"))?;
+        let path = below(path, "config");
+        let empty = json!({});
+        let config = node.get("config").unwrap_or(&empty);
+
+        let id = text_at(node, "id");
+        let mut making = Making::new(self, id, ids, config, &path);
+        let (made, problems) = making.make(node_type);
+        for problem in problems {
+            let problem = problem.below(&path);
+            self.push(problem.path(), problem.message());
+        }
+        made
+    }
+}
