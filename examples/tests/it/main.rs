@@ -11,5 +11,6 @@ mod outputs;
 mod packages;
 mod records;
 mod rule_based;
+mod stage_walk;
 #[cfg(feature = "studio")]
 mod tickets;
