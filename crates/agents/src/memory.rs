@@ -2,9 +2,10 @@
 //! nothing on disk.
 
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use cogwork_text::files::{FileId, Folder};
+use cogwork_text::files::Folder;
 use cogwork_thinking::async_trait;
 use cogwork_thinking::memory::{
     Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall, RecallSettings,
@@ -58,8 +59,7 @@ const NO_FILES: &str =
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) enum StoreKey {
     Named(Kind, String),
-    /// The name in a folder.
-    File(FileId, OsString),
+    File(PathBuf),
 }
 
 impl MemorySettings {
@@ -78,10 +78,9 @@ impl MemorySettings {
         };
         let key = match (&file, self.name) {
             (Some((folder, name)), _) => {
-                let id = folder
-                    .id()
-                    .map_err(|error| SettingProblem::new(error).at("file"))?;
-                Some(StoreKey::File(id, name.clone()))
+                let real = folder.real_path();
+                let real = real.map_err(|error| SettingProblem::new(error).at("file"))?;
+                Some(StoreKey::File(real.join(name)))
             }
             (None, name) => name.map(|name| StoreKey::Named(self.r#type, name)),
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_agents::{FileFlow, Loader};
-use cogwork_text::files::{Folder, read_text};
+use cogwork_text::files::Folder;
 use cogwork_text::{MultiLine, Name, NameList};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -302,10 +302,7 @@ impl Reading<'_> {
     /// Reads a file in the folder of the suite or below.
     fn text_beside(&self, file: &str) -> Result<String, String> {
         let opened = self.folder.file_beneath(file);
-        let read = opened.and_then(|(folder, name)| {
-            let opened = folder.open_file(name, cogwork_text::files::Access::Read)?;
-            read_text(&opened, MOST_BYTES)
-        });
+        let read = opened.and_then(|(folder, name)| folder.read_text_file(name, MOST_BYTES));
         read.map_err(|error| format!("{}: {error}", Name(file)))
     }
 

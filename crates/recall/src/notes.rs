@@ -107,9 +107,9 @@ fn read_lines(path: &Path) -> Result<Vec<String>, MemoryError> {
     let shown = path.display();
     let failed = |error: files::Error| MemoryError::new(format!("{shown}: {error}"));
     let (folder, name) = files::Folder::of_file(path).map_err(failed)?;
-    let content = folder.read_file(&name, MOST_BYTES).map_err(failed)?;
+    let content = folder.read_text_file(&name, MOST_BYTES).map_err(failed)?;
 
-    let lines = serde_json::Deserializer::from_slice(&content).into_iter::<Line>();
+    let lines = serde_json::Deserializer::from_str(&content).into_iter::<Line>();
     let texts = lines.map(|line| line.map(|line| line.text));
     texts.collect::<Result<_, _>>().map_err(|error| {
         let expected = r#"expected lines such as {"text": "…"}"#;

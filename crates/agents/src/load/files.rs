@@ -1,7 +1,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use cogwork_text::files::{Access, FileId, Folder, read_text};
+use cogwork_text::files::Folder;
 
 use super::{Assembled, Loading, Source};
 use crate::check::check;
@@ -73,27 +73,23 @@ impl Loading<'_> {
         name: &OsStr,
         shown: &str,
     ) -> Result<Option<Assembled>, SettingProblem> {
-        let read = |file| -> Result<_, cogwork_text::files::Error> {
-            let id = FileId::of(&file)?;
-            let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
-            Ok((id, read_text(&file, most)))
-        };
-        let file = folder.open_file(name, Access::Read);
-        let (id, text) = file.and_then(read).map_err(SettingProblem::new)?;
+        let path = folder.real_path().map_err(SettingProblem::new)?.join(name);
+        let file_name = name.to_string_lossy().into_owned();
+        self.check_nesting(&path, &file_name)?;
 
-        let name = name.to_string_lossy().into_owned();
-        self.check_nesting(id, &name)?;
+        let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
+        let text = folder.read_text_file(name, most);
         let text = text.map_err(SettingProblem::new)?;
 
         self.files += 1;
-        self.open.push((id, name));
+        self.open.push((path, file_name));
         let flow = self.text(shown, Some(folder.clone()), &text);
         self.open.pop();
         Ok(flow)
     }
 
-    fn check_nesting(&self, id: FileId, name: &str) -> Result<(), SettingProblem> {
-        if self.open.iter().any(|(open, _)| *open == id) {
+    fn check_nesting(&self, path: &Path, name: &str) -> Result<(), SettingProblem> {
+        if self.open.iter().any(|(open, _)| open == path) {
             let names = self.open.iter().map(|(_, name)| name.as_str());
             let way = names.chain([name]).collect::<Vec<_>>().join(" → ");
             let message = format!("the file includes itself: {way}; remove the cycle of subflows");

@@ -13,9 +13,10 @@ pub(crate) use nodes::{Assembled, Graph, NodeIds, SideBySide};
 pub(crate) use tools::ServerSettings;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use cogwork_text::files::{FileId, Folder};
+use cogwork_text::files::Folder;
 use cogwork_tools::Tools;
 use serde_json::Value as Json;
 
@@ -34,7 +35,7 @@ pub(crate) struct Loading<'l> {
     /// The problems of texts that have been read.
     problems: Vec<FileProblem>,
     /// The files that are being read, the outermost first, with their names.
-    open: Vec<(FileId, String)>,
+    open: Vec<(PathBuf, String)>,
     files: usize,
     nodes: usize,
     /// Whether a node has a model that can be replaced.

@@ -119,14 +119,9 @@ impl FileRun {
         let mut text = Vec::new();
         lines::append(&mut text, lines, false);
         let (target, new) = (name(&self.run_id, LINES), name(&self.run_id, NEW));
-        let mut new = self.folder.temporary_named(target, new)?;
-        new.write_all(&text)?;
-        // The file only gets its name once it is completely on disk.
-        new.file().sync_all()?;
-
-        self.file = Some(new.put_in_place()?);
+        self.file = Some(self.folder.replace_by(target, new, &text)?);
         self.length = text.len() as u64;
-        Ok(self.folder.sync()?)
+        Ok(())
     }
 
     /// Appends events, to a file that is opened the first time and never synced.

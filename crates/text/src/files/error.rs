@@ -1,7 +1,6 @@
 use std::fmt;
+use std::fs::FileType;
 use std::io;
-
-use super::FileKind;
 
 /// An error when opening, creating or replacing a file or folder.
 ///
@@ -38,12 +37,7 @@ pub enum Error {
     Io(#[from] io::Error),
 }
 
-impl fmt::Debug for Error {
-    /// Writes `{:#}`, because this is printed if `main` returns the error.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+crate::debug_as_display!(Error);
 
 impl Error {
     /// Returns the kind of this error as an [`io::Error`].
@@ -69,5 +63,44 @@ impl From<Error> for io::Error {
             Error::Io(error) => error,
             error => Self::new(error.kind(), error),
         }
+    }
+}
+
+/// The type of an entry in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link to anything.
+    Link,
+    /// A named pipe, a socket, a device or anything else.
+    Special,
+}
+
+impl FileKind {
+    pub(super) fn of(file_type: FileType) -> Self {
+        if file_type.is_file() {
+            Self::File
+        } else if file_type.is_dir() {
+            Self::Folder
+        } else if file_type.is_symlink() {
+            Self::Link
+        } else {
+            Self::Special
+        }
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::File => "a regular file",
+            Self::Folder => "a folder",
+            Self::Link => "a symbolic link",
+            Self::Special => "a special file",
+        })
     }
 }

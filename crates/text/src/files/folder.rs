@@ -1,22 +1,14 @@
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata};
+use super::Error;
 
-use super::{Error, FileId, name};
-
-/// An open folder.
-///
-/// It refers to the same folder even if the path changes: if the folder is renamed, files are found
-/// in its new location, and a different folder at the old path isn't touched. Clones share one
-/// handle.
+/// A folder, by its path. Clones share the path.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    dir: Arc<Dir>,
     /// The path as given, for messages.
     path: Arc<Path>,
     /// The same path, independent of the working directory.
@@ -28,16 +20,14 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Returns an error if the folder doesn't exist or cannot be opened.
+    /// Returns an error if the folder doesn't exist or cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = or_here(path.as_ref());
-        let absolute = std::path::absolute(path)?;
-        let dir = Dir::open_ambient_dir(path, ambient_authority())?;
+        fs::read_dir(path)?;
 
         Ok(Self {
-            dir: Arc::new(dir),
             path: path.into(),
-            absolute: absolute.into(),
+            absolute: std::path::absolute(path)?.into(),
         })
     }
 
@@ -59,7 +49,7 @@ impl Folder {
             .ancestors()
             .skip(1)
             .find(|parent| or_here(parent).is_dir());
-        std::fs::create_dir_all(path)?;
+        fs::create_dir_all(path)?;
         for parent in path.ancestors().skip(1) {
             Self::open(parent)?.sync()?;
             if Some(parent) == existing {
@@ -106,23 +96,24 @@ impl Folder {
     /// it leads out of this folder; or a different error if the folder doesn't exist or cannot be
     /// opened.
     pub fn beneath(&self, relative: impl AsRef<Path>) -> Result<Self, Error> {
-        let relative = relative.as_ref();
-        name::check_relative(relative)?;
-        let mut normal = relative
-            .components()
-            .filter(|part| part.as_os_str() != ".")
-            .peekable();
-
-        if normal.peek().is_none() {
+        let parts = descending(relative.as_ref())?;
+        if parts.as_os_str().is_empty() {
             return Ok(self.clone());
         }
 
-        let relative: PathBuf = normal.collect();
-        let dir = self.dir.open_dir(&relative).map_err(leads_out)?;
+        let root = self.absolute.canonicalize()?;
+        let mut folder = root.clone();
+        for part in &parts {
+            folder = folder.join(part).canonicalize()?;
+            if !folder.starts_with(&root) {
+                return Err(Error::LeadsOut);
+            }
+        }
+
+        fs::read_dir(&folder)?;
         Ok(Self {
-            dir: Arc::new(dir),
-            path: self.path.join(&relative).into(),
-            absolute: self.absolute.join(&relative).into(),
+            path: self.path.join(&parts).into(),
+            absolute: folder.into(),
         })
     }
 
@@ -134,9 +125,7 @@ impl Folder {
     /// Returns the errors of [`beneath`](Self::beneath) for the folder of the file, or an error if
     /// the path doesn't end in a file name.
     pub fn file_beneath(&self, relative: impl AsRef<Path>) -> Result<(Self, OsString), Error> {
-        let relative = relative.as_ref();
-        name::check_relative(relative)?;
-
+        let relative = descending(relative.as_ref())?;
         let (Some(name), Some(folder)) = (relative.file_name(), relative.parent()) else {
             return Err(Error::NotAName);
         };
@@ -149,7 +138,8 @@ impl Folder {
         &self.path
     }
 
-    /// Returns a path to this folder without links, for a library that opens files itself.
+    /// Returns a path to this folder without links, for a library that opens files itself, and to
+    /// compare folders.
     ///
     /// # Errors
     ///
@@ -177,49 +167,9 @@ impl Folder {
     ///
     /// Returns an error if the folder cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>, Error> {
-        let entries = self.dir.entries()?;
+        let entries = fs::read_dir(&self.absolute)?;
         let names = entries.map(|entry| Ok(entry?.file_name()));
         names.collect::<io::Result<_>>().map_err(Error::Io)
-    }
-
-    /// Returns the unique id of this folder.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the operating system doesn't provide one.
-    pub fn id(&self) -> Result<FileId, Error> {
-        Ok(FileId::from_metadata(&self.dir.dir_metadata()?))
-    }
-
-    /// Returns whether an open file is the one with this name in this folder. Returns `false` if it
-    /// was removed, renamed or replaced.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if this cannot be determined.
-    pub fn holds(&self, name: impl AsRef<OsStr>, file: &File) -> Result<bool, Error> {
-        Ok(self.id_of(name.as_ref())? == Some(FileId::of(file)?))
-    }
-
-    /// Returns the id of the entry with this name in this folder; `None` if nothing has this name.
-    fn id_of(&self, name: &OsStr) -> Result<Option<FileId>, Error> {
-        let name = name::checked(name)?;
-
-        match self.metadata(name) {
-            Ok(metadata) => Ok(Some(FileId::from_metadata(&metadata))),
-            Err(error) if is_gone(&error) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Removes a file. If the name belongs to a link, the link itself is removed.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file doesn't exist or cannot be removed.
-    pub fn remove_file(&self, name: impl AsRef<OsStr>) -> Result<(), Error> {
-        let name = name::checked(name.as_ref())?;
-        Ok(self.dir.remove_file(name)?)
     }
 
     /// Syncs the directory entries of this folder to the disk. A new or renamed file isn't durable
@@ -230,29 +180,19 @@ impl Folder {
     /// Returns an error if the folder cannot be synced.
     pub fn sync(&self) -> Result<(), Error> {
         if cfg!(unix) {
-            // The handle itself may only support resolving paths.
-            self.dir.open(".")?.sync_all()?;
+            File::open(&self.absolute)?.sync_all()?;
         }
         Ok(())
     }
 
-    pub(crate) fn dir(&self) -> &Dir {
-        &self.dir
-    }
-
-    #[cfg(unix)]
-    fn metadata(&self, name: &Path) -> io::Result<Metadata> {
-        self.dir.symlink_metadata(name)
-    }
-
-    /// Only the metadata of an open file includes its id there.
-    #[cfg(not(unix))]
-    fn metadata(&self, name: &Path) -> io::Result<Metadata> {
-        use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
-
-        let mut options = cap_std::fs::OpenOptions::new();
-        options.read(true).follow(FollowSymlinks::No);
-        self.dir.open_with(name, &options)?.metadata()
+    /// Returns the absolute path of a name in this folder.
+    pub(super) fn at(&self, name: &OsStr) -> Result<PathBuf, Error> {
+        let mut components = Path::new(name).components();
+        match (components.next(), components.next()) {
+            // A trailing separator isn't a component, so the text is compared too.
+            (Some(Component::Normal(only)), None) if only == name => Ok(self.absolute.join(name)),
+            _ => Err(Error::NotAName),
+        }
     }
 }
 
@@ -265,17 +205,12 @@ fn or_here(path: &Path) -> &Path {
     }
 }
 
-fn is_gone(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
-}
-
-/// `cap-std` reports a path that leads out with its own error, which has no OS error code.
-fn leads_out(error: io::Error) -> Error {
-    if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
-        return Error::LeadsOut;
-    }
-    Error::Io(error)
+/// Returns the folders and the name on a relative path that only descends.
+fn descending(path: &Path) -> Result<PathBuf, Error> {
+    let parts = path.components().filter(|part| *part != Component::CurDir);
+    let normal = parts.map(|part| match part {
+        Component::Normal(name) => Ok(name),
+        _ => Err(Error::LeadsOut),
+    });
+    normal.collect()
 }

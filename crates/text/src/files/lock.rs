@@ -1,9 +1,10 @@
-use std::ffi::{OsStr, OsString};
-use std::fmt;
+use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::time::Duration;
+
+use same_file::Handle;
 
 use super::{Access, Error, Folder};
 
@@ -22,12 +23,9 @@ const LONGEST: u64 = 16;
 /// this value is dropped or the process ends, and is also exclusive between handles of the same
 /// process. On a network file system, it depends on the support of that file system.
 ///
-/// A lock file that is removed while it is locked can be created and locked again. To prevent that,
-/// also [lock](Folder::lock) the data itself while it is open.
+/// A lock file that is removed while it is locked can be created and locked again.
 #[derive(Debug)]
 pub struct LockFile {
-    folder: Folder,
-    name: OsString,
     /// Locked for as long as it is open.
     _file: File,
 }
@@ -53,12 +51,7 @@ pub enum LockError {
     File(#[from] Error),
 }
 
-impl fmt::Debug for LockError {
-    /// Writes `{:#}`, because this is printed if `main` returns the error.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:#}")
-    }
-}
+crate::debug_as_display!(LockError);
 
 impl LockFile {
     /// Takes the lock, and blocks for at most `patience` while it is held. The lock file is created
@@ -77,64 +70,39 @@ impl LockFile {
         patience: Duration,
     ) -> Result<Self, LockError> {
         let name = name.as_ref();
+        let path = folder.at(name)?;
 
         for _ in 0..REPLACED {
             let mut file = folder.open_or_create(name, Access::Write)?;
-            match folder.lock(name, &file, patience) {
-                // It was removed between the two steps.
-                Err(LockError::Replaced) => continue,
+            match lock(&file, patience) {
+                Ok(()) => {}
                 // On platforms where locked files cannot be read, the holder remains unknown.
-                Err(LockError::InUse { .. }) => {
-                    return Err(LockError::InUse {
-                        holder: signature(&mut file).ok().flatten(),
-                    });
+                Err(TryLockError::WouldBlock) => {
+                    let holder = signature(&mut file).ok().flatten();
+                    return Err(LockError::InUse { holder });
                 }
-                locked => locked?,
+                Err(TryLockError::Error(error)) => return Err(Error::Io(error).into()),
             }
 
-            sign(&mut file)?;
-            return Ok(Self {
-                folder: folder.clone(),
-                name: name.to_owned(),
-                _file: file,
-            });
+            // It may have been removed between the two steps. The next process would then create and
+            // lock another file.
+            if is_at(&file, &path).map_err(Error::Io)? {
+                sign(&mut file)?;
+                return Ok(Self { _file: file });
+            }
         }
 
         Err(LockError::Replaced)
-    }
-
-    /// Returns the path of the lock file, for messages.
-    pub fn path(&self) -> PathBuf {
-        self.folder.path_of(&self.name)
     }
 }
 
-impl Folder {
-    /// Locks an open file exclusively, and blocks for at most `patience` while it is locked. The
-    /// lock ends when `file` and its clones are closed.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the lock is held, the file no longer has this name in this folder, or it
-    /// cannot be locked.
-    pub fn lock(
-        &self,
-        name: impl AsRef<OsStr>,
-        file: &File,
-        patience: Duration,
-    ) -> Result<(), LockError> {
-        match lock(file, patience) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(LockError::InUse { holder: None }),
-            Err(TryLockError::Error(error)) => return Err(Error::Io(error).into()),
-        }
-
-        // Otherwise, the next process would open the name and lock a different file.
-        if self.holds(name, file)? {
-            return Ok(());
-        }
-
-        Err(LockError::Replaced)
+/// Returns whether a path leads to an open file.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let open = Handle::from_file(file.try_clone()?)?;
+    match Handle::from_path(path) {
+        Ok(found) => Ok(found == open),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -1,9 +1,8 @@
 //! Opens, creates, locks and replaces files.
 //!
-//! A path is resolved once, to a [`Folder`]. All further operations are relative to the open
-//! folder, and an untrusted path beneath it cannot lead out of it. Only regular files are opened: a
-//! link, a named pipe, a device or a folder is an [`Error`], and opening never waits for the other
-//! end of a pipe.
+//! A [`Folder`] is a trusted path. An untrusted path beneath it cannot lead out of it. Only regular
+//! files are opened: a link, a named pipe, a device or a folder is an [`Error`]. New files can only
+//! be read and written by the current user, since they contain replies of models and input of users.
 //!
 //! ```
 //! use cogwork_text::files::{Access, Folder};
@@ -13,7 +12,7 @@
 //! # let path = scratch.path().join("notes.txt");
 //! let (folder, name) = Folder::of_file(&path)?;
 //! folder.replace(&name, b"first")?;
-//! assert_eq!(folder.read_file(&name, 1024)?, b"first");
+//! assert_eq!(folder.read_text_file(&name, 1024)?, "first");
 //!
 //! let file = folder.open_file(&name, Access::Append)?;
 //! folder.remove_file(&name)?;
@@ -25,22 +24,14 @@
 //! All calls may block on disk access. Async code should run them on a thread for blocking work.
 
 mod error;
+mod file;
 mod folder;
-mod id;
-mod kind;
 mod lock;
-mod name;
-mod open;
-mod read;
+mod replace;
 mod safe_name;
-mod temporary;
 
-pub use error::Error;
+pub use error::{Error, FileKind};
+pub use file::Access;
 pub use folder::Folder;
-pub use id::FileId;
-pub use kind::FileKind;
 pub use lock::{LockError, LockFile};
-pub use open::Access;
-pub use read::{read, read_text};
 pub use safe_name::safe_name;
-pub use temporary::Temporary;

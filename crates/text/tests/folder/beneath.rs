@@ -35,7 +35,7 @@ fn folders_inside_are_found() {
 
     for path in ["a/b", "./a/./b", "a/b/", "within"] {
         let folder = scratch.folder.beneath(path).unwrap();
-        assert_eq!(folder.read_file("file", 9).unwrap(), b"text", "{path}");
+        assert_eq!(folder.read_text_file("file", 9).unwrap(), "text", "{path}");
     }
 
     for path in ["", ".", "./."] {

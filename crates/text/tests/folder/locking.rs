@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cogwork_text::files::{Access, LockError, LockFile};
+use cogwork_text::files::{LockError, LockFile};
 
 use super::Scratch;
 
@@ -63,32 +63,4 @@ fn a_file_with_other_contents_is_no_lock_file() {
         scratch.write("notes", text);
         LockFile::lock_within(&scratch.folder, "notes", Duration::ZERO).unwrap();
     }
-}
-
-#[test]
-fn the_data_can_be_locked_while_it_is_the_data() {
-    let scratch = Scratch::new();
-    let first = scratch.folder.open_or_create("it", Access::Append).unwrap();
-    let second = scratch.folder.open_file("it", Access::Append).unwrap();
-    scratch.folder.lock("it", &first, Duration::ZERO).unwrap();
-
-    let error = scratch
-        .folder
-        .lock("it", &second, Duration::ZERO)
-        .unwrap_err();
-    assert!(
-        matches!(error, LockError::InUse { holder: None }),
-        "{error:?}"
-    );
-
-    let new = scratch.folder.temporary("it").unwrap();
-    new.file().try_lock().unwrap();
-    new.put_in_place().unwrap();
-    drop(first);
-
-    let error = scratch
-        .folder
-        .lock("it", &second, Duration::ZERO)
-        .unwrap_err();
-    assert!(matches!(error, LockError::Replaced), "{error:?}");
 }

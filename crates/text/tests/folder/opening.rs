@@ -1,6 +1,6 @@
 use std::io::{ErrorKind, Read, Seek, Write};
 
-use cogwork_text::files::{Access, Error, FileId, Folder};
+use cogwork_text::files::{Access, Error, Folder};
 
 use super::Scratch;
 
@@ -9,8 +9,8 @@ fn a_file_is_read_up_to_its_limit() {
     let scratch = Scratch::new();
     scratch.write("a", "12345");
 
-    assert_eq!(scratch.folder.read_file("a", 5).unwrap(), b"12345");
-    let error = scratch.folder.read_file("a", 4).unwrap_err();
+    assert_eq!(scratch.folder.read_text_file("a", 5).unwrap(), "12345");
+    let error = scratch.folder.read_text_file("a", 4).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the file has more than 4 bytes; expected fewer"
@@ -35,23 +35,6 @@ fn a_text_says_where_it_is_none() {
 }
 
 #[test]
-fn a_file_is_the_same_under_all_its_names() {
-    let scratch = Scratch::new();
-    scratch.write("a", "");
-    scratch.write("b", "");
-    std::fs::hard_link(scratch.path().join("a"), scratch.path().join("c")).unwrap();
-
-    let id = |name| FileId::of(&scratch.folder.open_file(name, Access::Read).unwrap()).unwrap();
-    assert_eq!(id("a"), id("c"));
-    assert_ne!(id("a"), id("b"));
-    assert_eq!(
-        scratch.folder.id().unwrap(),
-        Folder::open(scratch.path()).unwrap().id().unwrap()
-    );
-    assert_ne!(scratch.folder.id().unwrap(), id("a"));
-}
-
-#[test]
 fn a_missing_file_is_created_only_when_asked_for() {
     let scratch = Scratch::new();
     assert!(!scratch.folder.has_file("a").unwrap());
@@ -63,7 +46,8 @@ fn a_missing_file_is_created_only_when_asked_for() {
             .is_not_found()
     );
 
-    assert!(scratch.folder.read_file("a", 9).unwrap_err().is_not_found());
+    let unread = scratch.folder.read_text_file("a", 9);
+    assert!(unread.unwrap_err().is_not_found());
     assert!(scratch.names().is_empty());
 
     let mut file = scratch.folder.open_or_create("a", Access::Append).unwrap();
@@ -100,21 +84,6 @@ fn opening_keeps_what_is_there() {
 }
 
 #[test]
-fn a_new_file_takes_no_name_that_is_taken() {
-    let scratch = Scratch::new();
-    scratch
-        .folder
-        .create_new("a")
-        .unwrap()
-        .write_all(b"1")
-        .unwrap();
-
-    let error = scratch.folder.create_new("a").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
-    assert_eq!(scratch.text("a"), "1");
-}
-
-#[test]
 fn only_names_are_names() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path().join("inside")).unwrap();
@@ -134,8 +103,7 @@ fn only_names_are_names() {
             scratch.folder.has_file(name).err(),
             scratch.folder.open_file(name, Access::Read).err(),
             scratch.folder.open_or_create(name, Access::Append).err(),
-            scratch.folder.create_new(name).err(),
-            scratch.folder.temporary(name).err(),
+            scratch.folder.replace_by("a", name, b"1").err(),
             scratch.folder.replace(name, b"1").err(),
             scratch.folder.remove_file(name).err(),
         ];
@@ -171,7 +139,7 @@ fn a_folder_is_created_with_its_parents() {
     let path = scratch.path().join("a/b/c");
 
     let created = Folder::create(&path).unwrap();
-    created.create_new("file").unwrap();
+    created.replace("file", b"").unwrap();
     assert!(path.join("file").is_file());
     assert!(Folder::create(&path).unwrap().has_file("file").unwrap());
 
@@ -187,7 +155,7 @@ fn only_the_current_user_can_read_a_new_file() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = Folder::open(scratch.path()).unwrap();
 
-    folder.create_new("record").unwrap();
+    folder.open_or_create("record", Access::Append).unwrap();
     folder.open_or_create("lock", Access::Write).unwrap();
     folder.replace("cassette", b"{}").unwrap();
 

@@ -14,46 +14,35 @@ fn a_file_is_replaced_as_a_whole() {
 }
 
 #[test]
-fn a_temporary_file_that_is_given_up_is_removed() {
+fn a_file_that_cannot_take_its_place_is_removed() {
     let scratch = Scratch::new();
-    scratch.write("a", "old");
+    std::fs::create_dir(scratch.path().join("a")).unwrap();
 
-    let mut temporary = scratch.folder.temporary("a").unwrap();
-    temporary.write_all(b"half").unwrap();
-    assert_eq!(scratch.names().len(), 2);
-    drop(temporary);
+    scratch.folder.replace("a", b"new").unwrap_err();
+    scratch.folder.replace_by("a", "a.new", b"new").unwrap_err();
     assert_eq!(scratch.names(), ["a"]);
-    assert_eq!(scratch.text("a"), "old");
 }
 
 #[test]
 fn the_file_in_place_is_the_one_that_was_written() {
     let scratch = Scratch::new();
-    let mut temporary = scratch.folder.temporary("a").unwrap();
-    temporary.write_all(b"1").unwrap();
+    let mut file = scratch.folder.replace_by("a", "a.new", b"1").unwrap();
 
-    let mut file = temporary.put_in_place().unwrap();
     file.write_all(b"2").unwrap();
     assert_eq!(scratch.text("a"), "12");
     assert_eq!(scratch.names(), ["a"]);
 }
 
 #[test]
-fn a_temporary_file_of_one_name_takes_the_place_of_what_a_crash_left() {
+fn what_a_crash_left_is_overwritten() {
     let scratch = Scratch::new();
     scratch.write("a", "old");
     scratch.write("a.new", "half a fi");
 
-    let mut temporary = scratch.folder.temporary_named("a", "a.new").unwrap();
-    assert_eq!(scratch.text("a.new"), "");
-    temporary.write_all(b"new").unwrap();
-    temporary.put_in_place().unwrap();
-    assert_eq!(
-        (scratch.text("a").as_str(), scratch.names()),
-        ("new", vec!["a".to_owned()])
-    );
+    scratch.folder.replace_by("a", "a.new", b"new").unwrap();
+    assert_eq!(scratch.text("a"), "new");
+    assert_eq!(scratch.names(), ["a"]);
 
-    drop(scratch.folder.temporary_named("a", "a.new").unwrap());
     scratch.write("a.new", "half a fi");
     for _ in 0..2 {
         scratch.folder.remove_leftover("a.new").unwrap();

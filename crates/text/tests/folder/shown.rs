@@ -70,7 +70,7 @@ fn show_names(text: &str) {
         Folder::of_file(scratch.path().join(&missing).join("a")).err(),
         folder.open_file(&missing, Access::Read).err(),
         folder.open_file(format!("../{text}"), Access::Read).err(),
-        folder.create_new(format!("a/{text}")).err(),
+        folder.replace(format!("a/{text}"), b"").err(),
         folder.read_text_file(&missing, 10).err(),
     ];
 

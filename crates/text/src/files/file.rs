@@ -1,10 +1,8 @@
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
 
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::OpenOptions;
-
-use super::{Error, FileKind, Folder, name};
+use super::{Error, FileKind, Folder};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,12 +17,12 @@ pub enum Access {
 }
 
 impl Access {
-    fn options(self) -> OpenOptions {
+    pub(super) fn options(self) -> OpenOptions {
         let mut options = OpenOptions::new();
 
         // Records contain replies of models and input of users.
         #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
 
         match self {
             Self::Read => options.read(true),
@@ -53,14 +51,12 @@ impl Folder {
     ///
     /// Returns the errors of [`has_file`](Self::has_file).
     pub fn file_length(&self, name: impl AsRef<OsStr>) -> Result<Option<u64>, Error> {
-        let name = name::checked(name.as_ref())?;
-
-        match self.dir().symlink_metadata(name) {
-            Ok(metadata) => {
-                must_be_file(FileKind::of(metadata.file_type()))?;
-                Ok(Some(metadata.len()))
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        match fs::symlink_metadata(self.at(name.as_ref())?) {
+            Ok(metadata) => match FileKind::of(metadata.file_type()) {
+                FileKind::File => Ok(Some(metadata.len())),
+                found => Err(Error::NotAFile { found }),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -72,7 +68,7 @@ impl Folder {
     /// Returns an error if the file doesn't exist, the name belongs to anything other than a
     /// regular file, or the file cannot be opened.
     pub fn open_file(&self, name: impl AsRef<OsStr>, access: Access) -> Result<File, Error> {
-        self.open_with(name.as_ref(), &mut access.options())
+        self.open_with(name.as_ref(), &access.options())
     }
 
     /// Opens a regular file, or creates it if nothing has this name. On Unix, only the current user
@@ -83,52 +79,48 @@ impl Folder {
     /// Returns an error if the name belongs to anything other than a regular file, or the file
     /// cannot be opened or created.
     pub fn open_or_create(&self, name: impl AsRef<OsStr>, access: Access) -> Result<File, Error> {
-        let name = name.as_ref();
         let mut options = match access {
             Access::Read => Access::Write.options(),
             access => access.options(),
         };
-        self.open_with(name, options.create(true))
+        self.open_with(name.as_ref(), options.create(true))
     }
 
-    /// Creates a file for reading and appending. On Unix, only the current user can read and write
-    /// it.
+    fn open_with(&self, name: &OsStr, options: &OpenOptions) -> Result<File, Error> {
+        // Opening a pipe waits for its other end, and a device may have side effects.
+        self.has_file(name)?;
+        Ok(options.open(self.at(name)?)?)
+    }
+
+    /// Reads a regular file of at most `most` bytes as text.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if anything
-    /// has this name, including a dangling link; or a different error if the file cannot be
-    /// created.
-    pub fn create_new(&self, name: impl AsRef<OsStr>) -> Result<File, Error> {
-        let name = name::checked(name.as_ref())?;
-        let mut options = Access::Append.options();
-        let created = self
-            .dir()
-            .open_with(name, options.create_new(true).follow(FollowSymlinks::No))?;
+    /// Returns an error if the file doesn't exist, the name belongs to anything other than a
+    /// regular file, or the file is larger, isn't UTF-8 or cannot be read.
+    pub fn read_text_file(&self, name: impl AsRef<OsStr>, most: u64) -> Result<String, Error> {
+        let file = self.open_file(name, Access::Read)?;
+        let mut bytes = Vec::new();
+        file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            return Err(Error::TooLarge { most });
+        }
 
-        Ok(created.into_std())
+        String::from_utf8(bytes).map_err(|error| {
+            let whole = error.utf8_error().valid_up_to();
+            let before = error.as_bytes().iter().take(whole);
+            Error::NotText {
+                line: before.filter(|byte| **byte == b'\n').count() + 1,
+            }
+        })
     }
 
-    fn open_with(&self, name: &OsStr, options: &mut OpenOptions) -> Result<File, Error> {
-        let path = name::checked(name)?;
-
-        // Opening a device may have side effects, so the type of the entry is checked first.
-        self.has_file(name)?;
-
-        // The entry may have changed since. Without `nonblock`, opening a pipe would wait for its
-        // other end.
-        options.follow(FollowSymlinks::No).nonblock(true);
-        let opened = self.dir().open_with(path, options);
-        let file = opened.map_err(|error| self.has_file(name).err().unwrap_or(Error::Io(error)))?;
-
-        must_be_file(FileKind::of(file.metadata()?.file_type()))?;
-        Ok(file.into_std())
+    /// Removes a file. If the name belongs to a link, the link itself is removed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file doesn't exist or cannot be removed.
+    pub fn remove_file(&self, name: impl AsRef<OsStr>) -> Result<(), Error> {
+        Ok(fs::remove_file(self.at(name.as_ref())?)?)
     }
-}
-
-fn must_be_file(found: FileKind) -> Result<(), Error> {
-    if found == FileKind::File {
-        return Ok(());
-    }
-    Err(Error::NotAFile { found })
 }
