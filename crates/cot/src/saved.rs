@@ -2,20 +2,16 @@
 
 use std::fmt;
 
-use cogwork_plan::MAX_DEPTH;
-use cogwork_text::yaml::YamlGuard;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::text_error::{check_length, read_yaml};
+use crate::text_error::check_length;
 use crate::{CutShort, Reasoning, TextError, Thought};
 
 /// The maximum number of bytes of JSON.
 const JSON_BYTES: usize = 64 * 1024 * 1024;
 /// The maximum number of bytes of YAML, which takes far longer to read than JSON.
 const YAML_BYTES: usize = 4 * 1024 * 1024;
-/// The maximum nesting of YAML, with two levels per level of a plan.
-const YAML_NESTING: usize = 2 * MAX_DEPTH + 8;
 
 /// A state that isn't checked yet.
 #[derive(Deserialize)]
@@ -40,12 +36,12 @@ impl Reasoning {
     ///
     /// # Errors
     ///
-    /// Returns a [`TextError`] if the text is longer, is not YAML, is not a state that a run could
-    /// have produced, or uses YAML that takes long to read or is easily misread, such as deep
-    /// nesting and anchors.
+    /// Returns a [`TextError`] if the text is longer, is not YAML, or is not a state that a run could
+    /// have produced.
     pub fn from_yaml(text: &str) -> Result<Self, TextError> {
-        let guard = YamlGuard::new(YAML_NESTING);
-        let Unchecked(read) = read_yaml(text, YAML_BYTES, guard)?;
+        check_length(text, YAML_BYTES)?;
+
+        let Unchecked(read) = serde_yaml::from_str(text).map_err(TextError::quoting)?;
         read.checked().map_err(TextError::new)
     }
 

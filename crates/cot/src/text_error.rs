@@ -1,9 +1,7 @@
 use std::error::Error;
 use std::fmt;
 
-use cogwork_text::yaml::YamlGuard;
 use cogwork_text::{OneLine, replace_unsafe};
-use serde::de::DeserializeOwned;
 
 /// A problem with a text, and its place.
 ///
@@ -84,22 +82,6 @@ fn shown(character: char) -> char {
     } else {
         replace_unsafe(character)
     }
-}
-
-/// Reads YAML of at most `max_bytes` that a guard accepts.
-pub(crate) fn read_yaml<T: DeserializeOwned>(
-    text: &str,
-    max_bytes: usize,
-    guard: YamlGuard,
-) -> Result<T, TextError> {
-    check_length(text, max_bytes)?;
-
-    guard.check(text).map_err(|refusal| {
-        let line = refusal.line(text);
-        TextError::new(format_args!("line {line}: {}", refusal.reason))
-    })?;
-
-    serde_yaml::from_str(text).map_err(TextError::quoting)
 }
 
 /// Refuses a text that is too long.

@@ -1,5 +1,5 @@
-//! What the crates of Cogwork share: safe display of untrusted text, a guard for [YAML](yaml),
-//! `files`, and the delays between retries ([`Backoff`]).
+//! What the crates of Cogwork share: safe display of untrusted text, `files`, the delays between
+//! retries ([`Backoff`]), and a check of [YAML](expensive_yaml_line).
 //!
 //! # Display
 //!
@@ -61,7 +61,8 @@ pub use backoff::Backoff;
 #[cfg(feature = "files")]
 pub mod files;
 
-pub mod yaml;
+mod yaml;
+pub use yaml::expensive_yaml_line;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

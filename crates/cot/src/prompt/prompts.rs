@@ -1,9 +1,8 @@
-use cogwork_text::Name;
-use cogwork_text::yaml::YamlGuard;
+use cogwork_text::{Name, expensive_yaml_line};
 use serde::{Deserialize, Serialize};
 
 use super::template::names;
-use crate::text_error::read_yaml;
+use crate::text_error::check_length;
 use crate::{Reply, TextError};
 
 /// All texts that are sent to the model. Each of them can be replaced, for example by a text in
@@ -172,9 +171,14 @@ impl Prompts {
     /// Returns an error if the text is longer than 1 MiB, if it isn't YAML in this format (with the
     /// line), or if a check fails.
     pub fn from_yaml(yaml: &str) -> Result<Self, TextError> {
-        let guard = YamlGuard::new(MAX_NESTING).allow_trailing_comments();
-        let prompts: Self = read_yaml(yaml, MAX_BYTES, guard)?;
+        check_length(yaml, MAX_BYTES)?;
+        if let Some(line) = expensive_yaml_line(yaml, MAX_NESTING) {
+            return Err(TextError::new(format_args!(
+                "line {line}: the nesting is too deep; expected at most {MAX_NESTING} levels"
+            )));
+        }
 
+        let prompts: Self = serde_yaml::from_str(yaml).map_err(TextError::quoting)?;
         prompts.check()?;
         Ok(prompts)
     }

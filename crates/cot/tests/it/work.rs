@@ -41,7 +41,7 @@ fn slow_prompts(n: usize) -> Vec<(&'static str, String, &'static str)> {
         (
             "anchors",
             prompts(&format!("[{}]", each(&|n| format!("&a{n} x, ")))),
-            "anchors (`&name`)",
+            "",
         ),
         ("a huge plain text", prompts(&word), ""),
         (

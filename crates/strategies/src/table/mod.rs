@@ -11,8 +11,7 @@ pub use crate::parameter::{Parameter, ParameterType};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use cogwork_text::Name;
-use cogwork_text::yaml::YamlGuard;
+use cogwork_text::{Name, expensive_yaml_line};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_yaml::Value;
@@ -31,11 +30,10 @@ const MAX_NAME: usize = 64;
 
 pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
     check_length(text)?;
-    let guard = YamlGuard::new(MAX_NESTING).allow_trailing_comments();
-    guard.check(text).map_err(|refusal| {
-        let line = refusal.line(text);
-        TableError::syntax(&refusal.reason.to_string(), Some(line))
-    })?;
+    if let Some(line) = expensive_yaml_line(text, MAX_NESTING) {
+        let message = format!("the nesting is too deep; expected at most {MAX_NESTING} levels");
+        return Err(TableError::syntax(&message, Some(line)));
+    }
 
     let tables = serde_yaml::from_str(text).map_err(|error| {
         let line = error.location().map(|place| place.line());

@@ -3,6 +3,7 @@
 //! Our reader keeps the lines and spellings of the values, all pairs of a repeated key, and what is
 //! malformed. So that it reads what is YAML as YAML, a parser of YAML reads the same text.
 
+use cogwork_text::expensive_yaml_line;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -23,7 +24,7 @@ pub(super) enum Verdict {
 }
 
 pub(super) fn compare(text: &str, tree: &Tree) -> Verdict {
-    if let Some(line) = expensive_line(text) {
+    if let Some(line) = expensive_yaml_line(text, MAX_LEVELS) {
         let message = "this may be nested too deeply".to_owned();
         return Verdict::Invalid { line, message };
     }
@@ -39,27 +40,4 @@ pub(super) fn compare(text: &str, tree: &Tree) -> Verdict {
             message: error.to_string(),
         },
     }
-}
-
-/// Returns the first line, from 1, from which the parser might take quadratic time. It examines all
-/// open brackets and levels for each token, and compares all directives with each other.
-fn expensive_line(text: &str) -> Option<usize> {
-    let mut open = 0_usize;
-    let mut rare = 0_usize;
-
-    let line = text.lines().position(|line| {
-        let opened = line.matches(['[', '{']).count();
-        let closed = line.matches([']', '}']).count();
-        let deepest = open + opened;
-        open = deepest.saturating_sub(closed);
-
-        let start = line.len() - line.trim_start_matches([' ', '-', '?', '\t']).len();
-        let start = line.get(..start).unwrap_or_default();
-        let dashes = start.matches(['-', '?']).count();
-        // A text may contain such lines, too.
-        let is_rare = line.starts_with('%') || start.contains('?') || dashes > 1;
-        rare += usize::from(is_rare);
-        rare > MAX_LEVELS || deepest > MAX_LEVELS || start.len() + dashes > MAX_LEVELS
-    });
-    line.map(|before| before + 1)
 }
