@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Fork(Fork),
     /// Lists recorded runs, or what is recorded of one of them, with times in UTC.
     Runs(Runs),
-    /// Compares ways to ask on the problems of a suite, and prints a table.
+    /// Compares ways to ask on the problems of a suite, and prints a table in Markdown.
     ///
     /// Every run is kept in a journal. The command continues where it was interrupted, without repeating a recorded
     /// call, and tries runs that failed again. Another arm or problem costs only itself.
@@ -343,17 +343,17 @@ pub(crate) struct Eval {
     #[arg(long, value_name = "PLACE")]
     journal: Option<String>,
     /// Print the table as JSON, with all runs.
-    #[arg(long, conflicts_with_all = ["markdown", "csv"])]
-    pub(crate) json: bool,
-    /// Print the table as Markdown.
     #[arg(long, conflicts_with = "csv")]
-    pub(crate) markdown: bool,
+    pub(crate) json: bool,
     /// Print the table as CSV.
     #[arg(long)]
     pub(crate) csv: bool,
     /// Write a page with the table, accuracy against cost, bars by tag, and all runs. An existing file is replaced.
     #[arg(long, value_name = "HTML")]
     pub(crate) page: Option<PathBuf>,
+    /// Also write a page of each run, to which the page links, into a folder beside it: `NAME-runs`.
+    #[arg(long, requires = "page")]
+    pub(crate) run_pages: bool,
     /// Choose an arm, such as 'accuracy >= 0.8, least cost', and print its name on standard error.
     #[arg(long, value_name = "CONDITIONS")]
     pub(crate) pick: Option<Pick>,

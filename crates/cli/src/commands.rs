@@ -8,8 +8,13 @@ use cogwork_text::Escaped;
 use crate::arguments::{Check, Draw};
 use crate::output::{Outcome, tell, write};
 
+/// Returns a loader with the tools of the command.
+pub(crate) fn loader() -> Loader {
+    Loader::new().with_tools(cogwork_eval::calculator())
+}
+
 pub(crate) fn check(arguments: &Check) -> Outcome {
-    let loader = Loader::new();
+    let loader = loader();
     let loader = if arguments.no_environment {
         loader.without_clients()
     } else {
@@ -34,7 +39,7 @@ fn write_ok(file: &Path) -> Outcome {
 }
 
 pub(crate) fn draw(arguments: &Draw) -> Outcome {
-    let Some(loaded) = load(&Loader::new().without_clients(), &arguments.file) else {
+    let Some(loaded) = load(&loader().without_clients(), &arguments.file) else {
         return Outcome::Problems;
     };
 
@@ -42,7 +47,7 @@ pub(crate) fn draw(arguments: &Draw) -> Outcome {
 }
 
 pub(crate) fn schema() -> Outcome {
-    write(format_args!("{:#}", Loader::new().schema()))
+    write(format_args!("{:#}", loader().schema()))
 }
 
 /// Loads the flow of a file, or prints its problems.

@@ -2,15 +2,18 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
+use std::time::Duration;
 
-use cogwork_agents::Loader;
 use cogwork_eval::{ArmResult, Evaluation, Pick, Progress, Suite, Table};
 use cogwork_flow::CancellationToken;
 use cogwork_journal::Store;
 use cogwork_text::Escaped;
 use cogwork_text::files::Folder;
+use cogwork_trace::Page;
+use tokio::runtime::Runtime;
 
 use crate::arguments::Eval;
+use crate::commands::loader;
 use crate::output::{Outcome, read_text, runtime, tell, write};
 use crate::run::recording;
 
@@ -18,7 +21,7 @@ use crate::run::recording;
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(crate) fn eval(arguments: &Eval) -> Outcome {
-    let loader = recording::report(Loader::new().with_process_environment());
+    let loader = recording::report(loader().with_process_environment());
     let suite = match Suite::load(&arguments.suite, &loader) {
         Ok(suite) => suite,
         Err(error) => {
@@ -39,7 +42,7 @@ pub(crate) fn eval(arguments: &Eval) -> Outcome {
 fn evaluate(arguments: &Eval, suite: Suite) -> Result<Outcome, String> {
     let token = CancellationToken::new();
     let store = Store::at(&arguments.journal()).map_err(|error| error.to_string())?;
-    let mut evaluation = Evaluation::new(suite, store).with_cancellation(token.clone());
+    let mut evaluation = Evaluation::new(suite, store.clone()).with_cancellation(token.clone());
     if !arguments.quiet {
         evaluation = evaluation.with_progress(show);
     }
@@ -60,6 +63,7 @@ fn evaluate(arguments: &Eval, suite: Suite) -> Result<Outcome, String> {
     });
     let table = table.map_err(|error| error.to_string())?;
 
+    write_pages(arguments, &runtime, &store, &table)?;
     let written = write_table(arguments, &table);
     if token.is_cancelled() {
         tell("cogwork: interrupted; start the command again to continue");
@@ -87,29 +91,51 @@ fn show(progress: &Progress) {
         return;
     }
 
-    let left =
-        left.map(|left| humantime::format_duration(std::time::Duration::from_secs(left.as_secs())));
-    let left = left.map_or_else(String::new, |left| format!(", {left} left"));
-    tell(format_args!("{done} of {runs} runs{left}"));
+    let left = humantime::format_duration(Duration::from_secs(left.as_secs()));
+    tell(format_args!("{done} of {runs} runs, {left} left"));
+}
+
+/// Writes the page of the table and those of its runs, if they are wanted.
+fn write_pages(
+    arguments: &Eval,
+    runtime: &Runtime,
+    store: &Store,
+    table: &Table,
+) -> Result<(), String> {
+    let Some(path) = &arguments.page else {
+        return Ok(());
+    };
+
+    let pages = path.with_extension("").display().to_string() + "-runs";
+    let name = Path::new(&pages)
+        .file_name()
+        .map(|name| name.to_string_lossy());
+    let html = cogwork_eval::page(table, name.as_deref().filter(|_| arguments.run_pages));
+    replace(path, &html.map_err(|error| error.to_string())?)?;
+    if !arguments.run_pages {
+        return Ok(());
+    }
+
+    let folder = Folder::create(&pages).map_err(|error| format!("{pages}: {error}"))?;
+    for run in table.arms.iter().flat_map(|arm| &arm.runs) {
+        let mut html = Vec::new();
+        let page = runtime.block_on(Page::of_run(store, &run.run));
+        let page = page.map_err(|error| error.to_string())?;
+        page.write(&mut html).map_err(|error| error.to_string())?;
+        let replaced = folder.replace(run.page_name(), &html);
+        replaced.map_err(|error| format!("{pages}: {error}"))?;
+    }
+    Ok(())
 }
 
 fn write_table(arguments: &Eval, table: &Table) -> Outcome {
-    if let Some(path) = &arguments.page {
-        let html = cogwork_eval::page(table, &arguments.journal());
-        if let Err(error) = replace(path, &html) {
-            tell(format_args!("cogwork: {error}"));
-            return Outcome::NotReadOrWritten;
-        }
-    }
-
     if arguments.json {
         return write(serde_json::to_string_pretty(table).unwrap_or_default());
     }
-    match (arguments.markdown, arguments.csv) {
-        (true, _) => write(table.markdown()),
-        (_, true) => write(table.csv()),
-        _ => write(table),
+    if arguments.csv {
+        return write(table.csv());
     }
+    write(table)
 }
 
 fn replace(path: &Path, text: &str) -> Result<(), String> {

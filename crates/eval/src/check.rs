@@ -6,7 +6,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::expression;
+use crate::calculation;
 
 /// The maximum size of an answer that is checked, in bytes. A longer one is wrong.
 const MOST_BYTES: usize = 64 * 1024;
@@ -129,7 +129,7 @@ impl Check {
                 let expected: BTreeSet<_> = items.iter().map(|item| plainly(item)).collect();
                 items_of(answer) == expected
             }
-            Self::Choice(letter) => last_letter(answer) == letter.chars().next(),
+            Self::Choice(letter) => last_letter(answer) == Some(letter),
             Self::Regex(pattern) => regex(pattern).is_ok_and(|regex| regex.is_match(answer)),
             Self::Schema(schema) => {
                 let answer = serde_json::from_str(answer.trim());
@@ -139,7 +139,7 @@ impl Check {
                 numbers,
                 target,
                 all,
-            } => expression::is_calculation(answer, numbers, *target, *all),
+            } => calculation::is_calculation(answer, numbers, *target, *all),
             Self::Judge(_) => false,
             Self::Function(accepts) => accepts(answer),
         }
@@ -184,9 +184,7 @@ impl Number {
 /// Returns whether a text begins with a unit that isn't part of a longer word.
 fn has_unit(rest: &str, unit: &str) -> bool {
     let rest = rest.trim_start().to_lowercase();
-    let unit = unit.trim().to_lowercase();
-
-    let behind = rest.strip_prefix(unit.as_str());
+    let behind = rest.strip_prefix(unit.trim().to_lowercase().as_str());
     behind.is_some_and(|behind| !behind.starts_with(char::is_alphanumeric))
 }
 
@@ -194,27 +192,17 @@ fn has_unit(rest: &str, unit: &str) -> bool {
 fn last_number(text: &str) -> Option<(f64, &str)> {
     let is_part = |character: char| character.is_ascii_digit() || ".,/eE".contains(character);
     let digit = text.rfind(|character: char| character.is_ascii_digit())?;
+    let (before, rest) = text.split_at_checked(digit + 1)?;
 
-    let end = digit + 1;
-    let before = text.get(..end)?;
-    let start = before.rfind(|character| !is_part(character));
-    let start = start.map_or(0, |at| at + before.get(at..).map_or(1, first_length));
-    let written = before.get(start..)?;
-    let written = written
-        .trim_start_matches(|character: char| !character.is_ascii_digit() && character != '.');
+    let start = before.trim_end_matches(is_part);
+    let written = before.strip_prefix(start)?;
+    let written = written.trim_start_matches(['e', 'E', ',', '/']);
 
-    let sign = before.strip_suffix(written)?;
-    let is_negative = sign.ends_with(['-', '−'])
-        && !sign
-            .trim_end_matches(['-', '−'])
-            .ends_with(char::is_alphanumeric);
+    // In `5-3`, the sign isn't that of the number.
+    let sign = before.strip_suffix(written)?.strip_suffix(['-', '−']);
+    let is_negative = sign.is_some_and(|before| !before.ends_with(char::is_alphanumeric));
     let number = number_of(written)?;
-    let number = if is_negative { -number } else { number };
-    Some((number, text.get(end..)?))
-}
-
-fn first_length(text: &str) -> usize {
-    text.chars().next().map_or(1, char::len_utf8)
+    Some((if is_negative { -number } else { number }, rest))
 }
 
 /// Reads a number such as `1,234.5`, `3/4` or `2e3`. Anything that isn't finite is no number.
@@ -224,10 +212,10 @@ fn number_of(text: &str) -> Option<f64> {
         return value.is_finite().then_some(value);
     }
 
-    let starts_well =
-        text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
+    // `parse` also reads words such as `inf`.
+    let is_number = |first: char| first.is_ascii_digit() || "+-.".contains(first);
     let value: f64 = text.replace(',', "").parse().ok()?;
-    (starts_well && value.is_finite()).then_some(value)
+    (text.starts_with(is_number) && value.is_finite()).then_some(value)
 }
 
 fn is_text(answer: &str, expected: &str) -> bool {
@@ -256,17 +244,12 @@ fn items_of(answer: &str) -> BTreeSet<String> {
 }
 
 fn is_letter(text: &str) -> bool {
-    let mut characters = text.chars();
-    characters
-        .next()
-        .is_some_and(|letter| letter.is_ascii_uppercase())
-        && characters.next().is_none()
+    text.len() == 1 && text.starts_with(|letter: char| letter.is_ascii_uppercase())
 }
 
-fn last_letter(answer: &str) -> Option<char> {
-    let words = answer.split(|character: char| !character.is_alphanumeric());
-    let mut letters = words.filter(|word| is_letter(word));
-    letters.next_back().and_then(|word| word.chars().next())
+fn last_letter(answer: &str) -> Option<&str> {
+    let words = answer.rsplit(|character: char| !character.is_alphanumeric());
+    words.into_iter().find(|word| is_letter(word))
 }
 
 fn regex(pattern: &str) -> Result<Regex, String> {
@@ -283,16 +266,10 @@ fn is_valid(schema: &Value, value: &Value) -> Result<bool, String> {
     let mut schemas = boon::Schemas::new();
     let mut compiler = boon::Compiler::new();
 
-    let wrong = || "not a valid JSON Schema; expected one of draft 2020-12".to_owned();
-
-    if compiler
-        .add_resource("answer.json", schema.clone())
-        .is_err()
-    {
-        return Err(wrong());
-    }
-    match compiler.compile("answer.json", &mut schemas) {
+    let added = compiler.add_resource("answer.json", schema.clone());
+    let compiled = added.and_then(|()| compiler.compile("answer.json", &mut schemas));
+    match compiled {
         Ok(index) => Ok(schemas.validate(value, index).is_ok()),
-        Err(_) => Err(wrong()),
+        Err(_) => Err("not a valid JSON Schema; expected one of draft 2020-12".to_owned()),
     }
 }

@@ -1,87 +1,79 @@
-use serde::Deserialize;
+use chrono::{Days, NaiveDate};
+use cogwork_text::{Name, NameList};
 
 use crate::problem::Problem;
 use crate::random::Random;
-use crate::{Check, calendar, puzzles};
+use crate::{Check, puzzles};
 
 /// The highest difficulty of generated problems.
-pub(crate) const HARDEST: u32 = 10;
+const HARDEST: u32 = 10;
 
-/// A kind of problems that are generated from a seed, with exact checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Family {
-    /// A sum of products and differences, with one more operation for each level of difficulty.
-    Arithmetic,
-    /// A story with several steps of calculation.
-    WordProblem,
-    /// Numbers from which a target is to be calculated.
-    Countdown,
-    /// Four numbers from which 24 is to be calculated.
-    TwentyFour,
-    /// People who always lie or always tell the truth.
-    KnightsAndKnaves,
-    /// The weekday a number of days after a date.
-    Calendar,
-    /// Who owns what, from a few clues.
-    LogicGrid,
-    /// Large products, for models with the tool `calculator`.
-    Calculator,
-}
+/// Makes a question of a difficulty, and its check.
+type Family = fn(&mut Random, i64) -> (String, Check);
 
-impl Family {
-    /// Generates `count` problems. The same seed gives the same problems in every version.
-    /// `difficulty` is from 1 to 10.
-    ///
-    /// ```
-    /// use cogwork_eval::Family;
-    ///
-    /// let problems = Family::Arithmetic.problems(2, 7, 1);
-    /// assert_eq!(problems[0].question, Family::Arithmetic.problems(1, 7, 1)[0].question);
-    /// ```
-    pub fn problems(self, count: usize, seed: u64, difficulty: u32) -> Vec<Problem> {
-        let difficulty = difficulty.clamp(1, HARDEST);
-        (0..count as u64)
-            .map(|number| {
-                let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number));
-                let (question, check) = self.problem(&mut random, i64::from(difficulty));
-                Problem {
-                    id: format!("{}-{seed}-{difficulty}-{}", self.name(), number + 1),
-                    question,
-                    check,
-                    tags: vec![self.name().to_owned()],
-                    difficulty: Some(difficulty),
-                }
-            })
-            .collect()
+const FAMILIES: [(&str, Family); 8] = [
+    ("arithmetic", arithmetic),
+    ("word_problem", word_problem),
+    ("countdown", countdown),
+    ("twenty_four", twenty_four),
+    ("knights_and_knaves", puzzles::knights_and_knaves),
+    ("calendar", calendar),
+    ("logic_grid", puzzles::logic_grid),
+    ("calculator", calculator),
+];
+
+/// Generates problems with exact checks. The same seed gives the same problems in every version.
+/// `difficulty` is from 1 to 10.
+///
+/// | family | problems |
+/// |---|---|
+/// | `arithmetic` | a sum of products and differences |
+/// | `word_problem` | a story with several steps of calculation |
+/// | `countdown` | numbers from which a target is to be calculated |
+/// | `twenty_four` | four numbers from which 24 is to be calculated |
+/// | `knights_and_knaves` | people who always lie or always tell the truth |
+/// | `calendar` | the weekday a number of days after a date |
+/// | `logic_grid` | who owns what, from a few clues |
+/// | `calculator` | large products, for models with the tool [`calculator`](crate::calculator) |
+///
+/// # Errors
+///
+/// Returns an error for an unknown family or difficulty, with those that exist.
+///
+/// ```
+/// let problems = cogwork_eval::generate("arithmetic", 2, 7, 1)?;
+/// assert_eq!(problems[1].id, "arithmetic-7-1-2");
+/// # Ok::<(), String>(())
+/// ```
+pub fn generate(
+    family: &str,
+    count: u16,
+    seed: u64,
+    difficulty: u32,
+) -> Result<Vec<Problem>, String> {
+    let known = FAMILIES.iter().find(|(name, _)| *name == family);
+    let (name, make) = known.ok_or_else(|| {
+        let names = NameList::or(FAMILIES.map(|(name, _)| name));
+        format!("unknown problems `{}`; expected {names}", Name(family))
+    })?;
+    if !(1..=HARDEST).contains(&difficulty) {
+        return Err(format!(
+            "the difficulty is {difficulty}; expected 1 to {HARDEST}"
+        ));
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Arithmetic => "arithmetic",
-            Self::WordProblem => "word_problem",
-            Self::Countdown => "countdown",
-            Self::TwentyFour => "twenty_four",
-            Self::KnightsAndKnaves => "knights_and_knaves",
-            Self::Calendar => "calendar",
-            Self::LogicGrid => "logic_grid",
-            Self::Calculator => "calculator",
+    let problems = (0..count).map(|index| {
+        let seed_of_problem = seed.wrapping_mul(1_000_003).wrapping_add(index.into());
+        let (question, check) = make(&mut Random::new(seed_of_problem), difficulty.into());
+        Problem {
+            id: format!("{name}-{seed}-{difficulty}-{}", index + 1),
+            question,
+            check,
+            tags: vec![(*name).to_owned()],
+            difficulty: Some(difficulty),
         }
-    }
-
-    fn problem(self, random: &mut Random, difficulty: i64) -> (String, Check) {
-        match self {
-            Self::Arithmetic => arithmetic(random, difficulty),
-            Self::WordProblem => word_problem(random, difficulty),
-            Self::Countdown => countdown(random, difficulty),
-            Self::TwentyFour => twenty_four(random),
-            Self::KnightsAndKnaves => puzzles::knights_and_knaves(random, difficulty),
-            Self::Calendar => calendar::problem(random, difficulty),
-            Self::LogicGrid => puzzles::logic_grid(random, difficulty),
-            Self::Calculator => calculator(random, difficulty),
-        }
-    }
+    });
+    Ok(problems.collect())
 }
 
 fn arithmetic(random: &mut Random, difficulty: i64) -> (String, Check) {
@@ -102,7 +94,7 @@ fn arithmetic(random: &mut Random, difficulty: i64) -> (String, Check) {
     (question, (value as f64).into())
 }
 
-const PEOPLE: [&str; 6] = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn"];
+pub(crate) const PEOPLE: [&str; 6] = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn"];
 const THINGS: [&str; 6] = ["apples", "books", "coins", "marbles", "stamps", "tickets"];
 
 fn word_problem(random: &mut Random, difficulty: i64) -> (String, Check) {
@@ -142,9 +134,8 @@ fn word_problem(random: &mut Random, difficulty: i64) -> (String, Check) {
 
 /// Combines random numbers, so that there is always a solution.
 fn countdown(random: &mut Random, difficulty: i64) -> (String, Check) {
-    let mut numbers = Vec::new();
-    let mut target: i64 = random.between(2, 25);
-    numbers.push(target);
+    let mut target = random.between(2, 25);
+    let mut numbers = vec![target];
 
     for _ in 0..(difficulty + 1).min(5) {
         let number = random.between(2, 12);
@@ -155,68 +146,65 @@ fn countdown(random: &mut Random, difficulty: i64) -> (String, Check) {
         };
         numbers.push(number);
     }
-    random.shuffle(&mut numbers);
+    calculation(random, numbers, target, false)
+}
 
+/// Splits two factors of 24 into a sum and a difference.
+fn twenty_four(random: &mut Random, _difficulty: i64) -> (String, Check) {
+    let factors = [(4, 6), (6, 4), (3, 8), (8, 3), (2, 12), (12, 2)];
+    let (first, second) = random.choose(&factors).unwrap_or((4, 6));
+    let (part, more) = (random.between(1, first - 1), random.between(1, 9));
+    let numbers = vec![part, first - part, second + more, more];
+    calculation(random, numbers, 24, true)
+}
+
+fn calculation(
+    random: &mut Random,
+    mut numbers: Vec<i64>,
+    target: i64,
+    all: bool,
+) -> (String, Check) {
+    random.shuffle(&mut numbers);
+    let uses = if all {
+        "must be used exactly once"
+    } else {
+        "may be used at most once"
+    };
     let question = format!(
-        "Use the numbers {} with +, -, * and / to get {target}. Each may be used at most once. Answer with the \
-         calculation, such as (1 + 2) * 3.",
+        "Use the numbers {} with +, -, * and / to get {target}. Each {uses}. Answer with the calculation, \
+         such as (1 + 2) * 3.",
         listed(&numbers)
     );
     let check = Check::Calculation {
         numbers,
         target,
-        all: false,
+        all,
     };
     (question, check)
 }
 
-/// Sets of four numbers from which 24 can be calculated.
-const TWENTY_FOURS: [[i64; 4]; 12] = [
-    [1, 2, 3, 4],
-    [2, 3, 4, 6],
-    [4, 4, 10, 10],
-    [3, 3, 8, 8],
-    [1, 5, 5, 5],
-    [2, 2, 6, 6],
-    [4, 5, 6, 10],
-    [1, 3, 4, 6],
-    [2, 7, 8, 9],
-    [3, 5, 7, 13],
-    [5, 5, 9, 11],
-    [6, 6, 6, 6],
-];
-
-fn twenty_four(random: &mut Random) -> (String, Check) {
-    let mut numbers = random
-        .choose(&TWENTY_FOURS)
-        .unwrap_or([1, 2, 3, 4])
-        .to_vec();
-    random.shuffle(&mut numbers);
+fn calendar(random: &mut Random, difficulty: i64) -> (String, Check) {
+    let first = NaiveDate::from_ymd_opt(1950, 1, 1).unwrap_or_default();
+    let start = first + Days::new(random.between(0, 36_524) as u64);
+    let later = random.between(2, 10 * difficulty * difficulty);
+    let end = start + Days::new(later as u64);
 
     let question = format!(
-        "Use the numbers {} with +, -, * and / to get 24. Each must be used exactly once. Answer with the \
-         calculation, such as (1 + 2 + 3) * 4.",
-        listed(&numbers)
+        "{} is a {}. Which weekday is {later} days later? Answer with the name of the weekday.",
+        start.format("%-d %B %Y"),
+        start.format("%A")
     );
-    let check = Check::Calculation {
-        numbers,
-        target: 24,
-        all: true,
-    };
-    (question, check)
+    (question, Check::Exact(end.format("%A").to_string()))
 }
 
 fn calculator(random: &mut Random, difficulty: i64) -> (String, Check) {
-    let most = 10_i64.pow(u32::try_from(difficulty.min(5)).unwrap_or(1) + 1);
-    let (first, second) = (
-        random.between(most / 10, most),
-        random.between(most / 10, most),
-    );
+    let most = 10_i64.pow(difficulty.min(5) as u32 + 1);
+    let first = random.between(most / 10, most);
+    let second = random.between(most / 10, most);
     let third = random.between(2, most);
-    let value = first * second - third;
 
     let question = format!("What is {first} * {second} - {third}? Answer with the number.");
-    (question, (value as f64).into())
+    (question, ((first * second - third) as f64).into())
 }
 
 /// Writes items as `1, 2 and 3`.

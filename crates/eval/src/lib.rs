@@ -7,7 +7,8 @@
 //!
 //! | for | see |
 //! |---|---|
-//! | reading a suite | [`Suite::load`], [`Problem`], [`Check`], [`Family`] |
+//! | reading a suite | [`Suite::load`], [`Problem`], [`Check`], [`generate`] |
+//! | a tool for its arms | [`calculator`] |
 //! | making its runs | [`Evaluation`], [`Progress`] |
 //! | the results | [`Table`], [`ArmResult`], [`RunResult`], [`page()`] |
 //! | choosing an arm | [`Pick`] |
@@ -15,29 +16,33 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod calendar;
+mod calculation;
+mod calculator;
 mod check;
-mod expression;
 mod family;
+mod judge;
 mod page;
 mod pick;
-mod place;
 mod problem;
 mod puzzles;
 mod random;
+mod reading;
+mod result;
 mod run;
 pub mod stats;
 mod suite;
 mod table;
 
+pub use calculator::calculator;
 pub use check::{Check, Number};
-pub use family::Family;
+pub use family::generate;
 pub use page::page;
 pub use pick::Pick;
 pub use problem::Problem;
-pub use run::{Evaluation, Progress, RunResult};
+pub use result::{ArmResult, Cost, Difference, RunResult, Share};
+pub use run::{Evaluation, Progress};
 pub use suite::{Arm, Suite, SuiteError, SuiteLimits};
-pub use table::{ArmResult, Difference, Share, Table};
+pub use table::Table;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

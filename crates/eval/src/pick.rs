@@ -18,20 +18,25 @@ use crate::{ArmResult, Table};
 pub struct Pick {
     at_least: Vec<(Measure, f64)>,
     at_most: Vec<(Measure, f64)>,
-    least: Option<Measure>,
-    most: Option<Measure>,
+    best: Option<Best>,
 }
 
 type Measure = fn(&ArmResult) -> f64;
 
+#[derive(Debug, Clone, Copy)]
+enum Best {
+    Least(Measure),
+    Most(Measure),
+}
+
 fn measure(name: &str) -> Option<Measure> {
     Some(match name.trim() {
         "accuracy" => |arm| arm.accuracy,
-        "cost" => |arm| arm.money,
-        "tokens" => |arm| arm.tokens[0] + arm.tokens[1],
-        "calls" => |arm| arm.calls,
-        "seconds" => |arm| arm.seconds,
-        "failed" => |arm| arm.failed.values().sum::<usize>() as f64,
+        "cost" => |arm| arm.cost.money,
+        "tokens" => |arm| arm.cost.tokens(),
+        "calls" => |arm| arm.cost.calls,
+        "seconds" => |arm| arm.cost.seconds,
+        "failed" => |arm| arm.failures() as f64,
         _ => return None,
     })
 }
@@ -56,9 +61,9 @@ impl Pick {
     /// Adds a condition or what counts. Returns `None` for anything else.
     fn add(&mut self, part: &str) -> Option<()> {
         if let Some(name) = part.strip_prefix("least ") {
-            self.least = Some(measure(name)?);
+            self.best = Some(Best::Least(measure(name)?));
         } else if let Some(name) = part.strip_prefix("most ") {
-            self.most = Some(measure(name)?);
+            self.best = Some(Best::Most(measure(name)?));
         } else if let Some((name, limit)) = part.split_once(">=") {
             self.at_least.push((measure(name)?, number(limit)?));
         } else {
@@ -78,20 +83,17 @@ impl Pick {
 
     /// Returns the best arm that meets the conditions, and of equal ones the first.
     pub fn choose<'a>(&self, table: &'a Table) -> Option<&'a ArmResult> {
-        let cost = |arm: &ArmResult| {
-            let least = self.least.map(|measure| measure(arm));
-            least
-                .or(self.most.map(|measure| -measure(arm)))
-                .unwrap_or_default()
+        let rank = |arm: &ArmResult| match self.best {
+            Some(Best::Least(measure)) => measure(arm),
+            Some(Best::Most(measure)) => -measure(arm),
+            None => 0.0,
         };
         let allowed = table.arms.iter().filter(|arm| self.allows(arm));
-        allowed.min_by(|one, other| cost(one).total_cmp(&cost(other)))
+        allowed.min_by(|one, other| rank(one).total_cmp(&rank(other)))
     }
 }
 
 fn number(text: &str) -> Option<f64> {
-    text.trim()
-        .parse()
-        .ok()
-        .filter(|number: &f64| number.is_finite())
+    let number: f64 = text.trim().parse().ok()?;
+    number.is_finite().then_some(number)
 }

@@ -30,12 +30,18 @@ impl Problem {
             difficulty: None,
         }
     }
+
+    /// Returns the tags, and one for the difficulty.
+    pub(crate) fn all_tags(&self) -> Vec<String> {
+        let difficulty = self.difficulty.map(|level| format!("difficulty {level}"));
+        self.tags.iter().cloned().chain(difficulty).collect()
+    }
 }
 
 /// A problem as it is written in a suite or in a line of a file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Written {
+pub(crate) struct WrittenProblem {
     id: Option<String>,
     question: String,
     answer: Option<Value>,
@@ -49,7 +55,7 @@ pub(crate) struct Written {
 /// Solve Math Word Problems").
 const GSM8K: &str = "####";
 
-impl Written {
+impl WrittenProblem {
     /// Returns the problem, or what is wrong with it.
     pub(crate) fn into_problem(self, default_id: String) -> Result<Problem, String> {
         let check = match (self.check, &self.answer) {
@@ -88,7 +94,7 @@ pub(crate) fn from_lines(name: &str, text: &str) -> Result<Vec<Problem>, String>
 
     let problems = lines.map(|(index, line)| {
         let number = index + 1;
-        let written: Written = serde_json::from_str(line)
+        let written: WrittenProblem = serde_json::from_str(line)
             .map_err(|error| format!("{name}, line {number}: {error}"))?;
         written
             .into_problem(format!("{name}-{number}"))

@@ -1,6 +1,5 @@
 /// A generator of random numbers that gives the same numbers everywhere and in every version:
 /// SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
-#[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -19,20 +18,20 @@ impl Random {
     /// Returns a number from `low` to `high`, including both.
     pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
         let count = high.abs_diff(low).saturating_add(1);
-        let number = self.next() % count;
-        low.saturating_add_unsigned(number)
+        low.saturating_add_unsigned(self.next() % count)
+    }
+
+    fn index(&mut self, length: usize) -> usize {
+        (self.next() % length.max(1) as u64) as usize
     }
 
     pub(crate) fn choose<T: Copy>(&mut self, items: &[T]) -> Option<T> {
-        let last = i64::try_from(items.len().checked_sub(1)?).ok()?;
-        let index = usize::try_from(self.between(0, last)).ok()?;
-        items.get(index).copied()
+        items.get(self.index(items.len())).copied()
     }
 
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            let other = self.between(0, last as i64);
-            items.swap(last, usize::try_from(other).unwrap_or(last));
+            items.swap(last, self.index(last + 1));
         }
     }
 }

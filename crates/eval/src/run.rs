@@ -1,19 +1,21 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cogwork_agents::{FileFlow, FlowState};
 use cogwork_flow::{CancellationToken, RunError};
-use cogwork_journal::{RunQuery, RunStatus, Store, StoreError};
+use cogwork_journal::{RunQuery, RunStatus, RunSummary, Store, StoreError};
 use cogwork_llm::Usage;
 use cogwork_llm::layers::Prices;
 use cogwork_text::OneLine;
 use cogwork_trace::{RecorderSettings, RunRecorder};
-use futures_util::{StreamExt, stream};
-use serde::{Deserialize, Serialize};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use itertools::iproduct;
 
-use crate::suite::Arm;
-use crate::{Check, Problem, Suite, Table};
+use crate::judge::{self, Judge};
+use crate::result::{Cost, RunResult, Share};
+use crate::{Arm, Check, Problem, Suite, Table};
 
 /// The maximum number of steps of a run.
 const MAX_STEPS: u64 = 1_000;
@@ -42,10 +44,8 @@ pub struct Evaluation {
     store: Store,
     prices: Prices,
     token: CancellationToken,
-    progress: Option<Look>,
+    progress: Option<Box<dyn Fn(&Progress) + Send + Sync>>,
 }
-
-type Look = Box<dyn Fn(&Progress) + Send + Sync>;
 
 /// How far an evaluation is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,62 +55,24 @@ pub struct Progress {
     pub done: usize,
     /// The number of all runs.
     pub runs: usize,
-    /// The estimated time until all have ended; `None` before the first.
-    pub left: Option<Duration>,
+    /// The estimated time until all have ended.
+    pub left: Duration,
 }
 
-/// A run of an arm on a problem.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct RunResult {
-    /// The id of the problem.
-    pub problem: String,
-    /// The number of the repetition, from 1.
-    pub repetition: u32,
-    /// The id of the run in the store.
-    pub run: String,
-    /// The answer; `None` if the run failed.
-    pub answer: Option<String>,
-    /// Why the run failed, in one line.
-    pub error: Option<String>,
-    /// Whether the answer is right.
-    pub right: bool,
-    /// The number of calls of models.
-    pub calls: u64,
-    /// The tokens of prompts.
-    pub prompt_tokens: u64,
-    /// The tokens of replies.
-    pub completion_tokens: u64,
-    /// The tokens of prompts that a cache had.
-    pub cached_tokens: u64,
-    /// The time from the start to the last entry of the journal, in seconds.
-    pub seconds: f64,
-    /// The cost by the price table, in US dollars.
-    pub money: f64,
-    /// The number of replies that had to be repaired.
-    pub repairs: u64,
-    /// The number of questions that were asked again.
-    pub asked_again: u64,
-}
+/// A run that is to be made: the repetition, and the indices of the problem and the arm. The order is
+/// that in which runs are started: those of all arms for a problem together, so that a table of an
+/// evaluation that was stopped compares the same problems.
+type Task = (u32, usize, usize);
 
-/// One run that is to be made.
-struct Task<'a> {
-    arm: usize,
-    problem: &'a Problem,
-    repetition: u32,
-}
-
-/// What has been spent so far.
-#[derive(Default)]
-struct Total {
-    done: usize,
-    calls: u64,
-    tokens: u64,
-    money: f64,
+/// A run of a flow that has ended or failed.
+struct Ended {
+    answer: Result<String, String>,
+    state: FlowState,
+    seconds: f64,
 }
 
 impl Evaluation {
-    /// Creates an evaluation with the list prices of common models.
+    /// Creates an evaluation. Costs are by the list prices of common models.
     pub fn new(suite: Suite, store: Store) -> Self {
         Self {
             suite,
@@ -119,13 +81,6 @@ impl Evaluation {
             token: CancellationToken::new(),
             progress: None,
         }
-    }
-
-    /// Sets the prices of models. The default is [`Prices::common`].
-    #[must_use]
-    pub fn with_prices(mut self, prices: Prices) -> Self {
-        self.prices = prices;
-        self
     }
 
     /// Stops the evaluation when `token` is cancelled. The runs in progress can be continued.
@@ -154,155 +109,138 @@ impl Evaluation {
     ///
     /// Returns an error if a journal cannot be read or written. What was recorded remains.
     pub async fn run(&self) -> Result<Table, StoreError> {
-        let tasks = self.tasks();
-        let count = tasks.len();
         let started = Instant::now();
-        let total = Mutex::new(Total::default());
+        let agreement = match &self.suite.judge {
+            Some(judge) => self.agreement(judge).await?,
+            None => None,
+        };
 
-        let runs = tasks.into_iter().map(|task| async {
-            if self.is_over(&total, started) {
-                return Ok(None);
-            }
-
-            let arm = task.arm;
-            let result = self.result(task).await?;
-            if let Some(result) = &result {
-                self.count(&total, result, count, started);
-            }
-            Ok(result.map(|result| (arm, result)))
-        });
-
-        let mut runs = stream::iter(runs).buffered(self.suite.at_once);
-        let mut by_arm: BTreeMap<usize, Vec<RunResult>> = BTreeMap::new();
-        while let Some(run) = runs.next().await {
-            if let Some((arm, result)) = run? {
-                by_arm.entry(arm).or_default().push(result);
-            }
-        }
-
-        Ok(Table::of(&self.suite, by_arm, count))
-    }
-
-    /// Returns all runs, those of all arms for a problem together, so that a table of an evaluation
-    /// that was stopped compares the same problems.
-    fn tasks(&self) -> Vec<Task<'_>> {
         let Suite {
             problems,
             arms,
             repetitions,
             ..
         } = &self.suite;
+        let runs = problems.len() * arms.len() * *repetitions as usize;
+        let mut tasks = iproduct!(1..=*repetitions, 0..problems.len(), 0..arms.len());
+        let mut running = FuturesUnordered::new();
+        let mut results = BTreeMap::new();
+        let mut total = Cost::default();
+        let mut money = 0.0;
+        loop {
+            while running.len() < self.suite.at_once
+                && !self.is_over(&total, money, started)
+                && let Some(task) = tasks.next()
+            {
+                running.push(async move { (task, self.result(task).await) });
+            }
 
-        let tasks = (1..=*repetitions).flat_map(|repetition| {
-            problems.iter().flat_map(move |problem| {
-                (0..arms.len()).map(move |arm| Task {
-                    arm,
-                    problem,
-                    repetition,
-                })
-            })
-        });
-        tasks.collect()
+            let Some((task, result)) = running.next().await else {
+                break;
+            };
+            if let Some(result) = result? {
+                total = total + result.cost;
+                money += self.highest_price(task, &result.cost);
+                results.insert(task, result);
+                self.report(results.len(), runs, started);
+            }
+        }
+
+        let mut by_arm: Vec<Vec<RunResult>> = vec![Vec::new(); arms.len()];
+        for ((.., arm), result) in results {
+            if let Some(runs) = by_arm.get_mut(arm) {
+                runs.push(result);
+            }
+        }
+        Ok(Table::of(&self.suite, by_arm, runs, agreement))
     }
 
-    fn is_over(&self, total: &Mutex<Total>, started: Instant) -> bool {
-        let total = total.lock().unwrap_or_else(PoisonError::into_inner);
+    fn is_over(&self, total: &Cost, money: f64, started: Instant) -> bool {
         let limits = &self.suite.limits;
+        let reaches = |spent: f64, most: Option<u64>| most.is_some_and(|most| spent >= most as f64);
 
         self.token.is_cancelled()
-            || limits.calls.is_some_and(|most| total.calls >= most)
-            || limits.tokens.is_some_and(|most| total.tokens >= most)
-            || limits.money.is_some_and(|most| total.money >= most)
-            || limits
-                .seconds
-                .is_some_and(|most| started.elapsed().as_secs() >= most)
+            || reaches(total.calls, limits.calls)
+            || reaches(total.tokens(), limits.tokens)
+            || reaches(started.elapsed().as_secs_f64(), limits.seconds)
+            || limits.money.is_some_and(|most| money >= most)
     }
 
-    fn count(&self, total: &Mutex<Total>, result: &RunResult, runs: usize, started: Instant) {
-        let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
-        total.done += 1;
-        total.calls += result.calls;
-        total.tokens += result.prompt_tokens + result.completion_tokens;
-        total.money += result.money;
-
+    fn report(&self, done: usize, runs: usize, started: Instant) {
         if let Some(look) = &self.progress {
-            let each = started.elapsed().as_secs_f64() / total.done as f64;
-            let left = each * runs.saturating_sub(total.done) as f64;
+            let left = runs.saturating_sub(done) as f64 / done.max(1) as f64;
             look(&Progress {
-                done: total.done,
+                done,
                 runs,
-                left: Duration::try_from_secs_f64(left).ok(),
+                left: started.elapsed().mul_f64(left),
             });
         }
     }
 
     /// Makes a run, or takes it from the store. `None` if it was interrupted.
-    async fn result(&self, task: Task<'_>) -> Result<Option<RunResult>, StoreError> {
-        let Some(arm) = self.suite.arms.get(task.arm) else {
+    async fn result(&self, task: Task) -> Result<Option<RunResult>, StoreError> {
+        let (repetition, problem, arm) = task;
+        let (arms, problems) = (&self.suite.arms, &self.suite.problems);
+        let (Some(arm), Some(problem)) = (arms.get(arm), problems.get(problem)) else {
             return Ok(None);
         };
 
-        let id = run_id(arm, task.problem, task.repetition);
-        let ended = self
-            .flow_run(&id, &arm.flow, &task.problem.question)
-            .await?;
-        let Ended {
-            answer,
-            state,
-            seconds,
-        } = match ended {
-            Some(ended) => ended,
-            None => return Ok(None),
-        };
+        let run = run_id(arm, problem, repetition);
+        let ended = self.flow_run(&run, &arm.flow, &problem.question).await?;
+        let Some(ended) = ended else { return Ok(None) };
 
-        let mut result = self.measured(arm, &task, id, &state, seconds);
-        match answer {
-            Ok(answer) => {
-                let right = self.is_right(&result.run, task.problem, &answer).await?;
-                let Some(right) = right else { return Ok(None) };
-                result.right = right;
-                result.answer = Some(answer);
-            }
-            Err(error) => result.error = Some(error),
-        }
-        Ok(Some(result))
+        let cost = self.cost(arm, &ended);
+        let (answer, error) = match ended.answer {
+            Ok(answer) => (Some(answer), None),
+            Err(error) => (None, Some(error)),
+        };
+        let right = match &answer {
+            Some(answer) => self.is_right(&run, problem, answer).await?,
+            None => Some(false),
+        };
+        Ok(right.map(|right| RunResult {
+            problem: problem.id.clone(),
+            repetition,
+            run,
+            answer,
+            error,
+            right,
+            cost,
+        }))
     }
 
-    fn measured(
-        &self,
-        arm: &Arm,
-        task: &Task<'_>,
-        run: String,
-        state: &FlowState,
-        seconds: f64,
-    ) -> RunResult {
-        let usage: Usage = state.usage();
+    fn cost(&self, arm: &Arm, ended: &Ended) -> Cost {
+        let state = &ended.state;
+        let usage = state.usage();
+
         let tries = state.visits().flat_map(|visit| &visit.tries);
         let asked_again = tries.filter(|one| one.complaint.is_some()).count();
-        let thoughts = state
-            .reasonings()
-            .values()
-            .flat_map(|reasoning| reasoning.thoughts());
-        let repairs = thoughts
-            .filter(|thought| !thought.trace().repairs.is_empty())
-            .count();
+        let reasonings = state.reasonings().values();
+        let thoughts = reasonings.flat_map(|reasoning| reasoning.thoughts());
+        let repairs = thoughts.filter(|thought| !thought.trace().repairs.is_empty());
 
-        RunResult {
-            problem: task.problem.id.clone(),
-            repetition: task.repetition,
-            run,
-            answer: None,
-            error: None,
-            right: false,
+        Cost {
             calls: state.calls().into(),
-            prompt_tokens: usage.prompt_tokens,
-            completion_tokens: usage.completion_tokens,
-            cached_tokens: usage.cached_tokens,
-            seconds,
-            money: self.prices.cost(arm.model.as_deref(), usage),
-            repairs: repairs as u64,
-            asked_again: asked_again as u64,
+            prompt_tokens: usage.prompt_tokens as f64,
+            completion_tokens: usage.completion_tokens as f64,
+            cached_tokens: usage.cached_tokens as f64,
+            seconds: ended.seconds,
+            money: self
+                .prices
+                .known_cost(arm.model.as_deref(), usage)
+                .unwrap_or_default(),
+            repairs: repairs.count() as f64,
+            asked_again: asked_again as f64,
         }
+    }
+
+    /// Returns the cost of a run. The tokens of a model without a price cost as much as the dearest.
+    fn highest_price(&self, (.., arm): Task, cost: &Cost) -> f64 {
+        let arm = self.suite.arms.get(arm);
+        let model = arm.and_then(|arm| arm.model.as_deref());
+        let usage = Usage::new(cost.prompt_tokens as u64, cost.completion_tokens as u64);
+        self.prices
+            .cost(model, usage.with_cached_tokens(cost.cached_tokens as u64))
     }
 
     /// Returns whether an answer is right; `None` if the judge was interrupted.
@@ -316,10 +254,35 @@ impl Evaluation {
             return Ok(Some(problem.check.accepts(answer)));
         };
 
-        let question = judge_question(&problem.question, expected, answer);
-        let id = format!("{run}-judge-{:016x}", hash(&[judge.text(), &question]));
-        let ended = self.flow_run(&id, &judge.flow, &question).await?;
-        Ok(ended.map(|ended| ended.answer.is_ok_and(|verdict| is_yes(&verdict))))
+        let case = judge::case(&problem.question, expected, answer);
+        self.verdict(run, judge, &case).await
+    }
+
+    async fn verdict(
+        &self,
+        run: &str,
+        judge: &Judge,
+        case: &str,
+    ) -> Result<Option<bool>, StoreError> {
+        let id = format!("{run}-judge-{:016x}", hash(&[judge.arm.text(), case]));
+        let ended = self.flow_run(&id, &judge.arm.flow, case).await?;
+        Ok(ended.map(|ended| {
+            let verdict = ended.answer;
+            verdict.is_ok_and(|verdict| judge::is_right(&verdict))
+        }))
+    }
+
+    /// Returns how often the judge says the same as the labels; `None` if there are none.
+    async fn agreement(&self, judge: &Judge) -> Result<Option<Share>, StoreError> {
+        let (mut agreed, mut known) = (0.0, 0);
+        for label in &judge.labels {
+            if let Some(verdict) = self.verdict("label", judge, &label.case()).await? {
+                known += 1;
+                agreed += f64::from(u8::from(verdict == label.right));
+            }
+        }
+
+        Ok((known > 0).then(|| Share::of(agreed, known)))
     }
 
     /// Makes or continues a run of a flow. Returns `None` if it was interrupted.
@@ -330,12 +293,11 @@ impl Evaluation {
         question: &str,
     ) -> Result<Option<Ended>, StoreError> {
         let mut state = FlowState::new(question);
-        let has_ended = self
-            .status(id)
-            .await?
-            .is_some_and(|(status, _)| matches!(status, RunStatus::Ended { .. }));
+        let before = self.summary(id).await?;
+        let has_ended = before.is_some_and(|run| matches!(run.status, RunStatus::Ended { .. }));
         let journal = self.store.start_or_resume(id, flow.flow(), &state).await?;
 
+        // A run that has ended is only read.
         let hide = Arc::clone(flow);
         let settings = RecorderSettings::default()
             .with_input(question)
@@ -355,53 +317,60 @@ impl Evaluation {
             run = run.with_events(recorder);
         }
 
-        let ended = run.finish(&mut state).await;
+        // Does nothing if the flow names no servers of tools, or if they run.
+        let ended = match flow.connect().await {
+            Ok(()) => run.finish(&mut state).await,
+            Err(error) => return Ok(Some(Ended::failed(&error.to_string(), state))),
+        };
         if ended.as_ref().is_err_and(RunError::is_cancelled) {
             return Ok(None);
         }
 
         let answer = match ended {
-            Ok(_) => flow
-                .answer(&state)
-                .map(|answer| answer.text)
-                .map_err(|error| error.to_string()),
+            Ok(_) => flow.answer(&state).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };
-        if let (Some(recorder), Ok(answer)) = (&recorder, &answer) {
-            recorder.record_answer(answer);
-        }
         drop(run);
         if let Some(recorder) = recorder {
+            if let Ok(answer) = &answer {
+                recorder.record_answer(&answer.text);
+            }
             // A run without its events can still be evaluated.
             let _ = recorder.flush().await;
         }
 
-        let seconds = self.status(id).await?.map_or(0.0, |(_, seconds)| seconds);
+        let run = self.summary(id).await?;
         Ok(Some(Ended {
-            answer: answer.map_err(|error| one_line(&flow.hide_secrets(&error))),
+            answer: answer
+                .map(|answer| answer.text)
+                .map_err(|error| one_line(&flow.hide_secrets(&error))),
             state,
-            seconds,
+            seconds: run.map_or(0.0, |run| seconds(&run)),
         }))
     }
 
-    /// Returns the status of a run, and the time from its start to its last entry.
-    async fn status(&self, id: &str) -> Result<Option<(RunStatus, f64)>, StoreError> {
+    async fn summary(&self, id: &str) -> Result<Option<RunSummary>, StoreError> {
         let runs = self.store.query(RunQuery::new().run_id(id)).await?;
-        let run = runs.into_iter().next();
-
-        Ok(run.map(|run| {
-            let took = run
-                .updated
-                .and_then(|updated| updated.duration_since(run.started).ok());
-            (run.status, took.unwrap_or_default().as_secs_f64())
-        }))
+        Ok(runs.into_iter().next())
     }
 }
 
-struct Ended {
-    answer: Result<String, String>,
-    state: FlowState,
-    seconds: f64,
+impl Ended {
+    fn failed(error: &str, state: FlowState) -> Self {
+        Self {
+            answer: Err(one_line(error)),
+            state,
+            seconds: 0.0,
+        }
+    }
+}
+
+/// Returns the time from the start of a run to the last entry of its journal.
+fn seconds(run: &RunSummary) -> f64 {
+    let took = run
+        .updated
+        .map(|updated| updated.duration_since(run.started));
+    took.and_then(Result::ok).unwrap_or_default().as_secs_f64()
 }
 
 fn one_line(text: &str) -> String {
@@ -420,23 +389,4 @@ fn hash(parts: &[&str]) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
-}
-
-fn judge_question(question: &str, expected: &str, answer: &str) -> String {
-    // Nothing may close the tag around it.
-    let inside = |text: &str| text.replace("</", "< /");
-    format!(
-        "<question>\n{}\n</question>\n<right_answer>\n{}\n</right_answer>\n<answer>\n{}\n</answer>",
-        inside(question),
-        inside(expected),
-        inside(answer)
-    )
-}
-
-/// Returns whether a verdict is RIGHT and nothing else.
-fn is_yes(verdict: &str) -> bool {
-    let word = verdict
-        .trim()
-        .trim_matches(|character: char| !character.is_alphanumeric());
-    word.eq_ignore_ascii_case("right")
 }

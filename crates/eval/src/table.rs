@@ -1,15 +1,13 @@
-use std::collections::BTreeMap;
-use std::fmt;
+use std::{fmt, iter};
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{bootstrap, mcnemar, pass_at, wilson};
-use crate::{Problem, RunResult, Suite};
+use crate::Suite;
+use crate::result::{ArmResult, Difference, RunResult, Share};
 
 /// The results of an evaluation.
 ///
-/// `{}` writes it as text; [`markdown`](Self::markdown), [`csv`](Self::csv) and serde write it in other
-/// forms.
+/// `{}` writes it as text, which is also Markdown; [`csv`](Self::csv) and serde write it in other forms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Table {
@@ -22,104 +20,94 @@ pub struct Table {
     /// The number of runs that were not made, because a limit was reached or the evaluation was
     /// stopped.
     pub not_run: usize,
+    /// How often the judge agrees with its labels.
+    pub judge: Option<Share>,
     /// The arms, in the order of the suite.
     pub arms: Vec<ArmResult>,
 }
 
-/// The results of an arm.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ArmResult {
-    /// The name.
-    pub name: String,
-    /// The mean rate of right answers over all problems. A run that failed counts as wrong.
-    pub accuracy: f64,
-    /// The 95 % interval of the accuracy.
-    pub interval: [f64; 2],
-    /// The difference to the baseline; `None` for the baseline itself, or without one.
-    pub difference: Option<Difference>,
-    /// The estimated probability that at least one of k tries is right, for k of 1, 2, 4 and so on.
-    pub pass_at: BTreeMap<u32, f64>,
-    /// The rate of problems whose most frequent answer is right.
-    pub majority: f64,
-    /// The number of runs that failed, by reason.
-    pub failed: BTreeMap<String, usize>,
-    /// The mean number of calls of a run.
-    pub calls: f64,
-    /// The mean numbers of tokens of a run: of prompts, of replies, and of prompts from a cache.
-    pub tokens: [f64; 3],
-    /// The mean time of a run in seconds.
-    pub seconds: f64,
-    /// The mean cost of a run in US dollars.
-    pub money: f64,
-    /// The number of replies that had to be repaired.
-    pub repairs: u64,
-    /// The number of questions that were asked again.
-    pub asked_again: u64,
-    /// The results by tag.
-    pub by_tag: BTreeMap<String, Share>,
-    /// The results by difficulty.
-    pub by_difficulty: BTreeMap<u32, Share>,
-    /// All runs.
-    pub runs: Vec<RunResult>,
+/// A column: its name, and its text for an arm.
+type Column = (&'static str, fn(&ArmResult) -> String);
+
+const COLUMNS: [Column; 16] = [
+    ("arm", |arm| arm.name.clone()),
+    ("accuracy", |arm| percent(arm.accuracy)),
+    ("95 %", |arm| range(arm.interval)),
+    ("difference", |arm| {
+        arm.difference.map_or_else(String::new, |difference| {
+            let points = difference.accuracy * 100.0;
+            format!("{points:+.1} ({})", range(difference.interval))
+        })
+    }),
+    ("p", |arm| {
+        let p = arm.difference.map(|difference| difference.p);
+        p.map_or_else(String::new, |p| format!("{p:.3}"))
+    }),
+    ("any of k", |arm| {
+        let most = arm.pass_at.last_key_value().filter(|(k, _)| **k > 1);
+        most.map_or_else(String::new, |(k, chance)| {
+            format!("{k}: {}", percent(*chance))
+        })
+    }),
+    ("majority", |arm| {
+        let is_repeated = arm.pass_at.len() > 1;
+        is_repeated
+            .then(|| percent(arm.majority))
+            .unwrap_or_default()
+    }),
+    ("failed", |arm| arm.failures().to_string()),
+    ("calls", |arm| format!("{:.1}", arm.cost.calls)),
+    ("tokens in", |arm| format!("{:.0}", arm.cost.prompt_tokens)),
+    ("cached", |arm| format!("{:.0}", arm.cost.cached_tokens)),
+    ("tokens out", |arm| {
+        format!("{:.0}", arm.cost.completion_tokens)
+    }),
+    ("seconds", |arm| format!("{:.1}", arm.cost.seconds)),
+    ("cost", |arm| format!("${:.4}", arm.cost.money)),
+    ("repairs", |arm| format!("{:.1}", arm.cost.repairs)),
+    ("asked again", |arm| format!("{:.1}", arm.cost.asked_again)),
+];
+
+/// The columns that are always shown. The others only if they say something.
+const ALWAYS: usize = 3;
+
+fn percent(rate: f64) -> String {
+    format!("{:.1} %", rate * 100.0)
 }
 
-/// How an arm differs from the baseline on the same problems.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Difference {
-    /// The mean difference of the accuracy.
-    pub accuracy: f64,
-    /// Its 95 % interval.
-    pub interval: [f64; 2],
-    /// The exact p-value of McNemar's test, by the most frequent result for each problem.
-    pub p: f64,
-}
-
-/// The accuracy on a part of the problems.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Share {
-    /// The number of problems.
-    pub problems: usize,
-    /// The accuracy.
-    pub accuracy: f64,
-    /// Its 95 % interval.
-    pub interval: [f64; 2],
+fn range([low, high]: [f64; 2]) -> String {
+    format!("{:.1} to {:.1}", low * 100.0, high * 100.0)
 }
 
 impl Table {
-    /// Creates a table of results by the index of the arm.
+    /// Creates a table of results by arm.
     pub(crate) fn of(
         suite: &Suite,
-        mut by_arm: BTreeMap<usize, Vec<RunResult>>,
+        by_arm: Vec<Vec<RunResult>>,
         runs: usize,
+        judge: Option<Share>,
     ) -> Self {
-        let made: usize = by_arm.values().map(Vec::len).sum();
-        let arms = suite.arms.iter().enumerate();
-        let mut arms: Vec<_> = arms
-            .map(|(index, arm)| {
-                let runs = by_arm.remove(&index).unwrap_or_default();
-                ArmResult::of(&arm.name, runs, &suite.problems)
-            })
-            .collect();
-
-        let baseline = arms
-            .iter()
-            .find(|arm| Some(&arm.name) == suite.baseline.as_ref());
-        if let Some(baseline) = baseline.cloned() {
-            for arm in arms.iter_mut().filter(|arm| arm.name != baseline.name) {
-                arm.difference = Some(Difference::of(arm, &baseline));
-            }
-        }
-
-        Self {
+        let made: usize = by_arm.iter().map(Vec::len).sum();
+        let arms = suite.arms.iter().zip(by_arm);
+        let arms = arms.map(|(arm, runs)| ArmResult::of(&arm.name, runs, &suite.problems));
+        let mut table = Self {
             suite: suite.name.clone(),
             problems: suite.problems.len(),
             repetitions: suite.repetitions,
             not_run: runs.saturating_sub(made),
-            arms,
+            judge,
+            arms: arms.collect(),
+        };
+
+        let baseline = suite.baseline.as_deref().and_then(|name| table.arm(name));
+        if let Some(baseline) = baseline.cloned() {
+            let others = table
+                .arms
+                .iter_mut()
+                .filter(|arm| arm.name != baseline.name);
+            others.for_each(|arm| arm.difference = Some(Difference::of(arm, &baseline)));
         }
+        table
     }
 
     /// Returns the arm with this name.
@@ -127,44 +115,103 @@ impl Table {
         self.arms.iter().find(|arm| arm.name == name)
     }
 
-    /// Writes the table in Markdown.
-    pub fn markdown(&self) -> String {
-        let rows = self.rows().into_iter().enumerate().map(|(index, cells)| {
-            let cells: Vec<_> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-            let row = format!("| {} |\n", cells.join(" | "));
-            match index {
-                0 => format!("{row}|{}\n", "---|".repeat(cells.len())),
-                _ => row,
-            }
-        });
-        rows.collect()
-    }
-
-    /// Writes the table as CSV. A text that a spreadsheet would take for a formula begins with `'`.
+    /// Writes the table as CSV, with a column for each tag and difficulty. A text that a spreadsheet
+    /// would take for a formula begins with `'`.
     pub fn csv(&self) -> String {
-        let rows = self.rows().into_iter().map(|cells| {
+        let mut rows = self.rows();
+        for (label, shares) in self.parts() {
+            let cells = shares.iter().map(|share| percent(share.accuracy));
+            let cells = iter::once(label).chain(cells);
+            rows.iter_mut()
+                .zip(cells)
+                .for_each(|(row, cell)| row.push(cell));
+        }
+
+        let rows = rows.into_iter().map(|cells| {
             let cells: Vec<_> = cells.iter().map(|cell| csv_cell(cell)).collect();
             cells.join(",") + "\n"
         });
         rows.collect()
     }
 
-    pub(crate) fn rows(&self) -> Vec<Vec<String>> {
-        let head = [
-            "arm",
-            "accuracy",
-            "95 %",
-            "difference",
-            "p",
-            "failed",
-            "calls",
-            "tokens",
-            "seconds",
-            "cost",
-        ];
-        let head = head.map(str::to_owned).to_vec();
-        let rows = self.arms.iter().map(ArmResult::row);
-        std::iter::once(head).chain(rows).collect()
+    /// Returns the cells of all columns, with their names first.
+    fn rows(&self) -> Vec<Vec<String>> {
+        let head = COLUMNS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let rows = self.arms.iter().map(|arm| {
+            let cells = COLUMNS.iter().map(|(_, text)| text(arm));
+            cells.collect()
+        });
+        iter::once(head).chain(rows).collect()
+    }
+
+    /// Returns the cells of the columns that say something.
+    pub(crate) fn shown_rows(&self) -> Vec<Vec<String>> {
+        let rows = self.rows();
+        let says_something = |column: usize| {
+            let mut cells = rows.iter().skip(1).filter_map(|row| row.get(column));
+            cells.any(|cell| cell.contains(|character: char| ('1'..='9').contains(&character)))
+        };
+        let shown: Vec<_> = (0..COLUMNS.len())
+            .map(|column| column < ALWAYS || says_something(column))
+            .collect();
+
+        let rows = rows.into_iter().map(|row| {
+            let cells = row.into_iter().zip(&shown);
+            cells
+                .filter_map(|(cell, shown)| shown.then_some(cell))
+                .collect()
+        });
+        rows.collect()
+    }
+
+    /// Returns the accuracy of all arms by tag and difficulty, with the names of the arms first.
+    fn rows_by_tag(&self) -> Vec<Vec<String>> {
+        let names = self.arms.iter().map(|arm| arm.name.clone());
+        let head = iter::once("accuracy by".to_owned()).chain(names);
+        let rows = self.parts().into_iter().map(|(label, shares)| {
+            let problems = shares.first().map_or(0, |share| share.problems);
+            let cells = shares
+                .iter()
+                .map(|share| format!("{} ({})", percent(share.accuracy), range(share.interval)));
+            iter::once(format!("{label} ({problems})"))
+                .chain(cells)
+                .collect()
+        });
+        iter::once(head.collect()).chain(rows).collect()
+    }
+
+    /// Returns the results by tag and by difficulty, each with those of all arms.
+    pub(crate) fn parts(&self) -> Vec<(String, Vec<Share>)> {
+        let Some(first) = self.arms.first() else {
+            return Vec::new();
+        };
+        let parts = first.by_tag.keys().map(|tag| {
+            let shares = self.arms.iter().filter_map(|arm| arm.by_tag.get(tag));
+            (tag.clone(), shares.copied().collect())
+        });
+        parts.collect()
+    }
+
+    /// Returns what else is to be said: why runs failed, how many were not made, and how good the judge
+    /// is.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let failed = self.arms.iter().flat_map(|arm| {
+            let failed = arm.failed.iter();
+            failed.map(|(reason, count)| format!("{}: {count} failed: {reason}", arm.name))
+        });
+        let mut notes: Vec<_> = failed.collect();
+
+        if self.not_run > 0 {
+            notes.push(format!("{} runs were not made.", self.not_run));
+        }
+        if let Some(judge) = &self.judge {
+            let (rate, range) = (percent(judge.accuracy), range(judge.interval));
+            let labels = judge.problems;
+            notes.push(format!(
+                "The judge agrees with {rate} ({range}) of {labels} labels."
+            ));
+        }
+        notes
     }
 }
 
@@ -183,219 +230,54 @@ fn csv_cell(cell: &str) -> String {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            suite,
-            problems,
-            repetitions,
-            ..
-        } = self;
-        writeln!(f, "{suite}: {problems} problems, {repetitions} each")?;
+        let (suite, repetitions) = (markdown(&self.suite), self.repetitions);
+        writeln!(
+            f,
+            "{suite}: {} problems, {repetitions} × each\n",
+            self.problems
+        )?;
+        write_rows(f, self.shown_rows())?;
 
-        let rows = self.rows();
-        let columns = rows.first().map_or(0, Vec::len);
-        let width = |column: usize| {
-            let cells = rows.iter().filter_map(|row| row.get(column));
-            cells
-                .map(|cell| cell.chars().count())
-                .max()
-                .unwrap_or_default()
-        };
-        let widths: Vec<_> = (0..columns).map(width).collect();
-        for row in &rows {
-            let cells = row
+        let by_tag = self.rows_by_tag();
+        if by_tag.len() > 1 {
+            writeln!(f)?;
+            write_rows(f, by_tag)?;
+        }
+        let notes = self.notes();
+        notes
+            .iter()
+            .try_for_each(|note| writeln!(f, "\n{}", markdown(note)))
+    }
+}
+
+/// Writes rows in Markdown, with columns of equal width.
+fn write_rows(f: &mut fmt::Formatter<'_>, rows: Vec<Vec<String>>) -> fmt::Result {
+    let mut widths = Vec::new();
+    for row in &rows {
+        widths.resize(row.len(), 3);
+        let lengths = row.iter().map(|cell| markdown(cell).chars().count());
+        widths
+            .iter_mut()
+            .zip(lengths)
+            .for_each(|(width, length)| *width = length.max(*width));
+    }
+
+    for (index, row) in rows.iter().enumerate() {
+        for (cell, width) in row.iter().zip(&widths) {
+            write!(f, "| {:width$} ", markdown(cell))?;
+        }
+        writeln!(f, "|")?;
+        if index == 0 {
+            widths
                 .iter()
-                .zip(&widths)
-                .enumerate()
-                .map(|(column, (cell, width))| match column {
-                    0 => format!("{cell:width$}"),
-                    _ => format!("{cell:>width$}"),
-                });
-            let cells: Vec<_> = cells.collect();
-            writeln!(f, "{}", cells.join("  ").trim_end())?;
+                .try_for_each(|width| write!(f, "|-{:-<width$}-", ""))?;
+            writeln!(f, "|")?;
         }
-
-        if self.not_run > 0 {
-            writeln!(f, "{} runs were not made.", self.not_run)?;
-        }
-        Ok(())
     }
+    Ok(())
 }
 
-impl ArmResult {
-    fn of(name: &str, runs: Vec<RunResult>, problems: &[Problem]) -> Self {
-        let tries = Tries::of(&runs);
-        let whole = tries.share(|_| true, problems);
-        let mut failed: BTreeMap<String, usize> = BTreeMap::new();
-        for error in runs.iter().filter_map(|run| run.error.clone()) {
-            *failed.entry(error).or_default() += 1;
-        }
-
-        let tags = problems.iter().flat_map(|problem| problem.tags.clone());
-        let by_tag = tags.map(|tag| {
-            let share = tries.share(|problem| problem.tags.contains(&tag), problems);
-            (tag, share)
-        });
-        let levels = problems.iter().filter_map(|problem| problem.difficulty);
-        let by_difficulty = levels.map(|level| {
-            let share = tries.share(|problem| problem.difficulty == Some(level), problems);
-            (level, share)
-        });
-
-        let count = runs.len().max(1) as f64;
-        let mean = |value: fn(&RunResult) -> f64| runs.iter().map(value).sum::<f64>() / count;
-        Self {
-            name: name.to_owned(),
-            accuracy: whole.accuracy,
-            interval: whole.interval,
-            difference: None,
-            pass_at: tries.pass_at(),
-            majority: tries.majority(),
-            failed,
-            calls: mean(|run| run.calls as f64),
-            tokens: [
-                mean(|run| run.prompt_tokens as f64),
-                mean(|run| run.completion_tokens as f64),
-                mean(|run| run.cached_tokens as f64),
-            ],
-            seconds: mean(|run| run.seconds),
-            money: mean(|run| run.money),
-            repairs: runs.iter().map(|run| run.repairs).sum(),
-            asked_again: runs.iter().map(|run| run.asked_again).sum(),
-            by_tag: by_tag.collect(),
-            by_difficulty: by_difficulty.collect(),
-            runs,
-        }
-    }
-
-    fn row(&self) -> Vec<String> {
-        let percent = |rate: f64| format!("{:.1} %", rate * 100.0);
-        let interval = |[low, high]: [f64; 2]| format!("{:.1} to {:.1}", low * 100.0, high * 100.0);
-        let difference = self.difference.map_or_else(String::new, |difference| {
-            format!(
-                "{:+.1} ({})",
-                difference.accuracy * 100.0,
-                interval(difference.interval)
-            )
-        });
-
-        let [prompt, completion, _] = self.tokens;
-        let failed: usize = self.failed.values().sum();
-        vec![
-            self.name.clone(),
-            percent(self.accuracy),
-            interval(self.interval),
-            difference,
-            self.difference
-                .map_or_else(String::new, |difference| format!("{:.3}", difference.p)),
-            failed.to_string(),
-            format!("{:.1}", self.calls),
-            format!("{:.0}", prompt + completion),
-            format!("{:.1}", self.seconds),
-            format!("${:.4}", self.money),
-        ]
-    }
-}
-
-impl Difference {
-    fn of(arm: &ArmResult, baseline: &ArmResult) -> Self {
-        let (arm, baseline) = (Tries::of(&arm.runs), Tries::of(&baseline.runs));
-        let pairs = arm.0.iter().filter_map(|(problem, runs)| {
-            let others = baseline.0.get(problem)?;
-            Some((rate(runs), rate(others)))
-        });
-        let pairs: Vec<_> = pairs.collect();
-        let differences: Vec<_> = pairs.iter().map(|(one, other)| one - other).collect();
-
-        let only = |is_better: fn(f64, f64) -> bool| {
-            let better = pairs.iter().filter(|(one, other)| is_better(*one, *other));
-            better.count() as u64
-        };
-        let only_arm = only(|one, other| one > 0.5 && other <= 0.5);
-        let only_baseline = only(|one, other| one <= 0.5 && other > 0.5);
-
-        let count = differences.len().max(1) as f64;
-        Self {
-            accuracy: differences.iter().sum::<f64>() / count,
-            interval: bootstrap(&differences),
-            p: mcnemar(only_arm, only_baseline),
-        }
-    }
-}
-
-/// The runs of an arm by problem.
-struct Tries<'a>(BTreeMap<&'a str, Vec<&'a RunResult>>);
-
-fn rate(runs: &[&RunResult]) -> f64 {
-    let right = runs.iter().filter(|run| run.right).count();
-    right as f64 / runs.len().max(1) as f64
-}
-
-impl<'a> Tries<'a> {
-    fn of(runs: &'a [RunResult]) -> Self {
-        let mut tries: BTreeMap<&str, Vec<&RunResult>> = BTreeMap::new();
-        for run in runs {
-            tries.entry(&run.problem).or_default().push(run);
-        }
-        Self(tries)
-    }
-
-    /// Returns the accuracy on some of the problems. Tries of one problem depend on each other, so
-    /// the interval is that of the number of problems.
-    fn share(&self, is_part: impl Fn(&Problem) -> bool, problems: &[Problem]) -> Share {
-        let part = problems.iter().filter(|problem| is_part(problem));
-        let rates =
-            part.filter_map(|problem| self.0.get(problem.id.as_str()).map(|runs| rate(runs)));
-        let rates: Vec<_> = rates.collect();
-
-        let right: f64 = rates.iter().sum();
-        let count = rates.len() as f64;
-        Share {
-            problems: rates.len(),
-            accuracy: if rates.is_empty() { 0.0 } else { right / count },
-            interval: wilson(right, count),
-        }
-    }
-
-    fn pass_at(&self) -> BTreeMap<u32, f64> {
-        let fewest = self.0.values().map(Vec::len).min().unwrap_or_default();
-        let fewest = u32::try_from(fewest).unwrap_or(u32::MAX);
-        let sizes = (0..)
-            .map(|power| 1_u32 << power)
-            .take_while(|size| *size <= fewest);
-
-        let mean = |k: u32| {
-            let passed = self.0.values().map(|runs| {
-                let right = runs.iter().filter(|run| run.right).count();
-                pass_at(k, right as u32, runs.len() as u32)
-            });
-            passed.sum::<f64>() / self.0.len() as f64
-        };
-        sizes.map(|k| (k, mean(k))).collect()
-    }
-
-    fn majority(&self) -> f64 {
-        let right = self
-            .0
-            .values()
-            .filter(|runs| is_majority_right(runs))
-            .count();
-        right as f64 / self.0.len().max(1) as f64
-    }
-}
-
-/// Returns whether the most frequent answer is right. Of equally frequent ones, the first counts;
-/// a run that failed has no vote.
-fn is_majority_right(runs: &[&RunResult]) -> bool {
-    let mut votes: Vec<(&str, usize, bool)> = Vec::new();
-    for run in runs {
-        let Some(answer) = &run.answer else { continue };
-        match votes.iter_mut().find(|(voted, ..)| *voted == answer.trim()) {
-            Some((_, count, _)) => *count += 1,
-            None => votes.push((answer.trim(), 1, run.right)),
-        }
-    }
-
-    // The first of equally frequent ones.
-    let most = votes.iter().rev().max_by_key(|(_, count, _)| *count);
-    most.is_some_and(|(.., right)| *right)
+/// Escapes what would be markup.
+fn markdown(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
 }

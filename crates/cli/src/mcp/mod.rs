@@ -6,7 +6,6 @@ mod log;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cogwork_agents::Loader;
 use cogwork_mcp::{Server, ServerBuilder, ServerError};
 use cogwork_strategies::Strategies;
 use cogwork_strategies::table::MAX_TABLE_BYTES;
@@ -14,6 +13,7 @@ use cogwork_text::{Escaped, OneLine};
 use etcetera::BaseStrategy;
 
 use crate::arguments::Mcp;
+use crate::commands::loader;
 use crate::output::{Outcome, read_text, runtime, tell};
 use crate::signals;
 
@@ -115,7 +115,7 @@ async fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilde
     let Some(file) = &arguments.flow else {
         return Ok(builder);
     };
-    let loader = Loader::new().with_process_environment();
+    let loader = loader().with_process_environment();
     let flow = loader.load(file).map_err(|error| error.to_string())?;
 
     // The servers whose tools the file names.

@@ -24,7 +24,7 @@ use cogwork_trace::RunRecorder;
 use tokio::time::Instant;
 
 use crate::arguments::{Fork, Run, RunOptions};
-use crate::commands::load;
+use crate::commands::{load, loader};
 use crate::output::{Outcome, runtime, tell, write};
 use answers::Terminal;
 use costs::Costs;
@@ -50,13 +50,13 @@ pub(crate) fn run(arguments: &Run) -> Outcome {
         begin,
         options: &arguments.options,
     };
-    execute(&task, Loader::new())
+    execute(&task, loader())
 }
 
 pub(crate) fn fork(arguments: &Fork) -> Outcome {
     let loader = match &arguments.model {
-        Some(model) => Loader::new().with_model(model),
-        None => Loader::new(),
+        Some(model) => loader().with_model(model),
+        None => loader(),
     };
 
     let task = Task {

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::watching::watch;
 use crate::arguments::Studio;
+use crate::commands::loader;
 use crate::run::NO_MODELS;
 use crate::run::recording;
 
@@ -35,7 +36,7 @@ struct OfferedFile {
 impl FileFlows {
     /// Loads the files once, so that their problems are found now.
     pub(super) async fn load(arguments: &Studio) -> Result<Self, String> {
-        let loader = recording::report(Loader::new().with_process_environment());
+        let loader = recording::report(loader().with_process_environment());
         let mut files: Vec<OfferedFile> = Vec::new();
 
         for path in &arguments.flows {

@@ -32,6 +32,7 @@ fn a_suite_makes_a_table_a_page_and_a_choice() {
         "--json",
         "--page",
         "table.html",
+        "--run-pages",
         "--pick",
         "most accuracy",
         "-o",
@@ -58,7 +59,9 @@ fn a_suite_makes_a_table_a_page_and_a_choice() {
     let best = std::fs::read_to_string(folder.path().join("best.yaml")).unwrap();
     assert!(best.contains("plan_first"), "{best}");
     let page = std::fs::read_to_string(folder.path().join("table.html")).unwrap();
-    assert!(page.contains("with a plan"));
+    assert!(page.contains("with a plan") && page.contains("href=\"table-runs/guess-"));
+    let pages = std::fs::read_dir(folder.path().join("table-runs")).unwrap();
+    assert_eq!(pages.count(), 15);
 }
 
 #[test]

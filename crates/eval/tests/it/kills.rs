@@ -59,7 +59,14 @@ async fn a_killed_evaluation_makes_the_same_table() {
     for (arm, expected) in table.arms.iter().zip(&expected.arms) {
         let told = |arm: &cogwork_eval::ArmResult| {
             let runs = arm.runs.iter();
-            let runs = runs.map(|run| (run.run.clone(), run.answer.clone(), run.right, run.calls));
+            let runs = runs.map(|run| {
+                (
+                    run.run.clone(),
+                    run.answer.clone(),
+                    run.right,
+                    run.cost.calls,
+                )
+            });
             runs.collect::<Vec<_>>()
         };
         assert_eq!(told(arm), told(expected));

@@ -30,8 +30,7 @@ arms:
   - {name: two, flow: missing.yaml}
   - {name: three, flow: missing.yaml, type: agent}
   - {name: four, type: strategy, config: {provider: scripted, replies: [a], strategy: recat}}
-repetitions: 0
-at_once: 5000
+repetitions: 100000
 ",
     );
     project.write(
@@ -51,8 +50,12 @@ fn the_shape_is_checked_first() {
         ("problem: []\n", "suite.yaml:1:1: unknown field `problem`"),
         ("a: [", "suite.yaml"),
         (
+            "repetitions: 0\n",
+            "suite.yaml:1:14: repetitions: invalid value: integer `0`, expected a nonzero u32",
+        ),
+        (
             "problems: []\narms: []\n",
-            "suite.yaml:1:11: problems: there are 0 problems; expected 1 to 10000",
+            "suite.yaml:1:11: problems: there are none; expected at least one",
         ),
         (
             "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nbaseline: b\n",

@@ -16,7 +16,7 @@ arms:
 async fn names_and_answers_are_only_text() {
     let table = Project::new(HOSTILE).table().await;
 
-    let html = page(&table, "runs\"><b>");
+    let html = page(&table, Some("runs\"><b>")).unwrap();
     for markup in ["<script", "<img", "<b>", "onerror=alert(1)>\""] {
         assert!(!html.contains(markup), "{markup}");
     }
@@ -25,7 +25,11 @@ async fn names_and_answers_are_only_text() {
     let csv = table.csv();
     assert!(csv.contains("\"'=cmd()|a,\"\"b\"\"\""), "{csv}");
     assert!(csv.contains("\n'-2+3,"), "{csv}");
-    assert!(table.markdown().contains("=cmd()\\|a"));
+    let text = table.to_string();
+    assert!(
+        text.contains("=cmd()\\|a") && !text.contains("<script"),
+        "{text}"
+    );
 
     let json = serde_json::to_string(&table).unwrap();
     let read: cogwork_eval::Table = serde_json::from_str(&json).unwrap();
@@ -63,4 +67,19 @@ arms:
     ] {
         assert!(wrong.parse::<Pick>().is_err(), "{wrong}");
     }
+}
+
+#[tokio::test]
+async fn runs_are_links_to_their_pages() {
+    let suite = "
+problems: [{question: a, answer: b}]
+arms: [{name: one, config: {provider: rules, rules: [], else: b}}]
+";
+    let table = Project::new(suite).table().await;
+    let link = format!(
+        "<a href=\"table-runs/{}\">",
+        table.arms[0].runs[0].page_name()
+    );
+    assert!(page(&table, Some("table-runs")).unwrap().contains(&link));
+    assert!(!page(&table, None).unwrap().contains("<a "));
 }
