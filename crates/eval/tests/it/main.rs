@@ -10,6 +10,7 @@
 mod checks;
 mod families;
 mod kills;
+mod reasoning_gym;
 mod runs;
 mod statistics;
 mod suites;
