@@ -58,8 +58,6 @@ mod guides {
     struct FirstFlow;
     #[doc = include_str!("../../docs/guide/the-loop.md")]
     struct TheLoop;
-    #[doc = include_str!("../../docs/guide/a-custom-backend.md")]
-    struct ACustomBackend;
     #[doc = include_str!("../../docs/guide/models.md")]
     struct Models;
     #[doc = include_str!("../../docs/guide/typed-answers.md")]

@@ -267,9 +267,9 @@ fn is_valid(schema: &Value, value: &Value) -> Result<bool, String> {
     let mut compiler = boon::Compiler::new();
 
     let added = compiler.add_resource("answer.json", schema.clone());
-    let compiled = added.and_then(|()| compiler.compile("answer.json", &mut schemas));
-    match compiled {
-        Ok(index) => Ok(schemas.validate(value, index).is_ok()),
-        Err(_) => Err("not a valid JSON Schema; expected one of draft 2020-12".to_owned()),
+    let compiled = compiler.compile("answer.json", &mut schemas);
+    match (added, compiled) {
+        (Ok(()), Ok(index)) => Ok(schemas.validate(value, index).is_ok()),
+        _ => Err("not a valid JSON Schema; expected one of draft 2020-12".to_owned()),
     }
 }

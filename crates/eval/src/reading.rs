@@ -144,7 +144,7 @@ impl<'a> Reading<'a> {
             arms: arms.collect(),
             problems,
             repetitions,
-            baseline: written.baseline,
+            baseline: written.baseline.as_deref().map(one_line),
             limits: written.limits,
             at_once: written.at_once.map_or(4, NonZeroUsize::get),
             judge,

@@ -44,8 +44,10 @@ pub struct Evaluation {
     store: Store,
     prices: Prices,
     token: CancellationToken,
-    progress: Option<Box<dyn Fn(&Progress) + Send + Sync>>,
+    progress: Option<Look>,
 }
+
+type Look = Box<dyn Fn(&Progress) + Send + Sync>;
 
 /// How far an evaluation is.
 #[derive(Debug, Clone, Copy, PartialEq)]

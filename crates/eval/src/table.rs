@@ -49,11 +49,9 @@ const COLUMNS: [Column; 16] = [
             format!("{k}: {}", percent(*chance))
         })
     }),
-    ("majority", |arm| {
-        let is_repeated = arm.pass_at.len() > 1;
-        is_repeated
-            .then(|| percent(arm.majority))
-            .unwrap_or_default()
+    ("majority", |arm| match arm.pass_at.len() {
+        0 | 1 => String::new(),
+        _ => percent(arm.majority),
     }),
     ("failed", |arm| arm.failures().to_string()),
     ("calls", |arm| format!("{:.1}", arm.cost.calls)),

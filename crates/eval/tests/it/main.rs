@@ -10,6 +10,7 @@
 mod checks;
 mod families;
 mod kills;
+mod measured;
 mod reasoning_gym;
 mod runs;
 mod statistics;
