@@ -149,3 +149,27 @@ fn the_address_of_a_server_is_shown_without_its_password() {
     assert_eq!(code, 4, "{told}");
     assert!(!told.contains("hunter2"), "{told}");
 }
+
+#[test]
+fn a_run_has_the_id_that_it_is_given() {
+    let folder = place();
+    let folder = folder.path();
+    let run = [
+        "run",
+        "flow.yaml",
+        "-q",
+        "-i",
+        "Go",
+        "--journal",
+        "runs",
+        "--id",
+        "a tale",
+    ];
+    assert_eq!(cogwork(folder, &run).0, 0);
+    let (code, told) = cogwork(folder, &["runs", "--journal", "runs", "a tale"]);
+    assert_eq!(code, 0, "{told}");
+
+    let (code, told) = cogwork(folder, &run);
+    assert_ne!(code, 0);
+    assert!(told.contains("the run `a tale` already exists"), "{told}");
+}

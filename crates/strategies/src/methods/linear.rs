@@ -368,7 +368,7 @@ fn naming(
         .choosing(field, known.clone());
     Ok(question.with_check(move |reply| {
         let named = reply.fields.get(field).unwrap_or(&Value::Null);
-        match known.iter().any(|known| *named == Value::from(*known)) {
+        match known.iter().any(|known| *named == *known) {
             true => Ok(()),
             false => Err(format!(
                 "`{field}` is {named}, expected one of the thoughts {list}"

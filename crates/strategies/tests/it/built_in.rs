@@ -100,7 +100,7 @@ fn every_edge_is_taken_and_every_other_move_refused() {
             for to in strategy.stages() {
                 let mut trial = session.clone();
                 let moved = trial.think(draft(to, "next"));
-                if table[&from.name].iter().any(|next| *next == to.name) {
+                if table[&from.name].contains(&to.name) {
                     moved.unwrap();
                     assert_eq!(trial.stage(), to);
                     edges += 1;

@@ -90,7 +90,7 @@ fn query(status: &str) -> Result<RunQuery, Refusal> {
 }
 
 fn has_status(shown: &Value, status: &str) -> bool {
-    status.is_empty() || shown["status"] == status
+    status.is_empty() || shown.get("status").is_some_and(|shown| shown == status)
 }
 
 /// The parts of a run that are searched, and those of what it waits for.
@@ -107,9 +107,10 @@ const SEARCHED_OF_WAITS: [&str; 2] = ["event", "why"];
 /// Returns whether a run as it is shown contains a text in lower case.
 fn contains(shown: &Value, wanted: &str) -> bool {
     let parts = SEARCHED.iter().filter_map(|part| shown.pointer(part));
-    let waits = shown["waits"].as_array().into_iter().flatten();
-    let of_waits = waits.flat_map(|wait| SEARCHED_OF_WAITS.map(|part| &wait[part]));
+    let waits = shown.get("waits").and_then(Value::as_array);
+    let waits = waits.into_iter().flatten();
+    let of_waits = waits.flat_map(|wait| SEARCHED_OF_WAITS.map(|part| wait.get(part)));
 
-    let mut texts = parts.chain(of_waits).filter_map(Value::as_str);
+    let mut texts = parts.chain(of_waits.flatten()).filter_map(Value::as_str);
     texts.any(|text| text.to_lowercase().contains(wanted))
 }

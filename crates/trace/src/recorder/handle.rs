@@ -195,10 +195,11 @@ impl Handle {
     }
 
     fn write_at(&self, state: &mut State, moment: Moment<'_>, mut event: Value) {
-        if let Some(step) = moment.step {
-            event["step"] = step.to_string().into();
+        if let Value::Object(fields) = &mut event {
+            fields.insert("at".to_owned(), moment.at.into());
+            let step = moment.step.map(|step| step.to_string().into());
+            fields.extend(step.map(|step| ("step".to_owned(), step)));
         }
-        event["at"] = moment.at.into();
         self.write(state, event);
     }
 

@@ -11,6 +11,7 @@ const CONTROLS: &str = "button, summary, select, [role=tab]";
 /// Clicks every visible control, also those that appear by clicking others.
 pub(crate) async fn click_every_control(browser: &Browser) -> Result<usize> {
     let mut clicked = 0;
+    let mut failed = 0;
 
     loop {
         // Elements that a click creates anew are told apart by their name and place.
@@ -38,13 +39,18 @@ pub(crate) async fn click_every_control(browser: &Browser) -> Result<usize> {
             Ok(control) => control.click().await.is_ok(),
             Err(_) => false,
         };
-        clicked += 1;
-        if clicked > 2_000 {
-            return Err("there is no end of controls, or one cannot be clicked".into());
-        }
         if !is_clicked {
+            failed += 1;
+            if failed > 20 {
+                let last = browser.run("return window.last").await?;
+                return Err(format!("{last} cannot be clicked").into());
+            }
             browser.run("window.seen.delete(window.last)").await?;
             continue;
+        }
+        clicked += 1;
+        if clicked > 2_000 {
+            return Err("there is no end of controls".into());
         }
 
         browser
