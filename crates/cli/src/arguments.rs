@@ -99,6 +99,7 @@ Exit codes:
 #[cfg(feature = "mcp")]
 const MCP_HELP: &str = "\
 Environment:
+  COGWORK_DATA   the folder for sessions, if --data is not given
   COGWORK_TOKEN  the tokens of clients over HTTP, separated by spaces, if --token-file is not given
   OPENAI_MODEL   the model of the tool `solve`, with OPENAI_BASE_URL and OPENAI_API_KEY
 
@@ -112,7 +113,7 @@ Exit codes:
 #[derive(Debug, Args)]
 pub(crate) struct Mcp {
     /// The folder in which sessions are kept. The default is the folder `cogwork` among the data of the current user.
-    #[arg(long, value_name = "DIR", env = "COGWORK_DATA", hide_env_values = true)]
+    #[arg(long, value_name = "DIR", conflicts_with = "memory")]
     pub(crate) data: Option<PathBuf>,
     /// Keep sessions in memory only. They are lost at the end.
     #[arg(long)]

@@ -53,8 +53,8 @@ impl Task {
 /// the backend keeps nothing between turns.
 struct Work {
     tasks: Vec<Task>,
-    /// The step whose sub-steps are the operations, with its result.
-    whole: Option<Step>,
+    /// The description of the step whose sub-steps are the operations.
+    whole: Option<String>,
     opening: String,
     solution: String,
 }
@@ -128,7 +128,7 @@ impl Work {
 
         Self {
             tasks,
-            whole: Some(Step::done(format!("Work out {expression}"), value)),
+            whole: Some(format!("Work out {expression}")),
             opening,
             solution,
         }
@@ -238,15 +238,19 @@ impl Work {
 
     /// Puts the operations under the step that they are part of, which is done when they are.
     fn plan(&self, mut steps: Vec<Step>) -> Plan {
-        let Some(mut whole) = self.whole.clone() else {
+        let Some(whole) = &self.whole else {
             return steps.into();
         };
 
         let last = steps.split_off(steps.len().saturating_sub(2));
         let operations = steps.split_off(1);
-        if operations.iter().any(|step| step.status != Status::Done) {
-            whole = Step::pending(whole.description);
-        }
+        let is_done = operations.iter().all(|step| step.status == Status::Done);
+        let result = operations.last().and_then(|last| last.result.as_deref());
+        let whole = match result.and_then(|result| result.rsplit(" = ").next()) {
+            Some(value) if is_done => Step::done(whole.as_str(), value),
+            _ => Step::pending(whole.as_str()),
+        };
+
         steps.push(whole.with_sub_steps(operations));
         steps.extend(last);
         steps.into()

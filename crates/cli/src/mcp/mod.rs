@@ -72,9 +72,7 @@ async fn open(arguments: &Mcp) -> Result<Server, String> {
     let mut builder = Server::builder();
 
     if !arguments.memory {
-        let folder = arguments.data.clone();
-        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.map_or_else(usual_folder, Ok)?;
+        let folder = arguments.data.clone().map_or_else(usual_folder, Ok)?;
         builder = builder.with_data(folder);
     }
     if let Some(names) = &arguments.tools {
@@ -88,8 +86,14 @@ async fn open(arguments: &Mcp) -> Result<Server, String> {
     builder.open().map_err(|error| error.to_string())
 }
 
-/// Returns the folder that the platform has for data, rather than the one of XDG on every platform.
+/// Returns the folder that the environment names, or the one that the platform has for data, rather than the one of XDG
+/// on every platform.
 fn usual_folder() -> Result<PathBuf, String> {
+    let named = std::env::var_os("COGWORK_DATA").filter(|folder| !folder.is_empty());
+    if let Some(folder) = named {
+        return Ok(folder.into());
+    }
+
     match etcetera::base_strategy::choose_native_strategy() {
         Ok(strategy) => Ok(strategy.data_dir().join("cogwork")),
         Err(error) => Err(format!(
