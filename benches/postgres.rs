@@ -79,7 +79,7 @@ fn texts(text: &Arc<str>) -> Result<Flow<u32>, BoxError> {
             let text = Arc::clone(&text);
             async move { Ok::<_, io::Error>(text) }
         },
-        |left, _, _| {
+        |left, _| {
             *left -= 1;
             Action::from_static(if *left == 0 { "stop" } else { "again" })
         },

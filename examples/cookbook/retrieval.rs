@@ -49,7 +49,7 @@ fn handbook(
         memory.clone(),
         query,
         async |memory: VectorMemory, query: Query| memory.recall(&query).await,
-        |question: &mut Question, _, found| {
+        |question: &mut Question, found| {
             question.found = found;
             if question.found.is_empty() {
                 "nothing"

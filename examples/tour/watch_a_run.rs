@@ -53,7 +53,7 @@ fn article() -> Result<Flow<Article>, BuildError> {
             let is_awake = is_awake.swap(true, Ordering::SeqCst);
             async move { is_awake.then_some(notes).ok_or("the server is starting") }
         },
-        |article, _, text| article.text = text,
+        |article, text| article.text = text,
     )
     .retry(Backoff::fixed::<3>(Duration::from_millis(10)));
 

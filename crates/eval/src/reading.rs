@@ -3,7 +3,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 use cogwork_agents::{FileError, FileFlow, FileProblem, Loader};
-use cogwork_text::files::{Access, Folder, read_text};
+use cogwork_text::files::Folder;
 use cogwork_text::{Name, NameList};
 use saphyr::{LoadableYamlNode, MarkedYaml};
 use serde::Deserialize;
@@ -214,8 +214,7 @@ impl<'a> Reading<'a> {
         let text = self
             .folder
             .file_beneath(file)
-            .and_then(|(folder, name)| folder.open_file(name, Access::Read))
-            .and_then(|file| read_text(&file, MOST_BYTES));
+            .and_then(|(folder, name)| folder.read_text_file(name, MOST_BYTES));
         text.map_err(|error| format!("{}: {error}", Name(file)))
     }
 

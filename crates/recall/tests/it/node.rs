@@ -39,7 +39,7 @@ fn flow(memory: &VectorMemory) -> Flow<Chat> {
         memory.clone(),
         |chat: &mut Chat| Query::new(&chat.question).with_min_score(0.5),
         async |memory: VectorMemory, query: Query| memory.recall(&query).await,
-        |chat: &mut Chat, _, found| {
+        |chat: &mut Chat, found| {
             chat.found = found;
             if chat.found.is_empty() {
                 "nothing"

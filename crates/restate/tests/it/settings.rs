@@ -38,8 +38,7 @@ async fn the_events_of_a_run_go_to_a_store() {
         let (runs, flow) = (runs.clone(), Arc::clone(&flow));
         async move {
             let journal = runs.start_or_resume_any_input(&key, &flow, &0).await;
-            let events = journal.unwrap().into_events();
-            let recorder = RunRecorder::new(events, RecorderSettings::default());
+            let recorder = RunRecorder::owning(journal.unwrap(), RecorderSettings::default());
             Some(recorder.sink())
         }
     });

@@ -7,9 +7,8 @@ pub(crate) mod settings;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cogwork_flow::engine::Journal as _;
 use cogwork_flow::watch::EventSink;
-use cogwork_journal::{RunEvents, RunJournal, StoreError};
+use cogwork_journal::{ForkOrigin, RunEvents, RunJournal, StoreError};
 
 use crate::RecorderSettings;
 use handle::Handle;
@@ -72,9 +71,19 @@ impl Target {
 impl RunRecorder {
     /// Records into the journal of a run. The events of other runs are ignored.
     pub fn new(journal: &RunJournal, settings: RecorderSettings) -> Self {
-        let target = Target::Journal(journal.events());
-        let run_id = Some(journal.run_id().to_owned());
+        Self::to(journal.events(), journal.fork_origin().cloned(), settings)
+    }
+
+    /// Like [`new`](Self::new), and keeps the run in use while this or its sink exists. For a run whose
+    /// outcomes are kept elsewhere, such as on Restate.
+    pub fn owning(journal: RunJournal, settings: RecorderSettings) -> Self {
         let forked_from = journal.fork_origin().cloned();
+        Self::to(journal.into_events(), forked_from, settings)
+    }
+
+    fn to(events: RunEvents, forked_from: Option<ForkOrigin>, settings: RecorderSettings) -> Self {
+        let run_id = Some(events.run_id().to_owned());
+        let target = Target::Journal(events);
         Self {
             handle: Arc::new(Handle::new(target.clone(), run_id, forked_from, settings)),
             target,
