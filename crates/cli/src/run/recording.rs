@@ -29,9 +29,12 @@ pub(super) fn start(
     }
 
     let hiding = Arc::clone(loaded);
-    let settings = RecorderSettings::default()
+    let mut settings = RecorderSettings::default()
         .with_secrets(move |text| hiding.hide_secrets(text))
         .with_input(input);
+    if task.options.no_content {
+        settings = settings.without_content();
+    }
 
     match journal {
         Some(journal) => Some(RunRecorder::new(journal, settings)),

@@ -209,7 +209,7 @@ impl Handle {
             return;
         }
 
-        let line = self.settings.recorded(event).to_string();
+        let line = self.settings.event(event).to_string();
         if state.bytes.saturating_add(line.len() as u64) > MAX_RECORD {
             state.is_full = true;
             let full = json!({ "at": 0.0, "type": "full", "limit": MAX_RECORD });

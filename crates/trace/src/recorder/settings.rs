@@ -8,6 +8,38 @@ use serde_json::{Number, Value};
 /// The maximum length of a text, in bytes.
 const MAX_TEXT: usize = 256 * 1024;
 
+/// The fields of an event and its report that are recorded without content: what happened when and
+/// where, and what it cost. All others may have texts of users, models and programs.
+const WITHOUT_CONTENT: [&str; 27] = [
+    "at",
+    "step",
+    "type",
+    "source",
+    "report", // all events
+    "run",
+    "flow",
+    "started",
+    "graph",
+    "prices",
+    "forked_from", // the first one
+    "phase",
+    "action",
+    "to",
+    "attempts",
+    "delay",
+    "steps", // steps
+    "call",
+    "model",
+    "took",
+    "usage",
+    "cost",
+    "finish",
+    "verdict", // calls
+    "count",
+    "limit",
+    "bytes", // what was left out
+];
+
 /// The settings of a [`RunRecorder`](crate::RunRecorder).
 ///
 /// ```
@@ -23,6 +55,7 @@ pub struct RecorderSettings {
     pub(crate) prices: Prices,
     pub(crate) input: Option<String>,
     secrets: Option<Arc<Hide>>,
+    has_content: bool,
 }
 
 /// Hides secrets in a text.
@@ -34,6 +67,7 @@ impl Default for RecorderSettings {
             prices: Prices::common(),
             input: None,
             secrets: None,
+            has_content: true,
         }
     }
 }
@@ -56,6 +90,15 @@ impl RecorderSettings {
         self
     }
 
+    /// Leaves out all texts: only steps, actions, times, tokens and costs are recorded. The journal still
+    /// has the outcomes of all steps, without which the run could not be resumed. To keep the texts and
+    /// change them, use [`with_secrets`](Self::with_secrets).
+    #[must_use]
+    pub fn without_content(mut self) -> Self {
+        self.has_content = false;
+        self
+    }
+
     /// Sets the input of the run, as its page shows it. The loop reports its problem itself. None by
     /// default.
     #[must_use]
@@ -64,8 +107,16 @@ impl RecorderSettings {
         self
     }
 
-    /// Returns a value as it is recorded: without secrets, and with long texts cut.
-    pub(crate) fn recorded(&self, value: Value) -> Value {
+    /// Returns an event as it is recorded.
+    pub(crate) fn event(&self, mut event: Value) -> Value {
+        if !self.has_content {
+            remove_content(&mut event);
+        }
+        self.recorded(event)
+    }
+
+    /// Returns a value without secrets, and with long texts cut.
+    fn recorded(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(&text)),
             Value::Number(number) => self.number(number),
@@ -107,6 +158,17 @@ impl RecorderSettings {
             Some(hide) => Cow::Owned(hide(text)),
             None => Cow::Borrowed(text),
         }
+    }
+}
+
+fn remove_content(event: &mut Value) {
+    let Value::Object(fields) = event else {
+        return;
+    };
+
+    fields.retain(|name, _| WITHOUT_CONTENT.contains(&name.as_str()));
+    if let Some(report) = fields.get_mut("report") {
+        remove_content(report);
     }
 }
 

@@ -66,6 +66,17 @@ async fn secrets_are_hidden_everywhere() {
     ));
 }
 
+#[tokio::test(start_paused = true)]
+async fn no_text_is_recorded_without_content() {
+    let settings = RecorderSettings::default()
+        .with_input(SECRET)
+        .without_content();
+    let record = recorded(settings).await;
+
+    assert!(!contains_secret(&record), "{}", record.text());
+    insta::assert_snapshot!(record.text());
+}
+
 async fn text_of(flow: Flow<u32>, id: &str, settings: RecorderSettings) -> String {
     let record = TestRecord::new();
     let recorder = record.recorder(settings);

@@ -71,6 +71,18 @@ fn there_is_every_request_and_reply_and_no_secret() {
 }
 
 #[test]
+fn texts_can_be_left_out() {
+    let flow = "nodes: [{id: a, type: agent, config: {provider: scripted, replies: [Hi]}}]";
+    let place = Place::new(flow);
+    let ran = place.run(&["--journal", "runs", "--no-content", "--input", "Go?"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+
+    let text = fs::read_to_string(place.events()).unwrap();
+    assert!(!text.contains("Hi") && !text.contains("Go?"), "{text}");
+    assert!(text.contains("\"usage\""), "{text}");
+}
+
+#[test]
 fn a_long_text_is_cut() {
     let long = "x".repeat(300_000);
     let reply = long.clone();
