@@ -1,19 +1,23 @@
-use serde_json::{Map, Value};
-
-use cogwork_text::Name;
+use cogwork_text::{Name, NameList};
 use cogwork_tools::Tools;
+use cogwork_typed::AnswerKey;
+use cogwork_typed::ask::no_answer;
+use serde_json::{Map, Value, json};
 
 use super::shared::{ask_for_answer, or, respond};
 use crate::session::ThoughtDraft;
+use crate::solve::typed;
 use crate::table::{Parameter, ParameterType};
 use crate::{Answer, Ask, Method, Solve, StageReply, Stop, Strategy, StrategyName};
 
 /// Calculates with named variables until they contain the result (Nye et al. 2021).
 ///
-/// The model is called once for the initial values, once for each step, and once for the result. It
-/// chooses the variables. A step only needs to set the variables that change; each thought of
-/// `state_tracking` contains all of them. There can be up to 64 variables with 64 KiB of JSON in
-/// total. If a run is stopped, its best answer is the last step.
+/// The model is called once for the initial values and once for each step. It isn't called for the
+/// result if the result is a variable. A step only needs to set the variables
+/// that change; each thought of `state_tracking` contains all of them. If a value is of the wrong
+/// type or a variable is unknown, the model is asked again. There can be up to 64 variables with 64
+/// KiB of JSON in total. If a run is stopped, its best answer is the result variable, or else the last
+/// step.
 ///
 /// | stage | written by |
 /// |---|---|
@@ -22,28 +26,52 @@ use crate::{Answer, Ask, Method, Solve, StageReply, Stop, Strategy, StrategyName
 /// | `iterative_calculation` | the model: a step, its changes, and whether it is the last one |
 /// | `state_tracking` | the method: all variables after the step |
 /// | `continuation_decision` | the method |
-/// | `result_extraction` | the model |
+/// | `result_extraction` | the method: the value of the result variable; otherwise, the model |
 /// | `final_response` | the method: the result |
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
-/// use cogwork_strategies::methods::Scratchpad;
 /// use cogwork_strategies::Solver;
+/// use cogwork_strategies::methods::Scratchpad;
+/// use cogwork_strategies::table::{Parameter, ParameterType};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let number = ParameterType::Number { min: None, max: None };
+/// let method = Scratchpad {
+///     variables: vec![("total".to_owned(), Parameter::new(number, "the product so far"))],
+///     result: Some("total".to_owned()),
+///     ..Scratchpad::default()
+/// };
 /// let client = ScriptedClient::new([
-///     r#"state_variables: {"total": 0, "trips": 3}"#,
+///     r#"state_variables: {"total": 0}"#,
+///     "thought: 17 * 3 is 51.\nstate_variables: total = fifty-one\ndone: yes",
 ///     "thought: 17 * 3 is 51.\nstate_variables: total = 51\ndone: yes",
-///     "answer: 51 km",
 /// ]);
-/// let solved = Solver::new(client, Scratchpad::default()).solve("17 km, three times?").await?;
-/// assert_eq!(solved.answer(), Some("51 km"));
+/// let solved = Solver::new(client.clone(), method).solve("What is 17 * 3?").await?;
+/// assert_eq!(solved.answer(), Some("51"));
+/// let last = client.requests().pop().ok_or("no request")?;
+/// assert_eq!(
+///     last.messages().last().map(|message| message.text()),
+///     Some(
+///         "That reply cannot be used: `state_variables.total` is the text \"fifty-one\", expected a number.\n\
+///          Write the whole reply again, in the form that was asked for."
+///     ),
+/// );
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scratchpad {
+    /// The variables, by name. By default, there are none, and the model chooses them and their
+    /// types.
+    pub variables: Vec<(String, Parameter)>,
+    /// Whether the model may add variables of any type. By default, it may if there are no
+    /// [variables](Self::variables).
+    pub other_variables: Option<bool>,
+    /// The variable that contains the result. Its value is the answer, and the model isn't asked for
+    /// one. By default, the model is asked.
+    pub result: Option<String>,
     /// The maximum number of steps, which is at least 1. Once it is reached, the result is determined
     /// from the current variables. The default is 30.
     pub max_steps: usize,
@@ -51,7 +79,12 @@ pub struct Scratchpad {
 
 impl Default for Scratchpad {
     fn default() -> Self {
-        Self { max_steps: 30 }
+        Self {
+            variables: Vec::new(),
+            other_variables: None,
+            result: None,
+            max_steps: 30,
+        }
     }
 }
 
@@ -72,17 +105,23 @@ impl Method for Scratchpad {
     }
 
     fn instructions(&self, _tools: &Tools, _native_tools: bool) -> String {
-        "You solve a problem with a scratchpad of named variables: you do one step of the calculation \
-         at a time and say which variables it changes; the program keeps them."
-            .to_owned()
+        let variables = self.variable_list();
+        let result = self.result.as_ref();
+        let result = result.map(|result| format!("\nThe result must be in `{result}`."));
+        let result = result.unwrap_or_default();
+        format!(
+            "You solve a problem with a scratchpad of named variables: you do one step of the \
+             calculation at a time and say which variables it changes; the program keeps them.{variables}{result}"
+        )
     }
 
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
+        self.check_settings()?;
         cx.think_problem()?;
 
-        let mut state = begin(cx)?;
+        let mut state = self.begin(cx)?;
         for step in 1.. {
-            let is_done = take_step(cx, &mut state)?;
+            let is_done = self.step(cx, &mut state)?;
             let is_last = step >= self.max_steps;
             let decision = match (is_done, is_last) {
                 (true, _) => "The result is there.",
@@ -96,82 +135,264 @@ impl Method for Scratchpad {
         }
 
         let stage = "result_extraction";
-        let question = Ask::of(cx.prompt(&[stage])?);
-        let answer = ask_for_answer(cx, stage, question)?;
+        let answer = match self.result(&state, cx.problem()) {
+            Ok(Some(result)) => {
+                cx.keep(&*result);
+                cx.think(stage, &*result)?;
+                result
+            }
+            _ => {
+                let question = Ask::of(cx.prompt(&[stage])?);
+                ask_for_answer(cx, stage, question)?
+            }
+        };
         respond(cx, answer)
     }
 }
 
-/// Asks for the first values of the variables.
-fn begin(cx: &mut Solve) -> Result<State, Stop> {
-    let stage = "scratchpad_initialization";
-    let question = Ask::new(cx.prompt(&[stage])?)
-        .with_field(STATE, variables("the variables and their values"))
-        .with_check(|reply| changed(&State::new(), reply).map(drop));
-    let reply = cx.ask(stage, question)?;
+impl Scratchpad {
+    fn takes_others(&self) -> bool {
+        self.other_variables.unwrap_or(self.variables.is_empty())
+    }
 
-    let state = changed(&State::new(), &reply).map_err(Stop::fail)?;
-    let thought = ThoughtDraft::at(stage, or(&reply.text, "The scratchpad to begin with."));
-    cx.add(thought.with(STATE, state.clone()))?;
-    Ok(state)
-}
+    fn variable(&self, name: &str) -> Option<&Parameter> {
+        let mut variables = self.variables.iter();
+        let known = variables.find(|(known, _)| known == name);
+        known.map(|(_, parameter)| parameter)
+    }
 
-/// Asks for a step, and changes the variables. Returns whether the step was the last one.
-fn take_step(cx: &mut Solve, state: &mut State) -> Result<bool, Stop> {
-    let stage = "iterative_calculation";
-    let shown = Value::Object(state.clone());
-    let prompt = format!("The scratchpad: {shown}\n\n{}", cx.prompt(&[stage])?);
+    fn names(&self) -> Vec<&str> {
+        self.variables
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect()
+    }
 
-    let changes = variables("the variables that the step changes, with their new values");
-    let is_last = "whether the scratchpad contains the result now";
-    let before = state.clone();
-    let question = Ask::new(prompt)
-        .with_field(STATE, changes.optional())
-        .with_field(DONE, Parameter::new(ParameterType::Boolean, is_last))
-        .with_check(move |reply| changed(&before, reply).map(drop));
-    let reply = cx.ask(stage, question)?;
+    /// Returns the description of the variables for the model.
+    fn variable_list(&self) -> String {
+        if self.variables.is_empty() {
+            return String::new();
+        }
 
-    *state = changed(state, &reply).map_err(Stop::fail)?;
-    cx.keep_guess(&reply.text);
-    cx.think(stage, or(&reply.text, "A step."))?;
-    let tracked = ThoughtDraft::at("state_tracking", "The scratchpad after the step.");
-    cx.add(tracked.with(STATE, state.clone()))?;
-    cx.progress(Value::Object(state.clone()).to_string())?;
-    Ok(reply.is_true(DONE))
-}
+        let lines = self.variables.iter().map(|(name, parameter)| {
+            let kind = &parameter.kind;
+            match parameter.description.as_str() {
+                "" => format!("\n- {name}: {kind}"),
+                description => format!("\n- {name}: {kind}, {description}"),
+            }
+        });
+        let others = match self.takes_others() {
+            true => "You may keep others as well.",
+            false => "There are no others.",
+        };
+        format!("\n\nThe variables:{}\n{others}", lines.collect::<String>())
+    }
 
-fn variables(description: &str) -> Parameter {
-    let values = Box::new(ParameterType::Any);
-    Parameter::new(ParameterType::Map { values }, description)
-}
+    fn check_settings(&self) -> Result<(), Stop> {
+        match &self.result {
+            Some(result) if self.variable(result).is_none() && !self.takes_others() => {
+                let expected = NameList::or(&self.names()).to_string();
+                Err(Stop::fail(format!(
+                    "the result variable `{result}` is not defined; expected {expected}"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
 
-/// Returns the variables with the values of a reply. Other variables keep theirs.
-///
-/// # Errors
-///
-/// Returns a description of the problem for the model.
-fn changed(before: &State, reply: &StageReply) -> Result<State, String> {
-    let given = reply.fields.get(STATE).and_then(Value::as_object);
-    let mut after = before.clone();
-    for (name, value) in given.into_iter().flatten() {
-        if name.chars().count() > MAX_NAME {
-            let name = Name(name);
+    /// Asks for the first values of the variables.
+    fn begin(&self, cx: &mut Solve) -> Result<State, Stop> {
+        let stage = "scratchpad_initialization";
+        let prompt = match self.variables.is_empty() {
+            true => cx.prompt(&[stage])?,
+            false => "Give the value that each variable begins with; null where it has none yet."
+                .to_owned(),
+        };
+
+        let fields = self.variables.iter();
+        let fields = fields.map(|(name, parameter)| (name.clone(), parameter.clone().optional()));
+        let fields = fields.collect();
+        let values = ParameterType::Object { fields }.schema();
+        let settings = self.clone();
+        let question = Ask::new(prompt)
+            .with_field(STATE, map_of_any("the variables and their values"))
+            .narrowed(STATE, |key| self.narrowed(key, values))
+            .with_check(move |reply| {
+                let state = settings.changed(&State::new(), reply)?;
+                settings.check_complete(&state)
+            });
+        let reply = cx.ask(stage, question)?;
+
+        let state = self.changed(&State::new(), &reply).map_err(Stop::fail)?;
+        let thought = ThoughtDraft::at(stage, or(&reply.text, "The scratchpad to begin with."));
+        cx.add(thought.with(STATE, state.clone()))?;
+        self.keep_result(cx, &state);
+        Ok(state)
+    }
+
+    /// Asks for a step, and changes the variables. Returns whether the step was the last one.
+    fn step(&self, cx: &mut Solve, state: &mut State) -> Result<bool, Stop> {
+        let stage = "iterative_calculation";
+        let shown = Value::Object(state.clone());
+        let prompt = format!("The scratchpad: {shown}\n\n{}", cx.prompt(&[stage])?);
+
+        let changes = map_of_any("the variables that the step changes, with their new values");
+        let change = json!({
+            "type": "object",
+            "properties": {"name": {"enum": self.names()}, "value": {}},
+            "required": ["name", "value"],
+        });
+        let list = json!({"type": "array", "items": change});
+        let is_last = "whether the scratchpad contains the result now";
+        let (settings, before) = (self.clone(), state.clone());
+        let problem = cx.problem().to_owned();
+        let question = Ask::new(prompt)
+            .with_field(STATE, changes.optional())
+            .narrowed(STATE, |key| self.narrowed(key, list))
+            .with_field(DONE, Parameter::new(ParameterType::Boolean, is_last))
+            .with_check(move |reply| {
+                let after = settings.changed(&before, reply)?;
+                match reply.is_true(DONE) {
+                    true => settings.result(&after, &problem).map(|_| ()),
+                    false => Ok(()),
+                }
+            });
+        let reply = cx.ask(stage, question)?;
+
+        *state = self.changed(state, &reply).map_err(Stop::fail)?;
+        if self.result.is_none() {
+            cx.keep_guess(&reply.text);
+        }
+        cx.think(stage, or(&reply.text, "A step."))?;
+        let tracked = ThoughtDraft::at("state_tracking", "The scratchpad after the step.");
+        cx.add(tracked.with(STATE, state.clone()))?;
+        self.keep_result(cx, state);
+        cx.progress(Value::Object(state.clone()).to_string())?;
+        Ok(reply.is_true(DONE))
+    }
+
+    /// Keeps the value of the result variable as the best answer until the end.
+    fn keep_result(&self, cx: &mut Solve, state: &State) {
+        if let Ok(Some(result)) = self.result(state, cx.problem()) {
+            cx.keep_guess(&result);
+        }
+    }
+
+    /// Returns the value of the result variable, if the settings have one.
+    ///
+    /// # Errors
+    ///
+    /// Returns for the model why the value isn't an answer.
+    fn result(&self, state: &State, problem: &str) -> Result<Option<String>, String> {
+        let Some(name) = &self.result else {
+            return Ok(None);
+        };
+        let value = match state.get(name) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        };
+        if value.is_empty() {
             return Err(format!(
-                "the name `{name}` is too long; expected at most {MAX_NAME} characters"
+                "`{DONE}` is true, but `{name}` has no value yet; expected one"
             ));
         }
-        after.insert(name.clone(), value.clone());
+
+        // A choice of the variable is an answer, even if it is called `none`.
+        let is_choice = |parameter: &Parameter| parameter.kind.has_choice(&value);
+        let is_answer = self.variable(name).is_some_and(is_choice);
+        match no_answer(&value, problem).filter(|_| !is_answer) {
+            None => Ok(Some(value)),
+            Some(reason) => Err(format!("`{DONE}` is true, but `{name}` {reason}")),
+        }
     }
 
-    let count = after.len();
-    let bytes = serde_json::to_string(&after).map_or(0, |json| json.len());
+    /// Asks for values of the variables of the settings, if there are no others.
+    fn narrowed(&self, key: AnswerKey, schema: Value) -> AnswerKey {
+        match self.takes_others() {
+            true => key,
+            false => key.offering(&schema),
+        }
+    }
+
+    /// Returns the variables with the values of a reply. Other variables keep theirs.
+    ///
+    /// # Errors
+    ///
+    /// Returns a description of the problems for the model.
+    fn changed(&self, before: &State, reply: &StageReply) -> Result<State, String> {
+        let given = reply.fields.get(STATE).and_then(Value::as_object);
+        let mut after = before.clone();
+        let mut faults = Vec::new();
+
+        for (name, value) in given.into_iter().flatten() {
+            let mut value = value.clone();
+            match self.variable(name) {
+                Some(parameter) => value = typed(value, parameter),
+                None => self.check_other(name)?,
+            }
+
+            let known = self.variable(name).filter(|_| !value.is_null());
+            if let Some(parameter) = known {
+                faults.extend(parameter.kind.fault(&format!("{STATE}.{name}"), &value));
+            }
+            after.insert(name.clone(), value);
+        }
+
+        if !faults.is_empty() {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            return Err(faults.join("; "));
+        }
+        check_size(&after)?;
+        Ok(after)
+    }
+
+    /// Checks that a variable that isn't in the settings may be added.
+    fn check_other(&self, name: &str) -> Result<(), String> {
+        let shown = Name(name);
+        if !self.takes_others() {
+            let expected = NameList::or(&self.names()).to_string();
+            return Err(format!("`{shown}` is not a variable; expected {expected}"));
+        }
+
+        match name.chars().count() <= MAX_NAME {
+            true => Ok(()),
+            false => Err(format!(
+                "the name `{shown}` is too long; expected at most {MAX_NAME} characters"
+            )),
+        }
+    }
+
+    /// Checks that every variable has a value, which may be null.
+    fn check_complete(&self, state: &State) -> Result<(), String> {
+        let mut variables = self.variables.iter();
+        match variables.find(|(name, _)| !state.contains_key(name)) {
+            None => Ok(()),
+            Some((name, parameter)) => Err(format!(
+                "`{STATE}.{name}` is missing, expected {} or null",
+                parameter.kind
+            )),
+        }
+    }
+}
+
+fn check_size(state: &State) -> Result<(), String> {
+    let count = state.len();
+    let bytes = serde_json::to_string(state).map_or(0, |json| json.len());
     if count > MAX_VARIABLES {
-        let expected = format!("expected at most {MAX_VARIABLES}");
-        return Err(format!("there are {count} variables; {expected}"));
+        Err(format!(
+            "there are {count} variables; expected at most {MAX_VARIABLES}"
+        ))
+    } else if bytes > MAX_BYTES {
+        Err(format!(
+            "the variables have {bytes} bytes; expected at most {MAX_BYTES}"
+        ))
+    } else {
+        Ok(())
     }
-    if bytes > MAX_BYTES {
-        let expected = format!("expected at most {MAX_BYTES}");
-        return Err(format!("the variables have {bytes} bytes; {expected}"));
-    }
-    Ok(after)
+}
+
+fn map_of_any(description: &str) -> Parameter {
+    let values = Box::new(ParameterType::Any);
+    Parameter::new(ParameterType::Map { values }, description)
 }

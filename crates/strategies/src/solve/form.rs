@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::session::ThoughtDraft;
+use crate::table::Parameter;
 
 /// The key of the thought itself.
 pub(super) const THOUGHT: &str = "thought";
@@ -323,6 +324,22 @@ fn letters(name: &str) -> String {
 /// Returns whether a text is a word such as `none`, with which models fill in what they leave out.
 pub(crate) fn is_none(text: &str) -> bool {
     text.len() <= 80 && matches!(letters(text).as_str(), "" | "none" | "na" | "null")
+}
+
+/// Converts a value to the type of a parameter if it can be read as that type. Other values aren't
+/// changed.
+pub(crate) fn typed(value: Value, parameter: &Parameter) -> Value {
+    const NAME: &str = "value";
+
+    let reader = AnswerReader::of_keys([parameter.key(NAME)]).in_lines();
+    let written = match &value {
+        Value::Null => return value,
+        Value::String(text) => format!("{NAME}: {text}"),
+        value => json!({NAME: value}).to_string(),
+    };
+    let read = reader.read(&written).ok();
+    let read = read.and_then(|read| read.value.get(NAME).cloned());
+    read.unwrap_or(value)
 }
 
 /// Reads JSON, except for a number that would be written differently: `1.10` may be a version or a

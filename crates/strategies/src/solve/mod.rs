@@ -23,7 +23,7 @@ pub use calling::PlannedCall;
 pub use context::Solve;
 pub use error::SolveError;
 pub use form::StageReply;
-pub(crate) use form::{is_none, json_or_text};
+pub(crate) use form::{is_none, json_or_text, typed};
 pub use method::{Method, Stop};
 pub use solver::Solver;
 pub use solving::{Answer, EndReason, Solved, Solving};

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, ToolCall};
 use cogwork_strategies::methods::{
-    Evaluator, Search, SelfAsk, SelfConsistency, TreeOfThoughts, Worth,
+    Evaluator, Scratchpad, Search, SelfAsk, SelfConsistency, TreeOfThoughts, Worth,
 };
+use cogwork_strategies::table::{Parameter, ParameterType};
 use cogwork_strategies::{Method, Solver, StrategyName};
 
 use super::support::{conversation, only_append, told, tools};
@@ -176,18 +177,50 @@ Plan: Say it."##;
     ]
 }
 
-fn with_a_scratchpad() -> [Script; 1] {
+fn number() -> ParameterType {
+    let (min, max) = (None, None);
+    ParameterType::Number { min, max }
+}
+
+/// A scratchpad for a sum.
+pub(super) fn sum() -> Scratchpad {
+    let items = Box::new(number());
+    let list = ParameterType::List {
+        items,
+        min_items: 0,
+    };
+    let variable = |name: &str, kind, about: &str| (name.to_owned(), Parameter::new(kind, about));
+    Scratchpad {
+        variables: vec![
+            variable("total", number(), "the sum so far"),
+            variable("left", list, "what is to be added"),
+        ],
+        result: Some("total".to_owned()),
+        ..Scratchpad::default()
+    }
+}
+
+fn with_a_scratchpad() -> [Script; 2] {
+    let steps = [
+        r#"state_variables: {"total": 0, "left": [12, 30, 9]}"#,
+        "thought: 0 + 12 = 12.\nstate_variables: {\"total\": \"12\", \"left\": [30, 9]}\ndone: no",
+        "thought: 12 + 30 = 42.\nstate_variables:\n- total = 42\n- left = [9]\ndone: no",
+        "thought: 42 + 9 = 51.\nstate_variables: {\"total\": 51, \"left\": []}\ndone: yes",
+    ];
     let free = [
         "state_variables: {\"apples\": 3}",
         "thought: Twice.\nstate_variables: {\"apples\": 6, \"note\": \"doubled\"}\ndone: yes",
         "6 apples",
     ];
-    [script(
-        "scratchpad_of_the_model",
-        StrategyName::Scratchpad,
-        "Twice 3 apples?",
-        free,
-    )]
+    [
+        script("scratchpad", sum(), "What is 12 + 30 + 9?", steps),
+        script(
+            "scratchpad_of_the_model",
+            StrategyName::Scratchpad,
+            "Twice 3 apples?",
+            free,
+        ),
+    ]
 }
 
 fn with_votes() -> [Script; 2] {
