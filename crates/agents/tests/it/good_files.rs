@@ -225,7 +225,7 @@ nodes:
     assert_eq!((spent.calls, spent.tool_calls), (2, 1));
 
     let loaded = loader
-        .load_text("flow.yaml", &flow("budget: {calls: 1, conclude: false}"))
+        .load_text("flow.yaml", &flow("budget: {calls: 0, conclude: false}"))
         .unwrap();
     let error = loaded
         .flow()
@@ -235,7 +235,7 @@ nodes:
 
     assert_eq!(
         error.to_string(),
-        "flow `flow/s`, node `say`: post failed: the strategy came to no answer: the budget of 1 calls is spent"
+        "flow `flow/s`, node `say`: post failed: the strategy came to no answer: the budget of 0 calls is spent"
     );
 }
 
@@ -285,7 +285,7 @@ edges:
         told("thinker"),
         "About 4.: the limit of 1 thoughts was reached, 1 call"
     );
-    assert_eq!(told("solver"), "5: the budget of 1 calls is spent, 1 call");
+    assert_eq!(told("solver"), "5: the budget of 0 calls is spent, 1 call");
 
     // A limit on bytes is one, too.
     let loaded = Loader::new()

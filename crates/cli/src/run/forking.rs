@@ -114,7 +114,7 @@ async fn edited_outcome(
     let preview = preview.await.map_err(|error| as_options(&error))?;
     let mut answers = preview.outcomes.iter().filter_map(|recorded| {
         let mut answer: Value = recorded.outcome.read().ok()?;
-        *answer.pointer_mut("/output/text")? = edited.clone();
+        *answer.pointer_mut("/visit/output/text")? = edited.clone();
         Some(answer)
     });
     let answer = answers.next();

@@ -80,7 +80,7 @@ fn check_tells_every_problem_of_every_file() {
     …/unknown_names.yaml:15:15: nodes[2].config.thinking.type: unknown mode `reflexion`; known modes: `best_of`, `critique`, `plan_first`, `reflection`, `verification`; did you mean `reflection`?
     …/unknown_names.yaml:17:9: nodes[3]: node `solver` cannot be reached from the start; expected an edge with `to: solver`
     …/unknown_names.yaml:19:51: nodes[3].config.strategy: unknown strategy `raect`; known strategies: `linear`, `chain_of_thought`, `react`, `rewoo`, `scratchpad`, `self_ask`, `self_consistency`, `step_back`, `tree_of_thoughts`; did you mean `react`?
-    …/unknown_names.yaml:19:66: nodes[3].config.tools[0]: unknown tool `hammer`; known tools: none
+    …/unknown_names.yaml:19:66: nodes[3].config.tools[0]: unknown tool `hammer`; known tools: `calculator`
     …/empty.yaml:1:1: expected a mapping, found nothing
     ");
 }
@@ -373,7 +373,7 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
       run     Runs the flow of a file and prints its answer
       fork    Starts a new run from a step of a recorded one
       runs    Lists recorded runs, or what is recorded of one of them, with times in UTC
-      eval    Compares ways to ask on the problems of a suite, and prints a table
+      eval    Compares ways to ask on the problems of a suite, and prints a table in Markdown
       trace   Makes a page of a run
       studio  Serves a page over recorded runs on this machine
       mcp     Serves reasoning tools to an assistant, over the Model Context Protocol (MCP)

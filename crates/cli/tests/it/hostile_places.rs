@@ -55,7 +55,7 @@ fn files_that_are_none_are_problems() {
             (
                 REMEMBERING,
                 "notes.db",
-                "flow.yaml:9:34: nodes[0].config.memory.file: notes.db",
+                "flow.yaml:9:34: nodes[0].config.memory.file",
             ),
             (
                 SUBFLOW,

