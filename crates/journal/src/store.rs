@@ -464,7 +464,7 @@ impl Store {
     ///
     /// ```
     /// # use cogwork_flow::{Flow, from_fn};
-    /// # use cogwork_journal::Store;
+    /// # use cogwork_journal::{Store, StoreErrorKind};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let folder = tempfile::tempdir()?;

@@ -58,7 +58,7 @@ pub fn model(offline: impl LlmClient + 'static) -> Result<Arc<dyn LlmClient>, Ll
 /// use cogwork_quickstart::RuleBasedClient;
 /// use cogwork_llm::{ChatRequest, LlmClient, Message};
 ///
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
 /// let request = ChatRequest::new([Message::user("<problem>What is (17 + 4) * 3?</problem>")]);
 /// let response = RuleBasedClient::new().complete(request).await?;
 /// assert!(response.text().contains("description: Add 17 and 4"));

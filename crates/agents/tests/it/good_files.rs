@@ -225,18 +225,12 @@ nodes:
     assert_eq!((spent.calls, spent.tool_calls), (2, 1));
 
     let loaded = loader
-        .load_text("flow.yaml", &flow("budget: {calls: 0, conclude: false}"))
+        .load_text("flow.yaml", &flow("budget: {calls: 1, conclude: false}"))
         .unwrap();
-    let error = loaded
-        .flow()
-        .run(&mut FlowState::new("Where is it?"))
-        .await
-        .unwrap_err();
-
-    assert_eq!(
-        error.to_string(),
-        "flow `flow/s`, node `say`: post failed: the strategy came to no answer: the budget of 0 calls is spent"
-    );
+    let mut state = FlowState::new("Where is it?");
+    loaded.flow().run(&mut state).await.unwrap();
+    // The last thought is the best answer so far.
+    assert_eq!(state.last().text, "I look.");
 }
 
 #[tokio::test]
@@ -285,7 +279,7 @@ edges:
         told("thinker"),
         "About 4.: the limit of 1 thoughts was reached, 1 call"
     );
-    assert_eq!(told("solver"), "5: the budget of 0 calls is spent, 1 call");
+    assert_eq!(told("solver"), "5: the budget of 1 calls is spent, 1 call");
 
     // A limit on bytes is one, too.
     let loaded = Loader::new()

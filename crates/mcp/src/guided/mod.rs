@@ -86,7 +86,12 @@ pub(crate) fn tool(store: SessionStore) -> ServerTool {
 
 async fn answer(store: &SessionStore, call: Call, caller: &Caller) -> Result<String, Failure> {
     let connection = &caller.connection;
-    let has_reply = call.reply.is_some() || call.replies.is_some();
+    // Without any reply, the questions are shown again.
+    let has_replies = call
+        .replies
+        .as_ref()
+        .is_some_and(|replies| !replies.is_empty());
+    let has_reply = call.reply.is_some() || has_replies;
     let current = || connection.current(SessionKind::Guided);
     let id = call.session_id.clone();
 

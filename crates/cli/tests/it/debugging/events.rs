@@ -79,7 +79,7 @@ fn texts_can_be_left_out() {
 
     let text = fs::read_to_string(place.events()).unwrap();
     assert!(!text.contains("Hi") && !text.contains("Go?"), "{text}");
-    assert!(text.contains("\"usage\""), "{text}");
+    assert!(text.contains("\"took\""), "{text}");
 }
 
 #[test]
