@@ -13,7 +13,10 @@ pub(crate) fn method(name: StrategyName) -> Box<dyn Method> {
         StrategyName::Linear => Box::new(Linear { max_thoughts: 6 }),
         StrategyName::React => Box::new(React { max_cycles: 3 }),
         StrategyName::Rewoo => Box::new(Rewoo { max_calls: 4 }),
-        StrategyName::Scratchpad => Box::new(Scratchpad { max_steps: 3 }),
+        StrategyName::Scratchpad => Box::new(Scratchpad {
+            max_steps: 3,
+            ..Scratchpad::default()
+        }),
         StrategyName::SelfAsk => Box::new(SelfAsk {
             max_questions: 3,
             ..SelfAsk::default()

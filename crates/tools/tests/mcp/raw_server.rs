@@ -52,15 +52,17 @@ pub(crate) fn serve(mode: String) -> ! {
         }
     }
 
-    while server.mode == "stays" {
-        std::thread::park();
+    if server.mode == "stays" {
+        loop {
+            std::thread::park();
+        }
     }
     exit(0);
 }
 
 fn tools(mode: &str) -> Value {
     if let Ok(tools) = std::env::var(TOOLS) {
-        return serde_json::from_str(&tools).unwrap();
+        return serde_json::from_str(&tools).unwrap_or_default();
     }
 
     let names = [

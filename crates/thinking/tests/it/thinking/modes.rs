@@ -130,14 +130,7 @@ async fn questions_are_answered_without_sight_of_the_draft() {
         "Grieg.",
     ]);
 
-    let generation = thought(
-        Verification {
-            questions: 2,
-            ..Verification::default()
-        },
-        &script,
-    )
-    .await;
+    let generation = thought(Verification { questions: 2 }, &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
     for request in &script.requests()[2..4] {
         assert!(
