@@ -69,6 +69,7 @@ mod guides {
     struct Strategies;
     #[doc = include_str!("../../docs/guide/flows-from-files.md")]
     struct FlowsFromFiles;
+    #[cfg(feature = "studio")]
     #[doc = include_str!("../../docs/guide/a-run-that-survives.md")]
     struct ARunThatSurvives;
     #[doc = include_str!("../../docs/guide/seeing-and-serving-runs.md")]
@@ -76,6 +77,7 @@ mod guides {
     #[cfg(feature = "mcp")]
     #[doc = include_str!("../../docs/guide/assistants.md")]
     struct Assistants;
+    #[cfg(feature = "postgres")]
     #[doc = include_str!("../../docs/guide/scale.md")]
     struct Scale;
 }

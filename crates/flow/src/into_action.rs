@@ -12,6 +12,7 @@ use crate::{Action, BoxError};
     label = "expected `()`, an `Action`, a `&'static str`, or a `Result<_, BoxError>` with one of these",
     note = "if this is a future: only `exec` is async; use `from_phases(prep, exec, post)`",
     note = "if this is a label that isn't static: return `Action::new(label)`",
+    note = "if this is a type of yours: implement `From<…> for Action`, and return `Action::from(…)`",
     note = "if this is a `Result` with another error: return `Ok(…?)`, which converts the error"
 )]
 pub trait IntoAction {

@@ -1,9 +1,9 @@
 use std::fmt::Display;
 
 use cogwork_journal::StoreError;
-use cogwork_text::OneLine;
+use cogwork_text::{Name, NameList, OneLine};
 
-/// Why a run isn't started, resumed, cancelled or forked.
+/// Why a run isn't started, answered, resumed, cancelled or forked.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowError {
@@ -16,7 +16,15 @@ pub enum FlowError {
     /// The run has ended, so it cannot be cancelled.
     #[error("the run has ended; expected one that runs, waits or was interrupted")]
     Ended,
-    /// The input of a run, or the model of a fork, cannot be used.
+    /// The run doesn't wait for this event.
+    #[error("the run doesn't wait for `{}` here; it waits for {}", Name(.event), NameList::and(.waits))]
+    NotWaiting {
+        /// The event.
+        event: String,
+        /// The events that the run waits for.
+        waits: Vec<String>,
+    },
+    /// The input of a run, an answer, or the model of a fork, cannot be used.
     #[error("{}", OneLine::new(.0))]
     Refused(String),
     /// The store refused.

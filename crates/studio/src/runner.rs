@@ -9,9 +9,10 @@ use cogwork_flow::engine::{Journal as _, Progress};
 use cogwork_journal::{RunJournal, RunQuery, RunStatus, RunSummary, Store, StoreError};
 use cogwork_trace::Header;
 use serde_json::Value;
+use tokio::sync::Mutex as AsyncMutex;
 
 use crate::served::Begin;
-use crate::{FlowError, Flows, Pieces, ServedFlow};
+use crate::{FlowError, Flows, Pieces, ServedFlow, schema};
 
 /// Why a run stopped that was cancelled while it waited.
 pub(crate) const CANCELLED: &str = "the run was cancelled";
@@ -28,6 +29,8 @@ struct Shared {
     flows: Box<dyn Flows>,
     started: AtomicU64,
     running: Mutex<HashMap<String, Running>>,
+    /// Held while an answer is delivered, so that of two answers to a question one is refused.
+    delivering: AsyncMutex<()>,
     /// The models of forks with a different one, so that they are resumed with it.
     models: Mutex<HashMap<String, String>>,
 }
@@ -49,6 +52,7 @@ impl Runner {
             flows: Box::new(flows),
             started: AtomicU64::default(),
             running: Mutex::default(),
+            delivering: AsyncMutex::default(),
             models: Mutex::default(),
         }))
     }
@@ -93,6 +97,54 @@ impl Runner {
         let journal = flow.open(self.store(), Begin::Resume { run_id }).await?;
         self.execute(flow, journal, None);
         Ok(())
+    }
+
+    /// Answers the event that a run waits for, and resumes the run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run or its flow doesn't exist, if the run doesn't wait for the event, or
+    /// if the answer doesn't match the JSON Schema of the wait.
+    pub async fn answer(&self, run_id: &str, event: &str, answer: &Value) -> Result<(), FlowError> {
+        self.deliver(run_id, event, None, answer).await?;
+        self.resume(run_id).await
+    }
+
+    /// Delivers an answer if the run still waits for it, in this step if one is given. The store refuses
+    /// if somebody else has the run open.
+    pub(crate) async fn deliver(
+        &self,
+        run_id: &str,
+        event: &str,
+        step: Option<&str>,
+        answer: &Value,
+    ) -> Result<RunSummary, FlowError> {
+        let _alone = self.0.delivering.lock().await;
+
+        let run = self.find(run_id).await?;
+        let waits = match &run.status {
+            RunStatus::Paused { waits } => waits.as_slice(),
+            _ => &[],
+        };
+        let mut asked = waits.iter().filter(|wait| wait.event == event);
+        let wait = asked.find(|wait| step.is_none_or(|step| step == wait.step));
+        let wait = wait.ok_or_else(|| FlowError::NotWaiting {
+            event: event.to_owned(),
+            waits: waits.iter().map(|wait| wait.event.clone()).collect(),
+        })?;
+
+        // One that cannot be read is that of a record that was edited.
+        let schema = wait.schema.as_ref();
+        let schema = schema.and_then(|schema| schema.read::<Value>().ok());
+        if let Some(schema) = &schema {
+            schema::check(schema, answer).map_err(|problem| {
+                FlowError::Refused(format!("the answer doesn't match its schema: {problem}"))
+            })?;
+        }
+
+        self.until_stopped(run_id).await;
+        self.store().deliver(run_id, event, answer).await?;
+        Ok(run)
     }
 
     /// Resumes all runs of these flows that were interrupted, such as by a crash, and those whose wait
@@ -194,7 +246,7 @@ impl Runner {
 
     /// Waits until a run isn't executed here, for a moment: it is still open just after it is listed as
     /// waiting.
-    pub(crate) async fn until_stopped(&self, run_id: &str) {
+    async fn until_stopped(&self, run_id: &str) {
         if let Some(running) = self.running(run_id) {
             let _ = tokio::time::timeout(STOPPING, running.stopped.cancelled()).await;
         }

@@ -15,7 +15,7 @@ use axum::http::request::Parts;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Semaphore;
 
 use crate::Runner;
 use crate::http::Refusal;
@@ -105,8 +105,6 @@ pub(crate) struct Shared {
     totals: TotalsCache,
     /// A place for each client that follows events.
     streams: Arc<Semaphore>,
-    /// Held while an answer is checked and delivered.
-    delivering: Mutex<()>,
 }
 
 impl Shared {
@@ -115,7 +113,6 @@ impl Shared {
             runner,
             totals: TotalsCache::default(),
             streams: Arc::new(Semaphore::new(streams)),
-            delivering: Mutex::default(),
         }
     }
 
