@@ -23,8 +23,8 @@ use crate::{
 /// PostgreSQL database.
 ///
 /// All stores do the same. Each run has a record of lines, of which the first has its id and its
-/// input, and each further one is an [`Entry`]. To store runs elsewhere, implement
-/// [`Log`](cogwork_flow::engine::Log).
+/// input, and each further one is an [`Entry`](cogwork_flow::engine::Entry). To store runs
+/// elsewhere, implement [`Log`](cogwork_flow::engine::Log).
 ///
 /// ```
 /// use cogwork_flow::{Flow, from_fn};
@@ -59,8 +59,9 @@ impl Store {
     ///
     /// The file is named after the run id, with unsafe characters escaped, and ends with `.jsonl`.
     /// Its first line contains the run id and the input; each further line is a time in milliseconds
-    /// since 1970 and an [`Entry`]. Every line begins with the CRC-32 of the rest of it, and then has
-    /// a space, or a `+` if it was written together with the previous line. Lines are only appended;
+    /// since 1970 and an [`Entry`](cogwork_flow::engine::Entry). Every line begins with the CRC-32 of
+    /// the rest of it, and then has a space, or a `+` if it was written together with the previous
+    /// line. Lines are only appended;
     /// [folding](cogwork_flow::Run::with_fold_every) replaces the file. Next to it, there is a `.lock`
     /// file with the id of the last process that ran the run and, while the file is being created or
     /// replaced, a `.new` file. The folder must not contain other files with these endings. Anything

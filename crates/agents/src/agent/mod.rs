@@ -54,7 +54,7 @@ use recorded::RecordedClient;
 /// - **Streamed replies** are passed to the events of the run piece by piece, including drafts.
 ///
 /// A reply that is cut off by the token limit or a filter is still an answer. Its output is marked
-/// as [`truncated`](Output::truncated), and the program decides whether to accept it.
+/// as [`truncated`](crate::Output::truncated), and the program decides whether to accept it.
 ///
 /// A visit is one step of a run. In a run with a journal, each reply of the agent's client (also to
 /// hooks) and each result of a tool is recorded, and a run that stops during a visit repeats none of

@@ -14,7 +14,7 @@ use crate::session::{Branch, BranchId, BranchStatus, Merged, Session, Thought, T
 pub(super) const SOURCE: &str = "solving";
 
 /// An event of a strategy, for programs that show it. The events are the
-/// [reports](cogwork_flow::EventKind::Reported) with the source `solving` in the events of the run.
+/// [reports](cogwork_flow::watch::EventKind::Reported) with the source `solving` in the events of the run.
 ///
 /// An event is serialised as one object with a `type`:
 ///
