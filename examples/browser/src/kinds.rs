@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::Result;
-use crate::game_of_24::Player;
+use crate::number_game::Player;
 
 /// The page of a run, and what it has to show.
 pub struct Kind {
@@ -106,7 +106,7 @@ pub async fn agents(folder: &Path) -> Result<Kind> {
     })
 }
 
-const PROBLEM: &str = "Make 24 of 4 9 10 13.";
+const PROBLEM: &str = "Get from 5 to 26 by adding 4 and doubling.";
 
 struct Game {
     solving: Solving,
@@ -120,9 +120,9 @@ struct Game {
 /// Returns the error of the run.
 pub async fn strategy(folder: &Path) -> Result<Kind> {
     let tree = TreeOfThoughts {
-        approaches: 20,
-        proposals: 20,
-        depth: 2,
+        approaches: 2,
+        proposals: 2,
+        depth: 4,
         search: Search::BestFirst,
         ..TreeOfThoughts::default()
     };
@@ -135,7 +135,7 @@ pub async fn strategy(folder: &Path) -> Result<Kind> {
             best.map_or_else(String::new, |answer| answer.text.clone())
         },
         async |answer: String| Ok::<_, Infallible>(format!("Checked: {answer}")),
-        |game, _, checked| game.checked = checked,
+        |game, checked| game.checked = checked,
     );
     let flow = Flow::builder("checked game")
         .subflow("solve", solver.into_flow()?, |game: &mut Game| {
@@ -161,8 +161,11 @@ pub async fn strategy(folder: &Path) -> Result<Kind> {
     Ok(Kind {
         name: "strategy",
         page: crate::runs::page_of_recorder(&recorder, &folder.join("strategy"))?,
-        summary: vec![PROBLEM, "Checked: (13 - 9) * (10 - 4)"],
-        details: vec![("solve", "42: (13 - 9) * (10 - 4)")],
+        summary: vec![
+            PROBLEM,
+            "Checked: 5 + 4 = 9, 9 * 2 = 18, 18 + 4 = 22, 22 + 4 = 26",
+        ],
+        details: vec![("solve", "22 + 4 = 26")],
     })
 }
 
@@ -185,12 +188,12 @@ fn crawl() -> Result<Flow<Crawl>> {
     let add = from_phases(
         |(lengths, _): &mut (Vec<usize>, usize)| lengths.iter().sum(),
         async |sum: usize| Ok::<_, Infallible>(sum),
-        |(_, sum), _, found| *sum = found,
+        |(_, sum), found| *sum = found,
     );
     let compare = from_phases(
         |(lengths, _): &mut (Vec<usize>, usize)| lengths.iter().copied().max().unwrap_or(0),
         async |longest: usize| Ok::<_, Infallible>(longest),
-        |(_, longest), _, found| *longest = found,
+        |(_, longest), found| *longest = found,
     );
 
     let part = |crawl: &Crawl| (crawl.lengths.clone(), 0);
@@ -249,7 +252,7 @@ fn draft() -> impl cogwork::flow::Node<String, Exec = String> {
     from_phases(
         |order: &mut String| order.clone(),
         async |order: String| Ok::<_, Infallible>(format!("a refund for {order}")),
-        |order, _, drafted| *order = drafted,
+        |order, drafted| *order = drafted,
     )
 }
 
@@ -298,7 +301,7 @@ pub async fn failed(folder: &Path, store: &Store) -> Result<Kind> {
     let pay = from_phases(
         |order: &mut String| order.clone(),
         async |_: String| Err::<(), _>(std::io::Error::other("the card was refused")),
-        |_, _, ()| (),
+        |_, ()| (),
     );
     let flow = Flow::builder("payment")
         .node("draft", draft())
@@ -334,7 +337,7 @@ pub async fn resumed_twice(folder: &Path, store: &Store) -> Result<Kind> {
                     }
                     Ok::<_, Infallible>(format!("{order}, {name}"))
                 },
-                |order: &mut String, _, done| *order = done,
+                |order: &mut String, done| *order = done,
             )
         };
         Flow::builder("shop")

@@ -127,7 +127,7 @@ pub async fn tree_of_thoughts(folder: &Path) -> Result<PathBuf> {
         approaches: 2,
         proposals: 2,
         depth: 4,
-        search: Search::BestFirst,
+        search: Search::BreadthFirst { beam_width: 2 },
         ..TreeOfThoughts::default()
     };
     let budget = Limits::default().with_calls(2_000).with_tokens(u64::MAX);
