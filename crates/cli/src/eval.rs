@@ -110,8 +110,8 @@ fn write_pages(
     let name = Path::new(&pages)
         .file_name()
         .map(|name| name.to_string_lossy());
-    let html = cogwork_eval::page(table, name.as_deref().filter(|_| arguments.run_pages));
-    replace(path, &html.map_err(|error| error.to_string())?)?;
+    let html = table.page(name.as_deref().filter(|_| arguments.run_pages));
+    replace(path, &html)?;
     if !arguments.run_pages {
         return Ok(());
     }
@@ -122,7 +122,7 @@ fn write_pages(
         let page = runtime.block_on(Page::of_run(store, &run.run));
         let page = page.map_err(|error| error.to_string())?;
         page.write(&mut html).map_err(|error| error.to_string())?;
-        let replaced = folder.replace(run.page_name(), &html);
+        let replaced = folder.replace(&run.page, &html);
         replaced.map_err(|error| format!("{pages}: {error}"))?;
     }
     Ok(())
@@ -158,7 +158,7 @@ fn pick(arguments: &Eval, evaluation: &Evaluation, table: &Table) -> Result<bool
     tell(format_args!("picked: {}", chosen.name));
     let mut arms = evaluation.suite().arms.iter();
     if let (Some(path), Some(arm)) = (&arguments.output, arms.find(|arm| arm.name == chosen.name)) {
-        replace(path, arm.text())?;
+        replace(path, &arm.text)?;
     }
     Ok(true)
 }

@@ -1,116 +1,78 @@
 //! Calculations as text, such as `(8 - 2) * 4`.
 
-/// The maximum depth of parentheses.
-const DEPTH: usize = 32;
+use cogwork_tools::{ToolError, Tools, function};
+use minijinja::Environment;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The maximum length of a calculation in bytes.
+const MOST_BYTES: usize = 500;
 
 /// Calculates the value of a text with numbers, parentheses and `+`, `-`, `*` and `/`.
 pub(crate) fn calculate(text: &str) -> Option<f64> {
-    Calculation::new(text).whole()
+    let text = text
+        .replace(['×', '·', 'x'], "*")
+        .replace('÷', "/")
+        .replace(['−', '–'], "-");
+
+    // Expressions of minijinja can do more: powers, texts, functions. It calls itself for each sign, so a
+    // long text would need a large stack.
+    let is_allowed = |character: char| {
+        character.is_ascii_digit() || character.is_whitespace() || ".+-*/()".contains(character)
+    };
+    let is_simple = text.chars().all(is_allowed) && !text.contains("**") && !text.contains("//");
+    if !is_simple || text.len() > MOST_BYTES {
+        return None;
+    }
+
+    let environment = Environment::empty();
+    let calculation = environment.compile_expression(&text).ok()?;
+    let value = f64::try_from(calculation.eval(()).ok()?).ok()?;
+    value.is_finite().then_some(value)
 }
 
 /// Returns whether the last line with a calculation has this result, and uses the numbers at most
 /// once, or exactly once if `all` are required.
 pub(crate) fn is_calculation(answer: &str, numbers: &[i64], target: i64, all: bool) -> bool {
-    let mut lines = answer.lines().rev().map(|line| {
-        let line = line.rsplit_once(':').map_or(line, |(_, behind)| behind);
-        line.split('=').next().unwrap_or_default()
-    });
-    let is_calculation = |line: &&str| line.contains(|c: char| c.is_ascii_digit());
-    let Some(line) = lines.find(is_calculation) else {
-        return false;
-    };
+    let mut lines = answer.lines().rev().map(calculation_in);
+    let line = lines.find(|line| line.contains(|c: char| c.is_ascii_digit()));
+    let line = line.unwrap_or_default();
 
-    let mut calculation = Calculation::new(line);
-    let Some(value) = calculation.whole() else {
-        return false;
-    };
+    let used = line.split(|c: char| !c.is_ascii_digit() && c != '.');
+    let used = used.filter_map(|number| number.parse::<f64>().ok());
     let mut left: Vec<_> = numbers.iter().map(|number| *number as f64).collect();
-    let is_allowed = calculation.used.iter().all(|used| {
-        let place = left.iter().position(|number| number == used);
-        place.map(|place| left.swap_remove(place)).is_some()
-    });
-    is_allowed && (!all || left.is_empty()) && (value - target as f64).abs() < 1e-6
-}
-
-/// A calculation that is being read.
-struct Calculation<'a> {
-    rest: &'a str,
-    depth: usize,
-    used: Vec<f64>,
-}
-
-impl<'a> Calculation<'a> {
-    fn new(text: &'a str) -> Self {
-        Self {
-            rest: text,
-            depth: 0,
-            used: Vec::new(),
-        }
-    }
-
-    fn whole(&mut self) -> Option<f64> {
-        let value = self.sum()?;
-        let is_whole = !self.rest.contains(char::is_alphanumeric);
-        (is_whole && value.is_finite()).then_some(value)
-    }
-
-    fn sum(&mut self) -> Option<f64> {
-        let mut value = self.product()?;
-        while let Some(sign) = self.take("+-") {
-            let next = self.product()?;
-            value += if sign == '+' { next } else { -next };
-        }
-        Some(value)
-    }
-
-    fn product(&mut self) -> Option<f64> {
-        let mut value = self.number()?;
-        while let Some(sign) = self.take("*/") {
-            let next = self.number()?;
-            value *= if sign == '*' { next } else { next.recip() };
-        }
-        Some(value)
-    }
-
-    fn number(&mut self) -> Option<f64> {
-        if self.take("-").is_some() {
-            return self.inside(Self::number).map(|number| -number);
-        }
-        if self.take("(").is_some() {
-            let value = self.inside(Self::sum)?;
-            return self.take(")").map(|_| value);
-        }
-
-        let is_part = |character: char| character.is_ascii_digit() || character == '.';
-        let rest = self.rest.trim_start_matches(is_part);
-        let number = self.rest.strip_suffix(rest)?.parse().ok()?;
-        self.rest = rest;
-        self.used.push(number);
-        Some(number)
-    }
-
-    /// Reads what is one level deeper.
-    fn inside(&mut self, read: fn(&mut Self) -> Option<f64>) -> Option<f64> {
-        self.depth += 1;
-        let value = (self.depth <= DEPTH).then(|| read(self))?;
-        self.depth -= 1;
-        value
-    }
-
-    /// Takes the next character if it is one of these, in their usual spelling.
-    fn take(&mut self, signs: &str) -> Option<char> {
-        self.rest = self.rest.trim_start_matches([' ', '\t', '`', '$']);
-        let mut characters = self.rest.chars();
-        let sign = match characters.next()? {
-            '×' | '·' | 'x' => '*',
-            '÷' | ':' => '/',
-            '−' | '–' => '-',
-            other => other,
+    for number in used {
+        let Some(place) = left.iter().position(|allowed| *allowed == number) else {
+            return false;
         };
-
-        signs.contains(sign).then(|| {
-            self.rest = characters.as_str();
-            sign
-        })
+        left.swap_remove(place);
     }
+
+    let is_target = |value: f64| (value - target as f64).abs() < 1e-6;
+    (!all || left.is_empty()) && calculate(line).is_some_and(is_target)
+}
+
+/// Returns what a line such as `So it is: **3 * 8** = 24.` has between the words and the result.
+fn calculation_in(line: &str) -> &str {
+    let line = line.rsplit_once(':').map_or(line, |(_, behind)| behind);
+    let line = line.split('=').next().unwrap_or_default();
+    line.trim_matches(|c: char| !c.is_alphanumeric() && !"(-)".contains(c))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Calculation {
+    /// Numbers with +, -, *, / and parentheses, such as (1 + 2) * 3.
+    calculation: String,
+}
+
+/// Returns the tool `calculator`, which arms can name.
+pub fn calculator() -> Tools {
+    let calculated = |input: Calculation| async move {
+        let text = input.calculation;
+        let value = calculate(&text).map(|value| value.to_string());
+        let wrong = format!("`{text}` has no value; expected a calculation such as (1 + 2) * 3");
+        value.ok_or_else(|| ToolError::failed(wrong))
+    };
+    let tool = function("calculator", "Calculates.", calculated);
+    Tools::new().with(tool).unwrap_or_default()
 }

@@ -10,21 +10,20 @@
 //! | reading a suite | [`Suite::load`], [`Problem`], [`Check`], [`generate`] |
 //! | a tool for its arms | [`calculator`] |
 //! | making its runs | [`Evaluation`], [`Progress`] |
-//! | the results | [`Table`], [`ArmResult`], [`RunResult`], [`page()`] |
+//! | the results | [`Table`], [`ArmResult`], [`RunResult`] |
 //! | choosing an arm | [`Pick`] |
 //! | the statistics | [`stats`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod calculation;
-mod calculator;
 mod check;
+mod columns;
 mod family;
+mod forms;
 mod judge;
-mod page;
 mod pick;
 mod problem;
-mod puzzles;
 mod random;
 mod reading;
 mod result;
@@ -33,13 +32,12 @@ pub mod stats;
 mod suite;
 mod table;
 
-pub use calculator::calculator;
+pub use calculation::calculator;
 pub use check::{Check, Number};
 pub use family::generate;
-pub use page::page;
 pub use pick::Pick;
 pub use problem::Problem;
-pub use result::{ArmResult, Cost, Difference, RunResult, Share};
+pub use result::{ArmResult, RunResult, Share};
 pub use run::{Evaluation, Progress};
 pub use suite::{Arm, Suite, SuiteError, SuiteLimits};
 pub use table::Table;

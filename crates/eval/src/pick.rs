@@ -1,11 +1,15 @@
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use cogwork_text::{Name, NameList};
+use minijinja::Environment;
+use minijinja::value::{Value, ValueKind};
+
+use crate::columns::COLUMNS;
 use crate::{ArmResult, Table};
 
 /// Which arm to choose: conditions, and what counts among the arms that meet them, such as
-/// `accuracy >= 0.8, least cost`.
-///
-/// The measures are `accuracy`, `cost`, `tokens`, `calls`, `seconds` and `failed`.
+/// `accuracy >= 0.8, least cost`. All [numbers](ArmResult::numbers) can be used and calculated with.
 ///
 /// ```
 /// use cogwork_eval::Pick;
@@ -16,84 +20,69 @@ use crate::{ArmResult, Table};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Pick {
-    at_least: Vec<(Measure, f64)>,
-    at_most: Vec<(Measure, f64)>,
-    best: Option<Best>,
+    conditions: Vec<String>,
+    /// An expression that should be high.
+    best: Option<String>,
 }
-
-type Measure = fn(&ArmResult) -> f64;
-
-#[derive(Debug, Clone, Copy)]
-enum Best {
-    Least(Measure),
-    Most(Measure),
-}
-
-fn measure(name: &str) -> Option<Measure> {
-    Some(match name.trim() {
-        "accuracy" => |arm| arm.accuracy,
-        "cost" => |arm| arm.cost.money,
-        "tokens" => |arm| arm.cost.tokens(),
-        "calls" => |arm| arm.cost.calls,
-        "seconds" => |arm| arm.cost.seconds,
-        "failed" => |arm| arm.failures() as f64,
-        _ => return None,
-    })
-}
-
-const EXPECTED: &str = "expected a condition such as `accuracy >= 0.8` or `cost <= 0.01`, or `least` or `most` and one of \
-                        accuracy, cost, tokens, calls, seconds and failed";
 
 impl FromStr for Pick {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        // An expression is tried with some numbers, which shows what it is, and whether it has unknown names.
+        let names = COLUMNS.iter().map(|(name, _)| *name);
+        let numbers = names.clone().map(|name| (name.to_owned(), 1.0)).collect();
+        let is =
+            |expression: &str, kind| value(expression, &numbers).is_some_and(|v| v.kind() == kind);
+
         let mut pick = Self::default();
         for part in text.split(',').map(str::trim) {
-            pick.add(part)
-                .ok_or_else(|| format!("`{part}`: {EXPECTED}"))?;
+            let most = part.strip_prefix("most ").map(str::to_owned);
+            let least = part
+                .strip_prefix("least ")
+                .map(|least| format!("-({least})"));
+            match most.or(least) {
+                Some(best) if is(&best, ValueKind::Number) => pick.best = Some(best),
+                None if is(part, ValueKind::Bool) => pick.conditions.push(part.to_owned()),
+                _ => {
+                    let expected = "expected `accuracy >= 0.8`, `least cost` or `most accuracy`";
+                    let (part, names) = (Name(part), NameList::or(names));
+                    return Err(format!("`{part}`: {expected}, with {names}"));
+                }
+            }
         }
         Ok(pick)
     }
 }
 
 impl Pick {
-    /// Adds a condition or what counts. Returns `None` for anything else.
-    fn add(&mut self, part: &str) -> Option<()> {
-        if let Some(name) = part.strip_prefix("least ") {
-            self.best = Some(Best::Least(measure(name)?));
-        } else if let Some(name) = part.strip_prefix("most ") {
-            self.best = Some(Best::Most(measure(name)?));
-        } else if let Some((name, limit)) = part.split_once(">=") {
-            self.at_least.push((measure(name)?, number(limit)?));
-        } else {
-            let (name, limit) = part.split_once("<=")?;
-            self.at_most.push((measure(name)?, number(limit)?));
-        }
-        Some(())
-    }
-
     /// Returns whether an arm meets the conditions.
     pub fn allows(&self, arm: &ArmResult) -> bool {
-        let mut lower = self.at_least.iter();
-        let mut upper = self.at_most.iter();
-        lower.all(|(measure, limit)| measure(arm) >= *limit)
-            && upper.all(|(measure, limit)| measure(arm) <= *limit)
+        let mut conditions = self.conditions.iter();
+        conditions.all(|condition| value(condition, &arm.numbers).is_some_and(|met| met.is_true()))
     }
 
     /// Returns the best arm that meets the conditions, and of equal ones the first.
     pub fn choose<'a>(&self, table: &'a Table) -> Option<&'a ArmResult> {
-        let rank = |arm: &ArmResult| match self.best {
-            Some(Best::Least(measure)) => measure(arm),
-            Some(Best::Most(measure)) => -measure(arm),
-            None => 0.0,
+        let best = self.best.as_deref().unwrap_or("0");
+        let rank = |arm: &&ArmResult| {
+            let rank = value(best, &arm.numbers).and_then(|value| f64::try_from(value).ok());
+            rank.unwrap_or(f64::NEG_INFINITY)
         };
+
+        // Of equal ones, `max_by` returns the last.
         let allowed = table.arms.iter().filter(|arm| self.allows(arm));
-        allowed.min_by(|one, other| rank(one).total_cmp(&rank(other)))
+        allowed
+            .rev()
+            .max_by(|one, other| rank(one).total_cmp(&rank(other)))
     }
 }
 
-fn number(text: &str) -> Option<f64> {
-    let number: f64 = text.trim().parse().ok()?;
-    number.is_finite().then_some(number)
+/// Returns the value of an expression of minijinja, if the arm has all its numbers.
+fn value(expression: &str, numbers: &BTreeMap<String, f64>) -> Option<Value> {
+    let environment = Environment::empty();
+    let expression = environment.compile_expression(expression).ok()?;
+    let names = expression.undeclared_variables(false);
+    let is_known = names.iter().all(|name| numbers.contains_key(name));
+    is_known.then(|| expression.eval(numbers).ok())?
 }

@@ -1,104 +1,68 @@
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::Check;
 
 /// A question, and how its answers are checked.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Problem {
     /// The name in the table, which is unique in a suite.
+    #[serde(default)]
     pub id: String,
     /// The question.
     pub question: String,
     /// How an answer is checked.
+    #[serde(alias = "answer", deserialize_with = "check")]
     pub check: Check,
     /// The groups to which it belongs.
+    #[serde(default)]
     pub tags: Vec<String>,
     /// The difficulty, higher for harder problems.
+    #[serde(default)]
     pub difficulty: Option<u32>,
 }
 
+/// Reads a check, such as `{choice: B}`, or an answer, such as `B`.
+fn check<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Check, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let check = if value.is_object() {
+        Check::deserialize(value).map_err(D::Error::custom)?
+    } else {
+        Check::of_answer(&value)
+    };
+    match check.problem() {
+        Some(problem) => Err(D::Error::custom(problem)),
+        None => Ok(check),
+    }
+}
+
 impl Problem {
-    /// Creates a problem without tags.
-    pub fn new(id: impl Into<String>, question: impl Into<String>, check: Check) -> Self {
-        Self {
-            id: id.into(),
-            question: question.into(),
-            check,
-            tags: Vec::new(),
-            difficulty: None,
+    /// Reads problems from JSON lines.
+    pub(crate) fn from_lines(name: &str, text: &str) -> Result<Vec<Self>, String> {
+        let lines = (1..).zip(text.lines());
+        let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+
+        let problems = lines.map(|(number, line)| {
+            let problem = serde_json::from_str::<Self>(line);
+            let problem = problem.map_err(|error| format!("{name}, line {number}: {error}"))?;
+            Ok(problem.with_default_id(name, number))
+        });
+        problems.collect()
+    }
+
+    /// Makes an id of where the problem is if it has none.
+    pub(crate) fn with_default_id(mut self, place: &str, number: usize) -> Self {
+        if self.id.is_empty() {
+            self.id = format!("{place}-{number}");
         }
+        self
     }
 
     /// Returns the tags, and one for the difficulty.
-    pub(crate) fn all_tags(&self) -> Vec<String> {
+    pub(crate) fn all_tags(&self) -> impl Iterator<Item = String> {
         let difficulty = self.difficulty.map(|level| format!("difficulty {level}"));
-        self.tags.iter().cloned().chain(difficulty).collect()
+        self.tags.iter().cloned().chain(difficulty)
     }
-}
-
-/// A problem as it is written in a suite or in a line of a file.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WrittenProblem {
-    id: Option<String>,
-    question: String,
-    answer: Option<Value>,
-    check: Option<Check>,
-    #[serde(default)]
-    tags: Vec<String>,
-    difficulty: Option<u32>,
-}
-
-/// What stands before the answer of a problem of GSM8K (Cobbe et al. 2021, "Training Verifiers to
-/// Solve Math Word Problems").
-const GSM8K: &str = "####";
-
-impl WrittenProblem {
-    /// Returns the problem, or what is wrong with it.
-    pub(crate) fn into_problem(self, default_id: String) -> Result<Problem, String> {
-        let check = match (self.check, &self.answer) {
-            (Some(check), _) => check,
-            (None, Some(Value::String(text))) if text.contains(GSM8K) => {
-                let answer = text.rsplit(GSM8K).next().unwrap_or_default();
-                Check::of_answer(&Value::from(answer.trim()))
-            }
-            (None, Some(answer)) => Check::of_answer(answer),
-            (None, None) => return Err("no answer; expected `answer` or `check`".to_owned()),
-        };
-
-        if let Some(problem) = check.problem() {
-            return Err(problem);
-        }
-        if self.question.trim().is_empty() {
-            return Err("the question is blank; expected a text".to_owned());
-        }
-
-        Ok(Problem {
-            id: self.id.unwrap_or(default_id),
-            question: self.question,
-            check,
-            tags: self.tags,
-            difficulty: self.difficulty,
-        })
-    }
-}
-
-/// Reads problems from JSON lines, each an object with `question` and `answer` or `check`, and
-/// optionally `id`, `tags` and `difficulty`. In an answer in the form of GSM8K, the text after `####`
-/// counts. Ids default to `name` and the number of the line.
-pub(crate) fn from_lines(name: &str, text: &str) -> Result<Vec<Problem>, String> {
-    let lines = text.lines().enumerate();
-    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
-
-    let problems = lines.map(|(index, line)| {
-        let number = index + 1;
-        let written: WrittenProblem = serde_json::from_str(line)
-            .map_err(|error| format!("{name}, line {number}: {error}"))?;
-        written
-            .into_problem(format!("{name}-{number}"))
-            .map_err(|problem| format!("{name}, line {number}: {problem}"))
-    });
-    problems.collect()
 }

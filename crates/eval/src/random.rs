@@ -25,8 +25,10 @@ impl Random {
         (self.next() % length.max(1) as u64) as usize
     }
 
-    pub(crate) fn choose<T: Copy>(&mut self, items: &[T]) -> Option<T> {
-        items.get(self.index(items.len())).copied()
+    /// Returns one of the items, or the default if there are none.
+    pub(crate) fn choose<T: Copy + Default>(&mut self, items: &[T]) -> T {
+        let item = items.get(self.index(items.len()));
+        item.copied().unwrap_or_default()
     }
 
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {

@@ -1,35 +1,38 @@
+//! The reading of a suite, which finds all its problems.
+
 use std::collections::BTreeSet;
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::Path;
 use std::sync::Arc;
 
-use cogwork_agents::{FileError, FileFlow, FileProblem, Loader};
-use cogwork_text::files::Folder;
-use cogwork_text::{Name, NameList};
+use cogwork_agents::Loader;
+use cogwork_text::files::{self, Folder};
+use cogwork_text::{Name, NameList, expensive_yaml_line};
 use saphyr::{LoadableYamlNode, MarkedYaml};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, from_value, json};
 
-use crate::judge::{Judge, JudgeSettings};
-use crate::problem::{WrittenProblem, from_lines};
-use crate::suite::one_line;
-use crate::{Arm, Check, Problem, Suite, SuiteLimits, family};
+use crate::judge::ROLE;
+use crate::suite::JudgeSettings;
+use crate::{Arm, Check, Problem, Suite, SuiteError, SuiteLimits, generate};
 
 /// The maximum size of a suite and of a file of problems, in bytes.
-pub(crate) const MOST_BYTES: u64 = 64 * 1024 * 1024;
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The maximum number of runs of a suite.
-const MOST_RUNS: u64 = 1_000_000;
+/// The maximum depth of a suite.
+const MOST_LEVELS: usize = 64;
+
+type Settings = Map<String, Value>;
 
 /// A suite as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct WrittenSuite {
+struct WrittenSuite {
     name: Option<String>,
     problems: Vec<Value>,
     arms: Vec<WrittenArm>,
     #[serde(default)]
-    defaults: Map<String, Value>,
+    defaults: Settings,
     repetitions: Option<NonZeroU32>,
     baseline: Option<String>,
     #[serde(default)]
@@ -45,7 +48,7 @@ struct WrittenArm {
     flow: Option<String>,
     r#type: Option<String>,
     #[serde(default)]
-    config: Map<String, Value>,
+    config: Settings,
 }
 
 #[derive(Deserialize)]
@@ -53,8 +56,7 @@ struct WrittenArm {
 struct Generated {
     generate: String,
     count: Option<u16>,
-    #[serde(default)]
-    seed: u64,
+    seed: Option<u64>,
     difficulty: Option<u32>,
 }
 
@@ -64,29 +66,63 @@ struct ProblemFile {
     file: String,
 }
 
-/// A problem of a suite: the path to the value, and what is wrong with it.
-pub(crate) type Found = (String, String);
+impl Suite {
+    /// Reads a suite and everything that it names: files of problems and flows beside it, with the
+    /// clients of all arms.
+    ///
+    /// # Errors
+    ///
+    /// Returns all problems of the suite.
+    pub fn load(path: impl AsRef<Path>, loader: &Loader) -> Result<Self, SuiteError> {
+        let path = path.as_ref();
+        let file = path.display();
+        let opened = opened(path).map_err(|error| SuiteError(format!("{file}: {error}")));
+        let (text, folder) = opened?;
+        if let Some(line) = expensive_yaml_line(&text, MOST_LEVELS) {
+            let expected = format!("expected at most {MOST_LEVELS} levels");
+            return Err(SuiteError(format!("{file}:{line}: {expected}")));
+        }
+        let written = serde_yaml::from_str(&text).map_err(|error| {
+            let place = error.location();
+            let place = place.map(|place| format!("{}:{}: ", place.line(), place.column()));
+            SuiteError(format!("{file}:{}{error}", place.unwrap_or_default()))
+        })?;
 
-/// Writes problems with the lines and columns of the values, or of the values around them.
-pub(crate) fn located(file: &str, text: &str, found: Vec<Found>) -> Vec<String> {
-    let documents = MarkedYaml::load_from_str(text).unwrap_or_default();
-    let lines = found.into_iter().map(|(path, problem)| {
-        let place = documents.first().map(|document| place(document, &path));
-        format!("{file}:{} {path}: {problem}", place.unwrap_or_default())
-    });
-    lines.collect()
+        let found = Vec::new();
+        let mut reading = Reading {
+            folder,
+            loader,
+            found,
+        };
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let suite = reading.suite(written, &name);
+        if reading.found.is_empty() {
+            return Ok(suite);
+        }
+
+        // The places are only needed now. The text is YAML, since it was read before.
+        let documents = MarkedYaml::load_from_str(&text).unwrap_or_default();
+        let lines = reading.found.iter().map(|(path, problem)| {
+            let place = documents.first().map(|document| place(document, path));
+            format!("{file}:{} {path}: {problem}", place.unwrap_or_default())
+        });
+        Err(SuiteError(lines.collect::<Vec<_>>().join("\n")))
+    }
 }
 
-/// Returns the place of a value, such as `arms[2].config`, as `12:3:`.
+fn opened(path: &Path) -> Result<(String, Folder), files::Error> {
+    let (folder, name) = Folder::of_linked_file(path)?;
+    Ok((folder.read_text_file(name, MOST_BYTES)?, folder))
+}
+
+/// Returns the place of a value, such as `arms[2].config`, or of the closest one around it, as
+/// `12:3:`.
 fn place(document: &MarkedYaml<'_>, path: &str) -> String {
     let mut value = document;
     for part in path.split(['.', '[']) {
         let inside = match part.trim_end_matches(']').parse() {
             Ok(index) => value.data.as_sequence_get(index),
-            Err(_) => value.data.as_mapping().and_then(|mapping| {
-                let mut entries = mapping.iter();
-                entries.find_map(|(key, value)| (key.data.as_str() == Some(part)).then_some(value))
-            }),
+            Err(_) => value.data.as_mapping_get(part),
         };
         let Some(inside) = inside else { break };
         value = inside;
@@ -96,71 +132,60 @@ fn place(document: &MarkedYaml<'_>, path: &str) -> String {
     format!("{}:{}:", start.line(), start.col() + 1)
 }
 
-/// The reading of a suite, which collects its problems.
-pub(crate) struct Reading<'a> {
+struct Reading<'a> {
     folder: Folder,
     loader: &'a Loader,
-    found: Vec<Found>,
+    /// The problems: the path to the value, and what is wrong with it.
+    found: Vec<(String, String)>,
 }
 
-impl<'a> Reading<'a> {
-    pub(crate) fn new(folder: Folder, loader: &'a Loader) -> Self {
-        Self {
-            folder,
-            loader,
-            found: Vec::new(),
+impl Reading<'_> {
+    fn suite(&mut self, written: WrittenSuite, default_name: &str) -> Suite {
+        self.check_names(&written);
+        let mut arms = Vec::new();
+        for (index, arm) in written.arms.into_iter().enumerate() {
+            arms.extend(self.arm(&format!("arms[{index}]"), arm, &written.defaults));
         }
-    }
-
-    pub(crate) fn suite(
-        mut self,
-        written: WrittenSuite,
-        default_name: &str,
-    ) -> Result<Suite, Vec<Found>> {
-        let name = written.name.as_deref().unwrap_or(default_name);
-        let problems = self.problems(written.problems);
-        let judge = written.judge.and_then(|settings| self.judge(settings));
-        let repetitions = written.repetitions.map_or(1, NonZeroU32::get);
-
-        let runs = problems.len() as u64 * written.arms.len() as u64 * u64::from(repetitions);
-        if runs > MOST_RUNS {
-            let problem = format!("there are {runs} runs; expected at most {MOST_RUNS}");
-            self.add("repetitions", problem);
-        }
-        if judge.is_none() {
-            self.check_for_judge(&problems);
-        }
-
-        let names: Vec<_> = written.arms.iter().map(|arm| arm.name.clone()).collect();
-        self.check_names(&names, written.baseline.as_deref());
-        let arms = written.arms.into_iter().enumerate();
-        let arms = arms.filter_map(|(index, arm)| {
-            let path = format!("arms[{index}]");
-            self.arm(&path, arm, &written.defaults)
-        });
-
-        let suite = Suite {
-            name: one_line(name),
-            arms: arms.collect(),
-            problems,
-            repetitions,
-            baseline: written.baseline.as_deref().map(one_line),
+        let mut suite = Suite {
+            name: written.name.unwrap_or_else(|| default_name.to_owned()),
+            problems: self.problems(written.problems, written.judge.is_some()),
+            arms,
+            repetitions: written.repetitions.map_or(1, NonZeroU32::get),
+            baseline: written.baseline,
             limits: written.limits,
             at_once: written.at_once.map_or(4, NonZeroUsize::get),
-            judge,
+            judge: None,
+            labels: Vec::new(),
         };
-        if self.found.is_empty() {
-            Ok(suite)
-        } else {
-            Err(self.found)
+        if let Some(JudgeSettings { mut config, labels }) = written.judge {
+            config.entry("role").or_insert_with(|| ROLE.into());
+            suite.judge = self.node("judge", "judge".to_owned(), "agent", config);
+            suite.labels = labels;
         }
+
+        suite
     }
 
     fn add(&mut self, path: &str, problem: impl ToString) {
         self.found.push((path.to_owned(), problem.to_string()));
     }
 
-    fn problems(&mut self, sources: Vec<Value>) -> Vec<Problem> {
+    fn check_names(&mut self, written: &WrittenSuite) {
+        let names: BTreeSet<_> = written.arms.iter().map(|arm| &arm.name).collect();
+        if names.len() < written.arms.len() {
+            let problem = "two arms have the same name; expected different ones";
+            self.add("arms", problem);
+        }
+
+        let baseline = written.baseline.as_ref();
+        if let Some(unknown) = baseline.filter(|name| !names.contains(name)) {
+            let (unknown, known) = (Name(unknown), NameList::or(&names));
+            let problem = format!("unknown arm `{unknown}`; expected {known}");
+            self.add("baseline", problem);
+        }
+    }
+
+    fn problems(&mut self, sources: Vec<Value>, has_judge: bool) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (index, source) in sources.into_iter().enumerate() {
             match self.problems_of(index, source) {
@@ -170,11 +195,15 @@ impl<'a> Reading<'a> {
         }
 
         let mut ids = BTreeSet::new();
-        for Problem { id, .. } in &problems {
+        for Problem { id, check, .. } in &problems {
+            let name = Name(id);
             if !ids.insert(id) {
-                let id = Name(id);
-                let problem = format!("two problems have the id `{id}`; expected different ones");
+                let problem = format!("two problems have the id `{name}`; expected different ones");
                 self.add("problems", problem);
+            }
+            if matches!(check, Check::Judge(_)) && !has_judge {
+                let problem = format!("the problem `{name}` needs a judge; expected its `config`");
+                self.add("judge", problem);
             }
         }
         if problems.is_empty() {
@@ -183,47 +212,36 @@ impl<'a> Reading<'a> {
         problems
     }
 
-    /// Returns the problems of an item: one problem, those of a file, or generated ones.
+    /// Returns the problems of an item: generated ones, those of a file, or one problem.
     fn problems_of(&self, index: usize, source: Value) -> Result<Vec<Problem>, String> {
+        let wrong = |error: serde_json::Error| error.to_string();
         if source.get("generate").is_some() {
-            let Generated {
-                generate,
-                count,
-                seed,
-                difficulty,
-            } = settings(source)?;
-            return family::generate(
-                &generate,
-                count.unwrap_or(10),
-                seed,
-                difficulty.unwrap_or(1),
-            );
+            let made: Generated = from_value(source).map_err(wrong)?;
+            let (count, seed) = (made.count.unwrap_or(10), made.seed.unwrap_or_default());
+            return generate(&made.generate, count, seed, made.difficulty.unwrap_or(1));
         }
         if source.get("file").is_some() {
-            let ProblemFile { file } = settings(source)?;
-            return from_lines(&file, &self.text_beside(&file)?);
+            let ProblemFile { file } = from_value(source).map_err(wrong)?;
+            return Problem::from_lines(&file, &self.text_beside(&file)?);
         }
 
-        let written: WrittenProblem = settings(source)?;
-        let problem = written.into_problem(format!("problem-{}", index + 1))?;
-        Ok(vec![problem])
+        let problem: Problem = from_value(source).map_err(wrong)?;
+        Ok(vec![problem.with_default_id("problem", index + 1)])
     }
 
     /// Reads a file in the folder of the suite or below.
     fn text_beside(&self, file: &str) -> Result<String, String> {
-        let text = self
-            .folder
-            .file_beneath(file)
-            .and_then(|(folder, name)| folder.read_text_file(name, MOST_BYTES));
+        let found = self.folder.file_beneath(file);
+        let text = found.and_then(|(folder, name)| folder.read_text_file(name, MOST_BYTES));
         text.map_err(|error| format!("{}: {error}", Name(file)))
     }
 
-    fn arm(&mut self, path: &str, arm: WrittenArm, defaults: &Map<String, Value>) -> Option<Arm> {
+    fn arm(&mut self, path: &str, arm: WrittenArm, defaults: &Settings) -> Option<Arm> {
+        let name = arm.name;
         let Some(file) = arm.flow else {
             let mut config = defaults.clone();
             config.extend(arm.config);
-            let kind = arm.r#type.as_deref().unwrap_or("agent");
-            return self.node(path, &arm.name, kind, config);
+            return self.node(path, name, arm.r#type.as_deref().unwrap_or("agent"), config);
         };
 
         if arm.r#type.is_some() || !arm.config.is_empty() {
@@ -231,88 +249,29 @@ impl<'a> Reading<'a> {
             self.add(path, problem);
         }
         let path = format!("{path}.flow");
-        let text = match self.text_beside(&file) {
-            Ok(text) => text,
-            Err(problem) => {
-                self.add(&path, problem);
-                return None;
-            }
-        };
-        let loaded = self.loader.load(self.folder.path_of(&file));
-        let flow = self.loaded(loaded, |problem| (path.clone(), problem.to_string()))?;
-        Some(Arm::new(&arm.name, flow, text))
+        let text = self.text_beside(&file);
+        let text = text.map_err(|problem| self.add(&path, problem)).ok()?;
+        let flow = self.loader.load(self.folder.path_of(&file));
+        let flow = flow.map_err(|error| {
+            let problems = error.problems().iter();
+            problems.for_each(|problem| self.add(&path, problem));
+        });
+        let flow = Arc::new(flow.ok()?);
+        Some(Arm { name, text, flow })
     }
 
-    /// Makes a flow of one node.
-    fn node(
-        &mut self,
-        path: &str,
-        name: &str,
-        kind: &str,
-        config: Map<String, Value>,
-    ) -> Option<Arm> {
+    /// Returns an arm with a flow of one node.
+    fn node(&mut self, path: &str, name: String, kind: &str, config: Settings) -> Option<Arm> {
         let node = json!({"id": "answer", "type": kind, "config": config});
-        let text = serde_yaml::to_string(&json!({"name": "arm", "nodes": [node]}));
-        let text = text.unwrap_or_default();
-
-        let loaded = self.loader.load_text("arm", &text);
-        let flow = self.loaded(loaded, |problem| {
-            let inside = problem.path.replacen("nodes[0]", path, 1);
-            (inside, problem.message.clone())
-        })?;
-        Some(Arm::new(name, flow, text))
-    }
-
-    fn loaded(
-        &mut self,
-        loaded: Result<FileFlow, FileError>,
-        found: impl Fn(&FileProblem) -> Found,
-    ) -> Option<Arc<FileFlow>> {
-        match loaded {
-            Ok(flow) => Some(Arc::new(flow)),
-            Err(error) => {
-                self.found.extend(error.problems().iter().map(found));
-                None
+        let text = serde_yaml::to_string(&json!({"name": "arm", "nodes": [node]})).ok()?;
+        let flow = self.loader.load_text("arm", &text).map_err(|error| {
+            for problem in error.problems() {
+                // The suite has the settings of the node at another path.
+                let place = problem.path.replacen("nodes[0]", path, 1);
+                self.add(&place, &problem.message);
             }
-        }
+        });
+        let flow = Arc::new(flow.ok()?);
+        Some(Arm { name, text, flow })
     }
-
-    fn judge(&mut self, settings: JudgeSettings) -> Option<Judge> {
-        let arm = self.node("judge", "judge", "agent", settings.node())?;
-        Some(Judge {
-            arm,
-            labels: settings.labels,
-        })
-    }
-
-    fn check_names(&mut self, names: &[String], baseline: Option<&str>) {
-        let known: BTreeSet<_> = names.iter().map(String::as_str).collect();
-        if known.len() < names.len() {
-            self.add(
-                "arms",
-                "two arms have the same name; expected different ones",
-            );
-        }
-        if let Some(unknown) = baseline.filter(|baseline| !known.contains(baseline)) {
-            let problem = format!(
-                "unknown arm `{}`; expected {}",
-                Name(unknown),
-                NameList::or(&known)
-            );
-            self.add("baseline", problem);
-        }
-    }
-
-    fn check_for_judge(&mut self, problems: &[Problem]) {
-        let needs = |problem: &&Problem| matches!(problem.check, Check::Judge(_));
-        if let Some(Problem { id, .. }) = problems.iter().find(needs) {
-            let id = Name(id);
-            let problem = format!("the problem `{id}` needs a judge; expected its `config`");
-            self.add("judge", problem);
-        }
-    }
-}
-
-fn settings<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_json::from_value(value).map_err(|error| error.to_string())
 }

@@ -1,10 +1,11 @@
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Add;
+use std::collections::BTreeMap;
+use std::fmt;
 
-use cogwork_text::files::safe_name;
+use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 
 use crate::Problem;
+use crate::columns::Unit;
 use crate::stats::{bootstrap, mcnemar, pass_at, wilson};
 
 /// A run of an arm on a problem.
@@ -17,80 +18,16 @@ pub struct RunResult {
     pub repetition: u32,
     /// The id of the run in the store.
     pub run: String,
+    /// The name of its page, which is safe on all platforms.
+    pub page: String,
     /// The answer; `None` if the run failed.
     pub answer: Option<String>,
     /// Why the run failed, in one line.
     pub error: Option<String>,
     /// Whether the answer is right.
     pub right: bool,
-    /// What the run used.
-    pub cost: Cost,
-}
-
-impl RunResult {
-    /// Returns a name for the page of the run, which is safe on all platforms.
-    pub fn page_name(&self) -> String {
-        page_name(&self.run)
-    }
-}
-
-pub(crate) fn page_name(run: &str) -> String {
-    safe_name(run) + ".html"
-}
-
-/// What a run used, or runs in the mean.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Cost {
-    /// The number of calls of models.
-    pub calls: f64,
-    /// The tokens of prompts.
-    pub prompt_tokens: f64,
-    /// The tokens of replies.
-    pub completion_tokens: f64,
-    /// The tokens of prompts that a cache had.
-    pub cached_tokens: f64,
-    /// The time from the start to the last entry of the journal, in seconds.
-    pub seconds: f64,
-    /// The cost by the price table, in US dollars; 0 for models without a price.
-    pub money: f64,
-    /// The number of replies that had to be repaired.
-    pub repairs: f64,
-    /// The number of questions that were asked again.
-    pub asked_again: f64,
-}
-
-impl Cost {
-    pub(crate) fn tokens(&self) -> f64 {
-        self.prompt_tokens + self.completion_tokens
-    }
-
-    fn mean(runs: &[RunResult]) -> Self {
-        let total = runs.iter().fold(Self::default(), |sum, run| sum + run.cost);
-        let count = runs.len().max(1) as f64;
-        total.each(Self::default(), |value, _| value / count)
-    }
-
-    fn each(self, other: Self, combine: impl Fn(f64, f64) -> f64) -> Self {
-        Self {
-            calls: combine(self.calls, other.calls),
-            prompt_tokens: combine(self.prompt_tokens, other.prompt_tokens),
-            completion_tokens: combine(self.completion_tokens, other.completion_tokens),
-            cached_tokens: combine(self.cached_tokens, other.cached_tokens),
-            seconds: combine(self.seconds, other.seconds),
-            money: combine(self.money, other.money),
-            repairs: combine(self.repairs, other.repairs),
-            asked_again: combine(self.asked_again, other.asked_again),
-        }
-    }
-}
-
-impl Add for Cost {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        self.each(other, |one, other| one + other)
-    }
+    /// What the run used, by the names of columns: `calls`, `tokens`, `seconds`, `cost` and so on.
+    pub used: BTreeMap<String, f64>,
 }
 
 /// The results of an arm.
@@ -103,32 +40,14 @@ pub struct ArmResult {
     pub accuracy: f64,
     /// The 95 % interval of the accuracy.
     pub interval: [f64; 2],
-    /// The difference to the baseline; `None` for the baseline itself, or without one.
-    pub difference: Option<Difference>,
-    /// The estimated probability that at least one of k tries is right, for k of 1, 2, 4 and so on.
-    pub pass_at: BTreeMap<u32, f64>,
-    /// The rate of problems whose most frequent answer is right.
-    pub majority: f64,
+    /// All numbers by the names of columns. What runs used is the mean.
+    pub numbers: BTreeMap<String, f64>,
     /// The number of runs that failed, by reason.
     pub failed: BTreeMap<String, usize>,
-    /// What a run used in the mean.
-    pub cost: Cost,
     /// The results by tag, and by difficulty, such as `difficulty 3`.
     pub by_tag: BTreeMap<String, Share>,
     /// All runs.
     pub runs: Vec<RunResult>,
-}
-
-/// How an arm differs from the baseline on the same problems.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Difference {
-    /// The mean difference of the accuracy.
-    pub accuracy: f64,
-    /// Its 95 % interval.
-    pub interval: [f64; 2],
-    /// The exact p-value of McNemar's test, by the most frequent result for each problem.
-    pub p: f64,
 }
 
 /// The accuracy on a part of the problems.
@@ -144,136 +63,161 @@ pub struct Share {
 }
 
 impl Share {
-    pub(crate) fn of(right: f64, problems: usize) -> Self {
+    /// Returns the mean of the rates of right answers by problem. Tries of one problem depend on each
+    /// other, so the interval is that of the number of problems.
+    pub(crate) fn of(rates: &[f64]) -> Self {
+        let right: f64 = rates.iter().sum();
         Self {
-            problems,
-            accuracy: right / problems.max(1) as f64,
-            interval: wilson(right, problems as f64),
+            problems: rates.len(),
+            accuracy: right / rates.len().max(1) as f64,
+            interval: wilson(right, rates.len() as f64),
         }
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (accuracy, range) = (self.accuracy * 100.0, range(self.interval));
+        write!(f, "{accuracy:.1} % of {}{range}", self.problems)
     }
 }
 
 impl ArmResult {
     pub(crate) fn of(name: &str, runs: Vec<RunResult>, problems: &[Problem]) -> Self {
-        let tries = Tries::of(&runs);
-        let whole = tries.share(problems, |_| true);
-        let tags: BTreeSet<_> = problems.iter().flat_map(Problem::all_tags).collect();
-        let by_tag = tags.into_iter().map(|tag| {
-            let share = tries.share(problems, |problem| problem.all_tags().contains(&tag));
-            (tag, share)
-        });
-
-        let mut failed: BTreeMap<String, usize> = BTreeMap::new();
-        for error in runs.iter().filter_map(|run| run.error.clone()) {
-            *failed.entry(error).or_default() += 1;
+        let tries = tries(&runs);
+        let mut by_tag: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+        for problem in problems {
+            let rate = tries.get(problem.id.as_str()).map(|runs| rate(runs));
+            for tag in problem.all_tags() {
+                by_tag.entry(tag).or_default().extend(rate);
+            }
         }
+        let by_tag = by_tag
+            .into_iter()
+            .map(|(tag, rates)| (tag, Share::of(&rates)));
 
+        let share = Share::of(&tries.values().map(|runs| rate(runs)).collect_vec());
+        let failed = runs.iter().filter_map(|run| run.error.clone()).counts();
         Self {
             name: name.to_owned(),
-            accuracy: whole.accuracy,
-            interval: whole.interval,
-            difference: None,
-            pass_at: tries.pass_at(),
-            majority: tries.mean(|runs| f64::from(u8::from(is_majority_right(runs)))),
-            failed,
-            cost: Cost::mean(&runs),
+            accuracy: share.accuracy,
+            interval: share.interval,
+            numbers: numbers(&runs, &tries, &share),
+            failed: failed.into_iter().collect(),
             by_tag: by_tag.collect(),
             runs,
         }
     }
 
-    pub(crate) fn failures(&self) -> usize {
-        self.failed.values().sum()
+    /// Adds the difference to a baseline on the same problems, and the p-value that there is none.
+    pub(crate) fn compare(&mut self, baseline: &Self) {
+        let mut differences = Vec::new();
+        let (mut only_this, mut only_other) = (0, 0);
+        let others = tries(&baseline.runs);
+        for (problem, runs) in tries(&self.runs) {
+            // An evaluation that was stopped may have a problem for only one of them.
+            let Some(others) = others.get(problem) else {
+                continue;
+            };
+            let (this, other) = (rate(&runs), rate(others));
+            differences.push(this - other);
+            // A problem is solved if most of the tries are right.
+            only_this += u64::from(this > 0.5 && other <= 0.5);
+            only_other += u64::from(this <= 0.5 && other > 0.5);
+        }
+
+        let [low, high] = bootstrap(&differences);
+        let mean = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
+        let numbers = [
+            ("difference", mean),
+            ("difference_low", low),
+            ("difference_high", high),
+            ("p", mcnemar(only_this, only_other)),
+        ];
+        self.numbers.extend(named(numbers));
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        self.numbers.get(name).copied()
+    }
+
+    /// Returns a number and its interval for people; empty if there is none.
+    pub(crate) fn text(&self, name: &str, unit: Unit) -> String {
+        let number = self.number(name).map(|number| unit.write(number));
+        let end = |end| self.number(&format!("{name}_{end}"));
+        let interval = end("low").zip(end("high"));
+        let interval = interval.map(|(low, high)| range([low, high]));
+        number.unwrap_or_default() + &interval.unwrap_or_default()
     }
 }
 
-impl Difference {
-    pub(crate) fn of(arm: &ArmResult, baseline: &ArmResult) -> Self {
-        let (arm, baseline) = (Tries::of(&arm.runs), Tries::of(&baseline.runs));
-        let pairs = arm.0.iter().filter_map(|(problem, runs)| {
-            let others = baseline.0.get(problem)?;
-            Some((rate(runs), rate(others)))
-        });
-        let pairs: Vec<_> = pairs.collect();
-
-        let solved = |rate: f64| rate > 0.5;
-        let only = |is_arm: bool| {
-            let pairs = pairs.iter();
-            let only =
-                pairs.filter(|(one, other)| (solved(*one), solved(*other)) == (is_arm, !is_arm));
-            only.count() as u64
-        };
-        let differences: Vec<_> = pairs.iter().map(|(one, other)| one - other).collect();
-        Self {
-            accuracy: differences.iter().sum::<f64>() / differences.len().max(1) as f64,
-            interval: bootstrap(&differences),
-            p: mcnemar(only(true), only(false)),
-        }
-    }
+/// Writes an interval in percent.
+fn range(interval: [f64; 2]) -> String {
+    let [low, high] = interval.map(|end| end * 100.0);
+    format!(" ({low:.1} to {high:.1})")
 }
 
-/// The runs of an arm by problem.
-struct Tries<'a>(BTreeMap<&'a str, Vec<&'a RunResult>>);
+pub(crate) fn named<const N: usize>(numbers: [(&str, f64); N]) -> BTreeMap<String, f64> {
+    numbers
+        .map(|(name, number)| (name.to_owned(), number))
+        .into()
+}
 
-impl<'a> Tries<'a> {
-    fn of(runs: &'a [RunResult]) -> Self {
-        let mut tries: BTreeMap<&str, Vec<&RunResult>> = BTreeMap::new();
-        for run in runs {
-            tries.entry(&run.problem).or_default().push(run);
-        }
-        Self(tries)
-    }
+/// Returns the runs by problem, in the order of the names, so that the same runs give the same sums.
+fn tries(runs: &[RunResult]) -> BTreeMap<&str, Vec<&RunResult>> {
+    let tries = runs.iter().into_group_map_by(|run| run.problem.as_str());
+    tries.into_iter().collect()
+}
 
-    /// Returns the accuracy on some of the problems. Tries of one problem depend on each other, so
-    /// the interval is that of the number of problems.
-    fn share(&self, problems: &[Problem], is_part: impl Fn(&Problem) -> bool) -> Share {
-        let part = problems.iter().filter(|problem| is_part(problem));
-        let tries = part.filter_map(|problem| self.0.get(problem.id.as_str()));
-        let rates: Vec<_> = tries.map(|runs| rate(runs)).collect();
-
-        Share::of(rates.iter().sum(), rates.len())
-    }
-
-    fn mean(&self, value: impl Fn(&[&RunResult]) -> f64) -> f64 {
-        let sum: f64 = self.0.values().map(|runs| value(runs)).sum();
-        sum / self.0.len().max(1) as f64
-    }
-
-    fn pass_at(&self) -> BTreeMap<u32, f64> {
-        let fewest = self.0.values().map(Vec::len).min().unwrap_or_default();
-        let sizes = (0..u32::BITS).map(|power| 1_u32 << power);
-        let sizes = sizes.take_while(|size| *size as usize <= fewest);
-        let chances = sizes.map(|k| {
-            let chance = self.mean(|runs| {
-                let right = runs.iter().filter(|run| run.right).count();
-                pass_at(k, right as u32, runs.len() as u32)
-            });
-            (k, chance)
-        });
-        chances.collect()
-    }
+fn right(runs: &[&RunResult]) -> u64 {
+    runs.iter().filter(|run| run.right).count() as u64
 }
 
 fn rate(runs: &[&RunResult]) -> f64 {
-    let right = runs.iter().filter(|run| run.right).count();
-    right as f64 / runs.len().max(1) as f64
+    right(runs) as f64 / runs.len() as f64
 }
 
-/// Returns whether the most frequent answer is right. Of equally frequent ones, the first counts;
-/// a run that failed has no vote.
-fn is_majority_right(runs: &[&RunResult]) -> bool {
-    let mut votes: Vec<(&str, usize, bool)> = Vec::new();
-    for run in runs {
-        let Some(answer) = run.answer.as_deref().map(str::trim) else {
-            continue;
-        };
-        match votes.iter_mut().find(|(voted, ..)| *voted == answer) {
-            Some((_, count, _)) => *count += 1,
-            None => votes.push((answer, 1, run.right)),
-        }
+fn numbers(
+    runs: &[RunResult],
+    tries: &BTreeMap<&str, Vec<&RunResult>>,
+    share: &Share,
+) -> BTreeMap<String, f64> {
+    let [low, high] = share.interval;
+    let accuracy = [
+        ("accuracy", share.accuracy),
+        ("accuracy_low", low),
+        ("accuracy_high", high),
+    ];
+    let mut numbers = named(accuracy);
+    for (name, used) in runs.iter().flat_map(|run| &run.used) {
+        *numbers.entry(name.clone()).or_default() += used / runs.len() as f64;
     }
 
+    let mean = |value: &dyn Fn(&[&RunResult]) -> f64| {
+        let values = tries.values().map(|runs| value(runs));
+        values.sum::<f64>() / tries.len() as f64
+    };
+    let fewest = tries.values().map(Vec::len).min().unwrap_or_default() as u64;
+    for k in [2, 4, 8].into_iter().filter(|k| *k <= fewest) {
+        let any = mean(&|runs| pass_at(k, right(runs), runs.len() as u64));
+        let majority = mean(&|runs| f64::from(u8::from(is_majority_right(runs))));
+        numbers.extend([
+            (format!("any_of_{k}"), any),
+            ("majority".to_owned(), majority),
+        ]);
+    }
+    numbers
+}
+
+/// Returns whether the most frequent answer is right. Of equally frequent ones, the first counts; a
+/// run that failed has no vote.
+fn is_majority_right(runs: &[&RunResult]) -> bool {
+    let votes = runs
+        .iter()
+        .filter_map(|run| Some((run.answer.as_deref()?.trim(), run.right)));
+    let counts = votes.clone().counts();
+
     // Of equal ones, `max_by_key` returns the last.
-    let most = votes.iter().rev().max_by_key(|(_, count, _)| *count);
-    most.is_some_and(|(.., right)| *right)
+    let most = votes.rev().max_by_key(|vote| counts.get(vote));
+    most.is_some_and(|(_, is_right)| is_right)
 }

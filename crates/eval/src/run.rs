@@ -2,19 +2,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cogwork_agents::{FileFlow, FlowState};
-use cogwork_flow::{CancellationToken, RunError};
+use cogwork_agents::FlowState;
+use cogwork_flow::CancellationToken;
 use cogwork_journal::{RunQuery, RunStatus, RunSummary, Store, StoreError};
-use cogwork_llm::Usage;
 use cogwork_llm::layers::Prices;
 use cogwork_text::OneLine;
+use cogwork_text::files::safe_name;
 use cogwork_trace::{RecorderSettings, RunRecorder};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use itertools::iproduct;
+use sha2::{Digest, Sha256};
 
-use crate::judge::{self, Judge};
-use crate::result::{Cost, RunResult, Share};
+use crate::judge;
+use crate::result::{RunResult, Share, named};
 use crate::{Arm, Check, Problem, Suite, Table};
 
 /// The maximum number of steps of a run.
@@ -44,10 +45,8 @@ pub struct Evaluation {
     store: Store,
     prices: Prices,
     token: CancellationToken,
-    progress: Option<Look>,
+    progress: Box<dyn Fn(&Progress) + Send + Sync>,
 }
-
-type Look = Box<dyn Fn(&Progress) + Send + Sync>;
 
 /// How far an evaluation is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,17 +60,17 @@ pub struct Progress {
     pub left: Duration,
 }
 
-/// A run that is to be made: the repetition, and the indices of the problem and the arm. The order is
-/// that in which runs are started: those of all arms for a problem together, so that a table of an
-/// evaluation that was stopped compares the same problems.
-type Task = (u32, usize, usize);
-
-/// A run of a flow that has ended or failed.
+/// A run of a flow that has ended, failed or was interrupted.
 struct Ended {
-    answer: Result<String, String>,
+    answer: std::result::Result<String, String>,
     state: FlowState,
     seconds: f64,
 }
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+/// Whether an answer is right, or why that isn't known.
+type Verdict = std::result::Result<bool, String>;
 
 impl Evaluation {
     /// Creates an evaluation. Costs are by the list prices of common models.
@@ -81,7 +80,7 @@ impl Evaluation {
             store,
             prices: Prices::common(),
             token: CancellationToken::new(),
-            progress: None,
+            progress: Box::new(|_| {}),
         }
     }
 
@@ -95,7 +94,7 @@ impl Evaluation {
     /// Calls `look` after each run. None by default.
     #[must_use]
     pub fn with_progress(mut self, look: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
-        self.progress = Some(Box::new(look));
+        self.progress = Box::new(look);
         self
     }
 
@@ -110,196 +109,147 @@ impl Evaluation {
     /// # Errors
     ///
     /// Returns an error if a journal cannot be read or written. What was recorded remains.
-    pub async fn run(&self) -> Result<Table, StoreError> {
+    pub async fn run(&self) -> Result<Table> {
         let started = Instant::now();
-        let agreement = match &self.suite.judge {
-            Some(judge) => self.agreement(judge).await?,
-            None => None,
-        };
+        let suite = &self.suite;
+        let agreement = self.agreement().await?;
 
-        let Suite {
-            problems,
-            arms,
-            repetitions,
-            ..
-        } = &self.suite;
-        let runs = problems.len() * arms.len() * *repetitions as usize;
-        let mut tasks = iproduct!(1..=*repetitions, 0..problems.len(), 0..arms.len());
+        // The runs of all arms for a problem are together, so that the table of an evaluation that was
+        // stopped compares the same problems.
+        let arms = suite.arms.iter().enumerate();
+        let mut tasks = iproduct!(1..=suite.repetitions, &suite.problems, arms).enumerate();
         let mut running = FuturesUnordered::new();
         let mut results = BTreeMap::new();
-        let mut total = Cost::default();
-        let mut money = 0.0;
+        let mut spent = BTreeMap::new();
         loop {
-            while running.len() < self.suite.at_once
-                && !self.is_over(&total, money, started)
-                && let Some(task) = tasks.next()
+            while running.len() < suite.at_once
+                && !self.is_over(&spent, started)
+                && let Some((order, (repetition, problem, (index, arm)))) = tasks.next()
             {
-                running.push(async move { (task, self.result(task).await) });
+                let result = self.result(arm, problem, repetition);
+                running.push(async move { ((index, order), result.await) });
             }
-
-            let Some((task, result)) = running.next().await else {
+            let Some((place, result)) = running.next().await else {
                 break;
             };
-            if let Some(result) = result? {
-                total = total + result.cost;
-                money += self.highest_price(task, &result.cost);
-                results.insert(task, result);
-                self.report(results.len(), runs, started);
-            }
-        }
 
-        let mut by_arm: Vec<Vec<RunResult>> = vec![Vec::new(); arms.len()];
-        for ((.., arm), result) in results {
-            if let Some(runs) = by_arm.get_mut(arm) {
-                runs.push(result);
+            let result = result?;
+            // What was interrupted isn't a result.
+            if result.error.is_some() && self.token.is_cancelled() {
+                continue;
             }
+            for (name, used) in &result.used {
+                *spent.entry(name.clone()).or_default() += used;
+            }
+            results.insert(place, result);
+            self.report(results.len(), started);
         }
-        Ok(Table::of(&self.suite, by_arm, runs, agreement))
+        Ok(Table::of(suite, &results, agreement))
     }
 
-    fn is_over(&self, total: &Cost, money: f64, started: Instant) -> bool {
+    fn is_over(&self, spent: &BTreeMap<String, f64>, started: Instant) -> bool {
         let limits = &self.suite.limits;
-        let reaches = |spent: f64, most: Option<u64>| most.is_some_and(|most| spent >= most as f64);
+        let seconds = started.elapsed().as_secs_f64();
+        let reaches = |name, most: Option<f64>| {
+            let spent = spent.get(name).copied().unwrap_or_default();
+            most.is_some_and(|most| spent >= most)
+        };
 
         self.token.is_cancelled()
-            || reaches(total.calls, limits.calls)
-            || reaches(total.tokens(), limits.tokens)
-            || reaches(started.elapsed().as_secs_f64(), limits.seconds)
-            || limits.money.is_some_and(|most| money >= most)
+            || reaches("calls", limits.calls)
+            || reaches("tokens", limits.tokens)
+            || reaches("cost_at_most", limits.money)
+            || limits.seconds.is_some_and(|most| seconds >= most)
     }
 
-    fn report(&self, done: usize, runs: usize, started: Instant) {
-        if let Some(look) = &self.progress {
-            let left = runs.saturating_sub(done) as f64 / done.max(1) as f64;
-            look(&Progress {
-                done,
-                runs,
-                left: started.elapsed().mul_f64(left),
-            });
-        }
+    fn report(&self, done: usize, started: Instant) {
+        let runs = self.suite.runs();
+        let left = runs.saturating_sub(done) as f64 / done as f64;
+        let left = started.elapsed().mul_f64(left);
+        (self.progress)(&Progress { done, runs, left });
     }
 
-    /// Makes a run, or takes it from the store. `None` if it was interrupted.
-    async fn result(&self, task: Task) -> Result<Option<RunResult>, StoreError> {
-        let (repetition, problem, arm) = task;
-        let (arms, problems) = (&self.suite.arms, &self.suite.problems);
-        let (Some(arm), Some(problem)) = (arms.get(arm), problems.get(problem)) else {
-            return Ok(None);
+    /// Makes a run, or takes it from the store.
+    async fn result(&self, arm: &Arm, problem: &Problem, repetition: u32) -> Result<RunResult> {
+        let digest = hash(&[&arm.text, &problem.question]);
+        let run = format!("{}-{}-{repetition}-{digest}", arm.name, problem.id);
+        let ended = self.flow_run(&run, arm, &problem.question).await?;
+        let right = match (&ended.answer, &problem.check, &self.suite.judge) {
+            (Ok(answer), Check::Judge(expected), Some(judge)) => {
+                let case = judge::case(&problem.question, expected, answer);
+                self.verdict(&run, judge, &case).await?
+            }
+            (Ok(answer), ..) => Ok(problem.check.accepts(answer)),
+            (Err(error), ..) => Err(error.clone()),
         };
 
-        let run = run_id(arm, problem, repetition);
-        let ended = self.flow_run(&run, &arm.flow, &problem.question).await?;
-        let Some(ended) = ended else { return Ok(None) };
-
-        let cost = self.cost(arm, &ended);
-        let (answer, error) = match ended.answer {
-            Ok(answer) => (Some(answer), None),
-            Err(error) => (None, Some(error)),
-        };
-        let right = match &answer {
-            Some(answer) => self.is_right(&run, problem, answer).await?,
-            None => Some(false),
-        };
-        Ok(right.map(|right| RunResult {
+        let mut used = self.used(arm, &ended);
+        used.insert("failed".to_owned(), f64::from(u8::from(right.is_err())));
+        Ok(RunResult {
             problem: problem.id.clone(),
             repetition,
+            page: safe_name(&run) + ".html",
             run,
-            answer,
-            error,
-            right,
-            cost,
-        }))
+            right: right == Ok(true),
+            error: right.err(),
+            answer: ended.answer.ok(),
+            used,
+        })
     }
 
-    fn cost(&self, arm: &Arm, ended: &Ended) -> Cost {
+    /// Returns what a run used, by the names of columns.
+    fn used(&self, arm: &Arm, ended: &Ended) -> BTreeMap<String, f64> {
         let state = &ended.state;
-        let usage = state.usage();
-
+        let (usage, model) = (state.usage(), arm.model());
+        let cost = self.prices.known_cost(model.as_deref(), usage);
         let tries = state.visits().flat_map(|visit| &visit.tries);
-        let asked_again = tries.filter(|one| one.complaint.is_some()).count();
+        let asked_again = tries.filter(|one| one.complaint.is_some());
         let reasonings = state.reasonings().values();
         let thoughts = reasonings.flat_map(|reasoning| reasoning.thoughts());
-        let repairs = thoughts.filter(|thought| !thought.trace().repairs.is_empty());
+        let repaired = thoughts.filter(|thought| !thought.trace().repairs.is_empty());
 
-        Cost {
-            calls: state.calls().into(),
-            prompt_tokens: usage.prompt_tokens as f64,
-            completion_tokens: usage.completion_tokens as f64,
-            cached_tokens: usage.cached_tokens as f64,
-            seconds: ended.seconds,
-            money: self
-                .prices
-                .known_cost(arm.model.as_deref(), usage)
-                .unwrap_or_default(),
-            repairs: repairs.count() as f64,
-            asked_again: asked_again as f64,
-        }
+        named([
+            ("calls", state.calls().into()),
+            ("tokens", usage.total_tokens() as f64),
+            ("tokens_in", usage.prompt_tokens as f64),
+            ("cached", usage.cached_tokens as f64),
+            ("tokens_out", usage.completion_tokens as f64),
+            ("seconds", ended.seconds),
+            ("cost", cost.unwrap_or_default()),
+            // A model without a price costs as much as the dearest.
+            ("cost_at_most", self.prices.cost(model.as_deref(), usage)),
+            ("repairs", repaired.count() as f64),
+            ("asked_again", asked_again.count() as f64),
+        ])
     }
 
-    /// Returns the cost of a run. The tokens of a model without a price cost as much as the dearest.
-    fn highest_price(&self, (.., arm): Task, cost: &Cost) -> f64 {
-        let arm = self.suite.arms.get(arm);
-        let model = arm.and_then(|arm| arm.model.as_deref());
-        let usage = Usage::new(cost.prompt_tokens as u64, cost.completion_tokens as u64);
-        self.prices
-            .cost(model, usage.with_cached_tokens(cost.cached_tokens as u64))
-    }
-
-    /// Returns whether an answer is right; `None` if the judge was interrupted.
-    async fn is_right(
-        &self,
-        run: &str,
-        problem: &Problem,
-        answer: &str,
-    ) -> Result<Option<bool>, StoreError> {
-        let (Check::Judge(expected), Some(judge)) = (&problem.check, &self.suite.judge) else {
-            return Ok(Some(problem.check.accepts(answer)));
-        };
-
-        let case = judge::case(&problem.question, expected, answer);
-        self.verdict(run, judge, &case).await
-    }
-
-    async fn verdict(
-        &self,
-        run: &str,
-        judge: &Judge,
-        case: &str,
-    ) -> Result<Option<bool>, StoreError> {
-        let id = format!("{run}-judge-{:016x}", hash(&[judge.arm.text(), case]));
-        let ended = self.flow_run(&id, &judge.arm.flow, case).await?;
-        Ok(ended.map(|ended| {
-            let verdict = ended.answer;
-            verdict.is_ok_and(|verdict| judge::is_right(&verdict))
-        }))
+    /// Asks the judge, or takes its verdict from the store.
+    async fn verdict(&self, run: &str, judge: &Arm, case: &str) -> Result<Verdict> {
+        let id = format!("{run}-judge-{}", hash(&[&judge.text, case]));
+        let ended = self.flow_run(&id, judge, case).await?;
+        Ok(ended.answer.map(|verdict| judge::is_right(&verdict)))
     }
 
     /// Returns how often the judge says the same as the labels; `None` if there are none.
-    async fn agreement(&self, judge: &Judge) -> Result<Option<Share>, StoreError> {
-        let (mut agreed, mut known) = (0.0, 0);
-        for label in &judge.labels {
-            if let Some(verdict) = self.verdict("label", judge, &label.case()).await? {
-                known += 1;
-                agreed += f64::from(u8::from(verdict == label.right));
+    async fn agreement(&self) -> Result<Option<Share>> {
+        let mut agreed = Vec::new();
+        for label in &self.suite.labels {
+            if let Some(judge) = &self.suite.judge {
+                let case = judge::case(&label.question, &label.expected, &label.answer);
+                let verdict = self.verdict("label", judge, &case).await?;
+                agreed.extend(verdict.map(|verdict| f64::from(u8::from(verdict == label.right))));
             }
         }
-
-        Ok((known > 0).then(|| Share::of(agreed, known)))
+        Ok((!agreed.is_empty()).then(|| Share::of(&agreed)))
     }
 
-    /// Makes or continues a run of a flow. Returns `None` if it was interrupted.
-    async fn flow_run(
-        &self,
-        id: &str,
-        flow: &Arc<FileFlow>,
-        question: &str,
-    ) -> Result<Option<Ended>, StoreError> {
+    /// Makes or continues a run of a flow.
+    async fn flow_run(&self, id: &str, arm: &Arm, question: &str) -> Result<Ended> {
+        let flow = &arm.flow;
         let mut state = FlowState::new(question);
-        let before = self.summary(id).await?;
-        let has_ended = before.is_some_and(|run| matches!(run.status, RunStatus::Ended { .. }));
+        let (has_ended, _) = self.known(id).await?;
         let journal = self.store.start_or_resume(id, flow.flow(), &state).await?;
 
-        // A run that has ended is only read.
         let hide = Arc::clone(flow);
         let settings = RecorderSettings::default()
             .with_input(question)
@@ -307,32 +257,26 @@ impl Evaluation {
         // A run that has ended is only read.
         let recorder = (!has_ended).then(|| RunRecorder::new(&journal, settings));
 
+        let limit = self.suite.limits.run_seconds.unwrap_or(600);
         let mut run = flow
             .flow()
             .begin()
             .with_id(id)
             .with_max_steps(MAX_STEPS)
-            .with_deadline(tokio::time::Instant::now() + self.suite.limits.run_time())
+            .with_deadline(tokio::time::Instant::now() + Duration::from_secs(limit))
             .with_cancellation(self.token.clone())
             .with_journal(journal);
         if let Some(recorder) = &recorder {
             run = run.with_events(recorder);
         }
 
-        // Does nothing if the flow names no servers of tools, or if they run.
-        let ended = match flow.connect().await {
-            Ok(()) => run.finish(&mut state).await,
-            Err(error) => return Ok(Some(Ended::failed(&error.to_string(), state))),
-        };
-        if ended.as_ref().is_err_and(RunError::is_cancelled) {
-            return Ok(None);
+        // Connecting does nothing if the flow names no servers of tools, or if they run.
+        let mut ended = flow.connect().await.map_err(|error| error.to_string());
+        if ended.is_ok() {
+            let finished = run.finish(&mut state).await;
+            ended = finished.map(drop).map_err(|error| error.to_string());
         }
-
-        let answer = match ended {
-            Ok(_) => flow.answer(&state).map_err(|error| error.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
-        drop(run);
+        let answer = ended.and_then(|()| flow.answer(&state).map_err(|error| error.to_string()));
         if let Some(recorder) = recorder {
             if let Ok(answer) = &answer {
                 recorder.record_answer(&answer.text);
@@ -341,54 +285,33 @@ impl Evaluation {
             let _ = recorder.flush().await;
         }
 
-        let run = self.summary(id).await?;
-        Ok(Some(Ended {
-            answer: answer
-                .map(|answer| answer.text)
-                .map_err(|error| one_line(&flow.hide_secrets(&error))),
+        let (_, seconds) = self.known(id).await?;
+        let shown = |error: String| {
+            OneLine::new(flow.hide_secrets(&error))
+                .with_max_chars(300)
+                .to_string()
+        };
+        Ok(Ended {
+            answer: answer.map(|answer| answer.text).map_err(shown),
             state,
-            seconds: run.map_or(0.0, |run| seconds(&run)),
+            seconds,
+        })
+    }
+
+    /// Returns whether a run has ended, and the seconds from its start to the last entry of its
+    /// journal.
+    async fn known(&self, run: &str) -> Result<(bool, f64)> {
+        let runs = self.store.query(RunQuery::new().run_id(run)).await?;
+        let took = |run: &RunSummary| run.updated?.duration_since(run.started).ok();
+        Ok(runs.first().map_or((false, 0.0), |run| {
+            let has_ended = matches!(run.status, RunStatus::Ended { .. });
+            (has_ended, took(run).unwrap_or_default().as_secs_f64())
         }))
     }
-
-    async fn summary(&self, id: &str) -> Result<Option<RunSummary>, StoreError> {
-        let runs = self.store.query(RunQuery::new().run_id(id)).await?;
-        Ok(runs.into_iter().next())
-    }
 }
 
-impl Ended {
-    fn failed(error: &str, state: FlowState) -> Self {
-        Self {
-            answer: Err(one_line(error)),
-            state,
-            seconds: 0.0,
-        }
-    }
-}
-
-/// Returns the time from the start of a run to the last entry of its journal.
-fn seconds(run: &RunSummary) -> f64 {
-    let took = run
-        .updated
-        .map(|updated| updated.duration_since(run.started));
-    took.and_then(Result::ok).unwrap_or_default().as_secs_f64()
-}
-
-fn one_line(text: &str) -> String {
-    OneLine::new(text).with_max_chars(300).to_string()
-}
-
-/// Returns an id of what the result of a run depends on.
-fn run_id(arm: &Arm, problem: &Problem, repetition: u32) -> String {
-    let digest = hash(&[arm.text(), &problem.question]);
-    format!("{}-{}-{repetition}-{digest:016x}", arm.name, problem.id)
-}
-
-/// FNV-1a over parts, which is the same in every version.
-fn hash(parts: &[&str]) -> u64 {
-    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+fn hash(parts: &[&str]) -> String {
+    let digest = Sha256::digest(parts.join("\0"));
+    let bytes = digest.iter().take(8);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,11 +1,10 @@
 //! The statistics of a table.
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
+use statrs::function::factorial::ln_binomial;
+use statrs::statistics::{Data, OrderStatistics, Statistics};
 
 use crate::random::Random;
-
-/// The confidence of all intervals.
-const CONFIDENCE: f64 = 0.95;
 
 /// The number of samples of a bootstrap.
 const SAMPLES: usize = 2_000;
@@ -18,13 +17,14 @@ pub fn wilson(right: f64, problems: f64) -> [f64; 2] {
         return [0.0, 1.0];
     }
 
-    let z = Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0);
+    let z = Normal::standard().inverse_cdf(0.975);
     let rate = right / problems;
     let scale = 1.0 + z * z / problems;
     let middle = (rate + z * z / (2.0 * problems)) / scale;
     let variance = rate * (1.0 - rate) / problems + z * z / (4.0 * problems * problems);
     let half = z / scale * variance.sqrt();
 
+    // Rounding can lead a little beyond 0 and 1.
     [(middle - half).max(0.0), (middle + half).min(1.0)]
 }
 
@@ -37,19 +37,13 @@ pub fn bootstrap(differences: &[f64]) -> [f64; 2] {
 
     // Always the same, so that a table can be made again.
     let mut random = Random::new(differences.len() as u64);
-    let mut means: Vec<f64> = (0..SAMPLES)
-        .map(|_| {
-            let drawn = (0..differences.len()).filter_map(|_| random.choose(differences));
-            drawn.sum::<f64>() / differences.len() as f64
-        })
-        .collect();
-    means.sort_by(f64::total_cmp);
+    let means = (0..SAMPLES).map(|_| {
+        let drawn = differences.iter().map(|_| random.choose(differences));
+        drawn.mean()
+    });
+    let mut means = Data::new(means.collect::<Vec<_>>());
 
-    let at = |share: f64| {
-        let index = (share * (SAMPLES - 1) as f64).round() as usize;
-        means.get(index).copied().unwrap_or_default()
-    };
-    [at((1.0 - CONFIDENCE) / 2.0), at(0.5 + CONFIDENCE / 2.0)]
+    [means.quantile(0.025), means.quantile(0.975)]
 }
 
 /// Returns the exact p-value of McNemar's test (McNemar 1947) that two arms are equally good, from
@@ -60,17 +54,15 @@ pub fn mcnemar(only_first: u64, only_second: u64) -> f64 {
         return 1.0;
     };
 
+    // The middle of the distribution is part of both tails.
     (2.0 * binomial.cdf(only_first.min(only_second))).min(1.0)
 }
 
 /// Returns the probability that at least one of `k` tries is right, if `right` of `tries` were: the
 /// unbiased estimate of Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
-pub fn pass_at(k: u32, right: u32, tries: u32) -> f64 {
-    let wrong = tries.saturating_sub(right);
-    let factors = (0..k).map(|drawn| {
-        let left = f64::from(tries) - f64::from(drawn);
-        (f64::from(wrong) - f64::from(drawn)).max(0.0) / left.max(1.0)
-    });
-
-    1.0 - factors.product::<f64>()
+pub fn pass_at(k: u64, right: u64, tries: u64) -> f64 {
+    let (k, wrong) = (k.min(tries), tries.saturating_sub(right));
+    // The numbers of ways to draw `k` are too large for many tries, but not their logarithms.
+    let none_right = ln_binomial(wrong, k) - ln_binomial(tries, k);
+    1.0 - none_right.exp()
 }

@@ -64,7 +64,7 @@ async fn a_killed_evaluation_makes_the_same_table() {
                     run.run.clone(),
                     run.answer.clone(),
                     run.right,
-                    run.cost.calls,
+                    run.used["calls"],
                 )
             });
             runs.collect::<Vec<_>>()

@@ -70,15 +70,14 @@ async fn replayed(name: &str) -> Table {
 fn rows(table: &Table) -> String {
     let percent = |rate: f64| format!("{:.0} %", rate * 100.0);
     let rows = table.arms.iter().map(|arm| {
-        let ([low, high], cost) = (arm.interval, arm.cost);
-        let tokens = cost.prompt_tokens + cost.completion_tokens;
+        let ([low, high], numbers) = (arm.interval, &arm.numbers);
+        let (calls, tokens) = (numbers["calls"], numbers["tokens"]);
         format!(
-            "| {} | {} | {:.0} to {} | {:.1} | {tokens:.0} |",
+            "| {} | {} | {:.0} to {} | {calls:.1} | {tokens:.0} |",
             arm.name,
             percent(arm.accuracy),
             low * 100.0,
             percent(high),
-            cost.calls
         )
     });
     rows.collect::<Vec<_>>().join("\n")

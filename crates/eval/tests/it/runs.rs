@@ -35,14 +35,14 @@ async fn a_suite_makes_a_table() {
     stable
         .arms
         .iter_mut()
-        .for_each(|arm| arm.cost.seconds = 0.5);
+        .for_each(|arm| *arm.numbers.get_mut("seconds").unwrap() = 0.5);
     insta::assert_snapshot!("table", stable);
 
     let sums = table.arm("sums").unwrap();
     assert_eq!(sums.by_tag["easy"].accuracy, 1.0);
     assert_eq!(sums.by_tag["difficulty 3"].accuracy, 0.0);
     assert_eq!(
-        (sums.pass_at[&1], sums.pass_at[&2]),
+        (sums.numbers["any_of_2"], sums.numbers["majority"]),
         (sums.accuracy, sums.accuracy)
     );
     assert_eq!(sums.runs.len(), 6);
@@ -164,10 +164,9 @@ async fn a_program_may_check_by_a_function_and_read_other_forms() {
     let line = "{\"question\": \"How many?\", \"answer\": \"48/2 = <<48/2=24>>24 and 48+24 = 72.\\n#### 72\"}\n";
     project.write("gsm.jsonl", line);
     let mut suite = project.suite();
-    assert_eq!(suite.problems[0].check.expected(), "72");
+    assert!(matches!(&suite.problems[0].check, Check::Number(number) if number.value == 72.0));
 
-    let function = Check::Function(std::sync::Arc::new(|answer| answer.contains('7')));
-    suite.problems[0].check = function;
+    suite.problems[0].check = Check::Function(|answer| answer.contains('7'));
     let table = Evaluation::new(suite, Store::files(project.path("runs")))
         .run()
         .await
@@ -197,7 +196,7 @@ arms:
     let store = Store::files(folder.path().join("runs"));
     let table = Evaluation::new(suite, store.clone()).run().await.unwrap();
     let run = &table.arms[0].runs[0];
-    assert_eq!((run.right, run.cost.calls), (false, 3.0));
+    assert_eq!((run.right, run.used["calls"]), (false, 3.0));
     let events = store.events(&run.run, 0).await.unwrap();
     let told = format!("{events:?}");
     assert!(

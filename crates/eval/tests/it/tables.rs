@@ -1,6 +1,6 @@
 //! Tables as text of other programs: hostile names and answers are data.
 
-use cogwork_eval::{Pick, page};
+use cogwork_eval::Pick;
 
 use crate::support::Project;
 
@@ -16,7 +16,7 @@ arms:
 async fn names_and_answers_are_only_text() {
     let table = Project::new(HOSTILE).table().await;
 
-    let html = page(&table, Some("runs\"><b>")).unwrap();
+    let html = table.page(Some("runs\"><b>"));
     for markup in ["<script", "<img", "<b>", "onerror=alert(1)>\""] {
         assert!(!html.contains(markup), "{markup}");
     }
@@ -58,12 +58,16 @@ arms:
         Some("none")
     );
     assert_eq!(picked("accuracy >= 0.8"), None);
+    assert_eq!(
+        picked("accuracy > 0.3 and tokens < 100").as_deref(),
+        Some("half")
+    );
     for wrong in [
         "",
         "accuracy",
         "accuracy >= NaN",
         "least luck",
-        "accuracy > 0.5",
+        "luck > 0.5",
     ] {
         assert!(wrong.parse::<Pick>().is_err(), "{wrong}");
     }
@@ -76,10 +80,7 @@ problems: [{question: a, answer: b}]
 arms: [{name: one, config: {provider: rules, rules: [], else: b}}]
 ";
     let table = Project::new(suite).table().await;
-    let link = format!(
-        "<a href=\"table-runs/{}\">",
-        table.arms[0].runs[0].page_name()
-    );
-    assert!(page(&table, Some("table-runs")).unwrap().contains(&link));
-    assert!(!page(&table, None).unwrap().contains("<a "));
+    let link = format!("<a href=\"table-runs/{}\">", table.arms[0].runs[0].page);
+    assert!(table.page(Some("table-runs")).contains(&link));
+    assert!(!table.page(None).contains("<a "));
 }
