@@ -2,9 +2,9 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use cogwork_eval::{ArmResult, Evaluation, Pick, Progress, Suite, Table};
+use cogwork_eval::{ArmResult, Evaluation, Pick, Suite, Table};
 use cogwork_flow::CancellationToken;
 use cogwork_journal::Store;
 use cogwork_text::Escaped;
@@ -44,7 +44,8 @@ fn evaluate(arguments: &Eval, suite: Suite) -> Result<Outcome, String> {
     let store = Store::at(&arguments.journal()).map_err(|error| error.to_string())?;
     let mut evaluation = Evaluation::new(suite, store.clone()).with_cancellation(token.clone());
     if !arguments.quiet {
-        evaluation = evaluation.with_progress(show);
+        let started = Instant::now();
+        evaluation = evaluation.with_progress(move |done, runs| show(started, done, runs));
     }
 
     let runtime = runtime().map_err(|error| error.to_string())?;
@@ -82,15 +83,15 @@ fn evaluate(arguments: &Eval, suite: Suite) -> Result<Outcome, String> {
     })
 }
 
-fn show(progress: &Progress) {
-    let Progress {
-        done, runs, left, ..
-    } = progress;
+/// Shows how many runs have ended, and how long the others will take.
+fn show(started: Instant, done: usize, runs: usize) {
     let is_last = done == runs;
     if !std::io::stderr().is_terminal() && !is_last && done % 100 != 0 {
         return;
     }
 
+    let left = runs.saturating_sub(done) as f64 / done as f64;
+    let left = started.elapsed().mul_f64(left);
     let left = humantime::format_duration(Duration::from_secs(left.as_secs()));
     tell(format_args!("{done} of {runs} runs, {left} left"));
 }

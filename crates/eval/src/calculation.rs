@@ -31,25 +31,36 @@ pub(crate) fn calculate(text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// Returns whether the last line with a calculation has this result, and uses the numbers at most
-/// once, or exactly once if `all` are required.
-pub(crate) fn is_calculation(answer: &str, numbers: &[i64], target: i64, all: bool) -> bool {
-    let mut lines = answer.lines().rev().map(calculation_in);
-    let line = lines.find(|line| line.contains(|c: char| c.is_ascii_digit()));
-    let line = line.unwrap_or_default();
+/// An expected calculation.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calculation {
+    /// The numbers that may be used, each at most once.
+    pub numbers: Vec<i64>,
+    /// The result.
+    pub target: i64,
+    /// Whether every number must be used.
+    #[serde(default)]
+    pub all: bool,
+}
 
-    let used = line.split(|c: char| !c.is_ascii_digit() && c != '.');
-    let used = used.filter_map(|number| number.parse::<f64>().ok());
-    let mut left: Vec<_> = numbers.iter().map(|number| *number as f64).collect();
-    for number in used {
-        let Some(place) = left.iter().position(|allowed| *allowed == number) else {
-            return false;
-        };
-        left.swap_remove(place);
+impl Calculation {
+    pub(crate) fn accepts(&self, answer: &str) -> bool {
+        let mut lines = answer.lines().rev().map(calculation_in);
+        let line = lines.find(|line| line.contains(|c: char| c.is_ascii_digit()));
+        let line = line.unwrap_or_default();
+
+        let mut left = self.numbers.clone();
+        let used = line.split(|c: char| !c.is_ascii_digit() && c != '.');
+        for used in used.filter(|number| !number.is_empty()) {
+            let place = left.iter().position(|number| number.to_string() == used);
+            let Some(place) = place else { return false };
+            left.swap_remove(place);
+        }
+
+        let is_target = |value: f64| (value - self.target as f64).abs() < 1e-6;
+        (!self.all || left.is_empty()) && calculate(line).is_some_and(is_target)
     }
-
-    let is_target = |value: f64| (value - target as f64).abs() < 1e-6;
-    (!all || left.is_empty()) && calculate(line).is_some_and(is_target)
 }
 
 /// Returns what a line such as `So it is: **3 * 8** = 24.` has between the words and the result.
@@ -60,14 +71,14 @@ fn calculation_in(line: &str) -> &str {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Calculation {
+struct Input {
     /// Numbers with +, -, *, / and parentheses, such as (1 + 2) * 3.
     calculation: String,
 }
 
 /// Returns the tool `calculator`, which arms can name.
 pub fn calculator() -> Tools {
-    let calculated = |input: Calculation| async move {
+    let calculated = |input: Input| async move {
         let text = input.calculation;
         let value = calculate(&text).map(|value| value.to_string());
         let wrong = format!("`{text}` has no value; expected a calculation such as (1 + 2) * 3");

@@ -5,7 +5,7 @@ use cogwork_text::{Name, NameList};
 use itertools::Itertools;
 
 use crate::random::Random;
-use crate::{Check, Problem};
+use crate::{Calculation, Check, Problem};
 
 /// The highest difficulty of generated problems.
 const HARDEST: u32 = 10;
@@ -108,24 +108,15 @@ fn word_problem(random: &mut Random, difficulty: i64) -> Question {
 
     for _ in 0..=difficulty {
         let number = random.between(2, 9);
-        let step = match random.between(0, 3) {
-            0 => {
-                count += number;
-                format!("{who} finds {number} more.")
-            }
-            1 if count > number => {
-                count -= number;
-                format!("{who} gives {number} away.")
-            }
-            2 => {
-                count += number * 4;
-                format!("{who} gets {number} boxes with 4 {things} in each.")
-            }
-            _ => {
-                count *= 2;
-                format!("Then {who} doubles the number of {things}.")
-            }
+        let boxes = format!("{who} gets {number} boxes with 4 {things} in each.");
+        let doubles = format!("Then {who} doubles the number of {things}.");
+        let (left, step) = match random.between(0, 3) {
+            0 => (count + number, format!("{who} finds {number} more.")),
+            1 if count > number => (count - number, format!("{who} gives {number} away.")),
+            2 => (count + number * 4, boxes),
+            _ => (count * 2, doubles),
         };
+        count = left;
         story = format!("{story} {step}");
     }
     story = format!("{story} How many {things} does {who} have now?");
@@ -165,12 +156,12 @@ fn calculation(random: &mut Random, mut numbers: Vec<i64>, target: i64, all: boo
          calculation, such as (1 + 2) * 3.",
         listed(&numbers)
     );
-    let check = Check::Calculation {
+    let calculation = Calculation {
         numbers,
         target,
         all,
     };
-    (question, check)
+    (question, Check::Calculation(calculation))
 }
 
 fn calendar(random: &mut Random, difficulty: i64) -> Question {

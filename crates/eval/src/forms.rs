@@ -40,11 +40,9 @@ impl Table {
         environment.add_template("table.csv", include_str!("forms/table.csv"))?;
         environment.add_template("table.md", include_str!("forms/table.md"))?;
 
-        let shown = columns::shown(&self.arms).map(|(name, _)| name);
         environment.get_template(form)?.render(context! {
             table => Serde(self),
             columns => COLUMNS.map(|(name, _)| name),
-            shown => shown.collect::<Vec<_>>(),
             rows => self.rows(),
             tags => self.tags().cloned().collect::<Vec<_>>(),
             judge => self.judge.map(|judge| judge.to_string()),

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | reading a suite | [`Suite::load`], [`Problem`], [`Check`], [`generate`] |
 //! | a tool for its arms | [`calculator`] |
-//! | making its runs | [`Evaluation`], [`Progress`] |
+//! | making its runs | [`Evaluation`] |
 //! | the results | [`Table`], [`ArmResult`], [`RunResult`] |
 //! | choosing an arm | [`Pick`] |
 //! | the statistics | [`stats`] |
@@ -25,22 +25,19 @@ mod judge;
 mod pick;
 mod problem;
 mod random;
-mod reading;
 mod result;
 mod run;
 pub mod stats;
 mod suite;
-mod table;
 
-pub use calculation::calculator;
+pub use calculation::{Calculation, calculator};
 pub use check::{Check, Number};
 pub use family::generate;
 pub use pick::Pick;
 pub use problem::Problem;
-pub use result::{ArmResult, RunResult, Share};
-pub use run::{Evaluation, Progress};
+pub use result::{ArmResult, RunResult, Share, Table};
+pub use run::Evaluation;
 pub use suite::{Arm, Suite, SuiteError, SuiteLimits};
-pub use table::Table;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

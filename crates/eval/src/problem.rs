@@ -14,7 +14,7 @@ pub struct Problem {
     /// The question.
     pub question: String,
     /// How an answer is checked.
-    #[serde(alias = "answer", deserialize_with = "check")]
+    #[serde(rename = "answer", alias = "check", deserialize_with = "check")]
     pub check: Check,
     /// The groups to which it belongs.
     #[serde(default)]

@@ -21,19 +21,15 @@ impl Random {
         low.saturating_add_unsigned(self.next() % count)
     }
 
-    fn index(&mut self, length: usize) -> usize {
-        (self.next() % length.max(1) as u64) as usize
-    }
-
     /// Returns one of the items, or the default if there are none.
     pub(crate) fn choose<T: Copy + Default>(&mut self, items: &[T]) -> T {
-        let item = items.get(self.index(items.len()));
-        item.copied().unwrap_or_default()
+        let index = self.between(0, items.len() as i64 - 1);
+        items.get(index as usize).copied().unwrap_or_default()
     }
 
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            items.swap(last, self.index(last + 1));
+            items.swap(last, self.between(0, last as i64) as usize);
         }
     }
 }

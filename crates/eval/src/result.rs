@@ -4,9 +4,66 @@ use std::fmt;
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 
-use crate::Problem;
 use crate::columns::Unit;
 use crate::stats::{bootstrap, mcnemar, pass_at, wilson};
+use crate::{Problem, Suite};
+
+/// The results of an evaluation.
+///
+/// `{}` writes it as text, which is also Markdown; [`csv`](Self::csv), [`page`](Self::page) and serde
+/// write it in other forms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Table {
+    /// The name of the suite.
+    pub suite: String,
+    /// The number of problems.
+    pub problems: usize,
+    /// How often each arm was to try each problem.
+    pub repetitions: u32,
+    /// The number of runs that were not made, because a limit was reached or the evaluation was
+    /// stopped.
+    pub not_run: usize,
+    /// How often the judge agrees with its labels.
+    pub judge: Option<Share>,
+    /// The arms, in the order of the suite.
+    pub arms: Vec<ArmResult>,
+}
+
+/// Runs by the indices of their arms, and their order.
+pub(crate) type Runs = BTreeMap<(usize, usize), RunResult>;
+
+impl Table {
+    pub(crate) fn of(suite: &Suite, runs: &Runs, judge: Option<Share>) -> Self {
+        let arms = suite.arms.iter().enumerate().map(|(index, arm)| {
+            let runs = runs.range((index, 0)..(index + 1, 0));
+            let runs = runs.map(|(_, run)| run.clone()).collect();
+            ArmResult::of(&arm.name, runs, &suite.problems)
+        });
+        let mut arms: Vec<_> = arms.collect();
+        let baseline = arms
+            .iter()
+            .find(|arm| Some(&arm.name) == suite.baseline.as_ref());
+        if let Some(baseline) = baseline.cloned() {
+            let others = arms.iter_mut().filter(|arm| arm.name != baseline.name);
+            others.for_each(|arm| arm.compare(&baseline));
+        }
+
+        Self {
+            suite: suite.name.clone(),
+            problems: suite.problems.len(),
+            repetitions: suite.repetitions,
+            not_run: suite.runs().saturating_sub(runs.len()),
+            judge,
+            arms,
+        }
+    }
+
+    /// Returns the arm with this name.
+    pub fn arm(&self, name: &str) -> Option<&ArmResult> {
+        self.arms.iter().find(|arm| arm.name == name)
+    }
+}
 
 /// A run of an arm on a problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,9 +149,7 @@ impl ArmResult {
                 by_tag.entry(tag).or_default().extend(rate);
             }
         }
-        let by_tag = by_tag
-            .into_iter()
-            .map(|(tag, rates)| (tag, Share::of(&rates)));
+        let by_tag = by_tag.into_iter();
 
         let share = Share::of(&tries.values().map(|runs| rate(runs)).collect_vec());
         let failed = runs.iter().filter_map(|run| run.error.clone()).counts();
@@ -104,7 +159,7 @@ impl ArmResult {
             interval: share.interval,
             numbers: numbers(&runs, &tries, &share),
             failed: failed.into_iter().collect(),
-            by_tag: by_tag.collect(),
+            by_tag: by_tag.map(|(tag, of)| (tag, Share::of(&of))).collect(),
             runs,
         }
     }
@@ -126,15 +181,11 @@ impl ArmResult {
             only_other += u64::from(this <= 0.5 && other > 0.5);
         }
 
-        let [low, high] = bootstrap(&differences);
         let mean = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
-        let numbers = [
-            ("difference", mean),
-            ("difference_low", low),
-            ("difference_high", high),
-            ("p", mcnemar(only_this, only_other)),
-        ];
-        self.numbers.extend(named(numbers));
+        let difference = with_ends("difference", mean, bootstrap(&differences));
+        self.numbers.extend(difference);
+        let p = mcnemar(only_this, only_other);
+        self.numbers.insert("p".to_owned(), p);
     }
 
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
@@ -157,14 +208,20 @@ fn range(interval: [f64; 2]) -> String {
     format!(" ({low:.1} to {high:.1})")
 }
 
-pub(crate) fn named<const N: usize>(numbers: [(&str, f64); N]) -> BTreeMap<String, f64> {
-    numbers
-        .map(|(name, number)| (name.to_owned(), number))
-        .into()
+/// Returns a number with the ends of its interval, which have names of their own.
+fn with_ends(name: &str, number: f64, [low, high]: [f64; 2]) -> [(String, f64); 3] {
+    let end = |end| format!("{name}_{end}");
+    [
+        (name.to_owned(), number),
+        (end("low"), low),
+        (end("high"), high),
+    ]
 }
 
+type Tries<'a> = BTreeMap<&'a str, Vec<&'a RunResult>>;
+
 /// Returns the runs by problem, in the order of the names, so that the same runs give the same sums.
-fn tries(runs: &[RunResult]) -> BTreeMap<&str, Vec<&RunResult>> {
+fn tries(runs: &[RunResult]) -> Tries<'_> {
     let tries = runs.iter().into_group_map_by(|run| run.problem.as_str());
     tries.into_iter().collect()
 }
@@ -177,18 +234,8 @@ fn rate(runs: &[&RunResult]) -> f64 {
     right(runs) as f64 / runs.len() as f64
 }
 
-fn numbers(
-    runs: &[RunResult],
-    tries: &BTreeMap<&str, Vec<&RunResult>>,
-    share: &Share,
-) -> BTreeMap<String, f64> {
-    let [low, high] = share.interval;
-    let accuracy = [
-        ("accuracy", share.accuracy),
-        ("accuracy_low", low),
-        ("accuracy_high", high),
-    ];
-    let mut numbers = named(accuracy);
+fn numbers(runs: &[RunResult], tries: &Tries<'_>, share: &Share) -> BTreeMap<String, f64> {
+    let mut numbers: BTreeMap<_, _> = with_ends("accuracy", share.accuracy, share.interval).into();
     for (name, used) in runs.iter().flat_map(|run| &run.used) {
         *numbers.entry(name.clone()).or_default() += used / runs.len() as f64;
     }

@@ -15,11 +15,8 @@ use itertools::iproduct;
 use sha2::{Digest, Sha256};
 
 use crate::judge;
-use crate::result::{RunResult, Share, named};
+use crate::result::{RunResult, Share};
 use crate::{Arm, Check, Problem, Suite, Table};
-
-/// The maximum number of steps of a run.
-const MAX_STEPS: u64 = 1_000;
 
 /// An evaluation of a suite, whose runs are kept in a store.
 ///
@@ -43,21 +40,8 @@ const MAX_STEPS: u64 = 1_000;
 pub struct Evaluation {
     suite: Suite,
     store: Store,
-    prices: Prices,
     token: CancellationToken,
-    progress: Box<dyn Fn(&Progress) + Send + Sync>,
-}
-
-/// How far an evaluation is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// The number of runs that have ended.
-    pub done: usize,
-    /// The number of all runs.
-    pub runs: usize,
-    /// The estimated time until all have ended.
-    pub left: Duration,
+    progress: Box<dyn Fn(usize, usize) + Send + Sync>,
 }
 
 /// A run of a flow that has ended, failed or was interrupted.
@@ -78,9 +62,8 @@ impl Evaluation {
         Self {
             suite,
             store,
-            prices: Prices::common(),
             token: CancellationToken::new(),
-            progress: Box::new(|_| {}),
+            progress: Box::new(|_, _| {}),
         }
     }
 
@@ -91,9 +74,10 @@ impl Evaluation {
         self
     }
 
-    /// Calls `look` after each run. None by default.
+    /// Calls `look` after each run, with the number of runs that have ended and that of all runs. By
+    /// default, nothing is called.
     #[must_use]
-    pub fn with_progress(mut self, look: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
+    pub fn with_progress(mut self, look: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         self.progress = Box::new(look);
         self
     }
@@ -142,14 +126,13 @@ impl Evaluation {
                 *spent.entry(name.clone()).or_default() += used;
             }
             results.insert(place, result);
-            self.report(results.len(), started);
+            (self.progress)(results.len(), suite.runs());
         }
         Ok(Table::of(suite, &results, agreement))
     }
 
     fn is_over(&self, spent: &BTreeMap<String, f64>, started: Instant) -> bool {
         let limits = &self.suite.limits;
-        let seconds = started.elapsed().as_secs_f64();
         let reaches = |name, most: Option<f64>| {
             let spent = spent.get(name).copied().unwrap_or_default();
             most.is_some_and(|most| spent >= most)
@@ -159,14 +142,9 @@ impl Evaluation {
             || reaches("calls", limits.calls)
             || reaches("tokens", limits.tokens)
             || reaches("cost_at_most", limits.money)
-            || limits.seconds.is_some_and(|most| seconds >= most)
-    }
-
-    fn report(&self, done: usize, started: Instant) {
-        let runs = self.suite.runs();
-        let left = runs.saturating_sub(done) as f64 / done as f64;
-        let left = started.elapsed().mul_f64(left);
-        (self.progress)(&Progress { done, runs, left });
+            || limits
+                .seconds
+                .is_some_and(|most| started.elapsed().as_secs_f64() >= most)
     }
 
     /// Makes a run, or takes it from the store.
@@ -183,7 +161,7 @@ impl Evaluation {
             (Err(error), ..) => Err(error.clone()),
         };
 
-        let mut used = self.used(arm, &ended);
+        let mut used = Self::used(arm, &ended);
         used.insert("failed".to_owned(), f64::from(u8::from(right.is_err())));
         Ok(RunResult {
             problem: problem.id.clone(),
@@ -198,17 +176,17 @@ impl Evaluation {
     }
 
     /// Returns what a run used, by the names of columns.
-    fn used(&self, arm: &Arm, ended: &Ended) -> BTreeMap<String, f64> {
+    fn used(arm: &Arm, ended: &Ended) -> BTreeMap<String, f64> {
         let state = &ended.state;
-        let (usage, model) = (state.usage(), arm.model());
-        let cost = self.prices.known_cost(model.as_deref(), usage);
+        let (usage, model, prices) = (state.usage(), arm.model(), Prices::common());
+        let cost = prices.known_cost(model.as_deref(), usage);
         let tries = state.visits().flat_map(|visit| &visit.tries);
         let asked_again = tries.filter(|one| one.complaint.is_some());
         let reasonings = state.reasonings().values();
         let thoughts = reasonings.flat_map(|reasoning| reasoning.thoughts());
         let repaired = thoughts.filter(|thought| !thought.trace().repairs.is_empty());
 
-        named([
+        let used = [
             ("calls", state.calls().into()),
             ("tokens", usage.total_tokens() as f64),
             ("tokens_in", usage.prompt_tokens as f64),
@@ -217,10 +195,11 @@ impl Evaluation {
             ("seconds", ended.seconds),
             ("cost", cost.unwrap_or_default()),
             // A model without a price costs as much as the dearest.
-            ("cost_at_most", self.prices.cost(model.as_deref(), usage)),
+            ("cost_at_most", prices.cost(model.as_deref(), usage)),
             ("repairs", repaired.count() as f64),
             ("asked_again", asked_again.count() as f64),
-        ])
+        ];
+        used.map(|(name, number)| (name.to_owned(), number)).into()
     }
 
     /// Asks the judge, or takes its verdict from the store.
@@ -262,7 +241,7 @@ impl Evaluation {
             .flow()
             .begin()
             .with_id(id)
-            .with_max_steps(MAX_STEPS)
+            .with_max_steps(1_000)
             .with_deadline(tokio::time::Instant::now() + Duration::from_secs(limit))
             .with_cancellation(self.token.clone())
             .with_journal(journal);
@@ -286,13 +265,10 @@ impl Evaluation {
         }
 
         let (_, seconds) = self.known(id).await?;
-        let shown = |error: String| {
-            OneLine::new(flow.hide_secrets(&error))
-                .with_max_chars(300)
-                .to_string()
-        };
+        let shown = |error: &str| OneLine::new(flow.hide_secrets(error)).with_max_chars(300);
+        let answer = answer.map_err(|error| shown(&error).to_string());
         Ok(Ended {
-            answer: answer.map(|answer| answer.text).map_err(shown),
+            answer: answer.map(|answer| answer.text),
             state,
             seconds,
         })

@@ -2,12 +2,9 @@
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 use statrs::function::factorial::ln_binomial;
-use statrs::statistics::{Data, OrderStatistics, Statistics};
+use statrs::statistics::{Data, OrderStatistics};
 
 use crate::random::Random;
-
-/// The number of samples of a bootstrap.
-const SAMPLES: usize = 2_000;
 
 /// Returns the interval of a rate by Wilson's score method (Wilson 1927, "Probable inference, the law
 /// of succession, and statistical inference"), at 95 %. `right` may be a fraction, if each of
@@ -37,9 +34,9 @@ pub fn bootstrap(differences: &[f64]) -> [f64; 2] {
 
     // Always the same, so that a table can be made again.
     let mut random = Random::new(differences.len() as u64);
-    let means = (0..SAMPLES).map(|_| {
+    let means = (0..2_000).map(|_| {
         let drawn = differences.iter().map(|_| random.choose(differences));
-        drawn.mean()
+        drawn.sum::<f64>() / differences.len() as f64
     });
     let mut means = Data::new(means.collect::<Vec<_>>());
 

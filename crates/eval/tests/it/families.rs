@@ -88,18 +88,17 @@ fn reachable(numbers: &[(i64, i64)], uses_all: bool, found: &mut BTreeSet<(i64, 
 fn calculations_have_a_solution() {
     let few = problems("countdown", 20, 3, 2).into_iter();
     for problem in few.chain(problems("twenty_four", 12, 3, 1)) {
-        let Check::Calculation {
-            numbers,
-            target,
-            all,
-        } = &problem.check
-        else {
+        let Check::Calculation(calculation) = &problem.check else {
             panic!("{problem:?}");
         };
-        let numbers: Vec<_> = numbers.iter().map(|number| (*number, 1)).collect();
+        let numbers = calculation.numbers.iter().map(|number| (*number, 1));
         let mut found = BTreeSet::new();
-        reachable(&numbers, *all, &mut found);
-        assert!(found.contains(&(*target, 0)), "{}", problem.question);
+        reachable(&numbers.collect::<Vec<_>>(), calculation.all, &mut found);
+        assert!(
+            found.contains(&(calculation.target, 0)),
+            "{}",
+            problem.question
+        );
     }
 }
 

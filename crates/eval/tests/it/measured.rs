@@ -10,26 +10,37 @@ use cogwork_journal::Store;
 use cogwork_llm::layers::Recorder;
 use cogwork_llm::{ChatResponse, LlmClient, LlmError, ScriptedClient};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 fn measured(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/measured")).join(name)
 }
 
-/// What a model replied, in the order of the calls. The suites make one call at a time.
+/// A call of a model, in the order of the calls. The suites make one call at a time. Of a request, the
+/// digest is kept: the requests would make a large file.
 #[derive(Serialize, Deserialize)]
-struct Outcome {
+struct Kept {
+    request: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     response: Option<ChatResponse>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<LlmError>,
 }
 
-fn outcomes(path: PathBuf) -> Vec<Outcome> {
+fn kept(path: PathBuf) -> Vec<Kept> {
     let text = fs::read_to_string(path).unwrap();
     let lines = text.lines();
     lines
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
+}
+
+fn digest(request: &impl Serialize) -> Value {
+    let json = serde_json::to_value(request).unwrap().to_string();
+    let digest = Sha256::digest(json);
+    let digits = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
+    Value::String(digits.collect())
 }
 
 /// Evaluates a suite, with one client in place of those of all arms.
@@ -50,20 +61,39 @@ async fn table(
 
     let runs = tempfile::tempdir().unwrap();
     let evaluation = Evaluation::new(suite, Store::files(runs.path()));
-    let evaluation = evaluation.with_progress(|progress| eprintln!("{progress:?}"));
+    let evaluation = evaluation.with_progress(|done, runs| eprintln!("{done} of {runs}"));
     evaluation.run().await.unwrap()
 }
 
+/// The table of kept replies, if they are still replies to the requests that are made.
 async fn replayed(name: &str) -> Table {
-    let path = measured(&format!("{name}.jsonl"));
+    let calls = kept(measured(&format!("{name}.jsonl")));
+    let expected: Vec<_> = calls.iter().map(|call| call.request.clone()).collect();
+    let replies = calls
+        .into_iter()
+        .map(|call| call.response.ok_or_else(|| call.error.unwrap()));
+    let client = ScriptedClient::new(replies);
+    let played = client.clone();
     let play = move |original: Arc<dyn LlmClient>| {
-        let outcomes = outcomes(path.clone()).into_iter();
-        let replies =
-            outcomes.map(|outcome| outcome.response.ok_or_else(|| outcome.error.unwrap()));
-        let client = ScriptedClient::new(replies).with_capabilities(original.capabilities());
-        Arc::new(client) as Arc<dyn LlmClient>
+        let client = client.clone();
+        Arc::new(client.with_capabilities(original.capabilities())) as Arc<dyn LlmClient>
     };
-    table(name, "http://127.0.0.1:1/v1", play).await
+    let table = table(name, "http://127.0.0.1:1/v1", play).await;
+
+    let made: Vec<_> = played.requests().iter().map(digest).collect();
+    let differs = made
+        .iter()
+        .zip(&expected)
+        .position(|(made, kept)| made != kept);
+    assert!(
+        made == expected,
+        "{name}: request {} of {} isn't the one that the model got when its replies were kept; measure the model again \
+         with `MEASURED={name} cargo test -p cogwork-eval --test it measure_a_model -- --ignored`, with its server in \
+         OPENAI_BASE_URL (`scripts/local-model`), and write the new table into docs/guide/which-strategy.md",
+        differs.unwrap_or(made.len().min(expected.len())) + 1,
+        expected.len()
+    );
+    table
 }
 
 /// The table as the guide shows it.
@@ -115,11 +145,16 @@ async fn measure_a_model() {
     let record = move |original| Arc::new(Recorder::create(original, &path).unwrap()) as _;
     println!("{}", table(&name, &server, record).await);
 
-    // The requests would make a large file, and follow from the suite and the replies.
-    let replies = outcomes(cassette).into_iter();
-    let lines = replies.map(|reply| serde_json::to_string(&reply).unwrap() + "\n");
+    let mut calls = kept(cassette);
+    for call in &mut calls {
+        call.request = digest(&call.request);
+    }
+    let lines = calls
+        .iter()
+        .map(|call| serde_json::to_string(call).unwrap() + "\n");
+    let folder = std::env::var("MEASURED_IN").map_or_else(|_| measured(""), PathBuf::from);
     fs::write(
-        measured(&format!("{name}.jsonl")),
+        folder.join(format!("{name}.jsonl")),
         lines.collect::<String>(),
     )
     .unwrap();

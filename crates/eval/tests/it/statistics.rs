@@ -39,17 +39,38 @@ fn p_values_are_those_of_scipy() {
     }
 }
 
-/// 1 - C(n - c, k) / C(n, k)
+/// `1 - scipy.special.comb(n - c, k, exact=True) / scipy.special.comb(n, k, exact=True)`
 #[test]
-fn the_chance_of_k_tries_is_unbiased() {
+fn the_chance_of_k_tries_is_that_of_scipy() {
     for (k, right, tries, chance) in [
         (1, 3, 10, 0.3),
-        (2, 3, 10, 1.0 - 21.0 / 45.0),
+        (2, 3, 10, 0.533_333_333),
+        (5, 3, 10, 0.916_666_667),
         (4, 0, 8, 0.0),
         (4, 5, 8, 1.0),
         (8, 1, 8, 1.0),
+        (10, 7, 200, 0.305_598_812),
+        (100, 7, 200, 0.992_991_117),
+        (50, 20, 2_000, 0.398_788_332),
     ] {
         assert_close(pass_at(k, right, tries), chance);
+    }
+}
+
+/// `scipy.stats.bootstrap((differences,), numpy.mean, n_resamples=200_000, method="percentile")`. The
+/// samples are others, so the ends may differ by what 2,000 samples leave open.
+#[test]
+fn intervals_of_differences_are_those_of_scipy() {
+    let few = [
+        1.0, 0.0, 0.0, 1.0, -1.0, 1.0, 0.0, 0.5, 1.0, 0.0, 1.0, 1.0, -1.0, 0.0, 1.0, 0.0, 0.0, 1.0,
+        0.5, -0.5,
+    ];
+    let many = [[1.0; 30].as_slice(), &[0.0; 50], &[-1.0; 20]].concat();
+    for (differences, expected) in [(few.as_slice(), [0.025, 0.6]), (&many, [-0.04, 0.24])] {
+        let interval = bootstrap(differences);
+        for (end, expected) in interval.into_iter().zip(expected) {
+            assert!((end - expected).abs() <= 0.026, "{interval:?}: {expected}");
+        }
     }
 }
 

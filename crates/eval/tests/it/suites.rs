@@ -55,6 +55,10 @@ fn the_shape_is_checked_first() {
             "suite.yaml:1:11: problems: there are none; expected at least one",
         ),
         (
+            "problems: [{question: a, answer: b}]\narms: []\njudge: {provider: rules, rules: [], temperature: warm}\n",
+            "suite.yaml:3:50: judge.temperature: expected a number, found a text",
+        ),
+        (
             "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nbaseline: b\n",
             "suite.yaml:3:11: baseline: unknown arm `b`; expected `a`",
         ),
