@@ -92,6 +92,7 @@ impl Check {
 
     /// Returns whether an answer is right. Answers for a judge are never right here.
     pub fn accepts(&self, answer: &str) -> bool {
+        // No right answer is this long, and some checks read it several times.
         if answer.len() > MOST_BYTES {
             return false;
         }
@@ -164,6 +165,7 @@ fn last_number(text: &str) -> Option<(f64, Range<usize>)> {
 }
 
 fn is_text(answer: &str, expected: &str) -> bool {
+    // Models like to end with a line such as `The answer is: Oslo`.
     let last = answer.trim().lines().next_back().unwrap_or_default();
     let named = last.rsplit_once(':').map_or(last, |(_, named)| named);
 
@@ -180,6 +182,7 @@ fn plainly(text: &str) -> String {
 }
 
 fn items_of(answer: &str) -> BTreeSet<String> {
+    // Words before a colon, as in `Knights: Ada and Ben`, are no items.
     let listed = answer.rsplit_once(':').map_or(answer, |(_, listed)| listed);
     let items = listed.split([',', ';', '\n']);
     let items = items.flat_map(|item| item.split(" and ")).map(plainly);
@@ -190,7 +193,7 @@ fn items_of(answer: &str) -> BTreeSet<String> {
 fn last_letter(answer: &str) -> Option<char> {
     let words = answer.split(|character: char| !character.is_alphanumeric());
     let letters = words.filter_map(|word| word.parse().ok());
-    letters.filter(char::is_ascii_uppercase).last()
+    letters.filter(char::is_ascii_uppercase).next_back()
 }
 
 fn regex(pattern: &str) -> Result<Regex, String> {

@@ -52,11 +52,11 @@ impl Unit {
     }
 }
 
-/// Returns the columns that say something about any of the arms. The ends of intervals are shown with
-/// the numbers that they are of.
+/// Returns the columns that are shown to people: those that say something about any of the arms.
 pub(crate) fn shown(arms: &[ArmResult]) -> impl Iterator<Item = (&'static str, Unit)> {
     COLUMNS.into_iter().filter(|(name, _)| {
         let mut numbers = arms.iter().filter_map(|arm| arm.number(name));
+        // The ends of intervals are in the cell of the number itself.
         let is_end = name.ends_with("_low") || name.ends_with("_high");
         !is_end && (*name == "accuracy" || numbers.any(|number| number != 0.0))
     })

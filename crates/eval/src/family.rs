@@ -66,6 +66,7 @@ pub fn generate(family: &str, count: u16, seed: u64, level: u32) -> Result<Vec<P
         ));
     }
 
+    // Each problem has a generator of its own, so that more problems leave the first ones as they are.
     let problems = (1..=u64::from(count)).map(|number| {
         let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number - 1));
         let (question, check) = make(&mut random, level.into());
@@ -131,6 +132,7 @@ fn countdown(random: &mut Random, difficulty: i64) -> Question {
     for _ in 0..(difficulty + 1).min(5) {
         let number = random.between(2, 12);
         target = match random.between(0, 2) {
+            // Larger products would be hard for other reasons than the search.
             0 if target < 1_000 => target * number,
             1 if target > number => target - number,
             _ => target + number,
@@ -179,8 +181,10 @@ fn calendar(random: &mut Random, difficulty: i64) -> Question {
 }
 
 fn calculator(random: &mut Random, difficulty: i64) -> Question {
+    // With more than six digits, results could have more than a floating-point number keeps.
     let most = 10_i64.pow(difficulty.min(5) as u32 + 1);
-    let [first, second] = [(); 2].map(|()| random.between(most / 10, most));
+    let first = random.between(most / 10, most);
+    let second = random.between(most / 10, most);
     let third = random.between(2, most);
     let question = format!("What is {first} * {second} - {third}?");
     number(&question, first * second - third)
@@ -238,7 +242,7 @@ fn logic_grid(random: &mut Random, difficulty: i64) -> Question {
         .filter(|(who, what)| owned.get(*who) != Some(what))
         .collect_vec();
     random.shuffle(&mut clues);
-    // A clue that excludes nothing else is left out.
+    // All clues together leave one assignment. One that excludes nothing else is left out.
     let mut fitting = animals
         .iter()
         .copied()

@@ -11,7 +11,8 @@ use crate::{ArmResult, Table};
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.written("table.md", None).unwrap_or_default())
+        // An error here would be a panic in `to_string`.
+        f.write_str(&self.written("table.txt", None).unwrap_or_default())
     }
 }
 
@@ -38,7 +39,7 @@ impl Table {
         environment.add_filter("markdown", markdown);
         environment.add_template("page.html", include_str!("forms/page.html"))?;
         environment.add_template("table.csv", include_str!("forms/table.csv"))?;
-        environment.add_template("table.md", include_str!("forms/table.md"))?;
+        environment.add_template("table.txt", include_str!("forms/table.txt"))?;
 
         environment.get_template(form)?.render(context! {
             table => Serde(self),
@@ -77,6 +78,7 @@ impl Table {
 
 /// Writes rows in Markdown, with columns of equal width.
 fn aligned(rows: Vec<Vec<String>>) -> String {
+    // Markdown needs no equal widths, but people who read it in a terminal do.
     let mut widths = Vec::new();
     for row in &rows {
         widths.resize(row.len(), 0);
@@ -98,12 +100,14 @@ fn aligned(rows: Vec<Vec<String>>) -> String {
 
 /// Escapes what would be markup.
 fn markdown(text: &str) -> String {
+    // A tag may have line breaks or control characters, which would leave the cell.
     let text = text.replace('|', "\\|").replace('<', "&lt;");
     OneLine::new(text).to_string()
 }
 
 /// Writes a text as a cell, in quotes if it has separators, and so that it is no formula.
 fn csv(text: &str) -> String {
+    // Spreadsheets run what begins like this, and a suite may come from somebody else.
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let guard = if is_formula { "'" } else { "" };
     if text.contains([',', '"', '\n', '\r']) {

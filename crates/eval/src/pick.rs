@@ -83,6 +83,7 @@ fn value(expression: &str, numbers: &BTreeMap<String, f64>) -> Option<Value> {
     let environment = Environment::empty();
     let expression = environment.compile_expression(expression).ok()?;
     let names = expression.undeclared_variables(false);
+    // Without this, an unknown name would compare as nothing, which is less than every number.
     let is_known = names.iter().all(|name| numbers.contains_key(name));
     is_known.then(|| expression.eval(numbers).ok())?
 }

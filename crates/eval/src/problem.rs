@@ -26,6 +26,7 @@ pub struct Problem {
 
 /// Reads a check, such as `{choice: B}`, or an answer, such as `B`.
 fn check<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Check, D::Error> {
+    // All checks are mappings, and no answer is.
     let value = Value::deserialize(deserializer)?;
     let check = if value.is_object() {
         Check::deserialize(value).map_err(D::Error::custom)?

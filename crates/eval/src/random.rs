@@ -23,6 +23,7 @@ impl Random {
 
     /// Returns one of the items, or the default if there are none.
     pub(crate) fn choose<T: Copy + Default>(&mut self, items: &[T]) -> T {
+        // No index is there if there are no items.
         let index = self.between(0, items.len() as i64 - 1);
         items.get(index as usize).copied().unwrap_or_default()
     }

@@ -245,6 +245,7 @@ fn numbers(runs: &[RunResult], tries: &Tries<'_>, share: &Share) -> BTreeMap<Str
         values.sum::<f64>() / tries.len() as f64
     };
     let fewest = tries.values().map(Vec::len).min().unwrap_or_default() as u64;
+    // With fewer tries than k, there is no estimate.
     for k in [2, 4, 8].into_iter().filter(|k| *k <= fewest) {
         let any = mean(&|runs| pass_at(k, right(runs), runs.len() as u64));
         let majority = mean(&|runs| f64::from(u8::from(is_majority_right(runs))));

@@ -118,7 +118,7 @@ impl Evaluation {
             };
 
             let result = result?;
-            // What was interrupted isn't a result.
+            // What was interrupted isn't a result. It continues when the evaluation is started again.
             if result.error.is_some() && self.token.is_cancelled() {
                 continue;
             }
@@ -149,6 +149,7 @@ impl Evaluation {
 
     /// Makes a run, or takes it from the store.
     async fn result(&self, arm: &Arm, problem: &Problem, repetition: u32) -> Result<RunResult> {
+        // Another arm, question or setting is another run, and everything else finds this one again.
         let digest = hash(&[&arm.text, &problem.question]);
         let run = format!("{}-{}-{repetition}-{digest}", arm.name, problem.id);
         let ended = self.flow_run(&run, arm, &problem.question).await?;

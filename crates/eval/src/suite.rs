@@ -169,6 +169,7 @@ impl Suite {
         let unread = |error: files::Error| SuiteError(format!("{file}: {error}"));
         let (folder, name) = Folder::of_linked_file(path).map_err(unread)?;
         let text = folder.read_text_file(name, MOST_BYTES).map_err(unread)?;
+        // A suite may come from somebody else.
         if let Some(line) = expensive_yaml_line(&text, MOST_LEVELS) {
             let expected = format!("expected at most {MOST_LEVELS} levels");
             return Err(SuiteError(format!("{file}:{line}: {expected}")));
@@ -277,6 +278,7 @@ impl Reading<'_> {
             }
         }
 
+        // Runs are found again by the ids of their problems.
         let mut ids = BTreeSet::new();
         for Problem { id, check, .. } in &problems {
             let name = Name(id);
@@ -334,6 +336,7 @@ impl Reading<'_> {
             self.add(path, problem);
         }
         let path = format!("{path}.flow");
+        // The loader reads the file again. The text is needed for the ids of runs, and to write the arm.
         let text = self.text_beside(&file);
         let text = text.map_err(|problem| self.add(&path, problem)).ok()?;
         let flow = self.loader.load(self.folder.path_of(&file));
