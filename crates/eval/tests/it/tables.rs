@@ -84,3 +84,17 @@ arms: [{name: one, config: {provider: rules, rules: [], else: b}}]
     assert!(table.page(Some("table-runs")).contains(&link));
     assert!(!table.page(None).contains("<a "));
 }
+
+#[tokio::test]
+async fn the_front_has_only_arms_that_no_other_beats() {
+    let suite = "
+problems: [{question: a, answer: b}, {question: c, answer: d}]
+arms:
+  - {name: dear, config: {provider: rules, rules: [], else: x, thinking: {type: plan_first}}}
+  - {name: cheap, config: {provider: rules, rules: [], else: b}}
+";
+    let table = Project::new(suite).table().await;
+    let html = table.page(None);
+    let points = html.split("points=\"").nth(1).unwrap();
+    assert!(points.starts_with("316.0,164.0 \""), "{points:.60}");
+}
