@@ -192,8 +192,8 @@ fn items_of(answer: &str) -> BTreeSet<String> {
 /// Returns the last capital letter that is a word.
 fn last_letter(answer: &str) -> Option<char> {
     let words = answer.split(|character: char| !character.is_alphanumeric());
-    let letters = words.filter_map(|word| word.parse().ok());
-    letters.filter(char::is_ascii_uppercase).next_back()
+    let mut letters = words.filter_map(|word| word.parse().ok());
+    letters.rfind(char::is_ascii_uppercase)
 }
 
 fn regex(pattern: &str) -> Result<Regex, String> {
