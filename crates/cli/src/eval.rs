@@ -86,7 +86,7 @@ fn evaluate(arguments: &Eval, suite: Suite) -> Result<Outcome, String> {
 /// Shows how many runs have ended, and how long the others will take.
 fn show(started: Instant, done: usize, runs: usize) {
     let is_last = done == runs;
-    if !std::io::stderr().is_terminal() && !is_last && done % 100 != 0 {
+    if !std::io::stderr().is_terminal() && !is_last && !done.is_multiple_of(100) {
         return;
     }
 
