@@ -1,7 +1,7 @@
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::iter::successors;
 use std::num::NonZeroU32;
 use std::time::Duration;
-
-use backon::{BackoffBuilder, ExponentialBuilder};
 
 /// Retry settings: the number of attempts and the exponential delays between them, up to a maximum.
 ///
@@ -24,8 +24,7 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 /// # Values out of range
 ///
 /// All values are accepted. A factor that is NaN or below 1 counts as 1, and a first delay above
-/// the maximum as the maximum. No combination panics or returns a delay above the maximum. Delays
-/// are exact to about seven digits.
+/// the maximum as the maximum. No combination panics or returns a delay above the maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Backoff {
     attempts: NonZeroU32,
@@ -144,26 +143,31 @@ impl Backoff {
     /// Returns an iterator over the delays between the attempts. It yields one delay fewer than
     /// there are attempts. With jitter, every call returns different delays.
     pub fn delays(&self) -> impl Iterator<Item = Duration> + Send + Sync + use<> {
-        // The jitter of backon adds up to the delay itself, beyond its own maximum. With half of
-        // every delay as the base, the jitter is the random half, and the maximum holds.
-        let part = if self.jitter { 2 } else { 1 };
-        let base = ExponentialBuilder::new()
-            .with_min_delay(self.first.min(self.ceiling) / part)
-            .with_max_delay(self.ceiling / part)
-            .with_factor(self.factor)
-            .with_max_times(usize::try_from(self.attempts.get() - 1).unwrap_or(usize::MAX));
+        let Self {
+            ceiling, jitter, ..
+        } = *self;
+        let factor = f64::from(self.factor);
+        let retries = self.attempts.get() - 1;
 
-        let ceiling = self.ceiling;
-        let delays = if self.jitter {
-            base.with_jitter()
-        } else {
-            base
-        }
-        .build();
+        let longer = move |delay: &Duration| {
+            // Fails for delays that a `Duration` cannot hold, which are above any maximum.
+            let longer = Duration::try_from_secs_f64(delay.as_secs_f64() * factor);
+            Some(longer.map_or(ceiling, |longer| longer.min(ceiling)))
+        };
+        let delays = successors(Some(self.first.min(ceiling)), longer);
 
-        // The f32 arithmetic may round a long delay up beyond the maximum.
-        delays.map(move |delay| delay.min(ceiling))
+        delays
+            .take(usize::try_from(retries).unwrap_or(usize::MAX))
+            .map(move |delay| if jitter { jittered(delay) } else { delay })
     }
+}
+
+/// Returns a random delay between half of this one and all of it.
+fn jittered(delay: Duration) -> Duration {
+    // Each state has other keys, so its hash of nothing is a random number.
+    let random = RandomState::new().build_hasher().finish();
+    let half = delay / 2;
+    half + half.mul_f64(random as f64 / u64::MAX as f64)
 }
 
 impl Default for Backoff {

@@ -1,5 +1,3 @@
-use std::fmt;
-use std::fs::FileType;
 use std::io;
 
 /// An error when opening, creating or replacing a file or folder.
@@ -14,8 +12,8 @@ pub enum Error {
     /// The name belongs to something other than a regular file.
     #[error("this is {found}; expected a regular file")]
     NotAFile {
-        /// What it is.
-        found: FileKind,
+        /// What it is, such as `a folder`.
+        found: &'static str,
     },
     /// A file name is empty, contains a separator, or is `.` or `..`.
     #[error("this is not a file name; expected a name without separators, other than `.` and `..`")]
@@ -63,44 +61,5 @@ impl From<Error> for io::Error {
             Error::Io(error) => error,
             error => Self::new(error.kind(), error),
         }
-    }
-}
-
-/// The type of an entry in a folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FileKind {
-    /// A regular file.
-    File,
-    /// A folder.
-    Folder,
-    /// A symbolic link to anything.
-    Link,
-    /// A named pipe, a socket, a device or anything else.
-    Special,
-}
-
-impl FileKind {
-    pub(super) fn of(file_type: FileType) -> Self {
-        if file_type.is_file() {
-            Self::File
-        } else if file_type.is_dir() {
-            Self::Folder
-        } else if file_type.is_symlink() {
-            Self::Link
-        } else {
-            Self::Special
-        }
-    }
-}
-
-impl fmt::Display for FileKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::File => "a regular file",
-            Self::Folder => "a folder",
-            Self::Link => "a symbolic link",
-            Self::Special => "a special file",
-        })
     }
 }

@@ -1,8 +1,8 @@
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read};
 
-use super::{Error, FileKind, Folder};
+use super::{Error, Folder};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,10 +52,10 @@ impl Folder {
     /// Returns the errors of [`has_file`](Self::has_file).
     pub fn file_length(&self, name: impl AsRef<OsStr>) -> Result<Option<u64>, Error> {
         match fs::symlink_metadata(self.at(name.as_ref())?) {
-            Ok(metadata) => match FileKind::of(metadata.file_type()) {
-                FileKind::File => Ok(Some(metadata.len())),
-                found => Err(Error::NotAFile { found }),
-            },
+            Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
+            Ok(metadata) => Err(Error::NotAFile {
+                found: kind(metadata.file_type()),
+            }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -122,5 +122,16 @@ impl Folder {
     /// Returns an error if the file doesn't exist or cannot be removed.
     pub fn remove_file(&self, name: impl AsRef<OsStr>) -> Result<(), Error> {
         Ok(fs::remove_file(self.at(name.as_ref())?)?)
+    }
+}
+
+/// Returns what an entry is that isn't a regular file.
+fn kind(entry: FileType) -> &'static str {
+    if entry.is_dir() {
+        "a folder"
+    } else if entry.is_symlink() {
+        "a symbolic link"
+    } else {
+        "a special file"
     }
 }

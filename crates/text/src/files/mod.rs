@@ -30,7 +30,7 @@ mod lock;
 mod replace;
 mod safe_name;
 
-pub use error::{Error, FileKind};
+pub use error::Error;
 pub use file::Access;
 pub use folder::Folder;
 pub use lock::{LockError, LockFile};

@@ -7,7 +7,7 @@ use std::fmt::Write;
 const LONGEST: usize = 180;
 
 /// Returns a file name for an id that may be any text, such as the id of a run, without an ending:
-/// the id itself if it is safe on all platforms.
+/// the id itself if it is safe.
 ///
 /// All bytes except `a-z`, `0-9`, `.`, `_` and `-` are written as `%41`. This includes upper case,
 /// which some file systems don't distinguish from lower case. Two ids have the same name only if
@@ -25,14 +25,12 @@ pub fn safe_name(id: &str) -> String {
         return "%".to_owned();
     }
 
-    let reserved = is_reserved(id);
     let mut name = String::with_capacity(id.len());
     for (index, byte) in id.bytes().enumerate() {
         let plain = match byte {
             // A leading dot hides a file, and `..` is a folder.
             b'.' => index > 0,
-            b'a'..=b'z' => index > 0 || !reserved,
-            b'0'..=b'9' | b'_' | b'-' => true,
+            b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' => true,
             _ => false,
         };
 
@@ -50,21 +48,6 @@ pub fn safe_name(id: &str) -> String {
     }
 
     name
-}
-
-/// Returns whether Windows reserves the name for a device, with any ending. Upper case is escaped
-/// anyway.
-fn is_reserved(id: &str) -> bool {
-    let stem = id.split('.').next().unwrap_or_default();
-    match stem {
-        "con" | "prn" | "aux" | "nul" => true,
-        _ => {
-            let number = stem
-                .strip_prefix("com")
-                .or_else(|| stem.strip_prefix("lpt"));
-            number.is_some_and(|number| matches!(number.as_bytes(), [b'0'..=b'9']))
-        }
-    }
 }
 
 /// FNV-1a. Unlike the hashes of the standard library, it is the same on every machine and in every
