@@ -362,6 +362,38 @@ impl Store {
         async move { opener.deliver(event, answer?).await }
     }
 
+    /// Returns whether a run was started with this input and by a flow with this name, however it has
+    /// changed since. The run isn't locked and may be in use.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), if the input cannot be
+    /// [written as JSON](StoreErrorKind::Value), or if the record is [damaged](StoreErrorKind::Damaged)
+    /// or cannot be read.
+    pub fn is_started_with<S>(
+        &self,
+        run_id: &str,
+        flow: &Flow<S>,
+        input: &impl Serialize,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send {
+        let opener = self.opener(run_id);
+        let header = Header::new(run_id, flow.graph(), input);
+        async move {
+            let header = header?;
+            let wanted = Wanted {
+                flow: Some(header.graph),
+                may_have_changed: true,
+                input: Some(header.input),
+            };
+            let read = opener.read(&wanted).await;
+            match read.map_err(|error| (error.kind(), error)) {
+                Ok(_) => Ok(true),
+                Err((StoreErrorKind::AnotherFlow | StoreErrorKind::AnotherInput, _)) => Ok(false),
+                Err((_, error)) => Err(error),
+            }
+        }
+    }
+
     /// Returns whether a run is in use, in this process or a different one. By the time this returns,
     /// that may have changed.
     ///

@@ -1,6 +1,6 @@
 use std::fmt::Display;
 
-use cogwork_journal::StoreError;
+use cogwork_journal::{StoreError, StoreErrorKind};
 use cogwork_text::{Name, NameList, OneLine};
 
 /// Why a run isn't started, answered, resumed, cancelled or forked.
@@ -13,6 +13,11 @@ pub enum FlowError {
     /// There is no run with this id.
     #[error("there is no run with this id")]
     MissingRun,
+    /// There is a run with this id, of a different flow or with a different input.
+    #[error(
+        "there is a run with this id, of a different flow or with a different input; choose a different id"
+    )]
+    Exists,
     /// The run has ended, so it cannot be cancelled.
     #[error("the run has ended; expected one that runs, waits or was interrupted")]
     Ended,
@@ -40,5 +45,17 @@ cogwork_text::debug_as_display!(FlowError);
 impl FlowError {
     pub(crate) fn refused(problem: impl Display) -> Self {
         Self::Refused(problem.to_string())
+    }
+
+    /// Returns whether a run isn't started because it exists.
+    pub(crate) fn is_about_a_known_run(&self) -> bool {
+        let Self::Store(error) = self else {
+            return false;
+        };
+        // It is in use while it is executed.
+        matches!(
+            error.kind(),
+            StoreErrorKind::AlreadyThere | StoreErrorKind::InUse
+        )
     }
 }

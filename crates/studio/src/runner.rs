@@ -60,9 +60,13 @@ impl Runner {
     /// Starts a run of a flow, and returns its id once the start is on record. Without an id, the run
     /// gets one that sorts by time.
     ///
+    /// If there is a run with this id, of this flow and with this input, its id is returned, and nothing
+    /// is started. So a request whose answer was lost can be made again.
+    ///
     /// # Errors
     ///
-    /// Returns an error if there is no such flow, if it refuses the input, or if the run exists.
+    /// Returns an error if there is no such flow, if it refuses the input, or if there is a run with this
+    /// id of another flow or with another input.
     pub async fn start(
         &self,
         flow: &str,
@@ -78,10 +82,19 @@ impl Runner {
 
         let begin = Begin::Start {
             run_id: &run_id,
-            input,
+            input: input.clone(),
         };
-        let journal = flow.open(self.store(), begin).await?;
-        self.execute(flow, journal, Some(text));
+        match flow.open(self.store(), begin).await {
+            Ok(journal) => self.execute(flow, journal, Some(text)),
+            Err(error) if error.is_about_a_known_run() => {
+                let started = flow.has_started(self.store(), &run_id, input).await;
+                // It doesn't exist if somebody is about to start it.
+                if !started.map_err(|_| error)? {
+                    return Err(FlowError::Exists);
+                }
+            }
+            Err(error) => return Err(error),
+        }
         Ok(run_id)
     }
 

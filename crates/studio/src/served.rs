@@ -102,6 +102,16 @@ impl ServedFlow {
         self.flow.open(store, begin).await
     }
 
+    /// Returns whether a run was started by this flow and with this input.
+    pub(crate) async fn has_started(
+        &self,
+        store: &Store,
+        run_id: &str,
+        input: Value,
+    ) -> Result<bool, FlowError> {
+        self.flow.has_started(store, run_id, input).await
+    }
+
     /// Executes a run until it ends, fails or waits. How it went is on record.
     pub(crate) async fn finish(
         self,
@@ -163,6 +173,13 @@ trait AnyFlow: Send + Sync {
 
     async fn open(&self, store: &Store, begin: Begin<'_>) -> Result<RunJournal, FlowError>;
 
+    async fn has_started(
+        &self,
+        store: &Store,
+        run_id: &str,
+        input: Value,
+    ) -> Result<bool, FlowError>;
+
     async fn finish(&self, journal: RunJournal, execution: Execution);
 }
 
@@ -174,6 +191,14 @@ struct Typed<S> {
 
 type BeginWith<S> = dyn Fn(Value) -> Result<S, BoxError> + Send + Sync;
 type AnswerOf<S> = dyn Fn(&S) -> Option<String> + Send + Sync;
+
+impl<S> Typed<S> {
+    /// Returns the state with which a run begins.
+    fn first_state(&self, input: Value) -> Result<S, FlowError> {
+        (self.begin)(input)
+            .map_err(|error| FlowError::refused(format_args!("the input cannot be used: {error}")))
+    }
+}
 
 #[async_trait]
 impl<S> AnyFlow for Typed<S>
@@ -188,9 +213,7 @@ where
         let flow = &*self.flow;
         match begin {
             Begin::Start { run_id, input } => {
-                let state = (self.begin)(input).map_err(|error| {
-                    FlowError::refused(format_args!("the input cannot be used: {error}"))
-                })?;
+                let state = self.first_state(input)?;
                 Ok(store.start(run_id, flow, &state).await?)
             }
             Begin::Resume { run_id } => Ok(store.resume(run_id, flow).await?),
@@ -200,6 +223,16 @@ where
                 Ok(store.fork(run_id, flow, fork).await?)
             }
         }
+    }
+
+    async fn has_started(
+        &self,
+        store: &Store,
+        run_id: &str,
+        input: Value,
+    ) -> Result<bool, FlowError> {
+        let state = self.first_state(input)?;
+        Ok(store.is_started_with(run_id, &self.flow, &state).await?)
     }
 
     async fn finish(&self, journal: RunJournal, execution: Execution) {

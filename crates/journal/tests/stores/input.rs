@@ -14,6 +14,7 @@ for_each_store! {
     the_order_of_keys_does_not_matter,
     the_place_of_the_difference_is_reported,
     inputs_that_are_nested_too_deeply_are_compared_as_text,
+    a_start_is_compared_while_the_run_is_in_use,
 }
 
 async fn any_input_resumes_a_run_if_the_program_asks_for_it<S: Tested>() {
@@ -111,4 +112,19 @@ async fn inputs_that_are_nested_too_deeply_are_compared_as_text<S: Tested>() {
 
     let error = store.start_or_resume("a", &flow, &nested("2")).await;
     assert_eq!(error.unwrap_err().kind(), StoreErrorKind::AnotherInput);
+}
+
+async fn a_start_is_compared_while_the_run_is_in_use<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let work = flow(&counted(&Calls::default()));
+    let input = Work::of(3);
+    let missing = store.is_started_with("a", &work, &input).await.unwrap_err();
+    assert_eq!(missing.kind(), StoreErrorKind::Missing);
+
+    let _in_use = store.start("a", &work, &input).await.unwrap();
+    assert!(store.is_started_with("a", &work, &input).await.unwrap());
+    let other = Work::of(4);
+    assert!(!store.is_started_with("a", &work, &other).await.unwrap());
+    assert!(!store.is_started_with("a", &idle(), &input).await.unwrap());
 }

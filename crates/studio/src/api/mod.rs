@@ -47,7 +47,7 @@ const MAX_BODY: usize = 1 << 20;
 /// | request | what it does |
 /// |---|---|
 /// | `GET /flows` | lists the flows |
-/// | `POST /runs` `{"flow", "input", "id"?}` | starts a run, once for each id: a second time is refused with 409 |
+/// | `POST /runs` `{"flow", "input", "id"?}` | starts a run, once for each id: the same request again is answered in the same way, another flow or input is refused with 409 |
 /// | `GET /runs?status=&search=&page=` | lists runs, the newest first |
 /// | `GET /run?id=` | returns one |
 /// | `GET /run/events?id=` | follows it, by server-sent events |

@@ -72,7 +72,9 @@ impl From<FlowError> for Refusal {
             FlowError::Unknown | FlowError::MissingRun => {
                 Self::new(StatusCode::NOT_FOUND, error.to_string())
             }
-            FlowError::Ended | FlowError::NotWaiting { .. } => Self::conflict(error.to_string()),
+            FlowError::Exists | FlowError::Ended | FlowError::NotWaiting { .. } => {
+                Self::conflict(error.to_string())
+            }
             FlowError::Refused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
             error => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
         }

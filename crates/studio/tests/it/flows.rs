@@ -33,13 +33,44 @@ async fn a_flow_is_started_and_resumed_after_its_answer() {
     let run = studio.until("my+tale", "paused").await;
     assert_eq!(run["can_resume"], true);
     assert_eq!(run["run"]["input"], "a tale");
-    assert_eq!(studio.post("/api/runs", &body).await.status, 409);
 
     let body = json!({"id": "my tale", "event": "rating", "answer": {"stars": 2}});
     let delivered = studio.post("/api/run/answers", &body).await.json();
     assert_eq!(delivered["resumed"], true, "{delivered}");
     let run = studio.until("my+tale", "ended").await;
     assert_eq!(run["run"]["answer"], r#"{"stars":2}"#);
+}
+
+#[tokio::test]
+async fn the_same_start_again_is_answered_and_another_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    let studio = Served::with_flows(folder.path(), rating()).await;
+    let body = json!({"flow": "rate", "input": "a tale", "id": "a"});
+    studio.post("/api/runs", &body).await;
+    studio.until("a", "paused").await;
+
+    let again = studio.post("/api/runs", &body).await;
+    assert_eq!((again.status, again.json()), (200, json!({"run": "a"})));
+    let in_use = store.resume("a", &asking()).await.unwrap();
+    assert_eq!(studio.post("/api/runs", &body).await.status, 200);
+    drop(in_use);
+
+    let flow = Flow::<()>::from_node(
+        "other",
+        from_exec_with((), async |(), ()| Ok::<_, std::io::Error>(())),
+    );
+    drop(store.start("b", &flow.unwrap(), &()).await.unwrap());
+    for id in ["a", "b"] {
+        let body = json!({"flow": "rate", "input": "another tale", "id": id});
+        let refused = studio.post("/api/runs", &body).await;
+        assert_eq!(refused.status, 409);
+        assert_eq!(
+            refused.error(),
+            "there is a run with this id, of a different flow or with a different input; choose a different id"
+        );
+    }
+    assert_eq!(store.runs().await.unwrap().len(), 2);
 }
 
 #[tokio::test]
