@@ -130,6 +130,7 @@ impl<C> Budget<C> {
             return Err(LlmError::new(LlmErrorKind::Budget, message));
         }
 
+        // Counted before it is made, or calls at the same time would all pass the limit.
         spending.calls += 1;
         Ok(Account {
             prices: self.prices.clone(),
@@ -172,12 +173,14 @@ impl Account {
             Ok(Delta::End(response)) => {
                 self.model = response.model().map(str::to_owned);
                 self.usage = response.usage();
+                // The end repeats all pieces, so it replaces their sum.
                 self.written = response.bytes();
             }
             Ok(more) => self.written = self.written.saturating_add(more.bytes()),
             Err(error) => {
                 let so_far = error.text_so_far().map_or(0, str::len);
                 self.written = self.written.max(so_far);
+                // Servers charge nothing for a call that they refuse before its first word.
                 self.usage = (self.written == 0).then(Usage::default);
             }
         }
@@ -191,6 +194,7 @@ impl Drop for Account {
 
         let mut spending = locked(&self.spending);
         spending.usage += usage;
+        // Only the response says which model answered: the requested name may be an alias.
         spending.money += self.prices.cost(self.model.as_deref(), usage);
     }
 }
@@ -245,9 +249,12 @@ impl Price {
     }
 
     fn of(self, usage: Usage) -> f64 {
+        // A server may report more cached tokens than tokens, and the subtractions below must not
+        // overflow.
         let cached = usage.cached_tokens.min(usage.prompt_tokens);
         let written = usage.cache_written_tokens.min(usage.prompt_tokens - cached);
         let part = |tokens: u64, price: f64| {
+            // An infinite price times zero is NaN, which no limit allows.
             if tokens == 0 {
                 0.0
             } else {
@@ -349,6 +356,7 @@ impl Prices {
     /// Returns the cost of these tokens of this model.
     pub fn cost(&self, model: Option<&str>, usage: Usage) -> f64 {
         let price = self.find(model);
+        // A model without a price must not be free, or a limit on the cost would never be reached.
         let price = price.or_else(|| self.models.values().copied().reduce(Price::dearer));
         price.map_or(0.0, |price| price.of(usage))
     }

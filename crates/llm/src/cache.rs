@@ -64,6 +64,7 @@ impl<C> Cache<C> {
 impl<C: LlmClient> Cache<C> {
     async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
         let key = request.key();
+        // The lock isn't held during the call, which may take minutes.
         let found = locked(&self.cached).responses.get(&key).cloned();
         if let Some(response) = found {
             return Ok(response.into());
@@ -72,6 +73,7 @@ impl<C: LlmClient> Cache<C> {
         let cached = Arc::clone(&self.cached);
         let max_bytes = self.max_bytes;
         watched(&self.client, request, streamed, move |delta| {
+            // A reply that was cut off or withheld may be complete the next time.
             if let Ok(Delta::End(response)) = delta
                 && let FinishReason::Stop | FinishReason::ToolCalls = response.finish_reason()
             {
@@ -103,6 +105,7 @@ impl Cached {
     fn insert(&mut self, key: String, response: ChatResponse, max_bytes: usize) {
         let size = |key: &str, response: &ChatResponse| key.len() + response.bytes() + ENTRY_BYTES;
         let bytes = size(&key, &response);
+        // Otherwise it would push out all other responses, and then itself.
         if bytes > max_bytes {
             return;
         }

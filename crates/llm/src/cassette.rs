@@ -81,7 +81,9 @@ impl<C> Recorder<C> {
     pub fn create(client: C, path: impl Into<PathBuf>) -> Result<Self, LlmError> {
         let path = path.into();
         let mut options = OpenOptions::new();
+        // A recording may have cost money, so none is overwritten.
         options.append(true).create_new(true);
+        // A cassette contains whole conversations, which are nobody else's business.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
 
@@ -124,6 +126,7 @@ impl Tape {
 impl<C: LlmClient> Recorder<C> {
     async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
         let reply = reply_of(&self.client, request.clone(), streamed).await;
+        // A cassette with gaps cannot be replayed, so a call that cannot be recorded fails.
         let reply = reply.or_else(|error| {
             self.tape.record(&request, Err(&error))?;
             Err(error)
@@ -132,6 +135,8 @@ impl<C: LlmClient> Recorder<C> {
         let tape = Arc::clone(&self.tape);
         Ok(ReplyStream::new(reply.map(move |delta| {
             match &delta {
+                // Written before the end is passed on, so that a crash loses nothing that the
+                // program has used.
                 Ok(Delta::End(response)) => tape.record(&request, Ok(response))?,
                 Err(error) => tape.record(&request, Err(error))?,
                 Ok(_) => {}
@@ -182,6 +187,7 @@ impl Replay {
         let mut takes: HashMap<_, VecDeque<_>> = HashMap::new();
         for (number, line) in (1..).zip(text.lines()) {
             let (request, outcome) = read(line, number).map_err(wrong)?;
+            // The same request may have been made several times, with different replies.
             takes.entry(request.key()).or_default().push_back(outcome);
         }
 
@@ -205,6 +211,7 @@ impl Replay {
 fn read(line: &str, number: usize) -> Result<(ChatRequest, Outcome), String> {
     let recording: Recording = serde_json::from_str(line).map_err(|error| {
         let message = error.to_string();
+        // serde_json counts lines in what it was given, which is always one line.
         let message = message.split(" at line ").next().unwrap_or_default();
         format!("line {number}, column {}: {message}", error.column())
     })?;
@@ -254,6 +261,7 @@ impl LlmClient for Replay {
         };
 
         let text = error.text_so_far().unwrap_or_default().to_owned();
+        // The call failed before its reply began, so it fails here before the stream.
         if text.is_empty() {
             return Err(error);
         }

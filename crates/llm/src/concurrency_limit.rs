@@ -31,6 +31,7 @@ pub struct ConcurrencyLimit<C> {
 impl<C> ConcurrencyLimit<C> {
     /// Wraps `client` with at most `N` concurrent calls. `N` = 0 doesn't compile.
     pub fn of<const N: usize>(client: C) -> Self {
+        // With no place, every call would wait forever.
         const { assert!(N > 0, "a ConcurrencyLimit must allow at least one call") }
         let places = Semaphore::new(N.min(Semaphore::MAX_PERMITS));
         Self {

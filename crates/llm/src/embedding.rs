@@ -209,6 +209,7 @@ fn problem(vector: &[f32], dimension: usize) -> Option<String> {
         return Some(format!("has {length} numbers; {expected}"));
     }
 
+    // One such number would make all similarities NaN.
     let wrong = vector.iter().find(|number| !number.is_finite())?;
     Some(format!("contains {wrong}; expected finite numbers"))
 }
@@ -303,6 +304,7 @@ fn add(counts: &mut [i32], feature: &str, weight: i32) {
 /// Returns a vector of length 1. The square root keeps repeated words from outweighing all others.
 fn unit(counts: &[i32]) -> Vec<f32> {
     let sizes = counts.iter().map(|count| f64::from(count.unsigned_abs()));
+    // At least 1, because a text without words has no length to divide by.
     let norm = sizes.sum::<f64>().max(1.0).sqrt();
 
     let number = |count: &i32| {

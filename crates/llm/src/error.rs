@@ -223,6 +223,7 @@ impl LlmError {
         const MAX_SOURCES: usize = 16;
 
         let sources = successors(self.source(), |&source| source.source());
+        // The sources are those of other crates, and nobody promises that they end.
         let sources = sources.take(MAX_SOURCES).map(ToString::to_string);
         let sources = sources.collect::<Vec<_>>().join(": ");
         let replaced = replace(&sources);
@@ -231,6 +232,7 @@ impl LlmError {
         inner.message = replace(&inner.message);
         inner.body = inner.body.as_deref().map(&replace);
         inner.request_id = inner.request_id.as_deref().map(&replace);
+        // A source that became a text can no longer be downcast.
         if replaced != sources {
             inner.source = Some(replaced.into());
         }

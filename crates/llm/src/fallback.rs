@@ -57,6 +57,7 @@ impl<A: LlmClient, B: LlmClient> Fallback<A, B> {
         let again = request.clone();
         let first = async {
             let reply = reply_of(&self.first, request, streamed).await?;
+            // Once a piece was passed on, another client can no longer take over.
             reply.started().await
         };
         let before = match first.await {
@@ -69,6 +70,7 @@ impl<A: LlmClient, B: LlmClient> Fallback<A, B> {
             let attempts = before.attempts().saturating_add(error.attempts());
             error
                 .with_attempts(attempts)
+                // People who only see the second error would look for the fault in the wrong place.
                 .with_note(format_args!("the first client failed with: {before}"))
         })
     }

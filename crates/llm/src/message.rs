@@ -125,6 +125,7 @@ impl Message {
     #[must_use]
     pub fn with_blocks(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
         self.blocks = blocks.into_iter().collect();
+        // The data belongs to the message as the model wrote it.
         self.without_provider_data()
     }
 

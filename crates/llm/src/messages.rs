@@ -80,6 +80,7 @@ impl Messages {
             next = link.earlier.as_ref();
         }
 
+        // They are linked from the newest to the oldest.
         messages.reverse();
         messages.into_iter()
     }
@@ -90,6 +91,7 @@ impl Drop for Messages {
     fn drop(&mut self) {
         let mut next = self.newest.take();
         while let Some(link) = next {
+            // `None` if a clone still needs the message, and with it all earlier ones.
             next = Arc::into_inner(link).and_then(|mut link| link.earlier.take());
         }
     }

@@ -112,6 +112,7 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
 fn think(effort: Effort) -> Value {
     match effort {
         Effort::None => json!(false),
+        // The levels end with high and max here.
         Effort::XHigh => json!("max"),
         effort => json!(effort.max(Effort::Low).as_str()),
     }
@@ -120,6 +121,7 @@ fn think(effort: Effort) -> Value {
 /// The API has no tool choice. Sending no tools keeps the model from calling one.
 fn tools(request: &ChatRequest) -> Result<Json<'_>, LlmError> {
     match tools::choice(request).unwrap_or(&ToolChoice::Auto) {
+        // Ollama guarantees no schemas of tools.
         ToolChoice::Auto => tools::definitions(request, || false, tool),
         ToolChoice::None => Ok(Json::Absent),
         ToolChoice::Required | ToolChoice::Tool(_) => Err(invalid(
@@ -167,6 +169,7 @@ fn decode(reply: &Value, body: &[u8]) -> Result<ChatResponse, LlmError> {
         ));
     }
 
+    // The messages have the fields of Chat Completions, so they are read there.
     chat_reply::decode(&chat_completion(reply), body)
 }
 

@@ -103,6 +103,7 @@ impl<C> RateLimit<C> {
         let wait = Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX));
         LlmError::new(LlmErrorKind::RateLimit, message)
             .with_retry_after(wait)
+            // Whoever retried this would wait for what was found to take too long.
             .not_retryable()
     }
 }
@@ -110,11 +111,13 @@ impl<C> RateLimit<C> {
 impl<C: LlmClient> RateLimit<C> {
     async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
         let limit = self.tokens;
+        // Servers count the tokens that a reply may have when the request arrives.
         let most_written = request.max_tokens().unwrap_or_default().into();
         let tokens = request.estimated_tokens().saturating_add(most_written);
         let estimated = refilling(tokens, limit);
         let call = refilling(1, self.requests.map(NonZeroU64::from));
 
+        // Taken before the wait, so that later calls queue behind this one.
         let wait = locked(&self.buckets).take([call, estimated], self.max_wait);
         let wait = wait.map_err(|wait| self.too_long(wait))?;
         if !wait.is_zero() {
@@ -159,7 +162,10 @@ impl Buckets {
     fn take(&mut self, costs: [Duration; 2], max_wait: Duration) -> Result<Duration, Duration> {
         let now = Instant::now();
         let waits = self.0.iter().zip(costs).map(|(full_at, cost)| {
+            // A bucket that has long been full holds no more than one that has just become full.
             let missing = full_at.map_or(Duration::ZERO, |at| at.saturating_duration_since(now));
+            // A call that costs more than a minute waits for a full bucket, or it would wait
+            // forever.
             (missing + cost.min(MINUTE)).saturating_sub(MINUTE)
         });
 
@@ -169,6 +175,7 @@ impl Buckets {
         }
 
         for (full_at, cost) in self.0.iter_mut().zip(costs) {
+            // `None` is less than any time.
             *full_at = (*full_at).max(Some(now + wait)).map(|at| at + cost);
         }
         Ok(wait)
@@ -178,6 +185,7 @@ impl Buckets {
     fn correct(&mut self, estimated: Duration, actual: Duration) {
         let [_, tokens] = &mut self.0;
         let full_at = tokens.map(|at| at + actual);
+        // A time before the first that the clock has is long past, as `None` is.
         *tokens = full_at.and_then(|at| at.checked_sub(estimated));
     }
 }

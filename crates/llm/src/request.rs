@@ -146,6 +146,7 @@ impl ChatRequest {
     #[must_use]
     pub fn without_provider_data(&self) -> Self {
         let mut messages = self.messages.iter();
+        // Most requests have none, and can go on sharing their messages.
         if messages.all(|message| message.provider_data().is_none()) {
             return self.clone();
         }

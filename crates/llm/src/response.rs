@@ -141,6 +141,7 @@ impl ChatResponse {
         };
 
         let answer = split.answer.trim_start();
+        // Without an opening tag, the closing one may be what the answer is about.
         if answer.is_empty() && !split.is_opened {
             return self;
         }

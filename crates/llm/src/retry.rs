@@ -91,12 +91,14 @@ impl<C> Retry<C> {
 
             let asked = error.retry_after().unwrap_or_default();
             let ceiling = self.retry_after_ceiling;
+            // A program that waits for an hour looks as if it hangs.
             if asked > ceiling {
                 return Err(error
                     .with_note(format_args!("not retried: the wait is over {ceiling:?}"))
                     .not_retryable());
             }
 
+            // A call before the time that the server names would be refused again.
             tokio::time::sleep(delay.max(asked)).await;
         }
     }
@@ -106,6 +108,8 @@ impl<C: LlmClient> Retry<C> {
     async fn reply(&self, request: ChatRequest, streamed: bool) -> Result<ReplyStream, LlmError> {
         let call = || async {
             let reply = reply_of(&self.client, request.clone(), streamed).await?;
+            // The pieces of a reply that has begun were passed on, so only its beginning is
+            // retried.
             reply.started().await
         };
         self.tries(call).await

@@ -80,6 +80,7 @@ impl ScriptedClient {
     async fn next(&self, request: ChatRequest) -> Result<ScriptedReply, LlmError> {
         let reply = {
             let mut script = locked(&self.script);
+            // Also without a reply, so that a test sees what was asked once too often.
             script.requests.push(request);
             let seen = script.requests.len();
             script.replies.pop_front().ok_or_else(|| {
@@ -118,6 +119,7 @@ impl LlmClient for ScriptedClient {
     /// stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let reply = self.next(request).await?;
+        // An error without pieces is that of the call; one after pieces is that of the stream.
         let Some(pieces) = reply.pieces else {
             return Ok(reply.outcome?.into());
         };

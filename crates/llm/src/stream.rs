@@ -28,6 +28,7 @@ impl Delta {
         response: ChatResponse,
         [text, reasoning]: [usize; 2],
     ) -> impl Iterator<Item = Self> + Send {
+        // Some servers put texts only into the end of a stream.
         let late = |whole: &str, emitted| whole.get(emitted..).unwrap_or_default().to_owned();
         let reasoning = late(response.reasoning().unwrap_or_default(), reasoning);
         let text = late(response.text(), text);
@@ -117,6 +118,7 @@ impl ReplyStream {
     ///
     /// Returns the error that occurred instead of a first piece.
     pub async fn started(mut self) -> Result<Self, LlmError> {
+        // Each of several wrappers may wait for it.
         if self.first.is_none() && self.deltas.is_some() {
             self.first = self.next().await.transpose()?;
         }
@@ -160,12 +162,14 @@ impl ReplyStream {
         };
 
         let delta = ready!(deltas.as_mut().poll_next(context));
+        // A backend that just stops has lost the rest.
         let delta = delta.unwrap_or_else(|| {
             let message = "the reply broke off: the stream ended without its end marker";
             Err(LlmError::new(LlmErrorKind::InterruptedStream, message))
         });
 
         Poll::Ready(Some(match delta {
+            // What was passed on is the reply, whatever the end says.
             Ok(Delta::End(response)) => Ok(Delta::End(self.end(response))),
             Ok(delta) => {
                 self.collect_delta(&delta);
@@ -185,6 +189,7 @@ impl ReplyStream {
     }
 
     fn end(&mut self, response: ChatResponse) -> ChatResponse {
+        // Closes the connection, even if the caller keeps the stream.
         self.deltas = None;
         let reasoning = std::mem::take(&mut self.reasoning);
 

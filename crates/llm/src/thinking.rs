@@ -13,7 +13,7 @@
 ///
 /// // A server removed the opening tag.
 /// assert_eq!(split_thinking("2 + 2 is easy.</think>4").unwrap().answer, "4");
-/// // The reply was cut off: there is no answer yet.
+/// // The reply was cut off before the answer.
 /// assert_eq!(split_thinking("<think>2 + 2 is").unwrap().answer, "");
 /// // No tag begins or ends any thinking.
 /// assert!(split_thinking("The tag <think> begins it.").is_none());
@@ -40,6 +40,7 @@ pub fn split_thinking(text: &str) -> Option<SplitThinking<'_>> {
 
     for (opening, closing) in TAGS {
         if let Some(rest) = trimmed.strip_prefix(opening) {
+            // A reply that was cut off within its thinking has no answer.
             let (thinking, answer) = rest.split_once(closing).unwrap_or((rest, ""));
             return Some(SplitThinking {
                 thinking,
@@ -49,6 +50,7 @@ pub fn split_thinking(text: &str) -> Option<SplitThinking<'_>> {
         }
     }
 
+    // Chat templates that write the opening tag themselves leave only the closing one in the reply.
     TAGS.iter().find_map(|(_, closing)| {
         let (thinking, answer) = text.split_once(closing)?;
         Some(SplitThinking {

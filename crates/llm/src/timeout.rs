@@ -100,6 +100,7 @@ impl<C: LlmClient> Timeout<C> {
         let start = Instant::now();
         let Self { idle, total, .. } = *self;
 
+        // A reply that isn't streamed has its first piece at its end.
         let first = self.first.filter(|_| streamed);
         let reply = async {
             reply_of(&self.client, request, streamed)
@@ -114,6 +115,7 @@ impl<C: LlmClient> Timeout<C> {
             reply,
             move |mut reply| async move {
                 let next = async { reply.next().await.transpose() };
+                // From here on, because what the program did since the last piece doesn't count.
                 let next = within(idle, Instant::now(), "further piece of the reply", next);
                 let delta = within(total, start, WHOLE, next).await;
                 Some((delta.transpose()?, reply))

@@ -84,6 +84,7 @@ impl<C> Tracing<C> {
     fn trace(&self, request: &ChatRequest, streamed: bool) -> Trace {
         let span = tracing::info_span!(
             "chat",
+            // A field that isn't declared when the span is created cannot be recorded later.
             "otel.name" = Empty,
             "otel.kind" = "client",
             "otel.status_code" = Empty,
@@ -106,6 +107,7 @@ impl<C> Tracing<C> {
             "gen_ai.usage.output_tokens" = Empty,
             "gen_ai.usage.cache_read.input_tokens" = Empty,
             "gen_ai.usage.reasoning.output_tokens" = Empty,
+            // Viewers of OpenInference, such as Phoenix, know a call of a model by this.
             "openinference.span.kind" = "LLM",
             "error.type" = Empty,
         );
@@ -113,6 +115,7 @@ impl<C> Tracing<C> {
         let name = self.model.as_ref().map(|model| format!("chat {model}"));
         record(&span, "otel.name", name.map(display));
         record(&span, "gen_ai.request.stop_sequences", list(request.stop()));
+        // Writing a long conversation as JSON takes time, even if nobody reads it.
         if self.with_content && !span.is_disabled() {
             let messages: Vec<_> = request.messages().iter().map(of_message).collect();
             let tools: Vec<_> = request.tools().iter().map(of_tool).collect();
@@ -210,6 +213,7 @@ impl<C: LlmClient> Tracing<C> {
         Ok(ReplyStream::new(stream::unfold(
             (reply, trace, streamed),
             |(mut reply, trace, is_first)| async move {
+                // Spans of the client inside belong into this one, also while the reply is read.
                 let delta = reply.next().instrument(trace.span.clone()).await?;
                 if is_first {
                     let seconds = trace.started.elapsed().as_secs_f64();

@@ -92,6 +92,7 @@ fn choice(call: &Call<'_>) -> Option<Value> {
 
     match tools::choice(call.request)? {
         ToolChoice::Auto => Some(json!({"type": "auto"})),
+        // A call that the model makes all the same is left out of the reply.
         ToolChoice::None if keeps_cache => None,
         ToolChoice::None => Some(json!({"type": "none"})),
         ToolChoice::Required => Some(json!({"type": "any"})),
@@ -123,6 +124,7 @@ fn turns<'a>(
 
     while let Some((place, (message, returned))) = messages.next() {
         let follower = messages.peek().map(|(_, (message, _))| message.role());
+        // `allows_system` comes last, because it reports the change as made.
         let mut keeps_rank = || may_be_system(turns.last(), follower) && allows_system();
         let role = match message.role() {
             Role::Assistant => "assistant",
@@ -163,6 +165,7 @@ impl<'a> Turn<'a> {
     fn add(&mut self, content: Json<'a>, is_result: bool) {
         if let Json::List(parts) = &mut self.content {
             let end = if is_result { self.results } else { parts.len() };
+            // The API refuses results that come after a text.
             parts.splice(end..end, into_parts(content));
             self.results += usize::from(is_result);
         }
@@ -179,6 +182,7 @@ fn into_parts(content: Json<'_>) -> Vec<Json<'_>> {
 }
 
 fn said<'a>(message: &'a Message, returned: Option<&str>, request: &ChatRequest) -> Json<'a> {
+    // Unparsed, because the signatures cover the text as it was received.
     let returned = returned.and_then(|data| serde_json::from_str::<&RawValue>(data).ok());
     if let Some(content) = returned {
         return content.into();

@@ -34,6 +34,7 @@ static MESSAGES: Api = Api {
         Refusable::omit(STRICT),
         Refusable::new("role 'system'", body::LATER_SYSTEM, Some("user messages")),
         Refusable {
+            // What the server signed from here on is valid again.
             is_remembered: false,
             ..Refusable::new("signature", PROVIDER_DATA, None)
         },

@@ -41,6 +41,7 @@ fn read(message: &Value, blocks: &[Box<RawValue>]) -> Result<ChatResponse, LlmEr
         match text(&block, "/type").as_deref() {
             Some("tool_use") => calls.push(call(&block, raw)),
             Some("text") => says_more |= block.get("citations").is_some_and(|list| !list.is_null()),
+            // Thinking, and kinds of blocks that came later than this code.
             _ => says_more = true,
         }
     }
@@ -160,6 +161,7 @@ impl Pieces {
         let open = latest.find(|block| index.is_none() || block.index == index);
         let Some(block) = open else {
             self.is_incomplete = true;
+            // The beginning of the block is missing, but what it says is still of use.
             self.blocks.push(Block::default());
             return self.grow(&Value::Null, delta);
         };
@@ -191,6 +193,8 @@ impl Block {
             let whole = match (name, input) {
                 ("input", Some(input)) => input,
                 (name, _) => {
+                    // Input that isn't JSON goes to the caller as a text, and not back to the
+                    // server.
                     *is_incomplete |= name == "input";
                     to_raw_value(&format!("{begun}{more}"))?
                 }
@@ -238,6 +242,7 @@ impl Assembly for Pieces {
             }
             "message_delta" => {
                 update(&mut self.message, event.get("delta").unwrap_or(&nothing));
+                // The event has the usage beside the delta, but the message has it inside.
                 let usage = serde_json::json!({"usage": event.get("usage")});
                 update(&mut self.message, &usage);
                 &nothing

@@ -86,7 +86,9 @@ pub fn http_client(url: &str) -> Result<ClientBuilder, LlmError> {
 
 /// Returns the settings that all clients share.
 pub(super) fn client_builder(url: &Url) -> Result<ClientBuilder, LlmError> {
+    // A redirect could carry the key to another host.
     let mut http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    // A proxy on another machine would look for the server on its own.
     if is_loopback(url) {
         http = http.no_proxy();
     }
@@ -96,6 +98,7 @@ pub(super) fn client_builder(url: &Url) -> Result<ClientBuilder, LlmError> {
 
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
+    // Addresses of IPv6 are in brackets.
     let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
 
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())

@@ -109,6 +109,7 @@ impl ChatConnection {
         conversation: &Conversation,
     ) -> Result<(Sent, Response), LlmError> {
         check(&conversation.request)?;
+        // A copy, so that what other calls learn meanwhile doesn't change this one.
         let mut adjustments = locked(&self.learned).clone();
         let mut learned = Vec::new();
 
@@ -120,7 +121,9 @@ impl ChatConnection {
                 .open(api.endpoint, encoded.body, conversation.is_streamed);
             let refusal = match opened.await {
                 Ok((response, origin)) => {
+                    // Only now is it certain that the server wanted these changes.
                     self.learn(learned);
+                    // The body doesn't show which API was used.
                     let apis = adjustments.into_iter().filter(is_of_api);
                     let sent = Sent {
                         api,
@@ -154,6 +157,7 @@ impl ChatConnection {
     ) -> Result<(Adjustment, bool), LlmError> {
         let mut parts = api.refusable.iter();
         let refused = parts.find(|part| {
+            // A client that is kept to one API never changes it.
             let is_possible = self.other_api.is_some() || !is_of_api(&part.adjustment());
             is_possible && refusal.is_about(part.named)
         });
@@ -162,6 +166,7 @@ impl ChatConnection {
         };
 
         let adjustment = refused.adjustment();
+        // A server that blames one setting for everything would otherwise be asked forever.
         if made.contains(&adjustment) {
             let setting = refused.setting;
             let note = format_args!("the server refuses {setting}, even after a change");
@@ -183,6 +188,7 @@ impl ChatConnection {
         adjustments: &[Adjustment],
     ) -> Result<Encoded, LlmError> {
         let request = &conversation.request;
+        // A server that refuses its own data gets none of it, since a part would be refused, too.
         let returned = if adjustments.contains(&Adjustment::omitted(PROVIDER_DATA)) {
             vec![None; request.messages().len()]
         } else {
@@ -272,12 +278,15 @@ impl Conversation {
             *self.usage.get_or_insert_default() += usage;
         }
 
+        // The model called a tool all the same, so calls are forbidden now, at the price of the
+        // cache.
         if has_calls && self.hides_calls() {
             self.forbids_calls = true;
             return None;
         }
 
         let is_paused = *response.finish_reason() == FinishReason::Other(PAUSE.to_owned());
+        // Claude continues a long reply once it gets back what it said so far.
         if is_paused && self.parts.len() < PAUSES {
             self.request.push(response.message());
             self.parts.push(response);

@@ -36,6 +36,7 @@ pub(super) struct Origin {
 impl Origin {
     fn of(response: &Response, address: String, secrets: &Secrets) -> Self {
         let headers = response.headers();
+        // OpenAI's name for it, and Anthropic's.
         let id = header_text(headers, "x-request-id").or(header_text(headers, "request-id"));
 
         Self {
@@ -55,6 +56,7 @@ impl Exchange {
         body: Vec<u8>,
         is_streamed: bool,
     ) -> Result<(Response, Origin), Refusal> {
+        // People paste base URLs with and without a slash at the end.
         let path = self.base_url.path().trim_end_matches('/');
         let mut url = self.base_url.clone();
         url.set_path(&self.protocol.path_after(path, endpoint));
@@ -109,6 +111,7 @@ impl Exchange {
                 }
             };
 
+            // What fits is kept, so that the error shows how the response begins.
             let room = self.max_response_bytes.saturating_sub(bytes.len());
             bytes.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
             if chunk.len() > room {
@@ -140,6 +143,7 @@ impl Exchange {
         let (body, _) = self.body(&mut response, origin).await;
 
         let Refusal { error, parameter } = match status.as_u16() {
+            // Following a redirect would send the key to a host that nobody chose.
             301 | 302 | 303 | 307 | 308 => self.redirect(response.headers()).into(),
             _ => {
                 let end = format!("{}{}", self.protocol.path(endpoint), self.protocol.hint);
@@ -201,6 +205,7 @@ impl Exchange {
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str, per_second: f64| {
         let units: f64 = header_text(headers, name)?.parse().ok()?;
+        // Fails for negative and for endless times.
         Duration::try_from_secs_f64(units / per_second).ok()
     };
     let until_date = || {
@@ -208,6 +213,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         Some(date.duration_since(SystemTime::now()).unwrap_or_default())
     };
 
+    // The most exact one first: some servers send two of them.
     number("retry-after-ms", 1000.0)
         .or_else(|| number("retry-after", 1.0))
         .or_else(until_date)

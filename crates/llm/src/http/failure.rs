@@ -69,10 +69,13 @@ impl From<LlmError> for Refusal {
 impl Refusal {
     /// Returns whether the server refuses the part of the request with this name, whatever its value.
     pub(super) fn is_about(&self, name: &str) -> bool {
+        // Servers don't agree on the status of a refused setting.
         let is_refused = matches!(self.error.status(), Some(400 | 404 | 422))
             && self.error.kind() == Kind::InvalidRequest;
         let message = self.error.message();
         let lower = message.to_lowercase();
+        // A value out of range is the caller's mistake: without the setting, the reply would be
+        // another one.
         let is_about_a_value = VALUE_WORDS.iter().any(|words| lower.contains(words));
 
         let is_named = self.parameter.as_deref() == Some(name) || names(message, name);
@@ -111,6 +114,7 @@ pub(super) fn of_status(status: StatusCode, body: &[u8], address: &str, endpoint
 /// Parses a JSON object that isn't an error.
 pub(crate) fn parse(body: &[u8]) -> Result<Value, LlmError> {
     let complaint = |error: serde_json::Error| {
+        // Proxies and wrong addresses answer with a page.
         let beginning = body.get(..100).unwrap_or(body);
         if is_html(&String::from_utf8_lossy(beginning)) {
             return unreadable("the response is an HTML page; expected JSON");
@@ -120,6 +124,7 @@ pub(crate) fn parse(body: &[u8]) -> Result<Value, LlmError> {
     };
 
     let value: Value = serde_json::from_slice(body).map_err(complaint)?;
+    // Google's servers put errors into an array.
     check_error(value.get(0).unwrap_or(&value))?;
     if !value.is_object() {
         return Err(unreadable("the response is not a JSON object"));
@@ -167,6 +172,7 @@ fn names(message: &str, name: &str) -> bool {
         let is_whole = !before.ends_with(is_word) && !after.starts_with(is_word);
         let is_quoted = before.ends_with(is_quote) && after.starts_with(is_quote);
 
+        // `stop` and `seed` are also common words of such messages.
         is_whole && (is_unmistakable || is_quoted || after.starts_with(':'))
     })
 }
@@ -216,7 +222,9 @@ impl Details {
     }
 
     fn kind(&self, status: u16) -> Kind {
+        // Anthropic reports an empty account as an invalid request.
         let is_quota = status == 402 || self.mentions(&["credit balance is too low"]);
+        // With other statuses, the same words are about something else, such as a busy server.
         let is_context = matches!(status, 200 | 400 | 413 | 422) && self.mentions(&CONTEXT);
         let of_code = self.kind_of_code();
 
@@ -228,6 +236,7 @@ impl Details {
             (_, 401 | 403) => Kind::Authentication,
             (_, 429) => Kind::RateLimit,
             (_, 408 | 504) => Kind::Timeout,
+            // 529 is Anthropic's status for an overload.
             (_, 503 | 529) => Kind::Overloaded,
             // The server doesn't support this at all, so a retry is pointless.
             (_, 300..=499 | 501 | 505) => Kind::InvalidRequest,

@@ -32,6 +32,7 @@ impl Secrets {
             return "an HTML page".to_owned();
         }
 
+        // Before the text is cut, because half a key at its end would not be found.
         let masked = self.0.hide(&looked_at);
         MultiLine::new(masked).with_max_chars(SHOWN - 1).to_string()
     }

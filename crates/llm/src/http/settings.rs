@@ -137,6 +137,7 @@ impl<C> HttpClientBuilder<C> {
         let base_url = variable(base_url_in);
         let api_key = variable(key_in);
         let example = protocol.example;
+        // A server on this machine may need no key, but the default one does.
         if base_url.is_none() && api_key.is_none() {
             return Err(invalid_settings(format!(
                 "{key_in} is not set; expected an API key for {example}, or a different server in {base_url_in}"
@@ -162,6 +163,7 @@ impl<C> HttpClientBuilder<C> {
     pub fn with_api_key(mut self, key: impl Into<String>) -> Self {
         let (name, prefix) = self.protocol.key;
         let key = key.into();
+        // A key that was copied with a line break would be refused later, without a hint why.
         let is_visible = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
 
         match sensitive(&format!("{prefix}{key}")).filter(|_| is_visible) {
@@ -174,6 +176,7 @@ impl<C> HttpClientBuilder<C> {
                     .to_owned(),
             ),
         }
+        // Also if it is invalid, since an error may quote it.
         self.secrets.push(key.into());
         self
     }
@@ -317,6 +320,7 @@ fn common_headers(protocol: &Protocol) -> HeaderMap {
 
 fn sensitive(value: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(value).ok()?;
+    // Hides it in the `Debug` of the HTTP library.
     value.set_sensitive(true);
     Some(value)
 }

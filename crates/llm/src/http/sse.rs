@@ -51,6 +51,7 @@ impl Events {
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(), LlmError> {
         let is_whole = self.is_whole(bytes);
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            // Checked before it is kept, because a line may never end.
             self.check(self.line.len() + piece.len())?;
             self.line.extend_from_slice(piece);
             if piece.ends_with(b"\n") && !is_whole {
@@ -64,6 +65,8 @@ impl Events {
     /// Returns whether the body is one JSON value or a page rather than a stream.
     fn is_whole(&mut self, bytes: &[u8]) -> bool {
         if self.is_whole.is_none() {
+            // Proxies answer with a page, and some servers with the whole reply, whatever was asked
+            // for.
             let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
             self.is_whole = first.map(|byte| match self.framing {
                 Framing::Events => matches!(byte, b'<' | b'{' | b'['),
@@ -94,7 +97,9 @@ impl Events {
 
     fn end_line(&mut self) -> Result<(), LlmError> {
         let line = take(&mut self.line);
+        // Only whole lines are decoded, since a chunk may end within a character.
         let line = String::from_utf8_lossy(&line);
+        // The specification allows a byte order mark at the beginning.
         let line = line.trim_start_matches('\u{feff}');
         let line = line.trim_end_matches(['\r', '\n']);
 
@@ -113,6 +118,7 @@ impl Events {
     /// Reads a field. A comment is a field without a name, and unknown fields are ignored.
     fn field(&mut self, line: &str) -> Result<(), LlmError> {
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        // The specification removes one space; further ones belong to the text.
         let value = value.strip_prefix(' ').unwrap_or(value);
 
         match field {

@@ -59,6 +59,7 @@ impl Reading {
                         return Ok(Delta::End(end));
                     }
                 }
+                // The caller forbade calls, so the model is asked once more.
                 Delta::ToolCall(_) if self.conversation.hides_calls() => {}
                 delta => return Ok(delta),
             }
@@ -142,6 +143,7 @@ impl Part {
             Delta::Reasoning(more) => *reasoning += more.len(),
             Delta::ToolCall(call) => {
                 self.has_calls = true;
+                // Before the caller sees it, since the result refers to this id.
                 return self.ids.admit(call.clone()).map(Delta::ToolCall);
             }
             Delta::End(_) => {}
@@ -160,6 +162,7 @@ impl Part {
                 };
                 read.map_err(|error| error.with_body(exchange.secrets.body(event.data.as_bytes())))
             }
+            // Some servers close the connection without an end marker.
             None if self.assembly.is_complete() => self.whole(),
             None => Err(interrupted()),
         }
@@ -210,7 +213,10 @@ impl Part {
         } else {
             let parsed = parse(data.as_bytes());
             let parsed = parsed.map_err(|error| self.cut(error))?;
+            // Responses has the error in the response that failed.
             check_error(parsed.get("response").unwrap_or(&Value::Null))?;
+            // Not every server repeats the name of an event in its data, and not every proxy passes
+            // the name on.
             let kind = text(&parsed, "/type").unwrap_or_else(|| event.name.clone());
             if kind == "error" {
                 return Err(of_value(&parsed));

@@ -104,7 +104,7 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     body.encoded()
 }
 
-/// Returns what is sent with replies for which there is no data to return.
+/// Returns what is sent with replies that have no data to return.
 fn stand_in(needs_signature: bool, needs_thinking: bool) -> Map<String, Value> {
     let mut stand_in = Map::new();
     if needs_thinking {
@@ -132,6 +132,7 @@ fn turn<'a>(
     let text = message.text();
     let content = match (kept.remove(CONTENT), message.blocks()) {
         (Some(content), _) => content.into(),
+        // Some servers refuse an empty text beside calls.
         (None, []) if text.is_empty() && !message.tool_calls().is_empty() => Value::Null.into(),
         (None, []) => text.into(),
         (None, blocks) => {

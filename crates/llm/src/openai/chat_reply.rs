@@ -49,12 +49,14 @@ fn read(
     reason: &str,
     end: &Value,
 ) -> Result<ChatResponse, LlmError> {
+    // Before the calls lose what a `ToolCall` has no field for.
     let data = kept(message, &calls);
     let content = message.get(CONTENT).unwrap_or(&Value::Null);
     let said = wire::content(content);
     let calls = calls.into_iter().filter_map(Piece::into_call);
     let calls: Vec<ToolCall> = calls.collect();
 
+    // A refusal beside a text or calls is only about a part of the reply.
     let is_empty = said.as_deref().unwrap_or_default().is_empty() && calls.is_empty();
     if let Some(refusal) = text(message, "/refusal").filter(|_| is_empty) {
         return Err(refused(&refusal));
@@ -85,6 +87,7 @@ fn read(
 
 /// Returns the reasoning, under the names that servers use, or in parts of the content.
 fn reasoning(message: &Value) -> Option<String> {
+    // The first one counts, because some servers send the same thinking under two names.
     let mut names = ["/reasoning_content", "/reasoning", "/thinking"].iter();
     let named = names.find_map(|name| text(message, name));
     let in_parts = || {

@@ -210,6 +210,7 @@ fn usage(response: &Value) -> Option<Usage> {
     let cached = first(&[
         "prompt_tokens_details/cached_tokens",
         "input_tokens_details/cached_tokens",
+        // DeepSeek's name for it.
         "prompt_cache_hit_tokens",
     ]);
     let written = first(&[

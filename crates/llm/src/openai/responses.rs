@@ -75,7 +75,9 @@ fn encode(call: &Call<'_>) -> Result<Encoded, LlmError> {
     let mut body = Body::new(call);
     body.set("instructions", system);
     body.set("input", items(call, rest));
+    // The conversation is in each request, so any process can continue it.
     body.set("store", false);
+    // Without state on the server, its thinking has to travel along, encrypted.
     body.set("include", json!(["reasoning.encrypted_content"]));
     body.set("max_output_tokens", request.max_tokens().map(Value::from));
     body.set("temperature", request.temperature().map(decimal));

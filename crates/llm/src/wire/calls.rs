@@ -75,6 +75,7 @@ impl Growing {
     /// Appends a piece to its call, which may be a new one.
     pub(crate) fn add(&mut self, piece: Piece) -> Result<(), LlmError> {
         let Some(call) = self.call_of(&piece) else {
+            // All are kept until the reply ends, so they are counted while they arrive.
             if self.calls.len() == MOST {
                 return Err(too_many());
             }
@@ -100,6 +101,7 @@ impl Growing {
     fn call_of(&mut self, piece: &Piece) -> Option<&mut Piece> {
         let mut earlier = self.calls.iter_mut().rev();
         let earlier = match (piece.index, piece.id.as_str()) {
+            // The latest with this index, because some servers use an index twice.
             (Some(index), _) => earlier.find(|call| call.index == Some(index)),
             (None, "") => earlier.next(),
             // An id without a name starts no new call: some servers generate a new id for each
@@ -168,6 +170,7 @@ impl CallIds {
 
         let id = match keeps_id {
             true => call.id().to_owned(),
+            // Two calls with one id would get each other's results.
             false => self.make(),
         };
         Ok(ToolCall::new(id, call.name(), arguments))

@@ -174,10 +174,12 @@ impl<'a> Body<'a> {
     /// Adds the fields of the client's settings, changes what the server refused before, and returns
     /// the body. Fields of the request take precedence over the settings, also within objects.
     pub(crate) fn encoded(mut self) -> Result<Encoded, LlmError> {
+        // An absent field must not keep one of the settings out.
         self.fields.retain(|(_, value)| value.is_present());
         for (name, value) in self.call.extra {
             self.add(name, value);
         }
+        // Last, because the settings may add what the server refuses.
         for adjustment in self.call.adjustments {
             self.adjust(adjustment);
         }
@@ -256,7 +258,7 @@ pub(crate) fn count(value: &Value, pointer: &str) -> Option<u64> {
         .or_else(|| value.as_f64().map(|count| count as u64))
 }
 
-/// Returns the elements at a JSON pointer; none if there is no array.
+/// Returns the elements at a JSON pointer; none if it leads to anything but an array.
 pub(crate) fn list<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
     let list = value.pointer(pointer).and_then(Value::as_array);
     list.map(Vec::as_slice).unwrap_or_default()
@@ -271,6 +273,7 @@ pub(crate) fn content(value: &Value) -> Option<String> {
 
     let part = |part: &Value| {
         let text = part.as_str().or_else(|| part.get("text")?.as_str());
+        // Some servers wrap the text of a part once more.
         let text = text.or_else(|| part.pointer("/text/value")?.as_str());
         text.map(str::to_owned)
     };
@@ -311,6 +314,7 @@ pub(crate) fn split_system(request: &ChatRequest) -> (Option<Value>, usize) {
 /// Parses the JSON Schema of a reply format or a tool.
 pub(crate) fn schema(schema: &str) -> Option<&RawValue> {
     let schema: &RawValue = serde_json::from_str(schema).ok()?;
+    // `true` is a JSON Schema as well, but servers want an object.
     schema.get().starts_with('{').then_some(schema)
 }
 
@@ -324,6 +328,7 @@ pub(crate) fn reply_schema(text: &str) -> Result<&RawValue, LlmError> {
 /// Reads a finish reason of OpenAI, Anthropic, Google, Mistral or servers of open models.
 pub(crate) fn finish_reason(reason: &str) -> FinishReason {
     match reason.to_ascii_lowercase().as_str() {
+        // Some servers send an empty reason with a complete reply.
         "stop" | "end_turn" | "eos" | "stop_sequence" | "" => FinishReason::Stop,
         "length"
         | "max_tokens"

@@ -20,11 +20,13 @@ use crate::{ChatRequest, LlmError};
 fn add(prefix: &mut SipHasher13, value: &impl serde::Serialize) {
     // Cannot fail: these values are serializable.
     prefix.write(&serde_json::to_vec(value).unwrap_or_default());
+    // Separates the values, so that different ones never have the same bytes.
     prefix.write_u8(0);
 }
 
 /// Returns the content to return with each message. `owner` is the API, the server and the model.
 pub(crate) fn returned<'r>(owner: [&str; 3], request: &'r ChatRequest) -> Vec<Option<&'r str>> {
+    // Most conversations have none, and hashing all messages takes time.
     let mut messages = request.messages().iter();
     if messages.all(|message| message.provider_data().is_none()) {
         return vec![None; request.messages().len()];
@@ -35,6 +37,7 @@ pub(crate) fn returned<'r>(owner: [&str; 3], request: &'r ChatRequest) -> Vec<Op
 
 fn walk<'r>(owner: [&str; 3], request: &'r ChatRequest) -> (Vec<Option<&'r str>>, u64) {
     let mut prefix = SipHasher13::new();
+    // A signature of Claude is valid only with the tools that it was made with.
     add(&mut prefix, &(owner, request.tools()));
     let mut returned = Vec::new();
 
@@ -44,6 +47,7 @@ fn walk<'r>(owner: [&str; 3], request: &'r ChatRequest) -> (Vec<Option<&'r str>>
             .provider_data()
             .filter(|data| data.fingerprint() == fingerprint)
             .map(ProviderData::content);
+        // Its own data is added below, but only if it goes back.
         add(&mut prefix, &message.clone().without_provider_data());
         add(&mut prefix, &data);
         returned.push(data);

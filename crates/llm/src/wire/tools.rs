@@ -29,6 +29,7 @@ pub(crate) fn definitions<'a>(
     }
 
     let mut strict: Vec<bool> = tools.iter().map(is_strict).collect();
+    // With one strict tool too many, the server would refuse the whole request.
     if strict.contains(&true) && (tools.len() > STRICT_TOOLS || !allows_strict()) {
         strict.fill(false);
     }
