@@ -14,7 +14,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(250);
 /// Opens a folder, and creates it if it doesn't exist.
 pub(crate) fn create(path: &Path) -> Result<Folder, StoreError> {
     Folder::create(path).map_err(|error| {
-        let what = format_args!("{}: the folder cannot be created", path.display());
+        let path = path.display();
+        let what = format_args!("{path}: the folder cannot be created");
         StoreError::io(what, error.into())
     })
 }

@@ -32,6 +32,7 @@ impl<A: DeserializeOwned + JsonSchema> Arguments<A> {
         let required = required.into_iter().flatten().filter_map(Value::as_str);
         Self {
             reader: AnswerReader::new(),
+            // The reader of answers refuses longer texts anyway.
             max_bytes: max_bytes.min(MOST_BYTES),
             names: names.cloned().collect(),
             required: required.map(str::to_owned).collect(),
@@ -55,6 +56,8 @@ impl<A: DeserializeOwned + JsonSchema> Arguments<A> {
         }
 
         let is_known = |given: &str| self.names.iter().any(|name| folded(name) == folded(given));
+        // A misspelt optional argument would otherwise be ignored, and the model would never learn
+        // of it.
         let mut others = arguments.keys().filter(|given| !is_known(given));
         if let Some(unknown) = others.next().filter(|_| self.refuses_others) {
             return Err(Failure::new(format_args!(
@@ -63,6 +66,7 @@ impl<A: DeserializeOwned + JsonSchema> Arguments<A> {
                 NameList::or(&self.names)
             )));
         }
+        // The reader would name only the first one that is missing.
         if !self.required.is_empty() && !arguments.keys().any(|given| is_known(given)) {
             let required = NameList::and(&self.required);
             return Err(Failure::new(format_args!(
@@ -71,6 +75,7 @@ impl<A: DeserializeOwned + JsonSchema> Arguments<A> {
         }
 
         let read = self.reader.read(&text).map_err(|problem| {
+            // Models write places with dots, as in code.
             let place = problem.pointer().trim_start_matches('/').replace('/', ".");
             let message = problem.message();
             Failure::new(match place.as_str() {

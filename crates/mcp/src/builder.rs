@@ -30,6 +30,7 @@ impl ServerBuilder {
             tools: Tools::default(),
             built_in_tools: None,
             name: "cogwork".to_owned(),
+            // Clients show it in lists of servers.
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

@@ -30,6 +30,7 @@ impl Connection {
     /// Returns the session that this client used last, or the id for a new one.
     pub(crate) fn current_or_new(&self, kind: SessionKind) -> SessionId {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        // Under one lock, so that two first calls at the same time get the same session.
         let id = current.entry(kind).or_insert_with(SessionId::random);
         id.clone()
     }

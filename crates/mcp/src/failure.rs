@@ -30,6 +30,7 @@ pub(crate) async fn on_own_thread<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| {
+        // A panic may have come after the change was stored.
         let message = "the call was interrupted; look at the session before you try again";
         Err(Failure::new(message))
     })

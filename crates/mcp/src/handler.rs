@@ -49,6 +49,7 @@ impl Shared {
 
 /// Returns what clients read about the server first.
 fn info(settings: &ServerBuilder, tools: &ServerTools) -> ServerConfig {
+    // Clients ask for everything that is announced, and show empty lists.
     let capabilities = if tools.has_built_in_ones() {
         ServerCapabilities::builder()
             .enable_tools()
@@ -77,6 +78,7 @@ impl Handler {
     /// Returns the connection of a request. Those of the newer generation have none.
     fn connection(&self, request: &RequestContext<RoleServer>) -> Arc<Connection> {
         let version = request.meta.protocol_version();
+        // Only the newer generation sends its version with each request.
         let is_newer = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
         let unconnected = self.unconnected.as_ref().filter(|_| is_newer);
         Arc::clone(unconnected.unwrap_or(&self.connection))
@@ -126,6 +128,7 @@ impl ServerHandler for Handler {
         let _permit = self.permit().await?;
         let Some(tool) = self.shared.tools.find(&call.name) else {
             tracing::debug!("an unknown tool was called");
+            // A result rather than an error of the protocol, because models read only results.
             return Ok(self.unknown_tool(&call.name).into());
         };
 

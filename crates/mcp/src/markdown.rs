@@ -70,6 +70,7 @@ impl Step {
     /// Returns a thought of a session that follows a strategy.
     pub(crate) fn of(session: &Session, thought: &Thought) -> Self {
         let branch = session.branch(thought.branch).ok();
+        // Most sessions have only the main branch, which would be mentioned at every thought.
         let branch = branch.filter(|branch| branch.id != BranchId::MAIN);
         let details = thought.details();
         let details = details.map(|(name, value)| (name.to_owned(), value));
@@ -119,8 +120,10 @@ impl Shown {
             bytes = bytes.saturating_add(thought(step).len());
             bytes <= BYTES
         });
+        // A reader needs at least the last thought, however long it is.
         let fitting = newest.count().max(1);
 
+        // The newest ones count, so the rest is cut at the beginning.
         let older = steps.len().saturating_sub(fitting);
         self.steps = steps.split_off(older);
         let older = u64::try_from(older).unwrap_or(u64::MAX);
@@ -219,6 +222,7 @@ pub(crate) fn code(text: &str) -> String {
         ("", _) => "` `".to_owned(),
         (text, 0) => format!("`{text}`"),
         (text, run) => {
+            // Longer than any run in the text, so that the text cannot end the code.
             let fence = "`".repeat(run.saturating_add(1));
             format!("{fence} {text} {fence}")
         }

@@ -41,6 +41,7 @@ fn tool_for(name: &str, tools: &ServerTools) -> Option<&'static str> {
         (think::NAME, name != Method::LOOP),
         (solve::NAME, method.is_some()),
     ];
+    // In this order: guidance is worth most to a model, and another model costs most.
     let mut suits = suits.into_iter().filter(|(_, suits)| *suits);
     let (tool, _) = suits.find(|(tool, _)| tools.has_built_in(tool))?;
     Some(tool)

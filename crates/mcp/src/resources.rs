@@ -60,6 +60,7 @@ enum Target {
 
 /// Reads a URI. Parts of the path may be percent-encoded.
 fn target(uri: &str) -> Option<(Target, Format)> {
+    // Split before decoding, since an encoded slash belongs to a name.
     let parts = uri.strip_prefix(SCHEME)?.split('/');
     let parts = parts.map(|part| percent_decode_str(part).decode_utf8().ok());
     let parts: Vec<_> = parts.collect::<Option<_>>()?;
@@ -103,9 +104,11 @@ pub(crate) async fn list(
     })?;
 
     let mut resources = Vec::new();
+    // Strategies are few and come once, on the first page.
     if before.is_none() {
         resources.extend(store.strategies.iter().map(strategy));
     }
+    // One more than is shown, to know whether another page follows.
     let sessions = store.list(owner, before, PAGE.saturating_add(1)).await;
     let sessions = sessions.map_err(|error| internal(&error))?;
     let page = sessions.get(..PAGE).unwrap_or(&sessions);
@@ -222,6 +225,7 @@ fn internal(error: &Failure) -> ErrorData {
 }
 
 fn not_found(uri: &str, why: &str) -> ErrorData {
+    // The address is whatever a client sent.
     let shown: String = uri.chars().take(TITLE).collect();
     let shown = Name(&shown);
     ErrorData::resource_not_found(format!("there is no resource `{shown}`: {why}"), None)

@@ -156,12 +156,14 @@ impl RunState for Reasoning {
         let answer = self.answer().unwrap_or(last);
         Some(Best {
             answer: answer.to_owned(),
+            // A short answer may be all that the last thought says.
             solution: (answer != last).then(|| last.to_owned()),
             confidence: None,
         })
     }
 
     fn end(&self) -> Option<End> {
+        // Without a solution, the run was interrupted.
         self.solution()?;
 
         Some(match self.cut_short() {
@@ -208,6 +210,7 @@ impl RunState for FileView<'_> {
 
     fn calls(&self, skipped: usize) -> Vec<Value> {
         let calls = self.visits(skipped).map(|(_, visit)| {
+            // Secrets are hidden in the text, wherever in the value they are.
             let shown = self.flow.hide_secrets(&in_json(visit).to_string());
             serde_json::from_str(&shown).unwrap_or(Value::String(shown))
         });

@@ -97,6 +97,7 @@ pub(crate) fn tool(store: SessionStore) -> ServerTool {
     }
     let mut output = schema_of::<Answer>();
     for schema in [Arc::make_mut(&mut tool.input_schema), &mut output] {
+        // As in the original, whose schemas clients may compare.
         schema.insert("$schema".to_owned(), SCHEMA.into());
     }
     let tool = tool.with_raw_output_schema(Arc::new(output));
@@ -116,6 +117,7 @@ async fn record(store: SessionStore, call: Call, caller: Caller) -> Result<Answe
         mut thought,
         session_id,
     } = call;
+    // The original raises the estimate as well.
     thought.total_thoughts = thought.total_thoughts.max(thought.thought_number);
 
     let title = OneLine::new(&thought.thought).with_max_chars(TITLE);
@@ -168,6 +170,7 @@ impl Thought {
     /// Returns the branch that the thought belongs to, and the number of the thought at which the
     /// branch starts. A branch needs both.
     fn branch(&self) -> Option<(&str, u64)> {
+        // The original takes an empty id for none.
         let id = self.branch_id.as_deref().filter(|id| !id.is_empty());
         id.zip(self.branch_from_thought)
     }
@@ -193,6 +196,7 @@ impl Recorded for History {
     }
 
     fn replay(&mut self, thought: Thought) -> Result<(), Failure> {
+        // The store has dropped what was too old.
         self.add(&thought, usize::MAX);
         Ok(())
     }
@@ -234,6 +238,7 @@ pub(crate) fn shown(stored: &Stored) -> Result<Shown, Failure> {
         // The first one of a branch follows its origin.
         let origin = thought.branch().map(|(_, origin)| origin);
         let origin = origin.and_then(|origin| numbered.get(&origin));
+        // Models number thoughts as they like, so the order of the calls decides.
         let parent = tips.get(&branch).or(origin).copied();
         let revised = thought.revises_thought;
         let revised = revised.and_then(|revised| numbered.get(&revised)).copied();

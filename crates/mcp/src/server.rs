@@ -71,6 +71,7 @@ impl Server {
     {
         let (reader, writer) = pipes;
         let transport = AsyncRwTransport::new_server(reader, writer)
+            // A message without an end would fill the memory.
             .with_max_line_length(self.shared.store.limits.message_bytes);
         let handler = self.handler(Owner::local());
         let stop = self.shared.stop.child_token();
@@ -130,11 +131,13 @@ impl ServerBuilder {
     /// [ready](cogwork_tools::Tool::ready).
     pub fn open(self) -> Result<Server, ServerError> {
         let mut strategies = Strategies::built_in();
+        // Refuses a name that is taken, because sessions refer to strategies by name.
         let added = strategies.extend(self.strategies.clone());
         added.map_err(ServerError::of)?;
 
         let store = SessionStore::open(self.data.as_deref(), self.limits, strategies);
         let store = store.map_err(ServerError::of)?;
+        // Whatever is wrong with a tool is reported now, and not in a conversation.
         let tools = ServerTools::new(&store, &self)?;
         Ok(Server {
             shared: Arc::new(Shared::new(&self, store, tools)),

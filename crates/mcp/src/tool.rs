@@ -111,6 +111,7 @@ pub(crate) fn set_keyword(tool: &mut Tool, argument: &str, keyword: &str, value:
 pub(crate) fn schema_of<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
+        // Some hosts pass schemas on without following references.
         settings.inline_subschemas = true;
     });
     let schema = settings.into_generator().into_root_schema_for::<T>();

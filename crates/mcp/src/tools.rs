@@ -125,6 +125,7 @@ fn built_in(
 
 /// Returns the tools of a program.
 fn added(tools: &Tools) -> Result<Vec<ServerTool>, ServerError> {
+    // A server of tools that cannot start is reported when this one starts.
     tools.ready().map_err(ServerError::of)?;
 
     let tools = Arc::new(tools.clone());
@@ -147,6 +148,7 @@ async fn call(
     let input = Value::Object(arguments);
     let output = tokio::select! {
         output = tools.call_with(definition.name(), input) => output,
+        // Nobody reads this, but the call of the tool is dropped.
         () = caller.request.ct.cancelled() => return Err(Failure::new("the call was cancelled")),
     };
 
@@ -164,6 +166,7 @@ fn listed(definition: &ToolDefinition) -> Result<Tool, ServerError> {
         ))
     })?;
 
+    // The protocol demands it, and some libraries leave it out.
     let schema_type = schema.entry("type").or_insert_with(|| "object".into());
     if schema_type != "object" {
         return Err(ServerError::of(format_args!(

@@ -102,6 +102,7 @@ fn write_texts(
     match (from, to) {
         (Some(from), Some(to)) => write!(f, "{name} {} → {}", OneLine::new(from), OneLine::new(to)),
         (None, Some(to)) => write!(f, "{name} {}", OneLine::new(to)),
+        // What it was can be seen in the earlier plan.
         (_, None) => write!(f, "{name} dropped"),
     }
 }
@@ -135,8 +136,10 @@ impl Comparison {
                 Pair::Kept { old, new, moved } => (old, new, moved),
             };
 
+            // Before the sub-steps, so that changes are in the order of the plan.
             self.compare_steps(old, new, moved);
 
+            // New sub-steps of a step that had none are reported as one change.
             if !old.step.sub_steps.is_empty() {
                 self.old_parents.push(old.index + 1);
                 self.new_parents.push(new.index + 1);
@@ -172,6 +175,7 @@ impl Comparison {
     fn report_removed(&mut self, old: At<'_>) {
         self.changes.push(Change {
             path: path(&self.old_parents, old),
+            // The later plan doesn't have it any more.
             description: old.step.description.clone(),
             kind: ChangeKind::Removed,
         });

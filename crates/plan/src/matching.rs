@@ -35,6 +35,7 @@ pub(crate) fn pair<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
 
     let mut by_description: HashMap<&str, VecDeque<At<'_>>> = HashMap::new();
     for (index, step) in old.iter().enumerate() {
+        // In the order of the old plan, so that equal descriptions are matched in order.
         let same = by_description.entry(&step.description).or_default();
         same.push_back(At { index, step });
     }
@@ -46,6 +47,7 @@ pub(crate) fn pair<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
     let matches: Vec<Option<At<'_>>> = new.iter().map(&mut take).collect();
 
     let mut unmatched: Vec<At<'_>> = by_description.into_values().flatten().collect();
+    // The map has no order.
     unmatched.sort_unstable_by_key(|at| at.index);
 
     let mut pairing = Pairing {
@@ -54,6 +56,7 @@ pub(crate) fn pair<'a>(old: &'a [Step], new: &'a [Step]) -> Vec<Pair<'a>> {
         waiting: Vec::new(),
     };
 
+    // As few steps as possible count as moved.
     let kept_order = in_order(&matches);
     for (index, ((step, old), in_order)) in new.iter().zip(matches).zip(kept_order).enumerate() {
         let new = At { index, step };
@@ -147,6 +150,7 @@ fn in_order(matches: &[Option<At<'_>>]) -> Vec<bool> {
             continue;
         };
 
+        // A binary search, which keeps plans of any length fast.
         let length = ends.partition_point(|(end, _)| *end < old);
         before.push(
             length

@@ -50,15 +50,20 @@ impl fmt::Display for PlanMermaid<'_> {
             writeln!(
                 f,
                 "    {}[\"{}\"]:::{class}",
+                // Paths are unique, and descriptions needn't be.
                 Node(indices),
                 MermaidLabel(label)
             )?;
 
             if let Some((last, parents)) = indices.split_last() {
                 match (*last, parents) {
+                    // The first step of all follows nothing.
                     (1, []) => {}
+                    // A dotted line leads into the sub-steps, so that it isn't taken for the order
+                    // of steps.
                     (1, parents) => writeln!(f, "    {} -.-> {}", Node(parents), Node(indices))?,
                     (_, parents) => {
+                        // The step before it on the same level, whatever is below that.
                         let before: Vec<usize> =
                             parents.iter().copied().chain([last - 1]).collect();
                         writeln!(f, "    {} --> {}", Node(&before), Node(indices))?;
@@ -81,6 +86,7 @@ struct Node<'a>(&'a [usize]);
 
 impl fmt::Display for Node<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // So that no id is a mere number.
         f.write_str("s")?;
         self.0.iter().enumerate().try_for_each(|(level, index)| {
             let joint = if level == 0 { "" } else { "_" };

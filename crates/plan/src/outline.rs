@@ -56,6 +56,7 @@ impl fmt::Display for Outline<'_> {
             }
 
             let step = entry.step;
+            // An empty style writes nothing, so the line below is the same for both.
             let style = if self.colored {
                 style(step.status)
             } else {

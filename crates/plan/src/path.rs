@@ -38,6 +38,7 @@ impl StepPath {
     /// Returns the indices, starting at 0, of the parents from the top level down and of the step.
     pub(crate) fn positions(&self) -> Option<(impl Iterator<Item = usize>, usize)> {
         let (last, parents) = self.indices.split_last()?;
+        // People count from 1, and slices from 0.
         Some((parents.iter().map(|index| index - 1), last - 1))
     }
 }

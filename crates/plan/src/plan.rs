@@ -147,6 +147,7 @@ impl FromIterator<Step> for Plan {
 fn bounded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Step>, D::Error> {
     let steps = Vec::<Step>::deserialize(deserializer)?;
 
+    // Reading is limited by the parser, but walking a plan recurses without a limit.
     if depth(&steps) > MAX_DEPTH {
         let message = format!("plan nests deeper than {MAX_DEPTH} levels");
         return Err(D::Error::custom(message));
@@ -165,12 +166,14 @@ fn first_pending<'a>(steps: &'a [Step], indices: &mut Vec<usize>) -> Option<&'a 
     for (index, step) in (1..).zip(steps) {
         indices.push(index);
 
+        // A step is done after its sub-steps.
         let below = first_pending(&step.sub_steps, indices);
         if below.is_some() {
             return below;
         }
 
         let mut sub_steps = step.sub_steps.iter();
+        // Sub-steps that need verification hold it up, although none of them is pending.
         let waits = sub_steps.any(|sub_step| sub_step.status != Status::Done);
         if step.status == Status::Pending && !waits {
             return Some(step);

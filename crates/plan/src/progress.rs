@@ -32,6 +32,7 @@ impl Plan {
 impl PlanProgress {
     pub(crate) fn of(plan: &Plan) -> Self {
         let mut progress = Self::default();
+        // A step with sub-steps is as far as these are, and would be counted twice.
         for entry in plan.walk().filter(|entry| entry.step.sub_steps.is_empty()) {
             let count = match entry.step.status {
                 Status::Done => &mut progress.done,
@@ -51,6 +52,7 @@ impl PlanProgress {
 
     /// Returns the fraction of steps that are done, from 0 to 1; 0 for a plan without steps.
     pub fn fraction(&self) -> f64 {
+        // A plan without steps hasn't got anywhere.
         self.done as f64 / self.total().max(1) as f64
     }
 }

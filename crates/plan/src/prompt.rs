@@ -6,7 +6,7 @@ use crate::text::indent;
 /// Returns the plan as a YAML list, in the serialised form in which a model has to reply.
 ///
 /// The text is lossless: reading it as YAML returns the same plan. Text that YAML would interpret
-/// is quoted as in JSON. There is no line break at the end. A plan without steps is `[]`.
+/// is quoted as in JSON. No line break is at the end. A plan without steps is `[]`.
 ///
 /// ```
 /// use cogwork_plan::{Plan, Step, format_plan_for_prompt};
@@ -55,6 +55,7 @@ impl fmt::Display for Prompt<'_> {
                 }
             }
 
+            // A key without a value would be read as null.
             if !step.sub_steps.is_empty() {
                 key(f, "sub_steps")?;
             }
@@ -103,7 +104,9 @@ fn needs_escape(c: char) -> bool {
 /// without characters that end a scalar. Numbers and dates don't start with a letter, and the words
 /// with a special meaning are listed.
 fn is_plain(text: &str) -> bool {
+    // YAML 1.1 reads these as something other than text.
     let words = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
+    // Most descriptions are plain, which models read and repeat best.
     text.starts_with(char::is_alphabetic)
         && !text.ends_with([' ', ':'])
         && !text.contains(": ")

@@ -41,6 +41,7 @@ impl Status {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Columns of tables can give a width.
         f.pad(self.as_str())
     }
 }

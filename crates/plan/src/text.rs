@@ -28,6 +28,7 @@ impl fmt::Display for StepLine<'_> {
 /// Returns the text of an optional field unless it is blank.
 fn said(text: &Option<String>) -> Option<OneLine<&str>> {
     text.as_deref()
+        // Models write an empty result for none.
         .filter(|text| !text.trim().is_empty())
         .map(OneLine::new)
 }

@@ -33,6 +33,7 @@ impl Plan {
     pub fn walk(&self) -> impl Iterator<Item = WalkEntry<'_>> {
         let mut entries = Vec::new();
         visit(self.steps(), &mut Vec::new(), &mut entries);
+        // Plans are small, and a lazy walk would need a stack of its own.
         entries.into_iter()
     }
 }

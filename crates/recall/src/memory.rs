@@ -71,6 +71,7 @@ impl VectorMemory {
     ///
     /// Returns an error if there isn't enough memory for it.
     pub fn in_memory(embedder: impl Embedder + 'static) -> Result<Self, RecallError> {
+        // The length of the vectors is learned from the first one.
         let store = Store::in_memory()?.with_model(embedder.model(), None)?;
         Ok(Self::new(store, embedder))
     }
@@ -100,6 +101,7 @@ impl VectorMemory {
         &self,
         passages: impl IntoIterator<Item = Passage>,
     ) -> Result<(), RecallError> {
+        // Before the transaction, so that nobody waits for the server.
         let embedded = self.embedded(passages.into_iter().collect()).await?;
         let most = self.max_passages;
 
@@ -158,6 +160,7 @@ impl VectorMemory {
     /// Returns an error if the query cannot be embedded, or the memory cannot be read or is
     /// damaged.
     pub async fn recall(&self, query: &Query) -> Result<Vec<Recalled>, RecallError> {
+        // Servers refuse to embed a blank text.
         if query.text.trim().is_empty() || query.limit == 0 {
             return Ok(Vec::new());
         }
@@ -190,7 +193,7 @@ impl VectorMemory {
         self.blocking(Store::count).await
     }
 
-    /// Adds a passage without a source, and removes the oldest of these if there is no room.
+    /// Adds a passage without a source, and removes the oldest of these to make room.
     pub(crate) async fn insert_note(&self, text: &str) -> Result<(), RecallError> {
         let embedded = self.embedded(vec![Passage::new(text)]).await?;
         let most = self.max_passages;
@@ -206,12 +209,14 @@ impl VectorMemory {
     }
 
     async fn embedded(&self, passages: Vec<Passage>) -> Result<Embedded, RecallError> {
+        // Before the texts are sent, since embedding may cost money.
         check(&passages)?;
         let texts: Vec<_> = passages
             .iter()
             .map(|passage| passage.text.clone())
             .collect();
 
+        // Removing all passages of a source must not need a server.
         let vectors = if texts.is_empty() {
             Vec::new()
         } else {

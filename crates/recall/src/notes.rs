@@ -88,6 +88,7 @@ impl Notes {
     /// it have been added then.
     pub async fn import(&self, path: impl Into<PathBuf>) -> Result<usize, MemoryError> {
         let path = path.into();
+        // All lines are read first, so that a faulty file adds nothing.
         let read = blocking(move || read_lines(&path)).await?;
 
         for text in &read {

@@ -72,16 +72,19 @@ impl HttpServer {
 
             match accepted {
                 Ok((stream, _)) => self.connect(stream, &connections),
+                // Such as too many open files, which takes a moment to pass.
                 Err(_) => sleep(NOT_ACCEPTED).await,
             }
         }
 
+        // Attempts that are cut off here are repeated by Restate.
         let _ = timeout(SHUTDOWN, connections.shutdown()).await;
     }
 
     fn connect(&self, stream: TcpStream, connections: &GracefulShutdown) {
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
+            // Notices that Restate is gone, although nothing is sent.
             .keep_alive_interval(KEEP_ALIVE_INTERVAL)
             .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
             .serve_connection(TokioIo::new(stream), self.0.clone());

@@ -70,6 +70,7 @@ impl RunJournal {
                 answered: HashMap::new(),
             }),
         };
+        // So that a run is visible before its first step.
         journal.show(|_| ());
         journal
     }
@@ -121,6 +122,7 @@ impl RunJournal {
     async fn answer(&self, awaited: Awaited<'_>) -> Result<Waited, Stopped> {
         let context = self.context()?;
         let limit = awaited.within.map(|within| after(&context, within));
+        // One timer for all attempts: each would be an entry in the journal.
         let deadline = self.left().map(|left| after(&context, left));
 
         loop {
@@ -141,6 +143,7 @@ impl RunJournal {
                 Some(By::Answer) | None => promise.await?.0,
             };
 
+            // Also a refused answer is used up, or it would be read again at once.
             self.use_answer(awaited.event);
             match read(&bytes, awaited) {
                 Ok(answer) => return Ok(Waited::Answered(answer)),
@@ -173,6 +176,7 @@ impl Journal for RunJournal {
     }
 
     fn in_order(&self) -> bool {
+        // Restate replays calls by their position.
         true
     }
 

@@ -54,6 +54,7 @@ async fn end<T: restate_sdk::serde::Serialize>(
     handler: impl Future<Output = Result<T, HandlerError>>,
 ) {
     let result = handler.await;
+    // An error is recorded as well, so that Restate knows whether to retry.
     context.handle_handler_result(result);
     context.end();
 }

@@ -14,6 +14,7 @@ pub(crate) type Timer<'a> =
 
 /// Starts a timer.
 pub(crate) fn after(context: &ContextInternal, duration: Duration) -> Timer<'_> {
+    // Restate counts milliseconds since 1970, which must not overflow.
     Box::pin(context.sleep(duration.min(LONGEST)))
 }
 

@@ -27,6 +27,7 @@ impl From<Result<Json, WorkError>> for Tried {
             Ok(outcome) => Self::Done(outcome),
             Err(error) => Self::Failed {
                 attempts: error.attempts,
+                // It is kept in Restate's journal.
                 error: shortened(&error.to_string()),
             },
         }

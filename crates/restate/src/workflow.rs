@@ -88,6 +88,7 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
             return Err(WorkflowError::Name(name));
         }
 
+        // Its graph is compared with each run, so it is computed once.
         let flow = flow.into();
         let graph = flow.graph();
         let inner = Inner {

@@ -7,10 +7,10 @@ use cogwork_text::{Name, NameList, OneLine};
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowError {
-    /// There is no flow with this name.
+    /// No flow has this name.
     #[error("there is no flow with this name; expected one of those that are listed")]
     Unknown,
-    /// There is no run with this id.
+    /// No run has this id.
     #[error("there is no run with this id")]
     MissingRun,
     /// There is a run with this id, of a different flow or with a different input.

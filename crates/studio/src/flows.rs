@@ -15,7 +15,7 @@ pub trait Flows: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such flow, or if it cannot be opened like this.
+    /// Returns an error if no flow has this name, or if it cannot be opened like this.
     async fn open(&self, name: &str, model: Option<&str>) -> Result<ServedFlow, FlowError>;
 }
 

@@ -28,6 +28,7 @@ impl Default for Pieces {
 impl Pieces {
     /// Sends a piece. It is lost if nobody watches.
     pub fn send(&self, piece: Piece) {
+        // Fails if nobody watches.
         let _ = self.0.send(piece);
     }
 
@@ -51,6 +52,7 @@ impl PieceWatcher {
         while let Some(receiver) = &mut self.0 {
             match receiver.recv().await {
                 Ok(piece) => return piece,
+                // The whole text comes with the end of its step.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => self.0 = None,
             }

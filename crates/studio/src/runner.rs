@@ -65,8 +65,8 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such flow, if it refuses the input, or if there is a run with this
-    /// id of another flow or with another input.
+    /// Returns an error if no flow has this name, if it refuses the input, or if there is a run with this id
+    /// of another flow or with another input.
     pub async fn start(
         &self,
         flow: &str,
@@ -132,6 +132,7 @@ impl Runner {
         step: Option<&str>,
         answer: &Value,
     ) -> Result<RunSummary, FlowError> {
+        // Between looking at the waits and delivering, no other answer may come.
         let _alone = self.0.delivering.lock().await;
 
         let run = self.find(run_id).await?;
@@ -155,6 +156,7 @@ impl Runner {
             })?;
         }
 
+        // The run has recorded that it waits, but may not have closed its journal.
         self.until_stopped(run_id).await;
         self.store().deliver(run_id, event, answer).await?;
         Ok(run)
@@ -179,6 +181,7 @@ impl Runner {
                     }
                     _ => true,
                 };
+                // Others are resumed by the programs whose flows they are.
                 let is_ours = self.offers(&run.flow) && !self.is_running(&run.run_id);
                 if is_due && is_ours && self.resume(&run.run_id).await.is_ok() {
                     resumed += 1;
@@ -196,12 +199,14 @@ impl Runner {
     pub async fn cancel(&self, run_id: &str) -> Result<(), FlowError> {
         if let Some(running) = self.running(run_id) {
             running.cancel.cancel();
+            // Only then can the journal be opened here.
             running.stopped.cancelled().await;
         }
 
         let run = self.find(run_id).await?;
         match run.status {
             RunStatus::Ended { .. } => return Err(FlowError::Ended),
+            // It failed before, or has recorded that it was cancelled.
             RunStatus::Failed { .. } => return Ok(()),
             _ => {}
         }
@@ -281,8 +286,10 @@ impl Runner {
 
     /// Executes a run in a task.
     fn execute(&self, flow: ServedFlow, journal: RunJournal, input: Option<String>) {
+        // Listed before the task begins, so that a client that follows it at once finds its texts.
         let running = Running::default();
         let mut all = lock(&self.0.running);
+        // Those that stopped are on record.
         all.retain(|_, other| !other.stopped.is_cancelled());
         all.insert(journal.run_id().to_owned(), running.clone());
 

@@ -237,6 +237,7 @@ where
 
     async fn finish(&self, journal: RunJournal, execution: Execution) {
         // A journal that was opened for this flow has a state of it, or the store refused it.
+        // A state of an earlier version of the program may not be readable.
         let Ok(mut state) = journal.state::<S>() else {
             return;
         };

@@ -25,6 +25,7 @@ impl Studio {
     /// Returns an error if the port isn't available.
     pub async fn bind(runner: Runner, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        // 0 lets the system choose one.
         let port = listener.local_addr()?.port();
         let token = Access::random_token();
 

@@ -61,6 +61,7 @@ impl Totals {
         self.seconds = self.seconds.max(self.before + at.unwrap_or_default());
 
         match (text("/type"), text("/report/type")) {
+            // Each resumption begins its times at 0.
             (Some("opened"), _) => {
                 self.before = self.seconds;
                 self.ask(text("/input"));
@@ -108,6 +109,7 @@ impl TotalsCache {
     /// be read.
     pub(crate) async fn update(&self, store: &Store, run: &RunSummary) -> Option<Totals> {
         let key = (run.run_id.clone(), run.started);
+        // A copy, so that lists of several clients don't wait for each other.
         let known = self.runs().get(&key).cloned();
         let mut totals = known.unwrap_or_default();
         totals.read(store, &run.run_id).await.ok()?;

@@ -166,6 +166,7 @@ impl Backoff {
 fn jittered(delay: Duration) -> Duration {
     // Each state has other keys, so its hash of nothing is a random number.
     let random = RandomState::new().build_hasher().finish();
+    // At least half of it, or many callers would come back at once.
     let half = delay / 2;
     half + half.mul_f64(random as f64 / u64::MAX as f64)
 }

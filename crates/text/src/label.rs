@@ -42,7 +42,9 @@ fn write_line(f: &mut fmt::Formatter<'_>, line: &str) -> fmt::Result {
         let after = rest.as_str();
 
         match character {
+            // Markdown would begin a code block.
             '\t' => f.write_char(' ')?,
+            // Entities of Mermaid have no `&`.
             _ if Some(at) == sign || is_read(before, character, after) => {
                 write!(f, "#{};", u32::from(character))?;
             }
@@ -61,6 +63,7 @@ fn block_sign(line: &str) -> Option<usize> {
     let text = line.trim_start();
     let indent = line.len() - text.len();
 
+    // Blanks at the beginning make Markdown read code or a list.
     if indent > 0 {
         return Some(0);
     }

@@ -56,6 +56,7 @@ impl<'a, 'f> Limited<'a, 'f> {
 
     /// Ends the text with `…` if it was truncated; `written` is the result of writing it.
     pub(crate) fn end(self, written: fmt::Result) -> fmt::Result {
+        // The error was only to stop the writer.
         if self.is_cut {
             self.out.write_char('…')
         } else {

@@ -110,10 +110,12 @@ impl Mask {
 
     /// Returns the places to hide, in order and without overlap.
     fn places(&self, text: &str) -> Vec<Place<'_>> {
+        // Most texts are hidden from nothing.
         if self.values.is_empty() {
             return Vec::new();
         }
 
+        // A server may answer in JSON, in a URL or in plain text, so all are searched.
         let views = [
             View::of(text, |_| None),
             View::of(text, percent_encoded),
@@ -131,6 +133,7 @@ impl Mask {
 
 impl Value {
     fn places_in(&self, view: &View) -> Vec<Place<'_>> {
+        // One pass for each length, however many needles have it.
         let lengths: BTreeSet<usize> = self.needles.iter().map(Vec::len).collect();
         let places = lengths.into_iter().flat_map(|length| {
             let windows = view.bytes.windows(length).enumerate();
@@ -206,6 +209,7 @@ impl View {
             rest = after;
         }
 
+        // Hosts and header names come back in lower case.
         view.bytes.make_ascii_lowercase();
         view
     }
@@ -248,6 +252,7 @@ fn json_escaped(text: &str) -> Option<Escape> {
             let code = u32::from_str_radix(escape.get(1..5)?, 16).ok()?;
             (char::from_u32(code)?, 6)
         }
+        // A quote, a backslash or a slash.
         quoted => (quoted, 1 + quoted.len_utf8()),
     };
 
@@ -274,9 +279,11 @@ fn base64_forms(value: &str) -> Vec<String> {
     }
 
     let encoded = |before: usize| {
+        // In Base64, a text has three forms, which depend on how many bytes precede it.
         let bytes = [vec![0; before].as_slice(), value.as_bytes()].concat();
         let start = (before * 8).div_ceil(6);
         let in_the_middle = start..bytes.len() * 8 / 6;
+        // At the end, the last character has only bits of the value.
         let at_the_end = start..(bytes.len() * 8).div_ceil(6);
 
         [STANDARD_NO_PAD, URL_SAFE_NO_PAD].map(|engine| {

@@ -112,6 +112,7 @@ where
     I: Iterator<Item: AsRef<str>> + Clone,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The conjunction comes before the last one, so their number must be known.
         let count = self.names.clone().count();
 
         if count == 0 {

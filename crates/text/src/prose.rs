@@ -64,6 +64,7 @@ impl Joining<'_, '_> {
             return Ok(());
         }
 
+        // Written before the next word, so that no blank is left at the end.
         if matches!(self.gap, Gap::Some) {
             self.out.put(' ')?;
         }
@@ -118,6 +119,7 @@ impl Write for Breaking<'_, '_> {
 
 impl Breaking<'_, '_> {
     fn write_character(&mut self, character: char) -> fmt::Result {
+        // The carriage return was written as the line break already.
         let ends_pair = self.after_return && character == '\n';
         self.after_return = character == '\r';
 

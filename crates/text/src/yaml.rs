@@ -26,6 +26,7 @@ pub fn expensive_yaml_line(text: &str, max_levels: usize) -> Option<usize> {
                 "[" | "{" => open + 1,
                 _ => open.saturating_sub(1),
             };
+            // A line may open and close more brackets than are open at its end.
             deepest = deepest.max(open);
         }
 

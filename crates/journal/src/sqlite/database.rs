@@ -97,7 +97,8 @@ impl Database {
         self.send(job);
 
         written.await.unwrap_or_else(|_| {
-            let text = format_args!("{}: writing was interrupted", self.place.shown());
+            let place = self.place.shown();
+            let text = format_args!("{place}: writing was interrupted");
             Err(StoreError::new(StoreErrorKind::Other, text))
         })
     }
@@ -190,7 +191,8 @@ impl Place {
         let lock = LockFile::lock_within(&locks, CREATION_LOCK, PATIENCE);
         let _lock = lock.map_err(|error| {
             let path = locks.path_of(CREATION_LOCK);
-            let text = format_args!("{}: cannot be locked", path.display());
+            let path = path.display();
+            let text = format_args!("{path}: cannot be locked");
             StoreError::caused(StoreErrorKind::Other, text, error)
         })?;
 

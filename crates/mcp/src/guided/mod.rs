@@ -96,6 +96,7 @@ async fn answer(store: &SessionStore, call: Call, caller: &Caller) -> Result<Str
     let id = call.session_id.clone();
 
     // A model may repeat the problem when it replies.
+    // The order matters: with a reply, the problem is only a repetition.
     let view = if call.problem.is_some() && !has_reply {
         begin(store, call, caller).await?
     } else if let Some(id) = id.or_else(current) {
@@ -118,6 +119,7 @@ async fn answer(store: &SessionStore, call: Call, caller: &Caller) -> Result<Str
 
 async fn begin(store: &SessionStore, call: Call, caller: &Caller) -> Result<View, Failure> {
     let settings = settings(&call)?;
+    // Lists have one line for each session.
     let title = OneLine::new(&settings.problem).with_max_chars(TITLE);
     let new = NewSession {
         is_named: call.session_id.is_some(),
@@ -128,6 +130,7 @@ async fn begin(store: &SessionStore, call: Call, caller: &Caller) -> Result<View
     let view_id = id.clone();
 
     let change = move |session: &mut GuidedSession| {
+        // The host may have chosen the id of a session that it forgot.
         if session.settings.is_some() {
             let message = format_args!("the session `{view_id}` already exists");
             return Err(Failure::new(message));
@@ -202,6 +205,7 @@ async fn go_on(
     let own = id.clone();
     let change = move |session: &mut GuidedSession| {
         let settings = begun(session)?;
+        // Replies may name only questions that are open now.
         let before = view(own.clone(), session, settings.clone(), Vec::new(), true)?;
         if before.progress.end.is_some() {
             return Err(Failure::new(format_args!(
@@ -219,6 +223,7 @@ async fn go_on(
         let replies = replies(&call, &before.progress)?;
         let view = view(own, session, settings, replies, false)?;
         let progress = &view.progress;
+        // Nothing was used, so there is nothing to record.
         if progress.used.is_empty() {
             return Err(Failure::new(progress.refused.join("\n")));
         }
@@ -244,6 +249,7 @@ fn replies(call: &Call, progress: &Progress) -> Result<Vec<Reply>, Failure> {
     }
 
     if let Some(reply) = &call.reply {
+        // With several open questions, nobody can tell which one this reply is for.
         let [only] = progress.questions.as_slice() else {
             let open = progress.questions.iter().map(|open| &open.id);
             let open = NameList::and(open.collect::<Vec<_>>());

@@ -55,6 +55,7 @@ impl OpenQuestions {
         questions.count = questions.count.saturating_add(1);
         let number = questions.count;
 
+        // The hash tells a question that changed with the program from the one that was answered.
         let id = format!("q{number}-{:06x}", asked.hash());
         let (sender, reply) = oneshot::channel();
         let open = (Question { id, asked }, sender);
@@ -81,6 +82,7 @@ impl OpenQuestions {
         let number = *number;
 
         let (question, sender) = questions.open.remove(&number)?;
+        // Fails if the run no longer waits for it.
         sender.send(reply).ok()?;
         Some(question)
     }
@@ -95,11 +97,13 @@ impl Questions {
     /// Returns the number of messages at the beginning of a conversation that the host has read or
     /// written, and notes that it reads the others. The last message is always new.
     fn known(&mut self, messages: &[Message]) -> usize {
+        // Replies are those of the host itself.
         let is_known =
             |message: &&Message| message.role() == Role::Assistant || self.read.contains(*message);
         let known = messages.iter().take_while(is_known).count();
 
         self.read.extend(messages.iter().cloned());
+        // A question without any message would have nothing to show.
         known.min(messages.len().saturating_sub(1))
     }
 }
@@ -124,6 +128,7 @@ impl Asked {
                 add(&input.to_string());
             }
         }
+        // Short, because models have to copy it.
         hasher.finish() & 0x00ff_ffff
     }
 }

@@ -58,6 +58,7 @@ pub(super) fn replay(
     let limits = Limits::default()
         .with_calls(settings.max_replies)
         .with_thoughts(10_000)
+        // The host's tokens aren't counted, so only the number of replies limits a session.
         .with_tokens(1_000_000_000)
         .with_time(NO_TIME_LIMIT);
 
@@ -159,12 +160,15 @@ impl Replay<'_> {
         repairs: &Cell<usize>,
         new: Vec<Reply>,
     ) -> Result<Given, Failure> {
+        // Raises the first questions; each reply may raise further ones.
         let mut ended = settle(run.as_mut());
         for reply in &self.session.replies {
+            // A recorded reply fitted its question once, so the questions must have changed.
             self.give(reply).map_err(|_| self.changed())?;
             ended = settle(run.as_mut());
         }
 
+        // The host has seen the repairs of earlier replies.
         let repairs_before = repairs.get();
         let mut used = Vec::new();
         let mut refused = Vec::new();
@@ -201,6 +205,7 @@ impl Replay<'_> {
         };
 
         let is_for_tool = matches!(question.asked, Asked::Tool { .. });
+        // A model has nothing to report but its reply.
         if reply.failed && !is_for_tool {
             return Err("only the call of a tool can fail; write a reply".to_owned());
         }
@@ -286,6 +291,7 @@ fn settle<F: Future>(mut run: Pin<&mut F>) -> Option<F::Output> {
         if let Poll::Ready(ended) = run.as_mut().poll(&mut context) {
             return Some(ended);
         }
+        // Nothing but a reply can wake it any more: there are no timers and no other tasks.
         if !woken.0.swap(false, Ordering::SeqCst) {
             return None;
         }

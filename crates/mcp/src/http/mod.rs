@@ -60,6 +60,7 @@ impl Server {
         let server = self.clone();
         async move {
             let address = listener.local_addr().map_err(ServerError::of)?;
+            // Clients cannot name this address as their host.
             let settings = if address.ip().is_unspecified() {
                 settings
             } else {
@@ -68,6 +69,7 @@ impl Server {
 
             let routes = Router::new()
                 .route(PATH, server.http_service(settings)?)
+                // Says where the server is, since people forget the path.
                 .fallback(nothing_here);
             // Answers are small, and the client waits for each.
             let listener = listener.tap_io(|stream| {
@@ -93,7 +95,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no token, or if a token is too short or contains other
+    /// Returns an error if the settings have no token, or if a token is too short or contains other
     /// characters than the visible ones of ASCII.
     pub fn http_service(&self, settings: HttpSettings) -> Result<MethodRouter, ServerError> {
         if settings.tokens.is_empty() {
@@ -140,6 +142,7 @@ impl Client {
 
 async fn answer(clients: Arc<HashMap<Token, Client>>, request: Request) -> Response {
     let token = Token::of_request(request.headers());
+    // A token has its own sessions, so that nobody can use those of another client by their ids.
     let Some(client) = token.and_then(|token| clients.get(&token)) else {
         let message =
             "expected the header `Authorization: Bearer TOKEN` with a token of this server";
@@ -147,6 +150,7 @@ async fn answer(clients: Arc<HashMap<Token, Client>>, request: Request) -> Respo
         return (scheme, refusal(StatusCode::UNAUTHORIZED, message)).into_response();
     };
 
+    // Each session keeps a task and buffers until it is closed, and not every client closes it.
     let opens = *request.method() == Method::POST && may_open_session(request.headers());
     if opens && client.sessions.sessions.read().await.len() >= MAX_SESSIONS {
         let message = format!("too many sessions are open; at most {MAX_SESSIONS} are accepted");

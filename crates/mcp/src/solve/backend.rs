@@ -49,6 +49,7 @@ impl Backend {
 
         #[cfg(feature = "agents")]
         if self.flow.is_some() {
+            // The first one is the default, and whoever names a flow wants it.
             methods.push(Method::Flow);
         }
         if self.client.is_some() {
@@ -94,6 +95,7 @@ fn asking(client: impl LlmClient + 'static) -> Tools {
     let ask = function("ask", description, move |Question { question }| {
         let client = Arc::clone(&client);
         async move {
+            // Models call tools with empty arguments.
             if question.trim().is_empty() {
                 return Err(ToolError::input("expected a text in `question`"));
             }
@@ -155,7 +157,7 @@ impl ServerBuilder {
 
     /// Sets the client of the tool `solve` to the OpenAI-compatible server in the environment:
     /// `OPENAI_MODEL`, `OPENAI_BASE_URL` and `OPENAI_API_KEY`. Temporary failures are retried. If
-    /// `OPENAI_MODEL` isn't set, there is no client.
+    /// `OPENAI_MODEL` isn't set, the server has no client.
     ///
     /// # Errors
     ///
@@ -171,6 +173,7 @@ impl ServerBuilder {
         }
 
         let client = OpenAiClient::from_env().map_err(ServerError::of)?;
+        // A run of minutes shouldn't fail at one refused call.
         Ok(self.with_client(Retry::new(client, Backoff::default())))
     }
 

@@ -133,6 +133,7 @@ impl Watch {
 
     /// Records a step. If that fails, the step is part of the next one.
     pub(super) async fn step(&mut self, step: SolveStep) {
+        // Before it is stored, so that a full disk doesn't silence the run.
         self.report(&step);
         self.spent = step.spent;
         if step.thoughts.is_empty() && step.calls.is_empty() {
@@ -155,6 +156,7 @@ impl Watch {
     pub(super) async fn end(&self, end: SolveEnd) -> Option<Failure> {
         let appended = self.append(None, SolveEntry::Ended(end), true).await;
         let (recorded, _) = self.recorded;
+        // Steps that could not be stored with a later one.
         let missing = self.thoughts.saturating_sub(recorded);
         let missing = (missing > 0).then(|| Failure::new(format_args!("{missing} thoughts")));
         appended.err().or(missing)

@@ -117,6 +117,7 @@ impl Solve {
             limits: budget.unwrap_or_default().limits(),
         };
 
+        // Refused rather than queued: a run takes minutes, in which the host would see nothing.
         let permit = self.runs.try_acquire_owned().map_err(|_| {
             Failure::new(format_args!(
                 "{RUNS} runs are in progress, and at most {RUNS} can be; try again later"
@@ -126,6 +127,7 @@ impl Solve {
         let owner = &caller.connection.owner;
         let (problem, method) = (&request.problem, request.method.as_str());
         let watch = Watch::begin(&self.store, owner, session_id, problem, method, progress);
+        // A session that exists is reported before anything is paid for.
         let watch = watch.await?;
 
         // A run that is cancelled, or whose caller is gone, still records its end.
@@ -192,6 +194,7 @@ async fn run(
     mut watch: Watch,
     token: CancellationToken,
 ) -> CallToolResult {
+    // However it ends, the end is recorded.
     let end = request.solve(&backend, &mut watch, &token).await;
     let unrecorded = watch.end(end.clone()).await;
     result_of(&end, &watch.id, watch.thoughts, watch.spent, unrecorded)

@@ -64,6 +64,7 @@ impl Database {
             Some(folder) => open_file(&created_in(folder)?)?,
             None => Connection::open_in_memory()?,
         };
+        // Off by default in SQLite; entries are removed with their session.
         connection.pragma_update(None, "foreign_keys", true)?;
         create_tables(&connection)?;
         limit_size(&connection, max_bytes)?;
@@ -95,6 +96,7 @@ impl Database {
         // The lock is fair, so calls take turns in the order in which they arrived.
         let mut connection = Arc::clone(&self.0).lock_owned().await;
         let done = on_own_thread(move || {
+            // Dropped without a commit if the work fails, which undoes it.
             let transaction = connection.transaction_with_behavior(behavior)?;
             let result = work(&transaction)?;
             transaction.commit()?;
@@ -118,6 +120,7 @@ fn created_in(folder: &Path) -> Result<PathBuf, Failure> {
 
 fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
+    // Doesn't fail for a folder that exists, whatever its mode is.
     builder.recursive(true);
 
     #[cfg(unix)]
@@ -184,6 +187,7 @@ fn check_application(connection: &Connection) -> Result<bool, Failure> {
         connection.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
 
     match found {
+        // A new file.
         (0, 0, 0) => Ok(false),
         (_, APPLICATION, FORMAT) => Ok(true),
         (_, APPLICATION, format) => Err(Failure::new(format_args!(
@@ -199,6 +203,7 @@ fn check_application(connection: &Connection) -> Result<bool, Failure> {
 fn limit_size(connection: &Connection, max_bytes: usize) -> Result<(), Failure> {
     let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
     let bytes = i64::try_from(max_bytes).unwrap_or(i64::MAX);
+    // SQLite counts in pages.
     let pages = bytes / page.max(1);
     connection.pragma_update(None, "max_page_count", pages.max(1))?;
     Ok(())

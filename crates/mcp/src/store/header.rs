@@ -37,6 +37,7 @@ impl TryFrom<String> for SessionId {
 
     /// Accepts the id that a client chose.
     fn try_from(id: String) -> Result<Self, &'static str> {
+        // Ids are parts of URIs and of lines for models.
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
         if (1..=128).contains(&id.len()) && id.chars().all(is_allowed) {
             return Ok(Self(id));

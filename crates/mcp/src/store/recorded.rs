@@ -74,6 +74,7 @@ impl Stored {
     /// Returns the state of the session.
     pub(crate) fn state<R: Recorded>(&self) -> Result<R, Failure> {
         let SessionHeader { id, kind, .. } = &self.header;
+        // All tools share the ids of a client.
         if *kind != R::KIND {
             let kind = kind.as_str();
             let message = format_args!("the session `{id}` is of another kind: `{kind}`");
@@ -81,6 +82,7 @@ impl Stored {
         }
 
         let mut state = R::default();
+        // Entries keep their numbers when earlier ones are dropped.
         state.skip(self.dropped());
         let numbers = self.dropped().saturating_add(1)..;
         for (entry, number) in self.entries()?.into_iter().zip(numbers) {

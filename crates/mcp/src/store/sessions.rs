@@ -54,6 +54,7 @@ impl SessionStore {
             };
             let (key, entries) = match (stored, &new) {
                 (Some(Stored { header, .. }), _) => (header.key, header.entries),
+                // In the same transaction as its first entry, so that no session is empty.
                 (None, Some(new)) => (create(connection, &owner, &id, R::KIND, new, most)?, 0),
                 (None, None) => return Err(missing(&id)),
             };
@@ -175,6 +176,7 @@ fn create(
     new: &NewSession,
     most: usize,
 ) -> Result<i64, Failure> {
+    // Before the insertion, or the new session could be the one that goes.
     make_room(connection, owner, most)?;
     connection
         .prepare_cached(
@@ -211,6 +213,7 @@ fn make_room(connection: &Connection, owner: &Owner, most: usize) -> Result<(), 
                 ORDER BY updated, key LIMIT ?2)",
         )?
         .execute(params![owner.0, excess])?;
+    // What a client named or may want to continue is never removed for it.
     if signed(removed) < excess {
         let message = format_args!("there already are {count} sessions; at most {most} are kept");
         return Err(Failure::new(message));
@@ -236,6 +239,7 @@ fn append<E: serde::Serialize, T>(
         )?
         .execute(params![key, number, now(), changed.is_complete])?;
 
+    // Numbers only grow, so the lowest ones are the oldest.
     if let Some(keep) = changed.keep {
         connection
             .prepare_cached("DELETE FROM entries WHERE session = ?1 AND number <= ?2")?

@@ -157,6 +157,7 @@ impl Thinking {
 /// Adds thoughts without a text for the stages on the way to this one, if they need nothing and
 /// there is only one way. Returns their names.
 fn pass(session: &mut Session, branch: BranchId, stage: &str) -> Result<Vec<String>, Failure> {
+    // Only a whole way to the stage is kept.
     let mut trial = session.clone();
     let mut passed = Vec::new();
 
@@ -191,6 +192,7 @@ pub(super) fn following(session: &Session, branch: BranchId) -> Vec<&cogwork_str
     let tip = session.branch(branch).ok().and_then(Branch::tip);
     let is_empty = tip.is_none();
     if is_empty && !stages.iter().any(|stage| stage.name == start.name) {
+        // Begins the list, as it begins the table.
         stages.insert(0, start);
     }
     stages
@@ -221,6 +223,7 @@ fn with_known_ids(
             _ => None,
         };
         if let Some(known) = known {
+            // What the model wrote itself counts.
             draft.parameters.entry(name.clone()).or_insert(known);
         }
     }

@@ -61,6 +61,7 @@ impl Report<'_> {
 
     /// Lists other open branches, the newest first.
     fn write_others(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A model most likely continues what it began last.
         let newest_first = self.session.branches().iter().rev();
         let others = newest_first
             .filter(|branch| branch.status == BranchStatus::Open && branch.id != self.branch);

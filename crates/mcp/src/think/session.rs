@@ -57,6 +57,7 @@ impl Recorded for ThinkState {
 impl ThinkState {
     /// Adds an entry. If it is impossible, the session doesn't change.
     fn add(&mut self, entry: &Entry) -> Result<Done, Failure> {
+        // A copy, because a change that fails may have been made in part.
         let (mut session, change) = match (entry, self.session.clone()) {
             (Entry::Change(change), Some(session)) => (session, change),
             (
@@ -91,6 +92,7 @@ impl ThinkState {
         limits: &ServerLimits,
     ) -> Result<Changed<Entry, String>, Failure> {
         let most = limits.thoughts.saturating_mul(CHANGES);
+        // Each call repeats all of them, so their number is limited.
         if self.entries >= most {
             return Err(Failure::new(format_args!(
                 "the session was changed {most} times, which is the limit; begin another one"
@@ -177,6 +179,7 @@ pub(super) async fn record(
                     session_limits.thoughts = limits.thoughts;
                     session_limits.branches = limits.branches;
                     Entry::Begin {
+                        // Kept with the session, which outlives the settings of the server.
                         rules: Strategies::from_iter([strategy]),
                         limits: session_limits,
                         change,

@@ -87,6 +87,7 @@ async fn think(store: &SessionStore, call: Call, caller: &Caller) -> Result<Stri
     let goes_on = |last: &SessionHeader| match strategy {
         None => true,
         Some(strategy) => {
+            // Models repeat the strategy with each thought.
             let is_same = last.strategy == strategy.name();
             is_same && !last.is_complete && call.purpose.is_none()
         }
@@ -194,6 +195,7 @@ async fn manage(
             return render(stored, call.format.unwrap_or_default()).await;
         }
         Operation::Remove => {
+            // Never the current one by default: a removal cannot be undone.
             let id = call.session_id;
             let id = id.ok_or_else(|| missing("sessionId", "the id of a session"))?;
             store.remove(owner, &id).await?;

@@ -92,6 +92,7 @@ pub(super) fn file(path: &Path) -> Result<(Connection, Place), RecallError> {
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
+    // Another process may be adding many passages at once.
     connection.busy_timeout(PATIENCE)?;
     Ok(connection)
 }
@@ -104,6 +105,7 @@ pub(super) fn prepare(connection: &mut Connection, place: &Place) -> Result<(), 
     if is_empty(connection).map_err(failed)? {
         create(connection).map_err(failed)?;
     }
+    // Before anything is set, because setting the mode already writes to the file.
     check(connection, place)?;
 
     set_up(connection).map_err(failed)
@@ -112,6 +114,7 @@ pub(super) fn prepare(connection: &mut Connection, place: &Place) -> Result<(), 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     write_ahead(connection)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
+    // SQLite doesn't enforce them otherwise, and vectors are removed by them.
     connection.pragma_update(None, "foreign_keys", true)?;
 
     // Keeps the vectors of usual memories in the cache: 64 MiB, in KiB.
@@ -123,6 +126,7 @@ fn set_up(connection: &Connection) -> rusqlite::Result<()> {
 fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     let set = connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
     match set {
+        // Whoever uses the file has set it already.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
         set => set,
     }
@@ -139,6 +143,7 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     creating.execute_batch(TABLES)?;
     creating.pragma_update(None, "application_id", APPLICATION)?;
     creating.pragma_update(None, "user_version", FORMAT)?;
+    // The only row; later the model is set in it.
     creating.execute("INSERT INTO memory (id) VALUES (1)", [])?;
     creating.commit()
 }

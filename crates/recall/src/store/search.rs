@@ -26,6 +26,7 @@ impl Store {
             .transaction()
             .map_err(|error| self.failed(error))?;
         let stored = self.settings(&reading)?;
+        // Another process may have begun to use another model.
         self.check(&stored, model, Some(vector.len()))?;
 
         let hits = self.hits(&reading, vector, query)?;
@@ -47,6 +48,7 @@ impl Store {
 
         let mut hits = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
+            // The name is read before the vector, which is longer by far.
             if let Some(filter) = &query.sources
                 && !filter(&row.get::<_, String>(2).map_err(failed)?)
             {
@@ -66,6 +68,7 @@ impl Store {
                 .total_cmp(&one.score)
                 .then(one.id.cmp(&other.id))
         });
+        // Texts are read only for what remains.
         hits.truncate(query.limit);
         Ok(hits)
     }

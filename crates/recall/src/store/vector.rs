@@ -5,6 +5,7 @@ pub(crate) fn unit(vector: &[f32]) -> Vec<f32> {
     // The squares of the largest and smallest numbers don't fit into 32 bits.
     let squares = vector.iter().map(|number| f64::from(*number).powi(2));
     let norm = squares.sum::<f64>().sqrt();
+    // A text without any words has such a vector, which is similar to nothing.
     if norm == 0.0 {
         return vec![0.0; vector.len()];
     }
@@ -24,6 +25,7 @@ pub(super) fn to_bytes(vector: &[f32]) -> Vec<u8> {
 
 /// Returns the scalar product of a stored vector and one of the same length.
 pub(super) fn product(stored: &[u8], vector: &[f32]) -> f32 {
+    // The length was checked, so nothing is left over.
     let (stored, _) = stored.as_chunks::<4>();
     let products = stored
         .iter()

@@ -16,9 +16,12 @@ impl Store {
             let add = || {
                 writing.execute("INSERT INTO notes (text) VALUES (?1)", [text])?;
                 let id = writing.last_insert_rowid();
+                // The same words as in a search, whatever SQLite's tokenizer would make of the
+                // text.
                 let words = words(text).collect::<Vec<_>>().join(" ");
                 let sql = "INSERT INTO note_words (rowid, words) VALUES (?1, ?2)";
                 writing.execute(sql, params![id, words])?;
+                // In the same transaction, so that the limits hold at any time.
                 forget(writing, limits)
             };
             add().map_err(|error| self.failed(error))
@@ -38,6 +41,7 @@ impl Store {
         let connection = self.connection();
         let read = || {
             let mut scored: Vec<_> = scores(&connection, query)?.into_iter().collect();
+            // A word that all notes have weighs nothing.
             scored.retain(|(_, score)| *score > 0.0 && *score >= threshold);
             scored.sort_by(|(id, score), (other, than)| than.total_cmp(score).then(other.cmp(id)));
             scored.truncate(top_k);
@@ -77,6 +81,7 @@ fn scores(connection: &Connection, query: &str) -> rusqlite::Result<HashMap<i64,
         }
     }
 
+    // The score is the share of the query that a note has.
     scores.values_mut().for_each(|score| *score /= whole);
     Ok(scores)
 }

@@ -19,6 +19,7 @@ impl Store {
     pub(crate) fn insert_note(&self, embedded: &Embedded, most: usize) -> Result<(), RecallError> {
         self.write(|writing| {
             let count = self.count_of(writing)?;
+            // Only notes make room; passages of sources were put there on purpose.
             let excess = (count + embedded.entries.len()).saturating_sub(most);
             let sql = "DELETE FROM passages WHERE id IN (SELECT passages.id FROM passages \
                        JOIN sources ON sources.id = source WHERE name = ?1 \
@@ -41,6 +42,8 @@ impl Store {
         most: usize,
     ) -> Result<(), RecallError> {
         self.write(|writing| {
+            // In one transaction with the new passages, so that a search finds the old or the new
+            // ones.
             self.remove(writing, source)?;
             self.check_room(writing, embedded.entries.len(), most)?;
             self.source(writing, source, digest)?;
@@ -79,6 +82,7 @@ impl Store {
         };
 
         let mut digests = read().map_err(|error| self.failed(error))?;
+        // In SQL, `_` and `%` in a path would be patterns.
         digests.retain(|(name, _)| name.starts_with(prefix));
         Ok(digests)
     }
@@ -92,6 +96,7 @@ impl Store {
 
         let failed = |error| self.failed(error);
         let writing = connection
+            // Takes the lock before reading, or two writers could fail halfway.
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
         let value = work(&writing)?;
@@ -146,6 +151,7 @@ impl Store {
     /// Checks that the vectors can be compared with the stored ones. The first ones set the
     /// dimension.
     fn accept(&self, writing: &Transaction<'_>, embedded: &Embedded) -> Result<(), RecallError> {
+        // Nothing to learn the length of the vectors from.
         let Some(first) = embedded.entries.first() else {
             return Ok(());
         };

@@ -87,6 +87,7 @@ pub(super) fn refused(status: u16, body: &[u8]) -> ClientError {
         Ok(body) => body.message,
         Err(_) => {
             let text = String::from_utf8_lossy(body);
+            // A proxy in between may answer with a page.
             text.chars().take(MAX_MESSAGE).collect()
         }
     };

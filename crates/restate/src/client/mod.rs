@@ -65,6 +65,7 @@ impl Client {
     pub fn new(ingress: &str, workflow: impl Into<String>) -> Result<Self, ClientError> {
         let refused = || ClientError::Address(ingress.to_owned());
         let ingress = Url::parse(ingress).map_err(|_| refused())?;
+        // Other addresses would only fail at the first request, with a message about HTTP.
         if !matches!(ingress.scheme(), "http" | "https") {
             return Err(refused());
         }
@@ -105,11 +106,13 @@ impl Client {
     /// cannot be reached or refuses the request.
     pub async fn start(&self, key: &str, state: &impl Serialize) -> Result<Started, ClientError> {
         let body = self.to_json("the state", state)?;
+        // `send` returns once the run is accepted, and not at its end.
         let url = self.url(&[&self.workflow, checked(key)?, discovery::RUN, "send"])?;
         let accepted: Accepted = self.call(self.post(url, body)).await?;
 
         Ok(Started {
             invocation_id: accepted.invocation_id,
+            // Restate keeps one run for each key.
             already: accepted.status == "PreviouslyAccepted",
         })
     }
@@ -153,6 +156,7 @@ impl Client {
     ) -> Result<(), ClientError> {
         let body = self.to_json("the answer", &Delivery { event, answer })?;
         let url = self.url(&[&self.workflow, checked(key)?, discovery::DELIVER])?;
+        // One for all attempts, so that an answer that arrived is not delivered again.
         let once = once();
 
         let mut delay = FIRST_DELAY;
@@ -161,6 +165,7 @@ impl Client {
             let delivered: Result<(), _> = self.call(request.header(IDEMPOTENCY_KEY, &once)).await;
 
             match delivered {
+                // Whether the answer arrived is unknown, and repeating it is harmless.
                 Err(error) if error.is_unreachable() && delay <= LAST_DELAY => {}
                 delivered => return delivered,
             }
@@ -192,12 +197,14 @@ impl Client {
 
         loop {
             let request = self.http.request(Method::POST, cancel.clone());
+            // False before the run has begun: its invocation isn't known yet.
             if self.call(request).await? {
                 return Ok(true);
             }
 
             let request = self.http.request(Method::GET, output.clone());
             let answer = request.send().await.map_err(ClientError::Unreachable)?;
+            // The run is over, or there is none.
             if answer.status().as_u16() != NOT_READY {
                 return Ok(false);
             }
@@ -208,6 +215,7 @@ impl Client {
     fn url(&self, path: &[&str]) -> Result<Url, ClientError> {
         let mut url = self.ingress.clone();
         match url.path_segments_mut() {
+            // An address may end with a slash.
             Ok(mut segments) => segments.pop_if_empty().extend(path),
             Err(()) => return Err(ClientError::Address(self.ingress.to_string())),
         };
@@ -221,6 +229,7 @@ impl Client {
 
         let size = json.len();
         let max = self.max_message;
+        // Restate would refuse it with a message that doesn't name the limit.
         if size > max {
             return Err(ClientError::TooLarge { what, size, max });
         }
@@ -263,6 +272,7 @@ const MAX_KEY: usize = 1_024;
 fn checked(key: &str) -> Result<&str, ClientError> {
     let expected = match key {
         "" => "expected at least one character",
+        // They would be resolved as parts of the path.
         "." | ".." => "an address cannot contain it; add another character",
         _ if key.len() > MAX_KEY => "expected at most 1,024 bytes",
         _ => return Ok(key),
@@ -277,6 +287,7 @@ fn once() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
 
+    // The states have random keys, and the number keeps calls of one process apart.
     let first = RandomState::new().hash_one(number);
     let second = RandomState::new().hash_one(std::process::id());
     format!("{first:016x}{second:016x}{number:x}")

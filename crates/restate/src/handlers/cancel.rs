@@ -10,6 +10,7 @@ pub(crate) async fn cancel(context: &ContextInternal) -> Handled {
     let is_running = of_run(context).await?.is_some_and(|run| !run.is_over());
     let invocation: Option<String> = context.get(INVOCATION).await?;
 
+    // Cancelling a run that is over would only confuse its record.
     let running = invocation.filter(|_| is_running);
     if let Some(invocation) = &running {
         context.cancel_invocation(invocation);

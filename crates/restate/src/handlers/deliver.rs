@@ -33,6 +33,7 @@ pub(crate) async fn deliver<S>(inner: &Inner<S>, context: &ContextInternal) -> H
     })?;
 
     let progress = of_run(context).await?;
+    // An answer to a misspelt event would wait forever, and so would the run.
     check_event(inner, progress.as_ref(), &event)?;
 
     delivered::deliver(context, &metadata.invocation_id, &event, answer).await?;
@@ -63,6 +64,7 @@ fn check_event<S>(
 
     let mut known: BTreeSet<&str> = inner.graph.events().into_iter().collect();
     let waits_for = progress.and_then(|progress| progress.waits_for.as_ref());
+    // A node may wait for an event whose name it computes.
     known.extend(waits_for.map(|waits_for| waits_for.event.as_str()));
     if known.contains(event) {
         return Ok(());

@@ -47,11 +47,14 @@ where
     })?;
 
     let began = begin(inner, context).await?;
+    // Before any step: a replay against a different flow would use outcomes of other nodes.
     check_graph(&inner.graph, &began.graph, &key)?;
+    // Cancelling needs it, and only the run itself knows it.
     context.set(INVOCATION, metadata.invocation_id);
 
     let until = inner.settings.deadline.map(|deadline| {
         let deadline = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
+        // From the recorded beginning, since a replay may come days later.
         began.at.saturating_add(deadline)
     });
     let mut run = configured(inner, until);
@@ -75,6 +78,7 @@ where
         journal.show(|progress| progress.failed = Some(failed));
     }
 
+    // The context must not be used after the handler has ended.
     journal.close();
     Ok(output?)
 }
@@ -102,6 +106,7 @@ fn check_graph(served: &FlowGraph, recorded: &FlowGraph, key: &str) -> Result<()
          again, and the changed one at a new address",
         Name(key)
     );
+    // Not terminal: Restate retries until the old flow is served again.
     Err(problem.into())
 }
 
@@ -138,6 +143,7 @@ fn output<S: Serialize>(state: &S, max: usize) -> Result<RawJson, TerminalError>
 /// Returns the final result of a run that stopped.
 fn ended_by(error: RunError) -> TerminalError {
     let status = match error.downcast_ref() {
+        // A cancellation by Restate stays one.
         Some(Stopped::ByEngine { code, .. }) => *code,
         Some(Stopped::Deadline) => code::DEADLINE,
         Some(Stopped::HandlerEnded) => code::FAILED,

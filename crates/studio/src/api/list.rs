@@ -50,6 +50,7 @@ pub(super) async fn runs(
     let query = if is_searched {
         query.limit(SEARCHED_RUNS)
     } else {
+        // One more than is shown, to know whether another page follows.
         query.limit(PAGE + 1).offset(skipped.into())
     };
 

@@ -251,6 +251,7 @@ impl Live {
 
     async fn read_entries(&mut self, snapshot: u64, index: u64) -> Result<(), StoreError> {
         let run_id = self.run.run_id.clone();
+        // In parts, because a journal may be long.
         let range = index..index.saturating_add(ENTRIES);
         let read = self.store().entries(&run_id, range).await?;
         let first = self.store().entries(&run_id, 0..1).await?;
@@ -258,6 +259,7 @@ impl Live {
             Some(Entry::Snapshot(snapshot)) => snapshot.steps,
             _ => 0,
         };
+        // The journal was folded since, so its entries have other indexes.
         if current != snapshot {
             self.position = Position::Entry {
                 snapshot: current,

@@ -54,7 +54,10 @@ impl Access {
 
     /// Checks a request.
     pub(crate) fn check(&self, request: &Parts) -> Result<Granted, Refusal> {
+        // A name of an attacker that leads to 127.0.0.1 reaches this port, but has its own name
+        // here.
         self.check_host(&request.headers)?;
+        // A browser sends requests of any page to this address.
         self.check_origin(&request.headers)?;
 
         if let Some(token) = entering(request) {
@@ -77,6 +80,7 @@ impl Access {
     fn check_host(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let mut hosts = headers.get_all(HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok());
+        // Two of them could be read differently by a proxy.
         if hosts.next().is_none() && host.is_some_and(|host| self.is_own(host)) {
             return Ok(());
         }
@@ -114,16 +118,19 @@ impl Access {
 
     /// Comparing digests takes no time that depends on how much of a token was guessed.
     fn is_token(&self, token: &str) -> bool {
+        // Takes no time that depends on how much of the token was guessed.
         digest(token) == self.digest
     }
 
     /// Cookies are shared by all ports of a host, so the name contains the port.
     fn cookie_name(&self) -> String {
+        // Cookies don't distinguish ports, and several studios may run.
         format!("cogwork_studio_{}", self.port)
     }
 
     fn cookie(&self) -> String {
         let name = self.cookie_name();
+        // Scripts can't read it, and other sites can't make the browser send it.
         format!("{name}={}; Path=/; HttpOnly; SameSite=Strict", self.token)
     }
 
@@ -149,6 +156,7 @@ impl fmt::Debug for Access {
 
 /// Returns the token in the address of the first request.
 fn entering(request: &Parts) -> Option<String> {
+    // Only the printed address has the token; elsewhere it would get into logs.
     if request.method != Method::GET || request.uri.path() != "/" {
         return None;
     }

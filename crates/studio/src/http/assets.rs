@@ -29,6 +29,7 @@ const SCRIPTS: [&str; 10] = [
 static SCRIPT: LazyLock<String> = LazyLock::new(|| {
     let of_a_run = PageParts::default().script;
     let parts = SCRIPTS.join("\n");
+    // In a function, so that nothing is global.
     format!("'use strict';\n(() => {{\n{of_a_run}\n{parts}}})();\n")
 });
 

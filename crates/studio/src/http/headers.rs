@@ -28,6 +28,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
 ];
 
 pub(super) fn protected(mut response: Response) -> Response {
+    // Also on refusals, which a browser shows as a page.
     for (name, value) in HEADERS {
         let value = HeaderValue::from_static(value);
         response.headers_mut().insert(name, value);

@@ -38,6 +38,7 @@ pub(crate) async fn serve(
     tokio::select! {
         // It returns no error.
         _ = axum::serve(listener, router).into_future() => {}
+        // Streams of events never end by themselves.
         () = stopped => {}
     }
 }
@@ -48,6 +49,7 @@ async fn guard(State(access): State<Access>, request: Request, next: Next) -> Re
     let response = match access.check(&parts) {
         Ok(Granted::Inside) => next.run(Request::from_parts(parts, body)).await,
         Ok(Granted::Entering { cookie }) => {
+            // Leads to an address without the token, which may be copied and kept in the history.
             let headers = [(SET_COOKIE, cookie.as_str()), (LOCATION, "/")];
             (StatusCode::SEE_OTHER, headers).into_response()
         }

@@ -101,6 +101,7 @@ impl Folder {
     pub fn read_text_file(&self, name: impl AsRef<OsStr>, most: u64) -> Result<String, Error> {
         let file = self.open_file(name, Access::Read)?;
         let mut bytes = Vec::new();
+        // One byte more, to know whether the file is longer; its size may change while it is read.
         file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most {
             return Err(Error::TooLarge { most });

@@ -45,11 +45,13 @@ impl Folder {
             return opened;
         }
 
+        // Looked up before, because afterwards all of them exist.
         let existing = path
             .ancestors()
             .skip(1)
             .find(|parent| or_here(parent).is_dir());
         fs::create_dir_all(path)?;
+        // A new folder is durable once the folder around it is.
         for parent in path.ancestors().skip(1) {
             Self::open(parent)?.sync()?;
             if Some(parent) == existing {
@@ -103,6 +105,8 @@ impl Folder {
 
         let root = self.absolute.canonicalize()?;
         let mut folder = root.clone();
+        // Part by part, so that a link that leads out is found before what is behind it is looked
+        // at.
         for part in &parts {
             folder = folder.join(part).canonicalize()?;
             if !folder.starts_with(&root) {

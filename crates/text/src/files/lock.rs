@@ -109,6 +109,7 @@ fn lock(file: &File, patience: Duration) -> Result<(), TryLockError> {
     loop {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) if waited < patience => {
+                // The standard library has no lock with a time limit.
                 std::thread::sleep(BETWEEN);
                 waited += BETWEEN;
             }

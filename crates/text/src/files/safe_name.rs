@@ -40,6 +40,7 @@ pub fn safe_name(id: &str) -> String {
             let _ = write!(name, "%{byte:02x}");
         }
 
+        // File systems refuse longer names.
         if name.len() > LONGEST {
             name.truncate(LONGEST);
             let _ = write!(name, "~{:016x}", hash(id.as_bytes()));
