@@ -61,28 +61,22 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod budget;
-mod cache;
-mod cassette;
+mod adjustment;
+mod block;
 mod client;
-mod concurrency_limit;
 mod error;
 mod estimate;
-mod fallback;
 mod locked;
 mod message;
 mod messages;
-mod rate_limit;
-mod reply;
+mod provider_data;
 mod request;
 mod response;
 mod response_limits;
-mod retry;
 mod scripted;
 mod stream;
 mod thinking;
-mod timeout;
-mod tracing;
+mod tool;
 
 #[cfg(feature = "http")]
 mod anthropic;
@@ -96,15 +90,18 @@ mod wire;
 pub mod embedding;
 #[cfg(feature = "http")]
 pub mod http;
+pub mod layers;
 
+pub use block::Block;
 pub use client::LlmClient;
 pub use error::{LlmError, LlmErrorKind};
-pub use message::{Block, Message, Role, ToolCall, ToolChoice, ToolDefinition};
+pub use message::{Message, Role};
 pub use messages::Messages;
 pub use request::{ChatRequest, Effort, ReplyFormat};
 pub use response::{ChatResponse, FinishReason, Usage};
 pub use scripted::{ScriptedClient, ScriptedReply};
 pub use stream::{Delta, ReplyStream};
+pub use tool::{ToolCall, ToolChoice, ToolDefinition};
 
 #[cfg(feature = "http")]
 pub use anthropic::AnthropicClient;
@@ -117,27 +114,11 @@ pub use async_trait::async_trait;
 
 /// What backends need beyond the trait: capabilities, limits on responses, and parts of replies.
 pub mod backend {
+    pub use crate::adjustment::Adjustment;
     pub use crate::client::{Capabilities, Capability};
-    pub use crate::response::{Adjustment, ProviderData};
+    pub use crate::provider_data::ProviderData;
     pub use crate::response_limits::{ResponseLimits, ResponseTooLarge};
     pub use crate::thinking::{SplitThinking, split_thinking};
-}
-
-/// Clients around clients: retries, limits, caches and recordings.
-///
-/// Each takes a client, changes how it is called, and is a client itself.
-pub mod layers {
-    pub use crate::budget::{Budget, Price, Prices, Spending};
-    pub use crate::cache::Cache;
-    pub use crate::cassette::{Recorder, Replay};
-    pub use crate::concurrency_limit::ConcurrencyLimit;
-    pub use crate::fallback::Fallback;
-    pub use crate::rate_limit::RateLimit;
-    pub use crate::retry::Retry;
-    pub use crate::timeout::Timeout;
-    pub use crate::tracing::Tracing;
-
-    pub use cogwork_text::Backoff;
 }
 
 /// The code in the README, compiled and run as a doctest.

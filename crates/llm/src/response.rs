@@ -1,11 +1,9 @@
-use std::fmt;
 use std::ops::AddAssign;
 use std::sync::Arc;
 
-use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
-use crate::backend::split_thinking;
+use crate::backend::{Adjustment, ProviderData, split_thinking};
 use crate::{Message, ToolCall, estimate};
 
 /// A model's response.
@@ -335,129 +333,5 @@ impl AddAssign for Usage {
         add(&mut self.cached_tokens, other.cached_tokens);
         add(&mut self.cache_written_tokens, other.cache_written_tokens);
         add(&mut self.reasoning_tokens, other.reasoning_tokens);
-    }
-}
-
-/// A change that a client made to a request, because the server refused the request as it was.
-///
-/// Servers refuse settings that their models don't support: reasoning models of OpenAI want
-/// `max_completion_tokens` in place of `max_tokens`, and many models accept no temperature. The
-/// clients of this crate then repeat the request once without the setting, or under its other name,
-/// remember the change, and report it in [every response](crate::ChatResponse::adjustments) that it
-/// applies to.
-///
-/// ```
-/// use cogwork_llm::backend::Adjustment;
-///
-/// assert_eq!(Adjustment::omitted("temperature").to_string(), "temperature was not sent");
-/// assert_eq!(
-///     Adjustment::replaced("max_tokens", "max_completion_tokens").to_string(),
-///     "max_completion_tokens was sent instead of max_tokens"
-/// );
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Adjustment {
-    setting: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    replacement: Option<String>,
-}
-
-impl Adjustment {
-    /// Creates the report of a setting that was left out.
-    pub fn omitted(setting: impl Into<String>) -> Self {
-        Self {
-            setting: setting.into(),
-            replacement: None,
-        }
-    }
-
-    /// Creates the report of a setting that was replaced by another one.
-    pub fn replaced(setting: impl Into<String>, replacement: impl Into<String>) -> Self {
-        Self {
-            setting: setting.into(),
-            replacement: Some(replacement.into()),
-        }
-    }
-
-    /// Returns the name of the setting in the API of the server.
-    pub fn setting(&self) -> &str {
-        &self.setting
-    }
-
-    /// Returns what was sent instead, or `None` if the setting was left out.
-    pub fn replacement(&self) -> Option<&str> {
-        self.replacement.as_deref()
-    }
-}
-
-impl fmt::Display for Adjustment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The names may come from a saved response.
-        let setting = OneLine::new(&self.setting);
-
-        match self.replacement.as_ref().map(OneLine::new) {
-            Some(replacement) => write!(f, "{replacement} was sent instead of {setting}"),
-            None => write!(f, "{setting} was not sent"),
-        }
-    }
-}
-
-/// What a server sent with a message and wants back in later requests, exactly as it was received:
-/// signed thinking of Claude, thought signatures of Gemini, reasoning items of OpenAI, the
-/// `reasoning_content` of DeepSeek, and whatever else comes next.
-///
-/// Only the client that received it reads it. It is part of saved states and journals, so that a
-/// resumed run continues the same conversation, and it is never shown: `Debug` shows only its size.
-///
-/// The clients of this crate return it to the same API, server and model, and only while the tools
-/// and everything before the message are unchanged. Otherwise the message is sent without it, which
-/// every server accepts as the message of another model. A client of your own can keep its data in
-/// the same way:
-///
-/// ```
-/// use cogwork_llm::ChatResponse;
-/// use cogwork_llm::backend::ProviderData;
-///
-/// let data = ProviderData::new(7, r#"{"signature":"EqQB"}"#);
-/// let response = ChatResponse::new("It rains.").with_provider_data(data);
-/// assert_eq!(response.message().provider_data(), response.provider_data());
-/// assert_eq!(format!("{:?}", response.provider_data()), "Some(ProviderData(20 bytes))");
-/// ```
-#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ProviderData {
-    fingerprint: u64,
-    content: Arc<str>,
-}
-
-impl ProviderData {
-    /// The maximum size of the content in the clients of this crate, in bytes: 4 MiB.
-    pub const MAX_BYTES: usize = 4 * 1024 * 1024;
-
-    /// Creates data from a fingerprint and a content.
-    ///
-    /// The fingerprint tells the client whether a later request still begins with the conversation
-    /// that the content belongs to. It must be the same in every process.
-    pub fn new(fingerprint: u64, content: impl Into<Arc<str>>) -> Self {
-        Self {
-            fingerprint,
-            content: content.into(),
-        }
-    }
-
-    /// Returns the fingerprint of the conversation before the message.
-    pub fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    /// Returns the content, which only the client that received it can interpret.
-    pub fn content(&self) -> &str {
-        &self.content
-    }
-}
-
-impl fmt::Debug for ProviderData {
-    /// Shows only the size: the content is encrypted, or thinking that isn't meant to be shown.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ProviderData({} bytes)", self.content.len())
     }
 }

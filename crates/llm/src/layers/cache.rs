@@ -2,8 +2,8 @@ use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
 
+use super::reply::{client_from_reply, watched};
 use crate::locked::locked;
-use crate::reply::{client_from_reply, watched};
 use crate::{ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, ReplyStream};
 
 /// The approximate overhead of a cached response in addition to its content, in bytes.

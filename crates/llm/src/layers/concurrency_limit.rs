@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use crate::reply::{client_from_reply, reply_of};
+use super::reply::{client_from_reply, reply_of};
 use crate::{ChatRequest, LlmClient, LlmError, ReplyStream};
 
 /// A client that limits the number of concurrent calls to another one. Further calls wait in a

@@ -3,7 +3,7 @@ use std::time::Duration;
 use futures_util::stream;
 use tokio::time::{Instant, timeout_at};
 
-use crate::reply::{client_from_reply, reply_of};
+use super::reply::{client_from_reply, reply_of};
 use crate::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 /// What the total limit is for.

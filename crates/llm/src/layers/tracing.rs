@@ -9,7 +9,7 @@ use tracing::{Instrument, Span};
 #[cfg(feature = "opentelemetry")]
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use crate::reply::{client_from_reply, reply_of};
+use super::reply::{client_from_reply, reply_of};
 use crate::{
     Block, ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, Message,
     ReplyStream, ToolCall, ToolDefinition,

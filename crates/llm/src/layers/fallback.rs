@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 
+use super::reply::reply_of;
 use crate::backend::Capabilities;
-use crate::reply::reply_of;
 use crate::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 /// Failures of a server or the connection to it, which may not affect a different server. An invalid

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use super::reply::{client_from_reply, watched};
 use crate::locked::locked;
-use crate::reply::{client_from_reply, watched};
 use crate::{ChatRequest, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 const MINUTE: Duration = Duration::from_secs(60);

@@ -3,8 +3,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use cogwork_text::Backoff;
 
+use super::reply::{client_from_reply, reply_of};
 use crate::embedding::{Embedder, Embeddings};
-use crate::reply::{client_from_reply, reply_of};
 use crate::{ChatRequest, LlmClient, LlmError, ReplyStream};
 
 /// A client or an [`Embedder`] that retries calls of another one if the error is

@@ -10,9 +10,9 @@ use cogwork_text::Escaped;
 use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 
+use super::reply::{client_from_reply, reply_of};
 use crate::backend::Capabilities;
 use crate::locked::locked;
-use crate::reply::{client_from_reply, reply_of};
 use crate::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
 /// A line of a cassette.
