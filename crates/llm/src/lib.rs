@@ -74,8 +74,8 @@ mod request;
 mod response;
 mod response_limits;
 mod scripted;
+mod split_thinking;
 mod stream;
-mod thinking;
 mod tool;
 
 #[cfg(feature = "http")]
@@ -118,7 +118,7 @@ pub mod backend {
     pub use crate::client::{Capabilities, Capability};
     pub use crate::provider_data::ProviderData;
     pub use crate::response_limits::{ResponseLimits, ResponseTooLarge};
-    pub use crate::thinking::{SplitThinking, split_thinking};
+    pub use crate::split_thinking::{SplitThinking, split_thinking};
 }
 
 /// The code in the README, compiled and run as a doctest.
