@@ -28,9 +28,7 @@ pub(crate) fn check(schema: &Value, answer: &Value) -> Result<(), String> {
 
     let mut schemas = Schemas::new();
     let mut compiler = Compiler::new();
-    // A schema comes from a record, which must not make this machine fetch anything.
     compiler.use_loader(Box::new(NothingElse));
-    // A schema that can't be used refuses no answer: the flow checks it as well.
     if compiler.add_resource(PLACE, schema.clone()).is_err() {
         return Ok(());
     }
