@@ -5,7 +5,6 @@ use std::time::Duration;
 use cogwork_llm::{
     ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage,
 };
-use futures_util::future::join_all;
 use tokio::time::Instant;
 
 use crate::around::saying;
@@ -36,15 +35,4 @@ async fn a_late_reply_comes_after_its_delay() {
     let started = Instant::now();
     assert_eq!(client.complete(saying("a")).await.unwrap().text(), "1");
     assert!(started.elapsed() >= Duration::from_secs(90));
-}
-
-#[tokio::test]
-async fn many_callers_at_once_each_get_one_reply() {
-    let script = ScriptedClient::new((0..100).map(|n| n.to_string()));
-    let call = async |client: ScriptedClient| client.complete(saying("a")).await.unwrap();
-    let calls = (0..100).map(|_| tokio::spawn(call(script.clone())));
-    let replies = join_all(calls).await.into_iter().map(Result::unwrap);
-    let mut replies: Vec<u32> = replies.map(|reply| reply.text().parse().unwrap()).collect();
-    replies.sort_unstable();
-    assert_eq!(replies, (0..100).collect::<Vec<_>>());
 }

@@ -102,19 +102,6 @@ async fn a_call_that_wakes_late_is_not_refused() {
     assert_eq!(came, "60");
 }
 
-#[tokio::test]
-async fn calls_that_wait_by_a_real_clock_come_through() {
-    let client = RateLimit::new(endless())
-        .with_tokens_per_minute(6_000.try_into().unwrap())
-        .with_max_wait(Duration::from_millis(300));
-    client.complete(taking(6_000)).await.unwrap();
-
-    let start = Instant::now();
-    let came = times(&client, &["1"; 20].join(" ")).await;
-    assert!(!came.contains("refused"), "{came}");
-    assert!(start.elapsed() >= Duration::from_millis(180));
-}
-
 #[tokio::test(start_paused = true)]
 async fn what_a_call_took_counts_for_those_behind_it() {
     let client = tokens(ScriptedClient::new([took(5, 20), took(50, 0), took(1, 0)]));

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use cogwork_llm::layers::{Backoff, Retry};
 use cogwork_llm::{ChatResponse, LlmClient, LlmError, LlmErrorKind as Kind, OpenAiClient};
 use futures_util::future::{join, join_all};
-use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
 use crate::http::support::{
@@ -112,31 +110,6 @@ async fn a_redirect_is_not_followed_and_a_page_is_no_reply() {
 }
 
 #[tokio::test]
-async fn a_retry_waits_as_asked_and_then_has_the_reply() {
-    for protocol in Protocol::ALL {
-        let limited = answer(429, "retry-after-ms: 40\r\n", "");
-        let fails = [limited, answer(500, "", "<html></html>")];
-        let (whole, stream) = (ok(&protocol.whole()), streamed(&protocol.stream()));
-        let answers = [fails.as_slice(), &[whole], &fails, &[Answer::Raw(stream)]].concat();
-        let server = Server::start(answers).await;
-        let backoff = Backoff::of::<3>().with_first(Duration::from_millis(1));
-        let client = Retry::new(protocol.client(&server), backoff);
-
-        let started = std::time::Instant::now();
-        let response = ask(&client).await.unwrap().without_provider_data();
-        let streamed = follow(&client).await.1.unwrap().without_provider_data();
-        assert_eq!(streamed, response);
-        assert!(started.elapsed() >= Duration::from_millis(80));
-
-        let requests = server.requests().into_iter();
-        let mut sent: Vec<_> = requests.map(|seen| seen.body).collect();
-        assert_eq!(sent.len(), 6);
-        sent.dedup();
-        assert_eq!(sent.len(), 2);
-    }
-}
-
-#[tokio::test]
 async fn broken_connections_say_where_and_why() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let closed = format!("http://{}", listener.local_addr().unwrap());
@@ -171,23 +144,6 @@ async fn broken_connections_say_where_and_why() {
     let endless = bytes(500, "", &"y".repeat(10_000_000), 20_000_000);
     let error = outcome(Answer::Raw(endless)).await.unwrap_err();
     assert_eq!((error.kind(), error.status()), (Kind::Server, Some(500)));
-}
-
-#[cfg(any(feature = "rustls", feature = "native-tls"))]
-#[tokio::test]
-async fn a_server_without_a_handshake_is_no_connection() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("https://{}", listener.local_addr().unwrap());
-    let server = tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        stream.write_all(b"HTTP/1.1 400 X\r\n\r\n").await.unwrap();
-    });
-    let client = OpenAiClient::builder(&url, "m").build().unwrap();
-    let error = ask(&client).await.unwrap_err();
-    server.await.unwrap();
-    assert_eq!(error.kind(), Kind::Transport);
-    let start = format!("POST {url}/chat/completions: no connection: ");
-    assert!(error.message().starts_with(&start), "{error}");
 }
 
 #[tokio::test]
