@@ -8,12 +8,12 @@ use cogwork_llm::backend::{Capabilities, ResponseLimits};
 use cogwork_llm::{
     ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
-use cogwork_typed::ask::{Limit, Meter, MeteredCall};
+use cogwork_typed::ask::{Limit, Meter, MeteredCall, record_call};
 use futures_util::FutureExt;
 
 use crate::ThinkingError;
 
-/// A client whose calls are counted, and limited if a hook makes them.
+/// A client whose calls are counted, and limited and recorded if a hook makes them.
 #[derive(Clone, Copy)]
 pub(crate) struct Metered<'a> {
     pub(crate) client: &'a dyn LlmClient,
@@ -54,7 +54,15 @@ fn end(calls: Vec<MeteredCall>, response: &ChatResponse) {
 impl LlmClient for Metered<'_> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let (calls, request) = self.begin(request)?;
-        let response = self.client.complete(request).await?;
+        let response = match self.hook {
+            // A run that is killed in a hook doesn't ask for the replies again that it has.
+            Some(_) => {
+                let question = request.clone();
+                let called = record_call(&question, || self.client.complete(request)).await;
+                called.result?
+            }
+            None => self.client.complete(request).await?,
+        };
         ResponseLimits::default().check_text(response.text().len())?;
         end(calls, &response);
 
@@ -62,6 +70,10 @@ impl LlmClient for Metered<'_> {
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
+        if self.hook.is_some() {
+            return Ok(self.complete(request).await?.into());
+        }
+
         let (mut calls, request) = self.begin(request)?;
         let reply = self.client.stream(request).await?;
 

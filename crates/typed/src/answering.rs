@@ -73,7 +73,9 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             return Err(AskError::tools(error, AskLog::default()));
         }
 
-        let mut asking = Asking::new(&*settings.client, &settings.refused, self.formats())
+        let capabilities = settings.client.capabilities();
+        let formats = self.reader.formats(settings.format, capabilities);
+        let mut asking = Asking::new(&*settings.client, &settings.refused, formats)
             .with_meter(meter)
             .with_asks_again(settings.asks_again);
 
@@ -98,24 +100,6 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
                 Err(AskError::of(AskErrorKind::Limit, message, log))
             }
         }
-    }
-
-    /// Returns the formats to request, tightest first.
-    fn formats(&self) -> Vec<Format> {
-        let reader = &self.reader;
-        if reader.is_text() {
-            return vec![Format::Text];
-        }
-
-        let flat = reader.flat_schema().map(|flat| flat.to_string());
-        let mut formats =
-            Format::from_first(self.settings.format, self.settings.client.capabilities());
-        let has_schema = formats.contains(&Format::Schema);
-
-        // An equal schema would be refused as well.
-        let is_useful = flat.is_some_and(|flat| !has_schema || flat != reader.schema());
-        formats.retain(|format| *format != Format::FlatSchema || is_useful);
-        formats
     }
 
     /// Reads a reply, and checks the value.

@@ -3,7 +3,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ReplyFormat};
+use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
 use cogwork_tools::Tools;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 use crate::AnswerReader;
 use crate::ask::{Format, Limits, RefusedFormats};
 use crate::prompt::with_instruction;
-use crate::reader::schema_name;
 
 /// A model whose answers are values of `T`.
 ///
@@ -197,21 +196,10 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
 
         let request = request.clone().with_messages(messages);
         let request = request.with_tools(tools.definitions());
-        match self.reply_format(format) {
+        match self.reader.reply_format(format) {
             Some(format) => request.with_format(format),
             None => request,
         }
-    }
-
-    fn reply_format(&self, format: Format) -> Option<ReplyFormat> {
-        let reader = &self.reader;
-        let schema = match format {
-            Format::Schema => reader.schema(),
-            Format::FlatSchema => reader.flat_schema()?.to_string(),
-            Format::Json => return Some(ReplyFormat::Json),
-            _ => return None,
-        };
-        Some(ReplyFormat::schema(schema_name::<T>(), schema))
     }
 }
 

@@ -1,12 +1,10 @@
 //! A visit of an agent: prep, exec, post.
 
-mod answering;
-mod attempt;
 mod choice;
 mod error;
 mod expected;
 mod node;
-mod recorded;
+mod visit;
 
 pub use error::{AgentError, AgentErrorKind};
 pub use node::AgentNode;
@@ -21,19 +19,17 @@ use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
 use cogwork_thinking::memory::Recall;
 use cogwork_thinking::{Thinking, ThinkingMode};
 use cogwork_tools::Tools;
-use cogwork_typed::ask::RefusedFormats;
+use cogwork_typed::ask::{Format, RefusedFormats};
 use cogwork_typed::{AnswerReader, Prompt};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::state::Failures;
+use crate::state::Failed;
 use crate::{FlowState, Template, Visit};
-use attempt::Attempt;
 use choice::Choice;
 use expected::Expected;
-use recorded::RecordedClient;
 
 /// A model with a role and tools, as a node of a flow. Its answer is a text, or a value of a
 /// [type](Self::with_output).
@@ -65,8 +61,8 @@ use recorded::RecordedClient;
 /// # Errors of a run
 ///
 /// Returns an [`AgentError`] if a call to the model fails, or if the model keeps returning empty
-/// replies, calling tools, or not naming an action. The error contains every reply of the visit, and
-/// so does the state: see [`FlowState::failures`]. Earlier outputs stay in the state.
+/// replies, calling tools, or not naming an action. The error contains every reply of the visit. Its
+/// cost is added to that of the state, and earlier outputs stay in the state.
 ///
 /// # Example
 ///
@@ -125,15 +121,14 @@ pub struct AgentAnswer {
 #[derive(Debug)]
 pub struct AgentQuestion {
     request: ChatRequest,
-    /// Where to keep a failed attempt, which has no access to the state.
-    failures: Failures,
+    failed: Failed,
 }
 
 impl Agent<String> {
     /// Creates an agent that asks `client`. Its answer is stored in the state under `id`, which
     /// should be the id of the node.
     pub fn new(id: impl Into<Arc<str>>, client: impl LlmClient + 'static) -> Self {
-        let client: Arc<dyn LlmClient> = Arc::new(RecordedClient::new(client));
+        let client: Arc<dyn LlmClient> = Arc::new(client);
         Self {
             settings: Settings {
                 id: id.into(),
@@ -146,7 +141,10 @@ impl Agent<String> {
                 asks_again: 2,
                 refused: RefusedFormats::default(),
             },
-            expected: Expected::text(Choice::default()),
+            expected: Expected {
+                reader: AnswerReader::text(),
+                choice: Choice::default(),
+            },
         }
     }
 
@@ -170,7 +168,10 @@ impl Agent<String> {
     fn expecting<T>(self, reader: AnswerReader<T>) -> Agent<T> {
         Agent {
             settings: self.settings,
-            expected: Expected::Value(reader),
+            expected: Expected {
+                reader,
+                choice: Choice::default(),
+            },
         }
     }
 
@@ -183,7 +184,7 @@ impl Agent<String> {
     #[must_use]
     pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
         let actions = actions.into_iter().map(Into::into).collect();
-        self.expected = Expected::text(Choice(actions));
+        self.expected.choice = Choice(actions);
         self
     }
 }
@@ -329,7 +330,7 @@ impl<T> Agent<T> {
     }
 
     fn actions(&self) -> Vec<Action> {
-        self.expected.actions()
+        self.expected.choice.actions()
     }
 
     fn operation(&self) -> Operation {
@@ -341,25 +342,18 @@ impl<T> Agent<T> {
 
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
     /// Returns the question with this conversation, which ends with what is asked.
-    fn question(
-        &self,
-        asked: Messages,
-        failures: Failures,
-    ) -> Result<AgentQuestion, AgentErrorKind> {
+    fn question(&self, asked: &Messages, failed: Failed) -> Result<AgentQuestion, AgentErrorKind> {
         let is_blank =
             |message: &Message| message.text().trim().is_empty() && message.blocks().is_empty();
         if asked.last().is_none_or(is_blank) {
             return Err(AgentErrorKind::NothingAsked);
         }
 
+        // A model that is asked before would see a tool without its description.
         let settings = &self.settings;
         settings.tools.ready().map_err(AgentErrorKind::NotReady)?;
 
-        let has_tools = !settings.tools.is_empty();
-        let capabilities = settings.thinking.client().capabilities();
-        let formats = self.expected.formats(capabilities, has_tools);
-        let instructions = self.expected.instructions(&formats);
-
+        let instructions = self.expected.instructions(&self.formats());
         let told = [settings.role.clone(), instructions];
         let system = told.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
         let system = Some(system).filter(|text| !text.is_empty());
@@ -369,20 +363,16 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         let request = settings.request.clone().with_messages(messages);
         Ok(AgentQuestion {
             request: request.with_tools(settings.tools.definitions()),
-            failures,
+            failed,
         })
     }
 
-    async fn visit(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
-        let attempt = Attempt::new(&self.settings.id, &self.settings.tools, &question.failures);
-
-        match self.answer(question.request.clone(), &attempt).await {
-            Ok((output, action)) => {
-                let visit = attempt.succeed().with_output(output);
-                Ok(AgentAnswer { visit, action })
-            }
-            Err(kind) => Err(attempt.fail(kind)),
-        }
+    fn formats(&self) -> Vec<Format> {
+        let Settings {
+            thinking, tools, ..
+        } = &self.settings;
+        let capabilities = thinking.client().capabilities();
+        self.expected.formats(capabilities, !tools.is_empty())
     }
 }
 
@@ -414,7 +404,8 @@ where
             .map_err(|error| AgentErrorKind::Prompt(error.of("`prompt`")))?;
         let asked = Message::user(asked.text).with_blocks(asked.blocks);
 
-        Ok(self.question([asked].into_iter().collect(), state.failures_to_keep())?)
+        let asked = [asked].into_iter().collect();
+        Ok(self.question(&asked, state.failed())?)
     }
 
     async fn exec(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Agent, AgentAnswer, AgentError, AgentQuestion};
 use crate::Visit;
-use crate::state::Failures;
+use crate::state::Failed;
 
 type MakePrompt<S> = Arc<dyn Fn(&S) -> Prompt + Send + Sync>;
 type Store<S, T> = Arc<dyn Fn(&mut S, T) -> Result<Action, BoxError> + Send + Sync>;
@@ -73,7 +73,7 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for AgentNode
 
     fn prep(&self, state: &mut S) -> Result<AgentQuestion, BoxError> {
         let asked = (self.prompt)(state).into_messages();
-        let question = self.agent.question(asked, Failures::default());
+        let question = self.agent.question(&asked, Failed::default());
         Ok(question.map_err(AgentError::from)?)
     }
 

@@ -99,9 +99,10 @@ pub(super) fn make(
         part,
         move |state, id| {
             let reasoning = part(state, id);
-            let tries = reasoning.thoughts().iter().map(Thought::trace);
-            let tries = tries.flat_map(|trace| trace.tries.iter().cloned());
-            let visit = Visit::of(id, reasoning.spent()).with_tries(tries);
+            let traces = reasoning.thoughts().iter().map(Thought::trace);
+            let mut visit = Visit::of(id);
+            visit.spent = reasoning.spent();
+            visit.tries = traces.flat_map(|trace| trace.tries.clone()).collect();
 
             let text = match answer {
                 AnswerText::Full => reasoning.solution(),

@@ -112,8 +112,9 @@ pub(super) fn make(
                 let end = solving.end().map(ToString::to_string).unwrap_or_default();
                 return Err(NoAnswer(format!("the strategy came to no answer: {end}")));
             };
-            let tries = solving.calls().iter().flat_map(tries);
-            let visit = Visit::of(id, solving.spent()).with_tries(tries);
+            let mut visit = Visit::of(id);
+            visit.spent = solving.spent();
+            visit.tries = solving.calls().iter().flat_map(tries).collect();
             Ok(visit.with_output(Output {
                 text: best.text.clone(),
                 cut_short: stopped.map(ToString::to_string),

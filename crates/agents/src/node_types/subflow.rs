@@ -111,7 +111,7 @@ fn inside(
 
     inside.made(
         |state, id, input| {
-            let inside = state.part(id, input);
+            let inside = state.of_subflow(input);
             state.inside.insert(id.to_owned(), inside);
         },
         part,
@@ -146,8 +146,8 @@ pub(super) fn map(settings: Map, making: &mut Making<'_, '_>) -> Result<Made, Ve
         settings.at_once.unwrap_or(4),
         flow,
         |state: &FlowState| {
-            let items = items_of(&state.input().text)?.into_iter().enumerate();
-            let parts = items.map(|(index, item)| state.part(&number(index), Output::new(item)));
+            let items = items_of(&state.input().text)?.into_iter();
+            let parts = items.map(|item| state.of_subflow(Output::new(item)));
             Ok(parts.collect::<Vec<_>>())
         },
         move |state: &mut FlowState, parts: Vec<FlowState>| {
@@ -233,7 +233,7 @@ pub(super) fn side_by_side(
             branches.branch(
                 id,
                 flow,
-                |state: &FlowState| state.part("", state.input().clone()),
+                FlowState::branch,
                 |state: &mut FlowState, part: FlowState| state.absorb(part),
             )
         });

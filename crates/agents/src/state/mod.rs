@@ -1,12 +1,11 @@
-mod failures;
+mod failed;
 mod output;
 mod visit;
 
-pub(crate) use failures::Failures;
+pub(crate) use failed::Failed;
 pub use output::Output;
 use output::is_default;
 pub use visit::Visit;
-pub(crate) use visit::bounded;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,7 +13,6 @@ use cogwork_cot::Reasoning;
 use cogwork_flow::watch::report_from;
 use cogwork_llm::{Block, Usage};
 use cogwork_strategies::Solving;
-use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -42,7 +40,7 @@ pub struct FlowState {
     /// The node with the last output.
     #[serde(default)]
     last: Option<String>,
-    /// Without those of failures, as is the usage.
+    /// Without those of failed visits, as is the usage.
     #[serde(default)]
     calls: u32,
     #[serde(default)]
@@ -57,8 +55,8 @@ pub struct FlowState {
     visits: VecDeque<Visit>,
     #[serde(default, skip_serializing_if = "is_default")]
     dropped_visits: u64,
-    #[serde(default, skip_serializing_if = "Failures::is_empty")]
-    failures: Failures,
+    #[serde(default, skip_serializing_if = "Failed::is_zero")]
+    failed: Failed,
     /// Why the last answer to a `wait` node could not be used.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) refusals: BTreeMap<String, String>,
@@ -106,17 +104,17 @@ impl FlowState {
             .unwrap_or(&self.input)
     }
 
-    /// Returns the number of calls to the model over all nodes, including those of [failed
-    /// visits](Self::failures).
+    /// Returns the number of calls to the model over all nodes, including those of visits that failed
+    /// or were stopped. A visit that waits for a person's approval is counted when it continues.
     pub fn calls(&self) -> u32 {
-        self.calls.saturating_add(self.failures.spent().calls)
+        self.calls.saturating_add(self.failed.spent().calls)
     }
 
-    /// Returns the number of tokens over all nodes, as reported by clients, including those of
-    /// [failed visits](Self::failures).
+    /// Returns the number of tokens over all nodes, as reported by clients, including those of visits
+    /// that failed or were stopped.
     pub fn usage(&self) -> Usage {
         let mut usage = self.usage;
-        usage += self.failures.spent().usage;
+        usage += self.failed.spent().usage;
         usage
     }
 
@@ -130,16 +128,6 @@ impl FlowState {
     /// Returns the number of older visits that were dropped.
     pub fn dropped_visits(&self) -> u64 {
         self.dropped_visits
-    }
-
-    /// Returns the visits of agents that failed or were stopped, in order, with all replies of the
-    /// model. An agent that is retried has one for each attempt. A visit that waits for a person's
-    /// approval isn't a failure, and its cost is counted when it continues. The newest 100 are kept.
-    /// Those inside a subflow are also returned by the state around it.
-    ///
-    /// They aren't recorded by journals, like all errors, so a run that is resumed begins without.
-    pub fn failures(&self) -> Vec<Visit> {
-        self.failures.all()
     }
 
     /// Returns the reasoning of the last visit of a `chain_of_thought` node.
@@ -164,13 +152,11 @@ impl FlowState {
 
     /// Sets the output of a node and adds its cost.
     pub fn put(&mut self, node: &str, output: Output) {
-        let mut spent = Spent::default();
-        spent.calls = output.calls;
-        spent.usage = output.usage;
-        self.put_visit(Visit {
-            output: Some(output),
-            ..Visit::of(node, spent)
-        });
+        let mut visit = Visit::of(node);
+        visit.spent.calls = output.calls;
+        visit.spent.usage = output.usage;
+        visit.output = Some(output);
+        self.put_visit(visit);
     }
 
     /// Adds a visit, sets the output of its node, and adds its cost.
@@ -198,43 +184,47 @@ impl FlowState {
         };
     }
 
-    pub(crate) fn failures_to_keep(&self) -> Failures {
-        self.failures.shared()
+    /// Returns where the cost of a visit is added that fails.
+    pub(crate) fn failed(&self) -> Failed {
+        self.failed.share()
     }
 
-    /// Returns the state of a part of this flow, whose [cost](Self::absorb) is added later.
-    pub(crate) fn part(&self, name: &str, input: Output) -> Self {
-        let failures = match name {
-            "" => self.failures.shared(),
-            name => self.failures.inside(name),
-        };
+    /// Returns the state of a branch of this flow, which is [absorbed](Self::absorb) at its end.
+    pub(crate) fn branch(&self) -> Self {
         Self {
-            input,
-            failures,
+            input: self.input.clone(),
+            failed: self.failed.share(),
             ..Self::default()
         }
     }
 
-    /// Adds the visits and the inner states of a part.
-    pub(crate) fn absorb(&mut self, part: Self) {
-        self.reasonings.extend(part.reasonings);
-        self.solvings.extend(part.solvings);
-        self.inside.extend(part.inside);
-
-        for visit in part.visits.iter() {
-            self.put_visit(visit.clone());
+    /// Returns the state of a flow inside a node, with this input.
+    pub(crate) fn of_subflow(&self, input: Output) -> Self {
+        Self {
+            input,
+            failed: self.failed.of_subflow(),
+            ..Self::default()
         }
     }
 
-    /// Returns the visit of the node whose inner state this is. Failures are already part of the
-    /// state around it, so their cost isn't.
-    pub(crate) fn visit_around(&self, node: &str, output: Output) -> Visit {
-        let mut spent = Spent::default();
-        spent.calls = self.calls;
-        spent.usage = self.usage;
+    /// Adds the visits and the inner states of a branch.
+    pub(crate) fn absorb(&mut self, branch: Self) {
+        self.reasonings.extend(branch.reasonings);
+        self.solvings.extend(branch.solvings);
+        self.inside.extend(branch.inside);
 
-        let mut visit = Visit::of(node, spent).with_output(output);
+        for visit in branch.visits {
+            self.put_visit(visit);
+        }
+    }
+
+    /// Returns the visit of the node whose inner state this is. The state around it counts failed
+    /// visits already, so their cost isn't included.
+    pub(crate) fn visit_around(&self, node: &str, output: Output) -> Visit {
+        let mut visit = Visit::of(node);
+        visit.spent.calls = self.calls;
+        visit.spent.usage = self.usage;
         visit.inside = self.visits.iter().cloned().collect();
-        visit
+        visit.with_output(output)
     }
 }

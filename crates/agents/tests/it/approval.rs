@@ -205,7 +205,7 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
 }
 
 #[tokio::test]
-async fn a_visit_that_waits_for_a_person_has_not_failed() {
+async fn a_visit_that_waits_for_a_person_is_counted_once() {
     let sent = Sent::default();
     let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
         .with_tools(tools(&sent).with_approval(["send"]));
@@ -215,15 +215,15 @@ async fn a_visit_that_waits_for_a_person_has_not_failed() {
 
     let paused = run.finish(&mut state).await.unwrap_err();
     let paused = paused.into_paused().unwrap();
-    assert_eq!((state.failures().len(), state.calls()), (0, 0));
+    assert_eq!(state.calls(), 0);
 
     run.deliver(&paused.event, &true).await.unwrap();
     run.finish(&mut state).await.unwrap();
-    assert_eq!((state.failures().len(), state.calls()), (0, 2));
+    assert_eq!(state.calls(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_visit_that_is_stopped_during_another_call_has_failed() {
+async fn a_visit_that_is_stopped_during_another_call_is_counted() {
     let sent = Sent::default();
     let hang = function("hang", "Never returns.", |Mail { .. }| {
         std::future::pending::<Result<String, ToolError>>()
@@ -243,7 +243,7 @@ async fn a_visit_that_is_stopped_during_another_call_has_failed() {
         .unwrap_err();
 
     assert!(error.paused().is_none(), "{error}");
-    assert_eq!((state.failures().len(), state.calls()), (1, 1));
+    assert_eq!(state.calls(), 1);
 }
 
 #[tokio::test]

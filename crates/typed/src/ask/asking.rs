@@ -295,7 +295,8 @@ impl<'a> Asking<'a> {
             .filter(|format| self.refused.allows(*format))
             .collect();
 
-        if self.recording {
+        // With one format there is nothing that may differ in a resumed run.
+        if self.recording && self.formats.len() > 1 {
             record_formats(question, allowed).await
         } else {
             allowed

@@ -18,7 +18,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cogwork_llm::backend::split_thinking;
+use cogwork_llm::ReplyFormat;
+use cogwork_llm::backend::{Capabilities, split_thinking};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -197,6 +198,34 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         self.form.asked().within(tokens)
     }
 
+    /// Returns the formats to request, tightest first: those from `first` on, or by default those that
+    /// a client with these capabilities is known to support.
+    pub fn formats(&self, first: Option<Format>, capabilities: Capabilities) -> Vec<Format> {
+        if self.is_text() {
+            return vec![Format::Text];
+        }
+
+        let flat = self.flat_schema().map(|flat| flat.to_string());
+        let mut formats = Format::from_first(first, capabilities);
+        let has_schema = formats.contains(&Format::Schema);
+
+        // An equal schema would be refused as well.
+        let is_useful = flat.is_some_and(|flat| !has_schema || flat != self.schema());
+        formats.retain(|format| *format != Format::FlatSchema || is_useful);
+        formats
+    }
+
+    /// Returns what a server is asked to enforce in this format.
+    pub fn reply_format(&self, format: Format) -> Option<ReplyFormat> {
+        let schema = match format {
+            Format::Schema => self.schema(),
+            Format::FlatSchema => self.flat_schema()?.to_string(),
+            Format::Json => return Some(ReplyFormat::Json),
+            Format::Text => return None,
+        };
+        Some(ReplyFormat::schema(schema_name::<T>(), schema))
+    }
+
     /// Returns the instruction to the model to answer with such a value, in this format.
     pub fn instruction(&self, format: Format) -> String {
         let keys = self.description();
@@ -283,7 +312,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             .collect()
     }
 
-    pub(crate) fn is_text(&self) -> bool {
+    /// Returns whether the answers are texts, as the model writes them.
+    pub fn is_text(&self) -> bool {
         self.settings.is_text
     }
 
@@ -341,7 +371,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
 impl AnswerReader<String> {
     /// Creates a reader of answers in text: a reply without its thinking.
-    pub(crate) fn text() -> Self {
+    pub fn text() -> Self {
         let mut reader = Self::new();
         reader.settings.is_text = true;
         reader
@@ -405,7 +435,7 @@ fn is_json(text: &str) -> bool {
 }
 
 /// The name of a type in requests: at most 64 letters, digits, `_` and `-`.
-pub(crate) fn schema_name<T: JsonSchema>() -> String {
+fn schema_name<T: JsonSchema>() -> String {
     let allowed = |sign: char| {
         if sign.is_ascii_alphanumeric() {
             sign

@@ -1,80 +1,94 @@
-//! From a request to an answer: calls to the model and to tools.
+//! A visit of an agent: its draft, the thinking modes that work on it, and the answer.
 
 use cogwork_flow::Action;
-use cogwork_llm::backend::ResponseLimits;
 use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message, ToolCall,
-    ToolChoice,
+    ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message, ToolCall, ToolChoice,
 };
-use cogwork_typed::ask::{Asking, Format, Limit, Meter, Policy, ToolUse, Unanswered, Verdict};
+use cogwork_thinking::Report;
+use cogwork_typed::ask::{
+    Asking, Format, Limit, Meter, Policy, ToolCalls, ToolUse, Unanswered, Verdict,
+};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::attempt::Attempt;
-use super::expected::{Expected, Unusable, not_empty};
-use super::{Agent, AgentErrorKind};
-use crate::Output;
-
-/// The maximum number of tool calls of a reply. If there are more, the visit fails.
-const MAX_CALLS: usize = 1_000;
+use super::expected::{Unusable, not_empty};
+use super::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion};
+use crate::state::Failed;
+use crate::{Output, Visit};
 
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
-    /// Asks for the answer, lets the thinking modes work on it, and reads it.
-    pub(super) async fn answer(
+    pub(super) async fn visit(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
+        let settings = &self.settings;
+        let mut attempt = Attempt {
+            meter: Meter::default(),
+            calls: ToolCalls::new(&settings.tools, "the agent"),
+            failed: &question.failed,
+            has_succeeded: false,
+        };
+
+        let mut visit = Visit::of(&settings.id);
+        let answer = self.answer(&question.request, &attempt, &mut visit).await;
+        visit.spent = attempt.meter.spent();
+
+        match answer {
+            Ok((output, action)) => {
+                attempt.has_succeeded = true;
+                let visit = visit.with_output(output);
+                Ok(AgentAnswer { visit, action })
+            }
+            Err(kind) => Err(AgentError::new(kind, visit)),
+        }
+    }
+
+    async fn answer(
         &self,
-        request: ChatRequest,
+        request: &ChatRequest,
         attempt: &Attempt<'_>,
+        visit: &mut Visit,
     ) -> Result<(Output, Action), AgentErrorKind> {
-        let thinking = self.settings.thinking.begin_with(&attempt.meter, request);
+        let settings = &self.settings;
+        let thinking = settings
+            .thinking
+            .begin_with(&attempt.meter, request.clone());
         let generating = thinking.await.map_err(AgentErrorKind::Client)?;
 
         let mut question = Question::new(self, attempt, generating.request().clone());
-        // The generation measures its calls itself.
-        let uncounted = Meter::default();
-        let asked = question.ask(&generating, &uncounted, self.settings.asks_again);
-        let draft = asked.await?;
+        let draft = question.ask(settings.asks_again, visit).await?;
         let mut request = question.conversation();
 
         let ended = generating.end(request.clone(), draft).await;
         let generation = ended.map_err(AgentErrorKind::Client)?;
-        let response = generation.response;
-        let thinking = Some(generation.report).filter(|report| {
-            !(report.hooks.is_empty()
-                && report.memory.is_empty()
-                && report.memory_failures.is_empty())
-        });
-        let mut output = Output {
+        let (response, report) = (generation.response, generation.report);
+        let output = Output {
             blocks: generation.blocks,
-            thinking,
             truncated: is_truncated(&response),
+            thinking: Some(report).filter(has_content),
             ..Output::default()
         };
 
         let unusable = match self.expected.answer(response.text()) {
-            Ok((text, action)) => {
-                output.text = text;
-                return Ok((output, action));
-            }
+            Ok((text, action)) => return Ok((Output { text, ..output }, action)),
             Err(unusable) => unusable,
         };
-        attempt.complain(&unusable.problem);
+        if let Some(last) = visit.tries.last_mut() {
+            last.complaint = Some(unusable.problem);
+        }
         request.push(response.message());
         request.push(Message::user(unusable.complaint));
 
-        // Tool calls are no longer allowed at this point, and the answer was the first attempt.
-        let asked = match self.settings.asks_again.checked_sub(1) {
+        // The draft counts as the first reply, and has called all tools that it needed.
+        let asked = match settings.asks_again.checked_sub(1) {
             Some(more) => {
                 let request = request.with_tool_choice(ToolChoice::None);
                 let mut question = Question::new(self, attempt, request);
-                question.is_end = true;
-                let client = self.settings.thinking.client();
-                question.ask(client, &attempt.meter, more).await
+                question.is_draft = false;
+                question.ask(more, visit).await
             }
             None => Err(unusable.kind),
         };
 
-        output.text = response.into_text();
-        self.completed(output, asked)
+        let text = response.into_text();
+        self.completed(Output { text, ..output }, asked)
     }
 
     /// Completes an answer with what the model said when it was asked for what was missing in it.
@@ -94,7 +108,9 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
 
         let answer = self.expected.answer(response.text());
         let (text, action) = answer.map_err(|unusable| unusable.kind)?;
-        if let Expected::Value(_) = self.expected {
+
+        // A text is complete without its action; a value has been written anew.
+        if !self.expected.reader.is_text() {
             output.text = text;
             output.truncated = is_truncated(&response);
         }
@@ -107,6 +123,34 @@ fn is_truncated(response: &ChatResponse) -> bool {
     matches!(reason, FinishReason::Length | FinishReason::ContentFilter)
 }
 
+/// Returns whether thinking modes or a memory have taken part.
+fn has_content(report: &Report) -> bool {
+    let parts = [
+        report.hooks.len(),
+        report.memory.len(),
+        report.memory_failures.len(),
+    ];
+    parts.iter().any(|count| *count > 0)
+}
+
+/// The calls of an attempt at a visit. If it fails or is dropped, what it has cost is added to the
+/// state, to which it has no access otherwise.
+struct Attempt<'v> {
+    meter: Meter,
+    calls: ToolCalls<'v>,
+    failed: &'v Failed,
+    has_succeeded: bool,
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        // A run that waits for a person continues the attempt later, and counts the calls then.
+        if !self.has_succeeded && !self.calls.are_waiting() {
+            self.failed.add(self.meter.spent());
+        }
+    }
+}
+
 /// What the model is asked, and how its replies are judged.
 struct Question<'a, T> {
     agent: &'a Agent<T>,
@@ -114,10 +158,11 @@ struct Question<'a, T> {
     request: ChatRequest,
     /// The tool calls so far, and their results.
     follow_up: Vec<Message>,
+    tools: Vec<ToolUse>,
     /// The number of replies with tool calls.
     rounds: u32,
-    /// Whether replies must be readable, since no thinking mode changes them.
-    is_end: bool,
+    /// Whether thinking modes may still change the reply, so that it needn't be readable yet.
+    is_draft: bool,
     /// Why no further call is made.
     stopped: Option<AgentErrorKind>,
 }
@@ -129,64 +174,61 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
             attempt,
             request,
             follow_up: Vec::new(),
+            tools: Vec::new(),
             rounds: 0,
-            is_end: false,
+            is_draft: true,
             stopped: None,
         }
     }
 
-    /// Asks until a reply can be used.
+    /// Returns a reply that can be used. All replies and tool calls are added to the visit.
     async fn ask(
         &mut self,
-        client: &dyn LlmClient,
-        meter: &Meter,
         asks_again: u32,
+        visit: &mut Visit,
     ) -> Result<ChatResponse, AgentErrorKind> {
-        let agent = self.agent;
-        let has_tools = !agent.settings.tools.is_empty() && !self.is_end;
-        let formats = agent.expected.formats(client.capabilities(), has_tools);
+        let settings = &self.agent.settings;
+        let mut asking = Asking::new(
+            settings.thinking.client(),
+            &settings.refused,
+            self.agent.formats(),
+        )
+        .with_meter(&self.attempt.meter)
+        .with_asks_again(asks_again);
 
-        let mut asking = Asking::new(client, &agent.settings.refused, formats)
-            .with_meter(meter)
-            .with_asks_again(asks_again)
-            // The client records its calls, including those of hooks, under the hash of the request.
-            .with_recording(false);
+        let asked = asking.run(self).await;
+        visit.tries.extend(asking.into_log().tries);
+        visit.tools.append(&mut self.tools);
 
-        match asking.run(self).await {
-            Ok(response) => Ok(response),
-            Err(Unanswered::Unusable(unusable)) => Err(unusable.kind),
-            Err(Unanswered::Stopped(kind)) => Err(kind),
-            Err(Unanswered::Client(error)) => Err(AgentErrorKind::Client(error)),
-        }
+        asked.map_err(|unanswered| match unanswered {
+            Unanswered::Client(error) => AgentErrorKind::Client(error),
+            Unanswered::Unusable(problem) => problem.kind,
+            Unanswered::Stopped(kind) => kind,
+        })
     }
 
     /// Returns the request with the tool calls and their results.
-    fn conversation(self) -> ChatRequest {
-        let mut request = self.request;
-        for message in self.follow_up {
-            request.push(message);
+    fn conversation(&self) -> ChatRequest {
+        let mut request = self.request.clone();
+        for message in &self.follow_up {
+            request.push(message.clone());
         }
         request
     }
 
     fn may_call(&self) -> bool {
-        !self.is_end && self.rounds < self.agent.settings.tool_rounds
+        self.rounds < self.agent.settings.tool_rounds
     }
 
     async fn call_tools(&mut self, response: &ChatResponse) -> Verdict<ChatResponse, Unusable> {
-        let limits = ResponseLimits::default().with_tool_calls(MAX_CALLS);
-        if let Err(error) = limits.check(response) {
-            return self.stop(AgentErrorKind::Client(error.into()));
-        }
-
         if !self.may_call() {
             let reason = "the call was not made, because of the limit of rounds".to_owned();
             let not_made = |call: &ToolCall| ToolUse::new(call, Err(reason.clone()));
-            self.attempt
-                .keep_tools(response.tool_calls().iter().map(not_made));
+            self.tools
+                .extend(response.tool_calls().iter().map(not_made));
 
             let rounds = self.agent.settings.tool_rounds;
-            return self.unusable(Unusable {
+            return unusable(Unusable {
                 kind: AgentErrorKind::TooManyToolCalls { rounds },
                 problem: "the reply calls tools after the last round".to_owned(),
                 complaint: "No further tool can be called. Write your answer.".to_owned(),
@@ -194,34 +236,29 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
         }
 
         self.rounds += 1;
-        let calls = &self.attempt.calls;
-        let made = calls.make(response, self.rounds, &self.attempt.meter);
-        let made = match made.await {
+        let Attempt { meter, calls, .. } = self.attempt;
+        let made = match calls.make(response, self.rounds, meter).await {
             Ok(made) => made,
-            Err(error) => return self.stop(AgentErrorKind::CannotWait(error)),
+            Err(error) => {
+                // The asking ends before its next call.
+                self.stopped = Some(AgentErrorKind::CannotWait(error));
+                let messages = Vec::new();
+                return Verdict::Continue { messages };
+            }
         };
 
         let results = made.iter().zip(response.tool_calls());
         let results = results.map(|(used, call)| used.message(call));
         let messages: Vec<_> = std::iter::once(response.message()).chain(results).collect();
-        self.attempt.keep_tools(made);
+        self.tools.extend(made);
         self.follow_up.extend(messages.iter().cloned());
         Verdict::Continue { messages }
     }
+}
 
-    fn unusable(&self, problem: Unusable) -> Verdict<ChatResponse, Unusable> {
-        self.attempt.complain(&problem.problem);
-        let message = Message::user(problem.complaint.as_str());
-        Verdict::Unusable { problem, message }
-    }
-
-    /// Ends the asking before the next call.
-    fn stop(&mut self, kind: AgentErrorKind) -> Verdict<ChatResponse, Unusable> {
-        self.stopped = Some(kind);
-        Verdict::Continue {
-            messages: Vec::new(),
-        }
-    }
+fn unusable(problem: Unusable) -> Verdict<ChatResponse, Unusable> {
+    let message = Message::user(problem.complaint.as_str());
+    Verdict::Unusable { problem, message }
 }
 
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Question<'_, T> {
@@ -231,7 +268,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Question<'_, 
 
     fn request(&self, format: Format) -> ChatRequest {
         let request = self.request.clone();
-        let request = match self.agent.expected.reply_format(format) {
+        let request = match self.agent.expected.reader.reply_format(format) {
             Some(format) => request.with_format(format),
             None => request,
         };
@@ -260,21 +297,19 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Question<'_, 
         response: &ChatResponse,
         _: Format,
     ) -> Verdict<ChatResponse, Unusable> {
-        self.attempt.keep_reply(response.text());
         // The thinking is not part of the answer.
         let response = response.clone().separate_thinking();
-        if !response.tool_calls().is_empty() && !self.is_end {
+        if !response.tool_calls().is_empty() && self.is_draft {
             return self.call_tools(&response).await;
         }
 
-        let read = if self.is_end {
-            self.agent.expected.answer(response.text()).map(drop)
-        } else {
-            not_empty(response.text())
+        let read = match self.is_draft {
+            true => not_empty(response.text()),
+            false => self.agent.expected.answer(response.text()).map(drop),
         };
         match read {
             Ok(()) => Verdict::Usable(response),
-            Err(problem) => self.unusable(problem),
+            Err(problem) => unusable(problem),
         }
     }
 }
