@@ -93,8 +93,7 @@ pub(crate) struct NodeType {
     pub(crate) has_client: bool,
 }
 
-type MakeNode =
-    dyn Fn(&Json, &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> + Send + Sync;
+type MakeNode = dyn Fn(&Json, &mut Making<'_, '_>) -> Option<Made> + Send + Sync;
 
 impl Provider {
     pub(crate) fn new<C, M, E>(make: impl Fn(C) -> Result<M, E> + Send + Sync + 'static) -> Self
@@ -116,13 +115,14 @@ impl Provider {
 
 impl NodeType {
     pub(crate) fn new<C: DeserializeOwned>(
-        make: impl Fn(C, &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>>
-        + Send
-        + Sync
-        + 'static,
+        make: impl Fn(C, &mut Making<'_, '_>) -> Option<Made> + Send + Sync + 'static,
     ) -> Self {
+        let make = move |settings: &Json, making: &mut Making<'_, '_>| {
+            let settings = read(settings).map_err(|problem| making.report(problem));
+            make(settings.ok()?, making)
+        };
         Self {
-            make: Arc::new(move |settings, making| make(read(settings)?, making)),
+            make: Arc::new(make),
             has_client: false,
         }
     }
@@ -278,7 +278,7 @@ impl Loader {
     }
 
     /// Adds a kind of node that files can name as `type`. `make` creates a node from its settings, or
-    /// returns their problems.
+    /// [refuses](Making::refuse) them.
     ///
     /// ```
     /// use cogwork_agents::{FlowState, Loader, Made, Output};
@@ -297,8 +297,11 @@ impl Loader {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let summary = "Says in capitals what was said last.";
     /// let loader = Loader::new().with_node_type("shout", summary, |Shout { end }, making| {
+    ///     if end.is_empty() {
+    ///         return making.refuse("end", "the text is empty; expected at least one character");
+    ///     }
     ///     let id = making.id().to_owned();
-    ///     Ok(Made::node(from_fn(move |state: &mut FlowState| {
+    ///     Some(Made::node(from_fn(move |state: &mut FlowState| {
     ///         let text = state.last().text.to_uppercase() + &end;
     ///         state.put(&id, Output::new(text));
     ///     })))
@@ -318,10 +321,7 @@ impl Loader {
         mut self,
         name: &str,
         summary: &str,
-        make: impl Fn(C, &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>>
-        + Send
-        + Sync
-        + 'static,
+        make: impl Fn(C, &mut Making<'_, '_>) -> Option<Made> + Send + Sync + 'static,
     ) -> Result<Self, RegistryError> {
         self.node_types
             .add::<C>(name, summary, NodeType::new(make))?;

@@ -1,11 +1,10 @@
 //! The memories that a file names. They are created on first use, so checking a file creates
 //! nothing on disk.
 
-use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cogwork_text::files::Folder;
+use cogwork_text::files::Error;
 use cogwork_thinking::async_trait;
 use cogwork_thinking::memory::{
     Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall, RecallSettings,
@@ -63,28 +62,20 @@ pub(crate) enum StoreKey {
 }
 
 impl MemorySettings {
-    pub(crate) fn recall(self, making: &mut Making<'_, '_>) -> Result<Recall, SettingProblem> {
-        let file = match (self.r#type, &self.file) {
-            (Kind::File, Some(file)) => Some(self.place(making, file)?),
-            (Kind::File, None) => {
-                let message = "a memory of this type needs a file; add `file`";
-                return Err(SettingProblem::new(message).at("type"));
+    /// Returns the memory, or reports what is wrong with its settings and returns `None`.
+    pub(crate) fn recall(self, making: &mut Making<'_, '_>) -> Option<Recall> {
+        let file = match self.place(making) {
+            Ok(file) => file,
+            Err(problem) => {
+                making.report(problem.below("memory"));
+                return None;
             }
-            (_, None) => None,
-            (_, Some(_)) => {
-                let message = "a memory of this type has no file; remove `file`";
-                return Err(SettingProblem::new(message).at("file"));
-            }
-        };
-        let key = match (&file, self.name) {
-            (Some((folder, name)), _) => {
-                let real = folder.real_path();
-                let real = real.map_err(|error| SettingProblem::new(error).at("file"))?;
-                Some(StoreKey::File(real.join(name)))
-            }
-            (None, name) => name.map(|name| StoreKey::Named(self.r#type, name)),
         };
 
+        let key = match (&file, self.name) {
+            (Some(path), _) => Some(StoreKey::File(path.clone())),
+            (None, name) => name.map(|name| StoreKey::Named(self.r#type, name)),
+        };
         let store = Store {
             kind: self.r#type,
             file,
@@ -96,33 +87,42 @@ impl MemorySettings {
             Some(key) => making.store(key, store),
             None => Arc::new(store),
         };
-        Ok(Recall::from(store).with_settings(self.recall))
+        Some(Recall::from(store).with_settings(self.recall))
     }
 
-    /// Returns the folder and the name of the file, which may not exist yet.
-    fn place(
-        &self,
-        making: &Making<'_, '_>,
-        file: &str,
-    ) -> Result<(Folder, OsString), SettingProblem> {
-        let (folder, name) = making.beside(file).map_err(|problem| problem.at("file"))?;
-        let found = folder.has_file(&name);
-        found.map_err(|error| SettingProblem::new(error).at("file"))?;
+    /// Returns the path of the file, which may not exist yet, if the store has one.
+    fn place(&self, making: &Making<'_, '_>) -> Result<Option<PathBuf>, SettingProblem> {
+        let problem = |setting: &str, message: &str| Err(SettingProblem::new(message).at(setting));
+        let file = match (self.r#type, &self.file) {
+            (Kind::File, Some(file)) => file,
+            (Kind::File, None) => {
+                return problem("type", "a memory of this type needs a file; add `file`");
+            }
+            (_, None) => return Ok(None),
+            (_, Some(_)) => {
+                return problem("file", "a memory of this type has no file; remove `file`");
+            }
+        };
 
+        let of_file = |error: Error| SettingProblem::new(error).at("file");
+        let (folder, name) = making.beside(file).map_err(|problem| problem.at("file"))?;
+        folder.has_file(&name).map_err(of_file)?;
         if !self.texts.is_empty() {
             let message = "a memory of this type reads its texts from the file; remove `texts`";
-            return Err(SettingProblem::new(message).at("texts"));
+            return problem("texts", message);
         }
         if cfg!(not(feature = "recall")) {
-            return Err(SettingProblem::new(NO_FILES).at("type"));
+            return problem("type", NO_FILES);
         }
-        Ok((folder, name))
+
+        let folder = folder.real_path().map_err(of_file)?;
+        Ok(Some(folder.join(name)))
     }
 }
 
 pub(crate) struct Store {
     kind: Kind,
-    file: Option<(Folder, OsString)>,
+    file: Option<PathBuf>,
     limits: MemoryLimits,
     texts: Vec<String>,
     opened: OnceCell<Arc<dyn Memory>>,
@@ -135,7 +135,7 @@ impl Store {
 
     async fn open(&self) -> Result<Arc<dyn Memory>, MemoryError> {
         let store: Arc<dyn Memory> = match (self.kind, &self.file) {
-            (_, Some((folder, name))) => open_file(folder, name, self.limits).await?,
+            (_, Some(path)) => open_file(path, self.limits).await?,
             (Kind::Blackboard, None) => Arc::new(Blackboard::with_limits(self.limits)),
             (_, None) => Arc::new(InMemory::with_limits(self.limits)),
         };
@@ -148,20 +148,13 @@ impl Store {
 }
 
 #[cfg(feature = "recall")]
-async fn open_file(
-    folder: &Folder,
-    name: &OsStr,
-    limits: MemoryLimits,
-) -> Result<Arc<dyn Memory>, MemoryError> {
-    let folder = folder
-        .real_path()
-        .map_err(|error| MemoryError::new(error.to_string()))?;
-    let notes = cogwork_recall::Notes::open(folder.join(name)).await?;
+async fn open_file(path: &Path, limits: MemoryLimits) -> Result<Arc<dyn Memory>, MemoryError> {
+    let notes = cogwork_recall::Notes::open(path).await?;
     Ok(Arc::new(notes.with_limits(limits)))
 }
 
 #[cfg(not(feature = "recall"))]
-async fn open_file(_: &Folder, _: &OsStr, _: MemoryLimits) -> Result<Arc<dyn Memory>, MemoryError> {
+async fn open_file(_: &Path, _: MemoryLimits) -> Result<Arc<dyn Memory>, MemoryError> {
     Err(MemoryError::new(NO_FILES))
 }
 

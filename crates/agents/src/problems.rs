@@ -154,11 +154,6 @@ impl Problems {
         self.found.extend(others.into_iter().take(room));
     }
 
-    /// Removes and returns all problems after the first ones.
-    pub(crate) fn split_off(&mut self, first: usize) -> Vec<FileProblem> {
-        self.found.split_off(first)
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.found.len()
     }
@@ -188,7 +183,7 @@ impl Problems {
 /// A problem of a file, and its place.
 ///
 /// `Display` writes one line: `flow.yaml:12:15: nodes[0].config.thinking.type: unknown mode …`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct FileProblem {
     /// The name of the file, as given.
@@ -199,6 +194,18 @@ pub struct FileProblem {
     pub path: String,
     /// What is wrong, and what is expected instead.
     pub message: String,
+}
+
+impl FileProblem {
+    /// Creates a problem of a file as a whole.
+    pub(crate) fn of_file(file: &str, message: &str) -> Self {
+        Self {
+            file: file.into(),
+            place: None,
+            path: String::new(),
+            message: message.to_owned(),
+        }
+    }
 }
 
 impl fmt::Display for FileProblem {
@@ -233,21 +240,9 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// Sorts the problems by file, in the order in which the files were read, and by place, and
-    /// removes duplicates.
+    /// Sorts the problems by file and place, and removes duplicates.
     pub(crate) fn new(mut problems: Vec<FileProblem>) -> Self {
-        let mut files: Vec<Arc<str>> = Vec::new();
-        for problem in &problems {
-            if !files.contains(&problem.file) {
-                files.push(Arc::clone(&problem.file));
-            }
-        }
-
-        problems.sort_by_cached_key(|problem| {
-            let file = files.iter().position(|file| *file == problem.file);
-            let FileProblem { path, message, .. } = problem.clone();
-            (file, problem.place, path, message)
-        });
+        problems.sort();
         problems.dedup();
         Self { problems }
     }

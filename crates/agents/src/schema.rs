@@ -119,8 +119,8 @@ fn node(name: &str, node_type: &Registered<NodeType>) -> Json {
 
 fn tool(loader: &Loader) -> Json {
     let names: Vec<_> = loader.tools.names().collect();
-    // Those of the servers in the file aren't known here.
-    let name = [json!({"enum": names}), json!({"type": "string"})];
+    // Those of the servers in the file aren't known here, so any text may be one.
+    let name = [json!({"type": "string"}), json!({"enum": names})];
     json!({"anyOf": name, NOUN: "tool", TOOL: true, ENVIRONMENT: false})
 }
 

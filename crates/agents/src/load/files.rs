@@ -25,12 +25,8 @@ impl Loading<'_> {
         let flow = opened.and_then(|(folder, name)| self.file(&folder, &name, &shown));
 
         let flow = flow.unwrap_or_else(|problem| {
-            self.problems.push(FileProblem {
-                file: shown.into(),
-                place: None,
-                path: String::new(),
-                message: problem.message().to_owned(),
-            });
+            self.problems
+                .push(FileProblem::of_file(&shown, problem.message()));
             None
         });
         self.whole(flow)
@@ -53,6 +49,11 @@ impl Loading<'_> {
                 servers: self.servers,
             }),
             _ => {
+                if self.problems.is_empty() {
+                    // The fault of a custom node type, which has no place in the file.
+                    let message = "a node type made no node; expected it to refuse its settings";
+                    self.problems.push(FileProblem::of_file("", message));
+                }
                 for problem in &mut self.problems {
                     problem.message = self.secrets.hide(&problem.message);
                 }

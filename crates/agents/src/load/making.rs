@@ -3,6 +3,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use cogwork_flow::FlowBuilder;
 use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_text::files::Folder;
 use cogwork_thinking::settings::Registered;
@@ -18,7 +19,7 @@ use crate::memory::{Store, StoreKey};
 use crate::problems::{below, item};
 use crate::secrets::Secrets;
 use crate::settings::{RequestSettings, part_of};
-use crate::{Made, Template};
+use crate::{FlowState, Made, Template};
 
 /// The context in which a node is created from its settings.
 pub struct Making<'m, 'l> {
@@ -50,25 +51,22 @@ impl<'m, 'l> Making<'m, 'l> {
         }
     }
 
-    /// Creates the node, and returns the problems of its settings. If those of its client have
-    /// problems, the node is still created, so that the rest can be checked.
-    pub(super) fn make(
-        &mut self,
-        node_type: &Registered<NodeType>,
-    ) -> (Option<Made>, Vec<SettingProblem>) {
+    /// Creates the node, unless its settings have problems. If those of its client have some, the rest
+    /// is still checked.
+    pub(super) fn make(&mut self, node_type: &Registered<NodeType>) -> Option<Made> {
         let NodeType { make, has_client } = &node_type.value;
-        let mut problems = Vec::new();
+        let before = self.loading.source.problems.len();
 
         let made = if *has_client {
-            let client = self.create_client();
-            problems.extend(client.err());
+            if let Err(problem) = self.create_client() {
+                self.report(problem);
+            }
             make(&part_of(self.config, &node_type.schema), self)
         } else {
             make(self.config, self)
         };
 
-        let made = made.map_err(|more| problems.extend(more)).ok();
-        (made, problems)
+        made.filter(|_| self.loading.source.problems.len() == before)
     }
 
     /// Creates the client and the options of its requests.
@@ -117,44 +115,49 @@ impl<'m, 'l> Making<'m, 'l> {
         self.request.clone()
     }
 
-    /// Parses the prompt in this setting. It may use the slots `{input}`, `{last}` and the id of
-    /// every node of the flow.
+    /// Reports what is wrong with a setting, such as `rounds` or `criteria[2].name`, and what is expected
+    /// instead. An empty path stands for the settings as a whole. The node isn't created then.
     ///
-    /// # Errors
-    ///
-    /// Returns an error if the text is not a valid template, or if it names an unknown node.
-    pub fn template(&self, setting: &str, text: &str) -> Result<Template, SettingProblem> {
-        let path = below(self.path, setting);
-        let template = self.loading.template(text, self.ids, &path);
-        template.map_err(|message| SettingProblem::new(message).at(setting))
+    /// Returns `None`, for the end of the function that creates the node.
+    pub fn refuse<T>(&mut self, setting: &str, message: impl fmt::Display) -> Option<T> {
+        self.report(SettingProblem::new(message).at(setting));
+        None
     }
 
-    /// Returns the tools that this setting names.
-    ///
-    /// # Errors
-    ///
-    /// Returns a problem for an unknown name.
-    pub fn tools(&self, setting: &str, names: &[String]) -> Result<Tools, SettingProblem> {
+    pub(crate) fn report(&mut self, problem: SettingProblem) {
+        let problem = problem.below(self.path);
+        self.loading.push(problem.path(), problem.message());
+    }
+
+    /// Parses the prompt in this setting. It may use the slots `{input}`, `{last}` and the id of
+    /// every node of the flow; anything else is [refused](Self::refuse).
+    pub fn template(&mut self, setting: &str, text: &str) -> Template {
+        let path = below(self.path, setting);
+        self.loading
+            .template(text, self.ids, &path)
+            .unwrap_or_else(|message| {
+                self.report(SettingProblem::new(message).at(setting));
+                Template::default()
+            })
+    }
+
+    /// Returns the tools that this setting names. An unknown name is [refused](Self::refuse).
+    pub fn tools(&mut self, setting: &str, names: &[String]) -> Tools {
         let source = &self.loading.source;
         let is_known = |name: &&String| source.tools.names().any(|known| known == *name);
         let named = names
             .iter()
             .filter(|name| !source.has_unknown_tools || is_known(name));
 
-        let named = source.tools.only(named);
-        named.map_err(|error| SettingProblem::new(error).at(setting))
+        source.tools.only(named).unwrap_or_else(|error| {
+            self.report(SettingProblem::new(error).at(setting));
+            Tools::new()
+        })
     }
 
-    /// Creates the thinking modes in this setting, in order.
-    ///
-    /// # Errors
-    ///
-    /// Returns the problems of the settings of a mode.
-    pub fn modes(
-        &self,
-        setting: &str,
-        thinking: &Json,
-    ) -> Result<Vec<Box<dyn ThinkingMode>>, Vec<SettingProblem>> {
+    /// Creates the thinking modes in this setting, in order. Problems of their settings are
+    /// [refused](Self::refuse).
+    pub fn modes(&mut self, setting: &str, thinking: &Json) -> Vec<Box<dyn ThinkingMode>> {
         let named: Vec<_> = match thinking {
             Json::Array(list) => {
                 let list = list.iter().enumerate();
@@ -164,32 +167,27 @@ impl<'m, 'l> Making<'m, 'l> {
             mode => vec![(setting.to_owned(), mode)],
         };
 
-        let mut modes = Vec::new();
-        let mut problems = Vec::new();
-        for (path, mode) in named {
+        let registry = &self.loading.loader.modes;
+        let built = named.into_iter().filter_map(|(path, mode)| {
             let settings = mode.get("config").unwrap_or(&Json::Null);
-            match self
-                .loading
-                .loader
-                .modes
-                .build(text_at(mode, "type"), settings)
-            {
-                Ok(mode) => modes.push(mode),
-                Err(problem) => problems.push(problem.below(&path)),
-            }
-        }
-
-        match problems.is_empty() {
-            true => Ok(modes),
-            false => Err(problems),
-        }
+            let built = registry.build(text_at(mode, "type"), settings);
+            built
+                .map_err(|problem| self.report(problem.below(&path)))
+                .ok()
+        });
+        built.collect()
     }
 
     /// Parses the prompt of the node, which is `{last}` by default.
-    pub(crate) fn prompt(&self, text: Option<String>) -> Result<Template, SettingProblem> {
-        match text {
-            Some(text) => self.template("prompt", &text),
-            None => Ok(Template::default()),
+    pub(crate) fn prompt(&mut self, text: Option<String>) -> Template {
+        text.map_or_else(Template::default, |text| self.template("prompt", &text))
+    }
+
+    /// Returns a node with the flow, unless it can't be built.
+    pub(crate) fn subflow(&mut self, flow: FlowBuilder<FlowState>) -> Option<Made> {
+        match flow.build() {
+            Ok(flow) => Some(Made::subflow(flow)),
+            Err(error) => self.refuse("", error),
         }
     }
 
@@ -216,13 +214,15 @@ impl<'m, 'l> Making<'m, 'l> {
     }
 
     /// Returns the flow of a file next to this one, or reports its problems and returns `None`.
-    pub(crate) fn flow_of_file(&mut self, file: &str) -> Result<Option<Assembled>, SettingProblem> {
-        let (folder, name) = self.beside(file)?;
+    pub(crate) fn flow_of_file(&mut self, file: &str) -> Option<Assembled> {
         let shown = match Path::new(&*self.loading.source.problems.file).parent() {
             Some(folder) => folder.join(file).display().to_string(),
             None => file.to_owned(),
         };
-        self.loading.file(&folder, &name, &shown)
+
+        let read = self.beside(file);
+        let read = read.and_then(|(folder, name)| self.loading.file(&folder, &name, &shown));
+        read.unwrap_or_else(|problem| self.refuse("file", problem.message()))
     }
 
     /// Returns the folder and the name of a file in the folder of this file or below. The file

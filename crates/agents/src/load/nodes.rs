@@ -212,12 +212,6 @@ impl Loading<'_> {
         let config = node.get("config").unwrap_or(&empty);
 
         let id = text_at(node, "id");
-        let mut making = Making::new(self, id, ids, config, &path);
-        let (made, problems) = making.make(node_type);
-        for problem in problems {
-            let problem = problem.below(&path);
-            self.push(problem.path(), problem.message());
-        }
-        made
+        Making::new(self, id, ids, config, &path).make(node_type)
     }
 }

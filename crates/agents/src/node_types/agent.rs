@@ -1,4 +1,5 @@
 use cogwork_text::{Name, NameList};
+use cogwork_thinking::SettingProblem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
@@ -7,7 +8,6 @@ use super::labels::{self, labels};
 use crate::memory::MemorySettings;
 use crate::schema::{thinking_setting, tools_setting};
 use crate::{Agent, Made, Making};
-use cogwork_thinking::SettingProblem;
 
 /// The settings of an agent, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
@@ -54,76 +54,48 @@ struct OutputSettings {
     schema: Map<String, Json>,
 }
 
-pub(super) fn make(
-    settings: Settings,
-    making: &mut Making<'_, '_>,
-) -> Result<Made, Vec<SettingProblem>> {
-    let mut agent = Agent::new(making.id(), making.client()).with_request(making.request());
-    let mut problems = Vec::new();
+pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Made> {
+    let Settings { tools, approve, .. } = settings;
+    let actions = labels::checked(making, settings.actions, &[]);
+    for (place, name) in approve.iter().enumerate() {
+        if !tools.contains(name) {
+            let problem = SettingProblem::new(not_a_tool(name, &tools));
+            making.report(problem.at(format!("approve[{place}]")));
+        }
+    }
+
+    let mut agent = Agent::new(making.id(), making.client())
+        .with_request(making.request())
+        .with_prompt(making.prompt(settings.prompt))
+        .with_tools(making.tools("tools", &tools).with_approval(&approve))
+        .with_tool_rounds(settings.tool_rounds.unwrap_or(8))
+        .with_asks_again(settings.asks_again.unwrap_or(2));
     if let Some(role) = settings.role {
         agent = agent.with_role(role);
     }
-
-    match making.prompt(settings.prompt) {
-        Ok(prompt) => agent = agent.with_prompt(prompt),
-        Err(problem) => problems.push(problem),
-    }
-
-    match making.tools("tools", &settings.tools) {
-        Ok(tools) => agent = agent.with_tools(tools.with_approval(&settings.approve)),
-        Err(problem) => problems.push(problem),
-    }
-
-    let listed = |name: &String| settings.tools.contains(name);
-    for (place, name) in settings.approve.iter().enumerate() {
-        if !listed(name) {
-            problems.push(not_a_tool(name, &settings.tools).at(format!("approve[{place}]")));
-        }
-    }
-
     if let Some(thinking) = settings.thinking {
-        match making.modes("thinking", &thinking) {
-            Ok(modes) => agent = modes.into_iter().fold(agent, Agent::with_mode),
-            Err(more) => problems.extend(more),
-        }
+        let modes = making.modes("thinking", &thinking).into_iter();
+        agent = modes.fold(agent, Agent::with_mode);
     }
-
     if let Some(memory) = settings.memory {
-        match memory.recall(making) {
-            Ok(recall) => agent = agent.with_memory(recall),
-            Err(problem) => problems.push(problem.below("memory")),
-        }
-    }
-
-    if let Some(rounds) = settings.tool_rounds {
-        agent = agent.with_tool_rounds(rounds);
-    }
-
-    if let Some(times) = settings.asks_again {
-        agent = agent.with_asks_again(times);
-    }
-
-    let labels = settings.actions;
-    problems.extend(labels::problems(&labels, &[]));
-    if settings.output.is_some() && !labels.is_empty() {
-        let message = "a value names no action; remove `output` or `actions`";
-        problems.push(SettingProblem::new(message).at("output"));
+        agent = agent.with_memory(memory.recall(making)?);
     }
 
     match settings.output {
-        _ if !problems.is_empty() => Err(problems),
-        Some(OutputSettings { schema }) => {
-            Ok(Made::node(agent.with_output_of(&Json::Object(schema))))
+        Some(_) if !actions.is_empty() => {
+            let message = "a value names no action; remove `output` or `actions`";
+            making.refuse("output", message)
         }
-        None if labels.is_empty() => Ok(Made::node(agent)),
-        None => Ok(Made::node(agent.with_actions(labels))),
+        Some(OutputSettings { schema }) => {
+            let agent = agent.with_output_of(&Json::Object(schema));
+            Some(Made::node(agent))
+        }
+        None => Some(Made::node(agent.with_actions(actions))),
     }
 }
 
-fn not_a_tool(name: &str, tools: &[String]) -> SettingProblem {
+fn not_a_tool(name: &str, tools: &[String]) -> String {
     let name = Name(name);
     let tools = NameList::or(tools);
-    SettingProblem::new(format!(
-        "`{name}` is not one of the agent's tools; expected {tools}"
-    ))
+    format!("`{name}` is not one of the agent's tools; expected {tools}")
 }

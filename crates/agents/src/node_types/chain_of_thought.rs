@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use super::inside::Inside;
 use crate::{FlowState, Made, Making, Output, Visit};
-use cogwork_thinking::SettingProblem;
 
 /// The settings of a chain of thought, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]
@@ -56,42 +55,27 @@ enum Language {
     Chinese,
 }
 
-pub(super) fn make(
-    settings: Settings,
-    making: &mut Making<'_, '_>,
-) -> Result<Made, Vec<SettingProblem>> {
-    let Settings {
-        prompt,
-        answer,
-        limits,
-        asks_again,
-        history,
-        language,
-        early_end,
-        reading,
-    } = settings;
-
-    let prompt = making.prompt(prompt)?;
+pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Made> {
     let node = ChainOfThought::new(making.client())
         .with_request(making.request())
-        .with_limits(limits)
-        .with_asks_again(asks_again.unwrap_or(2))
-        .with_history(history)
-        .with_prompts(match language {
+        .with_limits(settings.limits)
+        .with_asks_again(settings.asks_again.unwrap_or(2))
+        .with_history(settings.history)
+        .with_prompts(match settings.language {
             Language::English => Prompts::english(),
             Language::Chinese => Prompts::chinese(),
         })
-        .with_early_end(early_end)
-        .with_reading(reading);
+        .with_early_end(settings.early_end)
+        .with_reading(settings.reading);
 
     let inside = Inside {
-        id: making.id().into(),
-        prompt,
+        prompt: making.prompt(settings.prompt),
         flow: node.into_flow(),
         leave: |_| Action::DEFAULT,
     };
 
     inside.made(
+        making,
         |state, id, prompt| {
             let reasoning = Reasoning::new(prompt.text);
             state.reasonings.insert(id.to_owned(), reasoning);
@@ -104,7 +88,7 @@ pub(super) fn make(
             visit.spent = reasoning.spent();
             visit.tries = traces.flat_map(|trace| trace.tries.clone()).collect();
 
-            let text = match answer {
+            let text = match settings.answer {
                 AnswerText::Full => reasoning.solution(),
                 AnswerText::Conclusion => reasoning.answer(),
             };

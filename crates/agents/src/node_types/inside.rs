@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use cogwork_flow::{Action, Flow, from_fn};
 
-use crate::{FlowState, Made, Output, Template, Visit};
-use cogwork_thinking::SettingProblem;
+use crate::{FlowState, Made, Making, Output, Template, Visit};
 
 /// The reason why an inner flow cannot start, or has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -26,8 +25,6 @@ pub(super) fn filled(
 
 /// A flow over a part of the state, as a node.
 pub(super) struct Inside<T> {
-    /// The id of the node, which each of the functions gets.
-    pub(super) id: Arc<str>,
     pub(super) prompt: Template,
     pub(super) flow: Flow<T>,
     /// Maps each label with which the flow ends to a label of the node.
@@ -36,19 +33,20 @@ pub(super) struct Inside<T> {
 
 impl<T: 'static> Inside<T> {
     /// Wraps the flow between two nodes: `begin` sets the part of the state with the filled prompt,
-    /// `part` returns that part, and `say` the visit.
+    /// `part` returns that part, and `say` the visit. Each of them gets the id of the node.
     pub(super) fn made(
         self,
+        making: &mut Making<'_, '_>,
         begin: impl Fn(&mut FlowState, &str, Output) + Send + Sync + 'static,
         part: impl for<'s> Fn(&'s mut FlowState, &str) -> &'s mut T + Send + Sync + 'static,
         say: impl Fn(&mut FlowState, &str) -> Result<Visit, NoAnswer> + Clone + Send + Sync + 'static,
-    ) -> Result<Made, Vec<SettingProblem>> {
+    ) -> Option<Made> {
         let Self {
-            id,
             prompt,
             flow,
             leave,
         } = self;
+        let id: Arc<str> = making.id().into();
 
         let ends = flow.actions();
         let begin_id = Arc::clone(&id);
@@ -64,6 +62,7 @@ impl<T: 'static> Inside<T> {
             .edge("begin", Action::DEFAULT, "run")
             .subflow("run", flow, move |state| part(state, &part_id));
 
+        // One node for each label, because a label may stand for several ends.
         let mut labels: Vec<Action> = Vec::new();
         for end in &ends {
             let label = leave(end);
@@ -91,7 +90,6 @@ impl<T: 'static> Inside<T> {
             }
         }
 
-        let flow = builder.build().map_err(SettingProblem::new)?;
-        Ok(Made::subflow(flow))
+        making.subflow(builder)
     }
 }

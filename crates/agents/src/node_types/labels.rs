@@ -3,6 +3,7 @@
 use cogwork_flow::Action;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
+use crate::Making;
 use cogwork_thinking::SettingProblem;
 
 /// Labels are shown in drawings, so they can't contain values from the environment.
@@ -13,22 +14,29 @@ pub(super) fn labels(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// Returns the problems of labels that match the schema. The reserved ones have another meaning.
-pub(super) fn problems(labels: &[String], reserved: &[Action]) -> Vec<SettingProblem> {
-    let problem = |(place, label): (usize, &String)| {
-        let message = if labels.iter().take(place).any(|other| other == label) {
+/// Returns labels that match the schema, without those that it reports. The reserved ones have another
+/// meaning.
+pub(super) fn checked(
+    making: &mut Making<'_, '_>,
+    labels: Vec<String>,
+    reserved: &[Action],
+) -> Vec<String> {
+    let mut checked: Vec<String> = Vec::new();
+
+    for (place, label) in labels.into_iter().enumerate() {
+        let message = if checked.contains(&label) {
             format!("the action `{label}` is listed twice; expected each once")
         } else if label.trim() != label || label.contains(['\n', '\r']) {
             "the label begins or ends with a space, or has more than one line; expected one trimmed line".to_owned()
         } else if reserved.iter().any(|action| action.as_str() == label) {
             format!("`{label}` is reserved; choose another action")
         } else {
-            return None;
+            checked.push(label);
+            continue;
         };
-        Some(SettingProblem::new(message).at(format!("actions[{place}]")))
-    };
-
-    labels.iter().enumerate().filter_map(problem).collect()
+        making.report(SettingProblem::new(message).at(format!("actions[{place}]")));
+    }
+    checked
 }
 
 /// Returns the actions of a node with these labels, which is the default action if there are none.

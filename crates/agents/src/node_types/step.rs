@@ -15,7 +15,6 @@ use super::inside::{NoAnswer, filled};
 use super::labels::{self, labels};
 use crate::schema::tool_setting;
 use crate::{FlowState, Made, Making, Output, Template};
-use cogwork_thinking::SettingProblem;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -42,16 +41,9 @@ pub(super) struct ToolSettings {
     approve: bool,
 }
 
-pub(super) fn template(
-    settings: TextSettings,
-    making: &mut Making<'_, '_>,
-) -> Result<Made, Vec<SettingProblem>> {
-    let text = making.template("text", &settings.text)?;
-    let labels = settings.actions;
-    let problems = labels::problems(&labels, &[]);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+pub(super) fn template(settings: TextSettings, making: &mut Making<'_, '_>) -> Option<Made> {
+    let text = making.template("text", &settings.text);
+    let labels = labels::checked(making, settings.actions, &[]);
 
     let id = making.id().to_owned();
     let declared = labels::actions(&labels);
@@ -61,7 +53,7 @@ pub(super) fn template(
         state.put(&id, output);
         Ok(action)
     });
-    Ok(Made::node(node.with_actions(&declared)))
+    Some(Made::node(node.with_actions(&declared)))
 }
 
 fn action_of(text: &str, labels: &[String]) -> Result<Action, NoAnswer> {
@@ -77,26 +69,23 @@ fn action_of(text: &str, labels: &[String]) -> Result<Action, NoAnswer> {
     })
 }
 
-pub(super) fn tool(
-    settings: ToolSettings,
-    making: &mut Making<'_, '_>,
-) -> Result<Made, Vec<SettingProblem>> {
+pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Option<Made> {
     let names = [settings.tool];
-    let tools = making.tools("tool", &names)?;
+    let tools = making.tools("tool", &names);
     let [tool] = names;
 
-    let mut arguments = BTreeMap::new();
-    for (name, value) in settings.arguments {
-        let value = match value {
+    let arguments = settings.arguments.into_iter().map(|(name, value)| {
+        let argument = match value {
             Json::String(text) => {
-                Argument::Text(making.template(&format!("arguments.{name}"), &text)?)
+                Argument::Text(making.template(&format!("arguments.{name}"), &text))
             }
             other => Argument::Json(other),
         };
-        arguments.insert(name, value);
-    }
+        (name, argument)
+    });
+    let arguments = arguments.collect();
 
-    Ok(Made::node(ToolStep {
+    Some(Made::node(ToolStep {
         id: making.id().to_owned(),
         tools: match settings.approve {
             true => tools.with_approval([tool.as_str()]),

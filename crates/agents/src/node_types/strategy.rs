@@ -53,49 +53,35 @@ fn table(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-pub(super) fn make(
-    settings: Settings,
-    making: &mut Making<'_, '_>,
-) -> Result<Made, Vec<SettingProblem>> {
-    let Settings {
-        strategy,
-        table,
-        prompt,
-        budget,
-        tools,
-    } = settings;
-
-    let problem = |error: &dyn std::fmt::Display| SettingProblem::new(error);
-    let method: Box<dyn Method> = match (strategy, table) {
-        (Some(name), None) => {
-            let name: StrategyName = name
-                .parse()
-                .map_err(|error| problem(&error).at("strategy"))?;
-            name.into()
-        }
-        (None, Some(table)) => Box::new(own_strategy(table)?),
-        _ => return Err(SettingProblem::new("expected either `strategy` or `table`").into()),
+pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Made> {
+    let method: Box<dyn Method> = match (settings.strategy, settings.table) {
+        (Some(name), None) => match name.parse::<StrategyName>() {
+            Ok(name) => name.into(),
+            Err(error) => return making.refuse("strategy", error),
+        },
+        (None, Some(table)) => Box::new(own_strategy(table, making)?),
+        _ => return making.refuse("", "expected either `strategy` or `table`"),
     };
 
-    let prompt = making.prompt(prompt)?;
+    let prompt = making.prompt(settings.prompt);
     let solver = Solver::new(making.client(), method)
         .with_request(making.request())
-        .with_tools(making.tools("tools", &tools)?)
-        .with_limits(budget);
-    let flow = solver
-        .clone()
-        .into_flow()
-        .map_err(|error| problem(&error))?;
+        .with_tools(making.tools("tools", &settings.tools))
+        .with_limits(settings.budget);
+    let flow = match solver.clone().into_flow() {
+        Ok(flow) => flow,
+        Err(error) => return making.refuse("", error),
+    };
 
     let unbegun = solver.clone();
     let inside = Inside {
-        id: making.id().into(),
         prompt,
         flow,
         leave: |_| Action::DEFAULT,
     };
 
     inside.made(
+        making,
         move |state, id, prompt| {
             let solving = solver.begin(prompt.text);
             state.solvings.insert(id.to_owned(), solving);
@@ -132,19 +118,18 @@ fn tries(call: &Call) -> Vec<Try> {
 }
 
 /// Reads the strategy from a table in the file.
-fn own_strategy(table: Json) -> Result<Strategy, Vec<SettingProblem>> {
+fn own_strategy(table: Json, making: &mut Making<'_, '_>) -> Option<Strategy> {
     const NAME: &str = "own";
     let text = Json::from_iter([(NAME, table)]).to_string();
-    let tables = Strategies::from_json(&text).map_err(|error| {
-        let located = |problem: &TableProblem| {
-            let place = problem.place.replacen(NAME, "table", 1);
-            SettingProblem::new(problem.message.clone()).at(place)
-        };
-        error.problems().iter().map(located).collect::<Vec<_>>()
-    })?;
 
-    tables
-        .get(NAME)
-        .cloned()
-        .map_err(|error| SettingProblem::new(error).at("table").into())
+    match Strategies::from_json(&text) {
+        Ok(tables) => tables.get(NAME).cloned().ok(),
+        Err(error) => {
+            for TableProblem { place, message, .. } in error.problems() {
+                let place = place.replacen(NAME, "table", 1);
+                making.report(SettingProblem::new(message).at(place));
+            }
+            None
+        }
+    }
 }

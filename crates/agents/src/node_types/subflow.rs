@@ -10,7 +10,6 @@ use super::inside::{Inside, NoAnswer, filled};
 use crate::load::{Assembled, Graph, SideBySide};
 use crate::schema::nodes_setting;
 use crate::{FlowState, Made, Making, Output, Template};
-use cogwork_thinking::SettingProblem;
 
 /// A flow: from a file, or described here.
 #[derive(Deserialize, JsonSchema)]
@@ -57,36 +56,25 @@ pub(super) struct BranchSettings {
 }
 
 impl Described {
-    /// Returns the flow, or the problems that have not been reported yet.
-    fn flow(self, making: &mut Making<'_, '_>) -> Result<Assembled, Vec<SettingProblem>> {
-        let Graph {
-            nodes,
-            edges,
-            answer,
-            start,
-        } = self.graph;
-        let flow = match (self.file, nodes) {
-            (Some(_), None) if !edges.is_empty() || answer.is_some() || start.is_some() => {
-                let message = "`edges`, `start` and `answer` belong to a flow that is described here; move them to the file";
-                return Err(SettingProblem::new(message).into());
-            }
-            (Some(file), None) => {
-                let flow = making.flow_of_file(&file);
-                flow.map_err(|problem| problem.at("file"))?
-            }
-            (None, Some(_)) => making.flow_here(),
-            _ => return Err(SettingProblem::new("expected either `file` or `nodes`").into()),
-        };
+    /// Returns the flow, or reports its problems and returns `None`.
+    fn flow(self, making: &mut Making<'_, '_>) -> Option<Assembled> {
+        let graph = self.graph;
+        let has_rest = !graph.edges.is_empty() || graph.answer.is_some() || graph.start.is_some();
 
-        flow.ok_or_else(Vec::new)
+        match (self.file, graph.nodes) {
+            (Some(_), None) if has_rest => {
+                let message = "`edges`, `start` and `answer` belong to a flow that is described here; move them to the file";
+                making.refuse("", message)
+            }
+            (Some(file), None) => making.flow_of_file(&file),
+            (None, Some(_)) => making.flow_here(),
+            _ => making.refuse("", "expected either `file` or `nodes`"),
+        }
     }
 }
 
-pub(super) fn subflow(
-    settings: Subflow,
-    making: &mut Making<'_, '_>,
-) -> Result<Made, Vec<SettingProblem>> {
-    let prompt = making.prompt(settings.prompt)?;
+pub(super) fn subflow(settings: Subflow, making: &mut Making<'_, '_>) -> Option<Made> {
+    let prompt = making.prompt(settings.prompt);
     let Assembled { flow, answer } = settings.flow.flow(making)?;
 
     inside(making, prompt, flow, Action::clone, move |inside| {
@@ -96,20 +84,20 @@ pub(super) fn subflow(
 
 /// Returns a node with a flow over an inner state. `say` returns the output of the node.
 fn inside(
-    making: &Making<'_, '_>,
+    making: &mut Making<'_, '_>,
     prompt: Template,
     flow: Flow<FlowState>,
     leave: fn(&Action) -> Action,
     say: impl Fn(&FlowState) -> Result<Output, NoAnswer> + Clone + Send + Sync + 'static,
-) -> Result<Made, Vec<SettingProblem>> {
+) -> Option<Made> {
     let inside = Inside {
-        id: making.id().into(),
         prompt,
         flow,
         leave,
     };
 
     inside.made(
+        making,
         |state, id, input| {
             let inside = state.of_subflow(input);
             state.inside.insert(id.to_owned(), inside);
@@ -123,21 +111,29 @@ fn inside(
     )
 }
 
-fn part<'s>(state: &'s mut FlowState, id: &str) -> &'s mut FlowState {
-    state.inside.entry(id.to_owned()).or_default()
+/// Like [`inside`], for a flow of one place, whose node leaves by the default action.
+fn inside_of_one(
+    making: &mut Making<'_, '_>,
+    prompt: Template,
+    flow: FlowBuilder<FlowState>,
+    say: impl Fn(&FlowState) -> Result<Output, NoAnswer> + Clone + Send + Sync + 'static,
+) -> Option<Made> {
+    match flow.build() {
+        Ok(flow) => inside(making, prompt, flow, |_| Action::DEFAULT, say),
+        Err(error) => making.refuse("", error),
+    }
 }
 
-/// Builds a flow of one place.
-fn built(flow: FlowBuilder<FlowState>) -> Result<Flow<FlowState>, SettingProblem> {
-    flow.build().map_err(SettingProblem::new)
+fn part<'s>(state: &'s mut FlowState, id: &str) -> &'s mut FlowState {
+    state.inside.entry(id.to_owned()).or_default()
 }
 
 /// The maximum number of items of a list.
 const MAX_ITEMS: usize = 1_000;
 
-pub(super) fn map(settings: Map, making: &mut Making<'_, '_>) -> Result<Made, Vec<SettingProblem>> {
+pub(super) fn map(settings: Map, making: &mut Making<'_, '_>) -> Option<Made> {
     let items = match settings.items {
-        Some(text) => making.template("items", &text)?,
+        Some(text) => making.template("items", &text),
         None => Template::default(),
     };
     let Assembled { flow, answer } = settings.flow.flow(making)?;
@@ -158,20 +154,15 @@ pub(super) fn map(settings: Map, making: &mut Making<'_, '_>) -> Result<Made, Ve
             Ok(())
         },
     );
-    let flow = built(Flow::builder("map").each("item", each).chain(["item"]))?;
 
-    inside(
-        making,
-        items,
-        flow,
-        |_| Action::DEFAULT,
-        |inside| {
-            let numbers = (0..inside.outputs().len()).map(number);
-            let outputs = numbers.filter_map(|number| inside.output(&number));
-            let list: Json = outputs.map(json_of).collect();
-            Ok(Output::new(list.to_string()))
-        },
-    )
+    let flow = Flow::builder("map").each("item", each).chain(["item"]);
+    inside_of_one(making, items, flow, |inside| {
+        // By number, because the order of texts would put 10 before 2.
+        let numbers = (0..inside.outputs().len()).map(number);
+        let outputs = numbers.filter_map(|number| inside.output(&number));
+        let list: Json = outputs.map(json_of).collect();
+        Ok(Output::new(list.to_string()))
+    })
 }
 
 /// Returns the number of an item, from 1.
@@ -219,45 +210,27 @@ fn json_of(output: &Output) -> Json {
     value.unwrap_or_else(|| output.text.clone().into())
 }
 
-pub(super) fn side_by_side(
-    settings: BranchSettings,
-    making: &mut Making<'_, '_>,
-) -> Result<Made, Vec<SettingProblem>> {
-    let prompt = making.prompt(settings.prompt)?;
-    let SideBySide { flows, answer } = making.flows_here().ok_or_else(Vec::new)?;
+pub(super) fn side_by_side(settings: BranchSettings, making: &mut Making<'_, '_>) -> Option<Made> {
+    let prompt = making.prompt(settings.prompt);
+    let SideBySide { flows, answer } = making.flows_here()?;
     let answer = settings.answer.is_some().then_some(answer);
 
     let branches = flows
         .into_iter()
         .fold(Branches::new(), |branches, (id, flow)| {
-            branches.branch(
-                id,
-                flow,
-                FlowState::branch,
-                |state: &mut FlowState, part: FlowState| state.absorb(part),
-            )
+            branches.branch(id, flow, FlowState::branch, FlowState::absorb)
         });
-    let flow = built(
-        Flow::builder("branches")
-            .branches("run", branches)
-            .chain(["run"]),
-    )?;
 
-    inside(
-        making,
-        prompt,
-        flow,
-        |_| Action::DEFAULT,
-        move |inside| {
-            if let Some(answer) = &answer {
-                return filled(answer, "answer", inside);
-            }
+    let flow = Flow::builder("branches").branches("run", branches);
+    inside_of_one(making, prompt, flow.chain(["run"]), move |inside| {
+        if let Some(answer) = &answer {
+            return filled(answer, "answer", inside);
+        }
 
-            let outputs = inside.outputs().iter();
-            let object: Json = outputs
-                .map(|(id, output)| (id.clone(), json_of(output)))
-                .collect();
-            Ok(Output::new(object.to_string()))
-        },
-    )
+        let outputs = inside.outputs().iter();
+        let object: Json = outputs
+            .map(|(id, output)| (id.clone(), json_of(output)))
+            .collect();
+        Ok(Output::new(object.to_string()))
+    })
 }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::{Action, BuildError, Flow, Wait, from_fn};
+use cogwork_flow::{Action, Flow, FlowBuilder, Wait, from_fn};
 use cogwork_text::{Name, NameList};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +11,6 @@ use super::labels::{self, labels};
 use crate::secrets::Secrets;
 use crate::settings::duration;
 use crate::{FlowState, Made, Making, Output, Template};
-use cogwork_thinking::SettingProblem;
 
 /// The settings of a wait.
 #[derive(Deserialize, JsonSchema)]
@@ -34,34 +33,19 @@ pub(super) struct Settings {
 /// The action after an answer that cannot be used.
 const ASK_AGAIN: Action = Action::from_static("ask again");
 
-pub(super) fn make(
-    settings: Settings,
-    making: &mut Making<'_, '_>,
-) -> Result<Made, Vec<SettingProblem>> {
-    let mut problems = labels::problems(&settings.actions, &[ASK_AGAIN, Action::TIMED_OUT]);
-
+pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Made> {
+    let reserved = [ASK_AGAIN, Action::TIMED_OUT];
+    let actions = labels::checked(making, settings.actions, &reserved);
     let reason = settings.reason.unwrap_or_default();
-    let reason = making
-        .template("reason", &reason)
-        .unwrap_or_else(|problem| {
-            problems.push(problem);
-            Template::default()
-        });
-
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-
     let waiting = Waiting {
         id: making.id().into(),
-        reason,
-        actions: settings.actions,
+        reason: making.template("reason", &reason),
+        actions,
         secrets: making.secrets(),
     };
-    let event = settings.event.unwrap_or_else(|| making.id().to_owned());
 
-    let flow = waiting.flow(event, settings.timeout.and_then(duration));
-    Ok(Made::subflow(flow.map_err(SettingProblem::new)?))
+    let event = settings.event.unwrap_or_else(|| making.id().to_owned());
+    making.subflow(waiting.flow(event, settings.timeout.and_then(duration)))
 }
 
 struct Waiting {
@@ -73,7 +57,7 @@ struct Waiting {
 
 impl Waiting {
     /// Returns a flow that waits until there is a usable answer.
-    fn flow(self, event: String, timeout: Option<Duration>) -> Result<Flow<FlowState>, BuildError> {
+    fn flow(self, event: String, timeout: Option<Duration>) -> FlowBuilder<FlowState> {
         let id = Arc::clone(&self.id);
         let ends = labels::actions(&self.actions);
         let schema = self.schema();
@@ -100,7 +84,7 @@ impl Waiting {
             .fold(builder, |builder, action| builder.end("wait", action));
 
         if timeout.is_none() {
-            return builder.build();
+            return builder;
         }
 
         // The next visit doesn't begin with the last refusal of this one.
@@ -113,7 +97,6 @@ impl Waiting {
             .node("give up", give_up.with_actions([&timed_out]))
             .edge("wait", &timed_out, "give up")
             .end("give up", &timed_out)
-            .build()
     }
 
     /// Returns the schema of the answers that a form should offer. Shorter forms are accepted as well.

@@ -86,7 +86,7 @@ fn show_files(text: &str) {
     let loader = Loader::new()
         .with_environment(|_| None)
         .with_provider("fails", "Fails.", fails)
-        .and_then(|loader| loader.with_node_type("odd", "Odd.", |_: Settings, _| Err(Vec::new())))
+        .and_then(|loader| loader.with_node_type("odd", "Odd.", |_: Settings, _| None))
         .unwrap();
 
     for file in files(text) {
