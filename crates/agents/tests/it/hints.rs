@@ -1,15 +1,11 @@
 //! Mistakes that are often made in files, and what is suggested instead.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use cogwork_agents::Loader;
 
+use crate::support;
+
 fn problems(flow: &str) -> String {
-    let error = Loader::new().load_text("flow.yaml", flow).unwrap_err();
-    format!("{error:#}")
+    support::problems(&Loader::new(), flow)
 }
 
 /// The problems of a flow of one agent with these settings.

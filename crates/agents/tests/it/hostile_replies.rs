@@ -1,16 +1,11 @@
 //! The hostile replies that all readers of replies share.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
-use cogwork_agents::{Agent, FlowState};
-use cogwork_flow::Flow;
+use cogwork_agents::Agent;
 use cogwork_llm::ScriptedClient;
 
 #[path = "../../../typed/tests/replies/mod.rs"]
 mod replies;
+use crate::support::run;
 use replies::{LONG_PROSE, Outcome, hostile_replies};
 
 const USABLE: &str = "\
@@ -21,14 +16,7 @@ ACTION: accept";
 async fn outcome(reply: &str) -> Outcome {
     let client = ScriptedClient::new([reply, USABLE]);
     let agent = Agent::new("judge", client.clone()).with_actions(["accept", "revise"]);
-    let flow = Flow::builder("flow")
-        .start("judge")
-        .node("judge", agent)
-        .end("judge", "accept")
-        .end("judge", "revise")
-        .build()
-        .unwrap();
-    let ended = flow.run(&mut FlowState::new("A poem.")).await;
+    let (ended, _) = run(agent, "A poem.").await;
 
     match (ended.is_ok(), client.requests().len()) {
         (true, 1) => Outcome::Read,

@@ -27,6 +27,7 @@ mod secrets;
 #[cfg(all(feature = "mcp", unix))]
 mod servers;
 mod shown;
+mod support;
 mod unready_tools;
 mod visits;
 mod waiting;

@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use cogwork_agents::{Agent, FlowState};
-use cogwork_flow::{Flow, Node};
 use cogwork_journal::Store;
 use cogwork_llm::LlmClient;
 use cogwork_tools::{Tool, ToolError, Tools, function};
@@ -19,6 +18,7 @@ use tokio::sync::Notify;
 
 #[path = "../../../llm/tests/servers/mod.rs"]
 mod servers;
+use crate::support::flow_of;
 use servers::{ROWS, Reply, Row, Server};
 
 #[derive(Deserialize, JsonSchema)]
@@ -56,16 +56,6 @@ fn agent(row: &Row, server: &Server, tools: Tools) -> Agent {
     Agent::new("a", client)
         .with_tools(tools)
         .with_tool_rounds(20)
-}
-
-fn flow_of(agent: Agent) -> Flow<FlowState> {
-    let actions = agent.actions();
-    let builder = Flow::builder("flow").start("a").node("a", agent);
-    actions
-        .into_iter()
-        .fold(builder, |builder, action| builder.end("a", action))
-        .build()
-        .unwrap()
 }
 
 async fn run(row: &Row, server: &Server, change: impl FnOnce(Agent) -> Agent) -> FlowState {

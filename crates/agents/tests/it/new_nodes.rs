@@ -13,6 +13,8 @@ use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::support::problems;
+
 #[derive(Deserialize, JsonSchema)]
 struct Sum {
     numbers: Vec<f64>,
@@ -34,11 +36,6 @@ async fn answer(text: &str, input: &str) -> String {
         Ok(_) => loaded.answer(&state).unwrap().text,
         Err(error) => error.to_string(),
     }
-}
-
-fn problems(text: &str) -> String {
-    let loaded = loader().load_text("flow.yaml", text);
-    loaded.map_or_else(|error| format!("{error:#}"), |_| "none".to_owned())
 }
 
 async fn example(name: &str, input: &str) -> (String, FlowState) {
@@ -170,7 +167,7 @@ async fn a_call_of_a_tool_can_wait_for_approval() {
 
 #[test]
 fn their_problems_have_places() {
-    insta::assert_snapshot!(problems("
+    insta::assert_snapshot!(problems(&loader(), "
 nodes:
   - {id: a, type: map, config: {items: '{b}', at_once: 0}}
   - {id: b, type: branches, config: {nodes: [{id: c, type: template, config: {text: '{b.x} {d.x}'}}]}}

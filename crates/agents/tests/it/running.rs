@@ -7,10 +7,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_agents::{FileFlow, FlowState, Loader};
+use cogwork_agents::FlowState;
 use cogwork_flow::BoxError;
 use cogwork_flow::engine::{Entry, Log, Recorded};
 use cogwork_llm::async_trait;
+
+use crate::support::load;
 
 const FLOW: &str = "
 nodes:
@@ -32,10 +34,6 @@ nodes:
     config: {provider: rules, rules: [], else: \"good\\nACTION: accept\", actions: [accept]}
 edges: [{from: writer, to: inner}, {from: inner, to: critic}, {from: critic, action: accept, to: end}]
 ";
-
-fn load(flow: &str) -> FileFlow {
-    Loader::new().load_text("flow.yaml", flow).unwrap()
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_flow_serves_many_runs_at_once() {

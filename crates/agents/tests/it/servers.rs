@@ -12,6 +12,7 @@ use cogwork_agents::{FlowState, Loader};
 use insta::assert_snapshot;
 
 use crate::raw_server::{self, MODE};
+use crate::support;
 
 /// Not a test: the server of the others.
 #[test]
@@ -137,8 +138,7 @@ nodes:
 }
 
 fn problems(text: &str) -> String {
-    let error = Loader::new().load_text("flow.yaml", text).unwrap_err();
-    format!("{error:#}")
+    support::problems(&Loader::new(), text)
 }
 
 #[test]

@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Loader, Output};
-use cogwork_flow::{Backoff, Flow, Node, RunError};
+use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Output};
+use cogwork_flow::{Backoff, Node};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ToolCall, Usage,
     async_trait,
@@ -17,19 +17,7 @@ use cogwork_thinking::Reflection;
 use cogwork_tools::{Tools, function};
 use cogwork_typed::ask::Try;
 
-async fn run(node: impl Node<FlowState> + 'static, input: &str) -> (Option<RunError>, FlowState) {
-    let actions = node.actions();
-    let builder = Flow::builder("flow").start("a").node("a", node);
-    let flow = actions
-        .into_iter()
-        .fold(builder, |builder, action| builder.end("a", action))
-        .build()
-        .unwrap();
-
-    let mut state = FlowState::new(input);
-    let error = flow.run(&mut state).await.err();
-    (error, state)
-}
+use crate::support::{flow_of, load, run};
 
 fn reply(text: &str) -> ChatResponse {
     ChatResponse::new(text).with_usage(Usage::new(10, 2))
@@ -48,8 +36,8 @@ async fn a_failed_visit_keeps_every_reply_and_the_cost() {
     let agent = Agent::new("a", script)
         .with_actions(["accept", "revise"])
         .with_asks_again(1);
-    let (error, state) = run(agent, "A haiku").await;
-    let error = error.unwrap();
+    let (ended, state) = run(agent, "A haiku").await;
+    let error = ended.unwrap_err();
 
     assert!(!error.to_string().contains('\n'));
     let shown = format!("{error:#}");
@@ -76,10 +64,8 @@ async fn a_failed_visit_keeps_every_reply_and_the_cost() {
     }
 
     let mut copy = state.clone();
-    let failing = Agent::new("a", ScriptedClient::new([""; 3]));
-    let flow = Flow::builder("flow").start("a").node("a", failing);
-    let flow = flow.end("a", "default").build().unwrap();
-    flow.run(&mut copy).await.unwrap_err();
+    let failing = flow_of(Agent::new("a", ScriptedClient::new([""; 3])));
+    failing.run(&mut copy).await.unwrap_err();
     assert_eq!((state.calls(), copy.calls()), (2, 5));
 }
 
@@ -87,11 +73,11 @@ async fn a_failed_visit_keeps_every_reply_and_the_cost() {
 async fn the_last_reply_is_bounded_and_never_missing() {
     let long = "x".repeat(1 << 20);
     let script = ScriptedClient::new([long.as_str(); 3]);
-    let (error, _) = run(Agent::new("a", script).with_actions(["b", "c"]), "?").await;
-    assert!(format!("{:#}", error.unwrap()).len() < 2_500);
+    let (ended, _) = run(Agent::new("a", script).with_actions(["b", "c"]), "?").await;
+    assert!(format!("{:#}", ended.unwrap_err()).len() < 2_500);
 
-    let (error, _) = run(Agent::new("a", ScriptedClient::new([""; 3])), "?").await;
-    let shown = format!("{:#}", error.unwrap());
+    let (ended, _) = run(Agent::new("a", ScriptedClient::new([""; 3])), "?").await;
+    let shown = format!("{:#}", ended.unwrap_err());
     assert!(shown.ends_with("\nthe reply is empty"), "{shown}");
 }
 
@@ -113,9 +99,7 @@ async fn the_tool_calls_of_a_failed_visit_are_kept() {
     let agent = Agent::new("a", script)
         .with_tools(look())
         .with_tool_rounds(1);
-    let (error, _) = run(agent, "?").await;
-
-    let error = error.unwrap();
+    let error = run(agent, "?").await.0.unwrap_err();
     let shown = format!("{error:#}");
     let call = "\nthe reply calls `look` with {\"word\": \"whale\"}";
     assert!(shown.ends_with(call), "{shown}");
@@ -139,8 +123,8 @@ async fn the_calls_of_hooks_and_failed_calls_are_counted() {
         .with_mode(Reflection::new("Shorter."))
         .with_actions(["go", "stay"]);
 
-    let (error, state) = run(agent, "Walk?").await;
-    let error = error.unwrap();
+    let (ended, state) = run(agent, "Walk?").await;
+    let error = ended.unwrap_err();
     let failed = error.downcast_ref::<AgentError>().unwrap();
     assert!(matches!(failed.kind(), AgentErrorKind::Client(_)));
     assert_eq!((failed.spent().calls, state.calls()), (4, 4));
@@ -156,8 +140,8 @@ async fn every_attempt_of_a_retried_agent_is_counted() {
         .then(reply("Yes."));
     let agent = Agent::new("a", script).retry(Backoff::of::<3>());
 
-    let (error, state) = run(agent, "?").await;
-    assert!(error.is_none());
+    let (ended, state) = run(agent, "?").await;
+    assert!(ended.is_ok());
     assert_eq!(state.calls(), 3);
 
     let visits: Vec<_> = state.visits().collect();
@@ -182,9 +166,8 @@ impl LlmClient for Silent {
 async fn a_visit_that_is_stopped_is_counted() {
     let agent =
         Agent::new("a", Silent(ScriptedClient::new([reply("")]))).timeout(Duration::from_secs(5));
-    let (error, state) = run(agent, "?").await;
-    assert!(error.is_some());
-
+    let (ended, state) = run(agent, "?").await;
+    assert!(ended.is_err());
     assert_eq!(state.calls(), 2);
 }
 
@@ -206,7 +189,7 @@ edges:
 
 #[tokio::test]
 async fn every_visit_is_kept_in_order_with_those_inside() {
-    let loaded = Loader::new().load_text("flow.yaml", NESTED).unwrap();
+    let loaded = load(NESTED);
     let mut state = FlowState::new("?");
     loaded.flow().run(&mut state).await.unwrap_err();
 
@@ -251,7 +234,7 @@ edges: [{from: thinker, to: solver}]
 
 #[tokio::test]
 async fn chains_of_thought_and_strategies_keep_their_replies() {
-    let loaded = Loader::new().load_text("flow.yaml", REASONING).unwrap();
+    let loaded = load(REASONING);
     let mut state = FlowState::new("2 + 2?");
     let ended = loaded.flow().run(&mut state).await;
 

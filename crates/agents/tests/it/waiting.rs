@@ -5,9 +5,11 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_agents::{FileFlow, FlowState, Loader};
+use cogwork_agents::{FlowState, Loader};
 use cogwork_flow::{Paused, Run};
 use serde_json::{Value, json};
+
+use crate::support::{load, problems};
 
 const FLOW: &str = "
 nodes:
@@ -23,10 +25,6 @@ edges:
   - {from: review, action: no, to: writer}
   - {from: review, action: timed out, to: end}
 ";
-
-fn load(flow: &str) -> FileFlow {
-    Loader::new().load_text("flow.yaml", flow).unwrap()
-}
 
 async fn paused(run: &mut Run<'_, FlowState>, state: &mut FlowState) -> Paused {
     run.finish(state).await.unwrap_err().into_paused().unwrap()
@@ -161,8 +159,7 @@ fn the_problems_of_a_wait_are_reported_with_their_places() {
 edges: [{from: a, action: go, to: b}]
 ";
     let loader = Loader::new().with_environment(|_| Some("secret".to_owned()));
-    let error = loader.load_text("flow.yaml", flow).unwrap_err();
-    insta::assert_snapshot!(format!("{error:#}"), @"
+    insta::assert_snapshot!(problems(&loader, flow), @"
     flow.yaml:2:40: nodes[0].config.reason: unknown slot `{nobody}`; known slots: `{input}`, `{last}`, `{a}`, `{b}`, and `{{` for a brace
     flow.yaml:2:66: nodes[0].config.actions[1]: the action `go` is listed twice; expected each once
     flow.yaml:2:70: nodes[0].config.actions[2]: `timed out` is reserved; choose another action
@@ -172,8 +169,7 @@ edges: [{from: a, action: go, to: b}]
     ");
 
     let unwired = FLOW.replace("  - {from: review, action: timed out, to: end}\n", "");
-    let error = Loader::new().load_text("flow.yaml", &unwired).unwrap_err();
-    insta::assert_snapshot!(format!("{error:#}"), @"flow.yaml:6:9: nodes[1]: node `review` declares the action `timed out`, which leads nowhere; add an edge or an end for it");
+    insta::assert_snapshot!(problems(&Loader::new(), &unwired), @"flow.yaml:6:9: nodes[1]: node `review` declares the action `timed out`, which leads nowhere; add an edge or an end for it");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,38 @@
+//! What several tests share.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use cogwork_agents::{FileFlow, FlowState, Loader};
+use cogwork_flow::{Action, Flow, Node, RunError};
+
+/// A flow of this node, which ends with each of its actions.
+pub(crate) fn flow_of(node: impl Node<FlowState> + 'static) -> Flow<FlowState> {
+    let actions = node.actions();
+    let builder = Flow::builder("flow").start("a").node("a", node);
+    let ended = actions
+        .into_iter()
+        .fold(builder, |builder, action| builder.end("a", action));
+    ended.build().unwrap()
+}
+
+pub(crate) async fn run(
+    node: impl Node<FlowState> + 'static,
+    input: &str,
+) -> (Result<Action, RunError>, FlowState) {
+    let mut state = FlowState::new(input);
+    let ended = flow_of(node).run(&mut state).await;
+    (ended.map(|ended| ended.action), state)
+}
+
+pub(crate) fn load(flow: &str) -> FileFlow {
+    Loader::new().load_text("flow.yaml", flow).unwrap()
+}
+
+/// All problems of a flow, or `none`.
+pub(crate) fn problems(loader: &Loader, flow: &str) -> String {
+    let loaded = loader.load_text("flow.yaml", flow);
+    loaded.map_or_else(|error| format!("{error:#}"), |_| "none".to_owned())
+}
