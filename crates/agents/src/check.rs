@@ -62,6 +62,7 @@ impl<'c> Check<'c> {
             return;
         };
 
+        // Before any other check, whose message might show the value.
         if schema.get(ENVIRONMENT) == Some(&Json::Bool(false))
             && let Some(name) = self.problems.variables(path).first()
         {
@@ -97,6 +98,7 @@ impl<'c> Check<'c> {
 
     /// Returns the allowed texts, if the schema only lists texts.
     fn names(&self, schema: &'c Schema) -> Option<Vec<&'c str>> {
+        // The schema for editors doesn't know the tools of the servers that the file names.
         if schema.contains_key(TOOL) && self.tools.is_some() {
             return self.tools.map(<[_]>::to_vec);
         }
@@ -107,6 +109,7 @@ impl<'c> Check<'c> {
             return names.as_array()?.iter().map(Json::as_str).collect();
         }
 
+        // The variants of an enum with docs are alternatives of one text each.
         let branches = schema.get("oneOf")?.as_array()?.iter();
         let names = branches.map(|branch| self.names(self.resolved(branch)?));
         Some(names.collect::<Option<Vec<_>>>()?.concat())
@@ -126,6 +129,7 @@ impl<'c> Check<'c> {
             return self.value(value, branch, path);
         }
 
+        // No alternative is close, so the message names the types of all of them.
         let kinds = branches.iter().flat_map(|branch| self.kinds(branch));
         let expected = called(kinds.collect());
         let mut tagged = branches
@@ -180,6 +184,7 @@ impl<'c> Check<'c> {
             return self.problems.push(path, message);
         };
 
+        // The tag decides, so that the problems are those of one branch, not of all of them.
         let tag = entries.get(key);
         let name = tag.and_then(Json::as_str);
         if let Some((_, branch)) = tags.iter().find(|(tag, _)| Some(*tag) == name) {
@@ -209,6 +214,7 @@ impl<'c> Check<'c> {
                 continue;
             };
 
+            // Keys that mean different things in the branches can't be checked without the branch.
             if schemas.all(|other| self.resolved(other) == self.resolved(first)) {
                 self.value(value, first, &below(path, key));
             }
@@ -247,6 +253,7 @@ impl<'c> Check<'c> {
     fn entries(&mut self, entries: &Schema, schema: &'c Schema, path: &str) {
         for (key, value) in entries {
             let property = properties(schema).and_then(|known| known.get(key));
+            // A map, such as the headers, has one schema for all its keys.
             let property = property.or_else(|| schema.get("additionalProperties"));
 
             match property {
@@ -276,18 +283,21 @@ impl<'c> Check<'c> {
         }
 
         let mut names: Vec<_> = known.iter().map(|(name, _)| name.as_str()).collect();
+        // Branches share many of their keys.
         names.sort_unstable();
         names.dedup();
         let is_also = |property: &'c Json| {
             let also = self.resolved(property)?.get(ALSO)?.as_array()?;
             also.iter().find(|name| name.as_str() == Some(key))
         };
+        // A name from elsewhere is a better hint than one that only looks similar.
         let also = known
             .iter()
             .find(|(_, property)| is_also(property).is_some());
         let also = also.map(|(name, _)| name.as_str());
 
         let hint = match also.or_else(|| nearest(key, names.iter().copied())) {
+            // Settings one level too high are the most frequent mistake.
             None if names.contains(&"config") => "; does it belong into `config`?".to_owned(),
             None => format!("; known keys: {}", list(names)),
             meant => did_you_mean(meant),
@@ -312,12 +322,14 @@ impl<'c> Check<'c> {
 
     fn length(&mut self, length: usize, [what, key, unit]: [&str; 3], schema: &Schema, path: &str) {
         let bound = |side: &str| schema.get(&format!("{side}{key}")).and_then(Json::as_u64);
+        // Characters, as JSON Schema counts them, not bytes.
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         let units = |count: u64| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
 
         let least = bound("min").filter(|least| length < *least);
         let most = bound("max").filter(|most| length > *most);
         let message = match (least, most) {
+            // A value that is there but empty is mostly a mistake of indentation.
             (Some(least), _) if length == 0 => {
                 format!("{what} is empty; expected at least {}", units(least))
             }

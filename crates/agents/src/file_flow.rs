@@ -41,6 +41,7 @@ impl FileFlow {
     /// the file names. It contains no values from the environment.
     pub async fn connect(&self) -> Result<(), ConnectError> {
         #[cfg(feature = "mcp")]
+        // Side by side, because a server may take seconds to start.
         try_join_all(self.servers.iter().map(McpTools::connect))
             .await
             .map_err(|error| ConnectError(self.secrets.hide(&error.to_string())))?;

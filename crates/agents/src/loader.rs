@@ -118,6 +118,7 @@ impl NodeType {
         make: impl Fn(C, &mut Making<'_, '_>) -> Option<Made> + Send + Sync + 'static,
     ) -> Self {
         let make = move |settings: &Json, making: &mut Making<'_, '_>| {
+            // The schema has been checked, so this only refuses what it can't express.
             let settings = read(settings).map_err(|problem| making.report(problem));
             make(settings.ok()?, making)
         };
@@ -150,6 +151,7 @@ impl Loader {
             node_types: node_types::built_in(),
             tools: Tools::new(),
             modes: Registry::with_built_in(),
+            // A library doesn't read the environment of a program unasked.
             environment: Arc::new(|_: &str| None),
             connects: true,
             model: None,

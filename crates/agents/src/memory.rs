@@ -72,6 +72,7 @@ impl MemorySettings {
             }
         };
 
+        // Two stores over one file would not see what the other one remembers.
         let key = match (&file, self.name) {
             (Some(path), _) => Some(StoreKey::File(path.clone())),
             (None, name) => name.map(|name| StoreKey::Named(self.r#type, name)),
@@ -106,6 +107,7 @@ impl MemorySettings {
 
         let of_file = |error: Error| SettingProblem::new(error).at("file");
         let (folder, name) = making.beside(file).map_err(|problem| problem.at("file"))?;
+        // The file may be missing, but a folder or a link in its place is refused now, not in the run.
         folder.has_file(&name).map_err(of_file)?;
         if !self.texts.is_empty() {
             let message = "a memory of this type reads its texts from the file; remove `texts`";
@@ -139,6 +141,7 @@ impl Store {
             (Kind::Blackboard, None) => Arc::new(Blackboard::with_limits(self.limits)),
             (_, None) => Arc::new(InMemory::with_limits(self.limits)),
         };
+        // Texts of the file come first, so a run never answers without them.
         for text in &self.texts {
             store.add(text).await?;
         }

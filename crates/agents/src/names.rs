@@ -36,6 +36,7 @@ pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     const COMPARED: usize = 100;
 
     let length = name.chars().count();
+    // Two names that differ more are different words, and a hint would mislead.
     let farthest = (length / 3).max(1);
     if name.len() > LONGEST {
         return None;

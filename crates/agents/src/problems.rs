@@ -92,6 +92,7 @@ impl Problems {
             .range(from..)
             .take_while(|(path, _)| path.starts_with(original));
         let marks = marks.filter(|(path, _)| is_in(path, original));
+        // Each problem of an alias is told at the original, where it has to be corrected.
         let copies: Vec<_> = marks
             .map(|(below, mark)| {
                 let rest = below.strip_prefix(original).unwrap_or_default();
@@ -120,6 +121,7 @@ impl Problems {
                 Some(mark) => return mark.place,
                 None if path.is_empty() => return Place::START,
                 None => {
+                    // A missing value has no place, so the one around it is shown.
                     let end = path.rfind(['.', '[']).unwrap_or_default();
                     path = path.get(..end).unwrap_or_default();
                 }
@@ -150,6 +152,7 @@ impl Problems {
     }
 
     pub(crate) fn extend(&mut self, others: impl IntoIterator<Item = FileProblem>) {
+        // One wrong indentation can make every key of a file unknown.
         let room = Self::MAX.saturating_sub(self.found.len());
         self.found.extend(others.into_iter().take(room));
     }
@@ -174,6 +177,7 @@ impl Problems {
     /// Returns whether the only problem of a node, if there is one, is its provider, so that its other
     /// settings can be checked.
     pub(crate) fn allow_node(&self, node: &str) -> bool {
+        // A wrong name of a provider shouldn't hide the problems of the prompt.
         let provider = below(node, "config.provider");
         let mut of_node = self.found.iter().filter(|found| is_in(&found.path, node));
         of_node.all(|found| found.path == provider) && !self.is_full()

@@ -57,6 +57,7 @@ pub(crate) fn of_file(loader: &Loader) -> Json {
     let mut file = schema_of::<FlowFile>();
     if let Some(file) = file.as_object_mut() {
         let draft = "https://json-schema.org/draft/2020-12/schema";
+        // Editors choose the rules of the draft by it.
         file.insert("$schema".to_owned(), draft.into());
         file.insert("title".to_owned(), "A flow of Cogwork".into());
         file.insert("$defs".to_owned(), Json::Object(definitions));
@@ -98,6 +99,7 @@ fn nodes(loader: &Loader) -> Json {
 }
 
 fn node(name: &str, node_type: &Registered<NodeType>) -> Json {
+    // A client has at least one required setting, its provider.
     let needs_config = node_type.value.has_client || node_type.schema.get("required").is_some();
     let mut required = vec!["id", "type"];
     required.extend(needs_config.then_some("config"));
@@ -157,6 +159,7 @@ fn config(name: &str, node_type: &Registered<NodeType>, loader: &Loader) -> Json
         let mut required = vec![json!("provider")];
         for (schema, part) in &parts {
             for key in properties(schema).into_iter().flat_map(Map::keys) {
+                // A custom provider may have any names of settings.
                 let escaped = key.replace('~', "~0").replace('/', "~1");
                 let reference = format!("#/$defs/{part}/properties/{escaped}");
                 all.insert(key.clone(), json!({"$ref": reference}));

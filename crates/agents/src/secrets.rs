@@ -46,6 +46,7 @@ impl Secrets {
         if known.values.get(name).is_some_and(|known| known == value) {
             return Ok(());
         }
+        // A variable that is used again takes no more room.
         if known.values.len() >= MAX_VARIABLES && !known.values.contains_key(name) {
             return Err(format!(
                 "the flow, with all its files, has more than {MAX_VARIABLES} different variables; expected fewer"
@@ -53,6 +54,7 @@ impl Secrets {
         }
 
         known.values.insert(name.to_owned(), value.to_owned());
+        // Made again with the new value when the next text is hidden.
         known.mask = None;
         Ok(())
     }
@@ -81,6 +83,7 @@ impl Secrets {
                 .into_iter()
                 .filter(|secret| secret.len() >= Self::SHORTEST)
             {
+                // Servers repeat keys in part: `invalid key sk-12…89`.
                 mask = mask.with_parts_of(secret, Arc::clone(&label));
 
                 // Libraries split addresses, and may only show one of the pieces.
@@ -111,6 +114,7 @@ fn secrets_of(value: &str) -> Vec<&str> {
     let (authority, path) = address
         .split_at_checked(end_of_host)
         .unwrap_or((address, ""));
+    // A password may contain an `@`, the host can't.
     let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
 
     vec![user, path]
@@ -161,6 +165,7 @@ pub(crate) fn fill(
             rest = after;
         } else if let Some(after) = rest.strip_prefix('{') {
             let Some((name, behind)) = name(after) else {
+                // Told once for a text, however often it occurs.
                 begins_none = true;
                 filled.text.push('$');
                 continue;

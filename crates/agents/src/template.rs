@@ -106,6 +106,7 @@ impl Template {
 
             let slot = after.strip_prefix('{').ok_or(TemplateError::Closed)?;
             let (slot, after) = slot.split_once('}').ok_or(TemplateError::Open)?;
+            // The brace before is the one that was forgotten.
             if slot.contains('{') {
                 return Err(TemplateError::Open);
             }
@@ -215,11 +216,13 @@ fn output<'s>(state: &'s FlowState, name: &str) -> Option<&'s Output> {
 fn value_of(output: Option<&Json>, keys: &str) -> String {
     let value = keys.split('.').fold(output, |value, key| {
         let value = value?;
+        // A number may be a key of an object or a place in a list.
         let place = key.parse::<usize>().ok();
         value.get(key).or_else(|| value.get(place?))
     });
 
     match value {
+        // Models leave optional keys out or write `null`.
         None | Some(Json::Null) => String::new(),
         Some(Json::String(text)) => text.clone(),
         Some(value) => value.to_string(),

@@ -52,11 +52,13 @@ impl Choice {
     /// ends the reply, the line may also be the last one inside it.
     pub(super) fn read(&self, reply: &str) -> Option<(String, Action)> {
         let reply = reply.trim_end();
+        // Small models put the whole reply into a fence, with the action inside.
         let fenced = reply
             .strip_suffix(FENCE)
             .filter(|inside| inside.ends_with('\n'));
 
         let body = fenced.unwrap_or(reply).trim_end();
+        // Only the last line counts: models discuss the actions before they choose.
         let (before, line) = body.rsplit_once('\n').unwrap_or(("", body));
         let action = self.named_by(line)?;
 
@@ -70,6 +72,7 @@ impl Choice {
 
     fn named_by(&self, line: &str) -> Option<Action> {
         let line = line.trim_matches(is_mark);
+        // Models write `**Action:** accept`, `Action: "accept".` and the like.
         let (word, rest) = line.split_at_checked("action".len())?;
         let label = rest
             .trim_start_matches(['*', '_', '`', ' '])
@@ -87,6 +90,7 @@ impl Choice {
             let is_same =
                 |action: &&Action| action.as_str().trim_matches(is_mark).to_lowercase() == label;
             let mut same = self.0.iter().filter(is_same);
+            // Of several labels that fit, none is meant for certain.
             same.next().filter(|_| same.next().is_none())
         });
         action.cloned()
@@ -101,6 +105,7 @@ fn is_mark(character: char) -> bool {
 
 /// Closes a fence that is still open at the end of a text, or removes it if it is empty.
 fn closed(text: &str) -> String {
+    // Without the line of the action, nothing may be left inside the fence.
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
 
     if last.trim_start().starts_with(FENCE) {

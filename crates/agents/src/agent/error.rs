@@ -131,6 +131,7 @@ impl AgentError {
             return Ok(());
         };
 
+        // A reply that only calls tools has no text to show.
         match self.tools().last() {
             Some(tool) if last.reply.trim().is_empty() => {
                 let name = Name(&tool.name);
@@ -145,6 +146,7 @@ impl AgentError {
 impl From<AgentErrorKind> for AgentError {
     /// Creates the error of a visit without calls to the model.
     fn from(kind: AgentErrorKind) -> Self {
+        // The question failed before an attempt, so there is nothing to report of a visit.
         Self::new(kind, Visit::default())
     }
 }

@@ -50,6 +50,7 @@ impl<T: JsonSchema + DeserializeOwned> Expected<T> {
             return self.choice.instructions();
         }
 
+        // The example that other formats need would be copied by small models.
         let is_enforced = formats.contains(&Format::Schema);
         let format = if is_enforced {
             Format::Schema
@@ -78,6 +79,7 @@ impl<T: JsonSchema + DeserializeOwned> Expected<T> {
     /// Returns the text of an answer, without the line that names the action, and the action.
     pub(super) fn answer(&self, text: &str) -> Result<(String, Action), Unusable> {
         if !self.reader.is_text() {
+            // The value is read again when it is stored, so that a resumed run reads the same.
             self.reader.read(text).map_err(unreadable)?;
         }
         if !self.choice.is_open() {

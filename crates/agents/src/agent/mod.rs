@@ -324,6 +324,7 @@ impl<T> Agent<T> {
     {
         AgentNode::new(
             self,
+            // Boxed, so that the type of the node doesn't contain those of the functions.
             Arc::new(move |state| prompt(state).into()),
             Arc::new(move |state, value| store(state, value).into_result()),
         )
@@ -354,6 +355,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         settings.tools.ready().map_err(AgentErrorKind::NotReady)?;
 
         let instructions = self.expected.instructions(&self.formats());
+        // One system message, because some servers accept no second one.
         let told = [settings.role.clone(), instructions];
         let system = told.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
         let system = Some(system).filter(|text| !text.is_empty());

@@ -89,12 +89,15 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for AgentNode
     ) -> Result<Action, BoxError> {
         let text = visit.output.as_ref().map_or("", |output| &output.text);
         let value = self.agent.expected.value_of(text);
+        // Before anything is stored: a program that has changed may expect another type
+        // than the recorded reply has.
         let value = value.map_err(AgentError::from)?;
 
         if let Some(observe) = &self.observe {
             observe(state, &visit);
         }
         match (self.store)(state, value)? {
+            // A function that returns nothing leaves the choice to the model.
             stored if stored == Action::DEFAULT => Ok(action),
             stored => Ok(stored),
         }

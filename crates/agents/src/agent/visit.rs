@@ -28,6 +28,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
 
         let mut visit = Visit::of(&settings.id);
         let answer = self.answer(&question.request, &attempt, &mut visit).await;
+        // Read after the thinking modes, whose calls the meter counts as well.
         visit.spent = attempt.meter.spent();
 
         match answer {
@@ -52,6 +53,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
             .begin_with(&attempt.meter, request.clone());
         let generating = thinking.await.map_err(AgentErrorKind::Client)?;
 
+        // The modes may have changed the question.
         let mut question = Question::new(self, attempt, generating.request().clone());
         let draft = question.ask(settings.asks_again, visit).await?;
         let mut request = question.conversation();
@@ -73,6 +75,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         if let Some(last) = visit.tries.last_mut() {
             last.complaint = Some(unusable.problem);
         }
+        // The conversation continues, so that the model corrects its answer and doesn't begin anew.
         request.push(response.message());
         request.push(Message::user(unusable.complaint));
 
@@ -210,6 +213,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
     /// Returns the request with the tool calls and their results.
     fn conversation(&self) -> ChatRequest {
         let mut request = self.request.clone();
+        // Complaints aren't part of it: thinking modes only see what led to the draft.
         for message in &self.follow_up {
             request.push(message.clone());
         }
@@ -222,6 +226,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
 
     async fn call_tools(&mut self, response: &ChatResponse) -> Verdict<ChatResponse, Unusable> {
         if !self.may_call() {
+            // Reported all the same, so that people see what the model wanted.
             let reason = "the call was not made, because of the limit of rounds".to_owned();
             let not_made = |call: &ToolCall| ToolUse::new(call, Err(reason.clone()));
             self.tools
@@ -251,6 +256,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
         let results = results.map(|(used, call)| used.message(call));
         let messages: Vec<_> = std::iter::once(response.message()).chain(results).collect();
         self.tools.extend(made);
+        // Kept for the thinking modes, which continue the conversation.
         self.follow_up.extend(messages.iter().cloned());
         Verdict::Continue { messages }
     }
@@ -276,6 +282,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Question<'_, 
         if self.may_call() || self.agent.settings.tools.is_empty() {
             request
         } else {
+            // The tools stay in the request, because the conversation contains calls of them.
             request.with_tool_choice(ToolChoice::None)
         }
     }

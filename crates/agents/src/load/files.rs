@@ -21,6 +21,7 @@ impl Loading<'_> {
     /// Loads the flow of a file, whose path may be a link.
     pub(crate) fn load_file(mut self, path: &Path) -> Result<FileFlow, FileError> {
         let shown = path.display().to_string();
+        // A person may name a flow by a link; the files that it names itself may not be links.
         let opened = Folder::of_linked_file(path).map_err(SettingProblem::new);
         let flow = opened.and_then(|(folder, name)| self.file(&folder, &name, &shown));
 
@@ -54,6 +55,8 @@ impl Loading<'_> {
                     let message = "a node type made no node; expected it to refuse its settings";
                     self.problems.push(FileProblem::of_file("", message));
                 }
+                // Here and not where they are found, because a variable that is read later may
+                // have the value that an earlier message shows.
                 for problem in &mut self.problems {
                     problem.message = self.secrets.hide(&problem.message);
                 }
@@ -90,17 +93,20 @@ impl Loading<'_> {
     }
 
     fn check_nesting(&self, path: &Path, name: &str) -> Result<(), SettingProblem> {
+        // By the real path, so that a link can't hide a cycle.
         if self.open.iter().any(|(open, _)| open == path) {
             let names = self.open.iter().map(|(_, name)| name.as_str());
             let way = names.chain([name]).collect::<Vec<_>>().join(" → ");
             let message = format!("the file includes itself: {way}; remove the cycle of subflows");
             return Err(SettingProblem::new(message));
         }
+        // Each level takes some of the stack.
         if self.open.len() >= MAX_FILES_DEEP {
             let message =
                 format!("files are nested deeper than {MAX_FILES_DEEP} levels; expected fewer");
             return Err(SettingProblem::new(message));
         }
+        // Files that each name the next twice would be read 2^n times.
         if self.files >= MAX_FILES {
             let message =
                 format!("more than {MAX_FILES} files are read for one flow; expected fewer");
@@ -111,6 +117,7 @@ impl Loading<'_> {
     }
 
     fn text(&mut self, name: &str, folder: Option<Folder>, text: &str) -> Option<Assembled> {
+        // Tools may repeat what they were given in their results.
         let secrets = self.secrets.clone();
         let tools = self.loader.tools.clone();
         let source = Source {
@@ -131,6 +138,7 @@ impl Loading<'_> {
     fn checked(&mut self, text: &str) -> Option<Assembled> {
         let environment = &self.loader.environment;
         let value = yaml::read(text, environment, &self.secrets, &mut self.source.problems)?;
+        // Before the check, which compares the names of tools with these.
         self.add_tools(&value);
 
         let Source {

@@ -55,6 +55,7 @@ impl<'m, 'l> Making<'m, 'l> {
     /// is still checked.
     pub(super) fn make(&mut self, node_type: &Registered<NodeType>) -> Option<Made> {
         let NodeType { make, has_client } = &node_type.value;
+        // The number, because earlier nodes may have problems, too.
         let before = self.loading.source.problems.len();
 
         let made = if *has_client {
@@ -84,12 +85,14 @@ impl<'m, 'l> Making<'m, 'l> {
         if let Some(setting) = provider.value.model_setting {
             self.loading.has_models = true;
             if let (Some(model), Some(settings)) = (&loader.model, settings.as_object_mut()) {
+                // The check has seen the file as it is, so its own model must fit as well.
                 settings.insert(setting.to_owned(), model.as_str().into());
             }
         }
 
         if loader.connects {
             let client = (provider.value.make)(&settings)?;
+            // Inside of the wrapper, so that a wrapper that logs sees no values either.
             let secrets = self.secrets();
             let client: Arc<dyn LlmClient> = Arc::new(MaskedClient { client, secrets });
             self.client = match &loader.wrapper {
@@ -147,6 +150,7 @@ impl<'m, 'l> Making<'m, 'l> {
         let is_known = |name: &&String| source.tools.names().any(|known| known == *name);
         let named = names
             .iter()
+            // The tools of a faulty server are missing; the problems of the server are enough.
             .filter(|name| !source.has_unknown_tools || is_known(name));
 
         source.tools.only(named).unwrap_or_else(|error| {
@@ -169,6 +173,7 @@ impl<'m, 'l> Making<'m, 'l> {
 
         let registry = &self.loading.loader.modes;
         let built = named.into_iter().filter_map(|(path, mode)| {
+            // A mode without settings may leave out `config`.
             let settings = mode.get("config").unwrap_or(&Json::Null);
             let built = registry.build(text_at(mode, "type"), settings);
             built
@@ -215,6 +220,7 @@ impl<'m, 'l> Making<'m, 'l> {
 
     /// Returns the flow of a file next to this one, or reports its problems and returns `None`.
     pub(crate) fn flow_of_file(&mut self, file: &str) -> Option<Assembled> {
+        // As the person would write it from where the first file was named.
         let shown = match Path::new(&*self.loading.source.problems.file).parent() {
             Some(folder) => folder.join(file).display().to_string(),
             None => file.to_owned(),

@@ -88,6 +88,7 @@ impl Loading<'_> {
         let answer = self.answer(value, &ids, path);
 
         let wiring = Wiring::new(value, path, &ids, &self.source.problems);
+        // Built even if nodes are missing, so that problems of the edges are told in the same pass.
         let flow = wiring.build(made, &mut self.source.problems)?;
         let is_sound = self.source.problems.is_empty();
         is_sound.then_some(Assembled { flow, answer })
@@ -98,6 +99,7 @@ impl Loading<'_> {
     pub(super) fn flows(&mut self, value: &Json, path: &str) -> Option<SideBySide> {
         let (ids, made) = self.nodes(value, path)?;
         let answer = self.answer(value, &ids, path);
+        // Unlike a flow, branches have no edges that could be checked without all nodes.
         let made = made.into_iter().collect::<Option<Vec<Made>>>();
         let made = made.filter(|_| self.source.problems.is_empty())?;
 
@@ -124,6 +126,7 @@ impl Loading<'_> {
         let ids = NodeIds::of(nodes);
         self.check_ids(nodes, &ids, &path);
 
+        // Counted over all files, because a file may be named again and again.
         self.nodes = self.nodes.saturating_add(nodes.len());
         if self.nodes > MAX_NODES {
             let message = format!(
@@ -136,6 +139,7 @@ impl Loading<'_> {
         let mut made = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
             let path = item(&path, index);
+            // A node whose settings have been refused can't be read as its type.
             let is_sound = self.source.problems.allow_node(&path);
             let node = is_sound.then(|| self.node(node, &ids, &path));
             made.push(node.flatten());
@@ -159,6 +163,7 @@ impl Loading<'_> {
                     "an id with a brace cannot be a slot of a prompt; choose an id without braces";
                 self.push(&path, message);
             } else if let Some(first) = first {
+                // The first one may be several lines above, and its line is what people look for.
                 let first = path.replace(&format!("[{index}].id"), &format!("[{first}].id"));
                 let line = self.source.problems.place(&first).line;
                 let id = Name(id);
@@ -192,6 +197,7 @@ impl Loading<'_> {
         let Some(slot) = template.unknown_slot(ids) else {
             return Ok(template);
         };
+        // The slot may be part of a value from the environment.
         if !self.source.problems.variables(path).is_empty() {
             return Err("an unknown slot, not shown because values from the environment may have braces; expected `{{` for a brace".to_owned());
         }

@@ -139,11 +139,13 @@ mod servers {
             let count = settings.tools.len();
             let unconnected = server(source, settings)?.unconnected();
             let of_server = unconnected.tools();
+            // Names that models can't call are left out by the server.
             if of_server.len() != count {
                 let problem = "a name is not valid with its prefix; expected at most 64 letters, digits, `_`, `-`, `.` and `/`";
                 return Err(SettingProblem::new(problem).at("tools"));
             }
 
+            // A flow that is only drawn starts no programs.
             if self.loader.connects {
                 self.servers.push(unconnected);
             }
@@ -199,6 +201,7 @@ mod servers {
         }
 
         let program = program(source, command).map_err(|problem| problem.at("command"))?;
+        // Servers of files expect paths relative to the file, wherever the program was started.
         let folder = folder(source, settings.folder.as_deref());
         let folder = folder.map_err(|problem| problem.at("folder"))?;
 
@@ -234,6 +237,7 @@ mod servers {
     /// Returns the path of a program in the folder of the file, and any other program as it is.
     fn program(source: &Source, command: &str) -> Result<PathBuf, SettingProblem> {
         let path = Path::new(command);
+        // A name is looked up in PATH by the system, as in a shell.
         if path.is_absolute() || path.components().count() == 1 && !command.starts_with('.') {
             return Ok(path.to_owned());
         }

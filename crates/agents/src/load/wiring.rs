@@ -54,6 +54,7 @@ impl<'v> Wiring<'v> {
         let edges = items_at(value, "edges").iter().enumerate();
         let edges = edges.filter_map(|(index, edge)| {
             let path = item(&below(path, "edges"), index);
+            // The check has reported why an edge can't be read.
             let edge = Edge::deserialize(edge).ok()?;
             (!problems.any_in(&path)).then_some((path, edge))
         });
@@ -74,6 +75,7 @@ impl<'v> Wiring<'v> {
         problems: &mut Problems,
     ) -> Option<Flow<FlowState>> {
         let text = |key: &str| self.value.get(key).and_then(Json::as_str);
+        // A file without `start` begins with its first node, as people read it.
         let start = text("start").or_else(|| self.ids.iter().next())?;
         let mut builder = Flow::builder(text("name").unwrap_or("flow")).start(start);
 
@@ -90,6 +92,7 @@ impl<'v> Wiring<'v> {
 
             let leaving = leaving.get(id).map(Vec::as_slice).unwrap_or_default();
             let Made { actions, add } = made.unwrap_or_else(|| Made::placeholder(leaving));
+            // A placeholder has the actions of its edges, so that none of them seems wrong.
             builder = add(builder, id.to_owned());
             if leaving.is_empty() {
                 let actions = actions.into_iter();
@@ -105,6 +108,7 @@ impl<'v> Wiring<'v> {
 
         match builder.build() {
             Ok(flow) => {
+                // With other problems, edges may be missing that lead there.
                 if problems.is_empty() {
                     self.check_ends(&flow, problems);
                 }
@@ -165,6 +169,7 @@ impl<'v> Wiring<'v> {
         let edge = |key: &str, is_meant: &dyn Fn(&Edge) -> bool| {
             let edges = self.edges.iter().filter(|(_, edge)| is_meant(edge));
             let mut paths = edges.map(|(path, _)| below(path, key));
+            // The later of two edges is the repeated one.
             paths.rfind(|path| !problems.any_in(path))
         };
 

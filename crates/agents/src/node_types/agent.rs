@@ -57,6 +57,7 @@ struct OutputSettings {
 pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Made> {
     let Settings { tools, approve, .. } = settings;
     let actions = labels::checked(making, settings.actions, &[]);
+    // A misspelt name would let the tool be called without approval.
     for (place, name) in approve.iter().enumerate() {
         if !tools.contains(name) {
             let problem = SettingProblem::new(not_a_tool(name, &tools));
@@ -87,6 +88,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
             making.refuse("output", message)
         }
         Some(OutputSettings { schema }) => {
+            // The type of the answer changes the type of the agent, so this comes last.
             let agent = agent.with_output_of(&Json::Object(schema));
             Some(Made::node(agent))
         }

@@ -102,6 +102,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
 }
 
 fn part<'s>(state: &'s mut FlowState, id: &str) -> &'s mut Reasoning {
+    // A state that a person has edited may lack the part.
     let part = state.reasonings.entry(id.to_owned());
     part.or_insert_with(|| Reasoning::new(String::new()))
 }

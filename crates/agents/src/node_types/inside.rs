@@ -52,6 +52,7 @@ impl<T: 'static> Inside<T> {
         let begin_id = Arc::clone(&id);
         let part_id = Arc::clone(&id);
         let begin = from_fn(move |state: &mut FlowState| {
+            // Filled once, because the outputs may change while the inner flow runs.
             let prompt = filled(&prompt, "prompt", state)?;
             begin(state, &begin_id, prompt);
             Ok(())

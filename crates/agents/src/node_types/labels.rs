@@ -54,6 +54,7 @@ pub(super) fn named<'l>(labels: &'l [String], text: &str) -> Option<&'l str> {
     let exact = labels.iter().find(|label| *label == text);
     let lower = text.to_lowercase();
 
+    // People and models write `Yes` for `yes`.
     let similar = || labels.iter().find(|label| label.to_lowercase() == lower);
     exact.or_else(similar).map(String::as_str)
 }

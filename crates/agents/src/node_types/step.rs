@@ -119,6 +119,7 @@ impl Node<FlowState> for ToolStep {
     }
 
     fn prep(&self, state: &mut FlowState) -> Result<ToolCall, NoAnswer> {
+        // Without this, a call would fail with the message that is meant for a model.
         self.tools
             .ready()
             .map_err(|error| NoAnswer(error.to_string()))?;
@@ -132,6 +133,7 @@ impl Node<FlowState> for ToolStep {
             arguments.insert(name.clone(), value);
         }
 
+        // A call as a model makes it, so that it is approved, recorded and reported in the same way.
         let arguments = Json::Object(arguments).to_string();
         Ok(ToolCall::new("call_1", self.tool.as_str(), arguments))
     }

@@ -68,6 +68,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
         .with_request(making.request())
         .with_tools(making.tools("tools", &settings.tools))
         .with_limits(settings.budget);
+    // Refuses tools that a strategy can't use.
     let flow = match solver.clone().into_flow() {
         Ok(flow) => flow,
         Err(error) => return making.refuse("", error),
@@ -93,6 +94,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
         move |state, id| {
             let solving = state.solving(id);
             let solving = solving.ok_or_else(|| NoAnswer("no run has begun".to_owned()))?;
+            // An answer at a limit is one, but isn't complete.
             let stopped = solving.end().filter(|end| **end != EndReason::Answered);
             let Some(best) = solving.best() else {
                 let end = solving.end().map(ToString::to_string).unwrap_or_default();
@@ -120,6 +122,7 @@ fn tries(call: &Call) -> Vec<Try> {
 /// Reads the strategy from a table in the file.
 fn own_strategy(table: Json, making: &mut Making<'_, '_>) -> Option<Strategy> {
     const NAME: &str = "own";
+    // The reader of tables expects a map of strategies by name.
     let text = Json::from_iter([(NAME, table)]).to_string();
 
     match Strategies::from_json(&text) {

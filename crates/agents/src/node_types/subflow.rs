@@ -59,6 +59,7 @@ impl Described {
     /// Returns the flow, or reports its problems and returns `None`.
     fn flow(self, making: &mut Making<'_, '_>) -> Option<Assembled> {
         let graph = self.graph;
+        // They would be ignored, since the file has its own.
         let has_rest = !graph.edges.is_empty() || graph.answer.is_some() || graph.start.is_some();
 
         match (self.file, graph.nodes) {
@@ -173,6 +174,7 @@ fn number(index: usize) -> String {
 /// Returns the items of a list in JSON, or of one that a model wrote. Items that aren't texts stay
 /// JSON.
 fn items_of(text: &str) -> Result<Vec<String>, NoAnswer> {
+    // Outputs of other nodes are JSON; models answer with lists of any form.
     let items = match serde_json::from_str::<Vec<Json>>(text) {
         Ok(items) => items.into_iter().map(text_of).collect(),
         Err(_) => {
@@ -206,6 +208,7 @@ fn text_of(value: Json) -> String {
 /// Returns an output as JSON: an object or a list as it is, and anything else as a text.
 fn json_of(output: &Output) -> Json {
     let value = serde_json::from_str::<Json>(&output.text).ok();
+    // A text such as `7` or `null` stays what the model wrote.
     let value = value.filter(|value| value.is_object() || value.is_array());
     value.unwrap_or_else(|| output.text.clone().into())
 }
@@ -213,6 +216,7 @@ fn json_of(output: &Output) -> Json {
 pub(super) fn side_by_side(settings: BranchSettings, making: &mut Making<'_, '_>) -> Option<Made> {
     let prompt = making.prompt(settings.prompt);
     let SideBySide { flows, answer } = making.flows_here()?;
+    // Without one, the template is `{last}`, and which branch was last is left to chance.
     let answer = settings.answer.is_some().then_some(answer);
 
     let branches = flows

@@ -123,6 +123,7 @@ impl Waiting {
             Err(error) => error.of("`reason`").to_string(),
         };
 
+        // People are shown the reason in messages and pages that this program doesn't write.
         self.secrets.hide(&match state.refusals.get(&*self.id) {
             Some(refusal) => format!("{refusal}\n{reason}"),
             None => reason,
@@ -138,6 +139,7 @@ impl Waiting {
             Err(problem) => (Some(problem), ASK_AGAIN),
         };
 
+        // Kept in the state, so that the question that is asked again says why.
         state.set_refusal(&self.id, refusal);
         action
     }
@@ -150,6 +152,7 @@ impl Waiting {
         };
 
         let most = Template::MAX_FILLED;
+        // A prompt with the answer would be too long for every later node.
         if text.len() > most {
             return Err(format!(
                 "the answer has more than {most} bytes; expected fewer"
@@ -161,6 +164,7 @@ impl Waiting {
 
         let chosen = match answer {
             Json::String(label) => label.as_str(),
+            // Forms and commands offer a switch for such a question.
             Json::Bool(true) => "yes",
             Json::Bool(false) => "no",
             answer => answer.get("action").and_then(Json::as_str).unwrap_or(""),

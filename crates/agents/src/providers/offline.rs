@@ -60,6 +60,7 @@ impl Reply {
             })
             .collect();
 
+        // Agents look at the reason to see whether a reply is whole.
         let reason = match (reply.cut_off, calls.is_empty()) {
             (true, _) => FinishReason::Length,
             (false, true) => FinishReason::Stop,

@@ -28,6 +28,7 @@ struct Rule {
 #[async_trait]
 impl LlmClient for Rules {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        // The role and earlier replies may contain the words, too.
         let asked = request.messages().last().map_or("", Message::text);
         let fits = self
             .rules

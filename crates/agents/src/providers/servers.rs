@@ -168,7 +168,9 @@ impl Server {
             client = client.with_extra(name, value);
         }
 
+        // The first call isn't a retry.
         let attempts = NonZeroU32::MIN.saturating_add(self.retries.unwrap_or(2));
+        // Without the kind of the error, because the place says that it is a setting.
         let client = client.build().map_err(|error| error.message().to_owned())?;
         Ok(Retry::new(client, Backoff::attempts(attempts)))
     }

@@ -34,6 +34,7 @@ impl Failed {
     pub(crate) fn add(&self, spent: Spent) {
         *self.lock() += spent;
         if let Some(around) = &self.around {
+            // A subflow that fails is never absorbed by the flow around it.
             around.add(spent);
         }
     }

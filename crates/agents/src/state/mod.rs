@@ -170,6 +170,7 @@ impl FlowState {
         self.outputs.insert(node.clone(), output);
         self.last = Some(node);
 
+        // A loop that runs for days must not fill the memory, and the journal has all of it.
         self.visits.push_back(visit);
         if self.visits.len() > MAX_VISITS {
             self.visits.pop_front();

@@ -16,6 +16,7 @@ pub(super) fn about(line: &str, info: &str) -> String {
         return hint;
     }
 
+    // The line isn't parsed, so a key in it isn't known to be a value from the environment.
     let shown = without_secrets(line.trim());
     let shown = Escaped::new(shown).with_max_chars(MAX_SHOWN);
     format!("{hint}; the line is `{shown}`")
@@ -26,6 +27,7 @@ fn hint(line: &str, info: &str) -> Option<String> {
     let indentation = line.get(..indentation).unwrap_or_default();
     let value = value_of(line);
 
+    // Tabs look like spaces in most editors.
     if indentation.contains('\t') || value.starts_with('\t') {
         return Some("expected spaces, and no tabs, before it".to_owned());
     }

@@ -102,6 +102,7 @@ impl<'r> Reader<'r> {
                 | Event::StreamStart
                 | Event::DocumentStart(_)
                 | Event::DocumentEnd => {}
+                // The parser ends with an event after the document.
                 event => document = Some(self.value(event, None)?),
             }
         }
@@ -128,6 +129,7 @@ impl<'r> Reader<'r> {
 
     /// Reads the value that begins with an event, and that may have a key.
     fn value(&mut self, event: Event<'r>, key: Option<Place>) -> Result<Json, Fatal> {
+        // What the value takes is what an alias of it takes again.
         let before = self.budget;
         let place = self.place;
         let key = key.unwrap_or(place);
@@ -187,6 +189,7 @@ impl<'r> Reader<'r> {
             _ => Json::String(text.into_owned()),
         };
 
+        // Only texts have variables: a number from the environment would be a text, too.
         let text = match value {
             Json::String(text) if text.contains('$') => text,
             value => return Ok((value, Vec::new())),
@@ -199,6 +202,7 @@ impl<'r> Reader<'r> {
             self.problems.push_at(self.place, &self.path, problem);
         }
 
+        // A short variable may have a long value.
         self.spend(Size {
             values: 0,
             bytes: filled.text.len(),
@@ -258,6 +262,7 @@ impl<'r> Reader<'r> {
 
             let event = self.next()?;
             let value = self.below(path, event, Some(place))?;
+            // The first of repeated keys is used, to find further problems.
             if first.is_none() && !is_merge {
                 places.insert(key.clone(), place);
                 entries.insert(key, value);
@@ -281,6 +286,7 @@ impl<'r> Reader<'r> {
         };
 
         self.spend(size)?;
+        // An alias can be deeper than the place where it is used allows.
         self.check_depth(levels(&value))?;
         self.problems.mark_alias(&self.path, key, &path);
         Ok(value)
@@ -345,6 +351,7 @@ fn levels(value: &Json) -> usize {
 fn place(marker: &Marker) -> Place {
     Place {
         line: marker.line().max(1),
+        // The parser counts columns from 0, and editors from 1.
         column: marker.col() + 1,
     }
 }

@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
     reason = "the helpers of tests may, as the tests do"
 )]
 
@@ -10,10 +9,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::shown::hostile::assert_safe_line;
+use crate::support;
 use cogwork_agents::{Agent, FlowState, Loader};
 use cogwork_flow::engine::MemoryJournal;
 use cogwork_flow::{Action, Flow, Paused};
-use cogwork_journal::{RunStatus, Store};
+use cogwork_journal::Store;
 use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
 use cogwork_tools::{ToolApproval, ToolError, Tools, function};
 use schemars::JsonSchema;
@@ -74,7 +74,10 @@ async fn resume(store: &Store, flow: &Flow<FlowState>) -> Result<FlowState, Paus
     }
 }
 
-async fn each_call_is_approved(store: Store) {
+#[tokio::test]
+async fn each_call_is_approved_and_answers_may_come_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::sqlite(folder.path().join("runs.db"));
     let sent = Sent::default();
     let calls = [
         call("1", "send", "Ada"),
@@ -106,19 +109,9 @@ async fn each_call_is_approved(store: Store) {
     );
     assert_eq!(sent.lock().unwrap().len(), 0);
 
-    let runs = store.runs().await.unwrap();
-    let RunStatus::Paused { waits } = &runs[0].status else {
-        unreachable!("{runs:?}");
-    };
-    assert_eq!(waits.len(), 3);
-
     deliver(&store, &events[0], &true).await;
-    deliver(
-        &store,
-        &events[1],
-        &ToolApproval::refused().with_reason("he is away"),
-    )
-    .await;
+    let away = ToolApproval::refused().with_reason("he is away");
+    deliver(&store, &events[1], &away).await;
     let paused = resume(&store, &flow).await.unwrap_err();
     assert_eq!(paused.event, events[2]);
     assert_eq!(*sent.lock().unwrap(), ["Ada"]);
@@ -127,12 +120,8 @@ async fn each_call_is_approved(store: Store) {
     let state = resume(&store, &flow).await.unwrap();
     assert_eq!(*sent.lock().unwrap(), ["Ada"]);
 
-    let results: Vec<_> = state
-        .last()
-        .tools
-        .iter()
-        .map(|used| used.result.as_str())
-        .collect();
+    let results = state.last().tools.iter();
+    let results: Vec<_> = results.map(|used| used.result.as_str()).collect();
     assert_eq!(
         results,
         [
@@ -153,18 +142,6 @@ async fn each_call_is_approved(store: Store) {
 
 async fn deliver(store: &Store, event: &str, answer: &(impl Serialize + Sync)) {
     store.deliver("7", event, answer).await.unwrap();
-}
-
-#[tokio::test]
-async fn each_call_is_approved_in_files() {
-    let folder = tempfile::tempdir().unwrap();
-    each_call_is_approved(Store::files(folder.path())).await;
-}
-
-#[tokio::test]
-async fn each_call_is_approved_in_a_database() {
-    let folder = tempfile::tempdir().unwrap();
-    each_call_is_approved(Store::sqlite(folder.path().join("runs.db"))).await;
 }
 
 #[tokio::test]
@@ -189,12 +166,8 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
         let mut run = flow.begin().with_journal(journal);
         let error = run.finish(&mut state).await.unwrap_err();
 
-        assert!(
-            error
-                .to_string()
-                .contains("expected `true`, `false`, or an object with `approved`"),
-            "{error}"
-        );
+        let told = "expected `true`, `false`, or an object with `approved`";
+        assert!(error.to_string().contains(told), "{error}");
         assert_eq!(sent.lock().unwrap().len(), 0);
     }
 
@@ -293,10 +266,7 @@ async fn a_file_names_the_tools_that_need_approval() {
     let loader = Loader::new().with_tools(tools(&sent));
     loader.load_text("flow.yaml", &file("[look]")).unwrap();
 
-    let problems = |approve: &str| {
-        let error = loader.load_text("flow.yaml", &file(approve)).unwrap_err();
-        format!("{error:#}")
-    };
+    let problems = |approve: &str| support::problems(&loader, &file(approve));
     insta::assert_snapshot!(problems("[send]"), @"flow.yaml:8:15: nodes[0].config.approve[0]: `send` is not one of the agent's tools; expected `look`");
     insta::assert_snapshot!(problems("[lok]"), @"flow.yaml:8:15: nodes[0].config.approve[0]: unknown tool `lok`; known tools: `look`, `send`; did you mean `look`?");
     insta::assert_snapshot!(problems("look"), @"flow.yaml:8:14: nodes[0].config.approve: expected a list, found a text");

@@ -36,3 +36,11 @@ pub(crate) fn problems(loader: &Loader, flow: &str) -> String {
     let loaded = loader.load_text("flow.yaml", flow);
     loaded.map_or_else(|error| format!("{error:#}"), |_| "none".to_owned())
 }
+
+/// Runs a flow to its end.
+pub(crate) async fn run_flow(loader: &Loader, flow: &str, input: &str) -> FlowState {
+    let loaded = loader.load_text("flow.yaml", flow).unwrap();
+    let mut state = FlowState::new(input);
+    loaded.flow().run(&mut state).await.unwrap();
+    state
+}
