@@ -136,8 +136,8 @@ impl Draft<'_> {
         self.memory
     }
 
-    /// Returns the client inside the [`Thinking`](crate::Thinking). Its calls are counted and
-    /// limited, and no hooks are called for them.
+    /// Returns the client inside the [`Thinking`](crate::Thinking). Its calls are
+    /// counted, limited and, in a run with a journal, recorded; no hooks are called for them.
     pub fn client(&self) -> &dyn LlmClient {
         &self.client
     }

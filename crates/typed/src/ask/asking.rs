@@ -131,8 +131,7 @@ pub enum Unanswered<P, S> {
 /// In a [composite](cogwork_flow::Node::is_composite) node of a run with a journal, each response is
 /// recorded before it is judged, and a resumed run uses the recorded responses. The policy must then
 /// decide only by what it is given: by the responses, and by outcomes that it
-/// [records](cogwork_flow::engine::recorded) itself. If the client records its calls, turn this
-/// [off](Self::with_recording).
+/// [records](cogwork_flow::engine::recorded) itself.
 ///
 /// The [log](Self::log) is kept even if the future of [`run`](Self::run) is dropped, for example
 /// because of a timeout.
@@ -144,7 +143,6 @@ pub struct Asking<'a> {
     formats: Vec<Format>,
     asks_again: u32,
     streaming: bool,
-    recording: bool,
     /// The name of the question.
     name: String,
     meter: Meter,
@@ -170,7 +168,6 @@ impl<'a> Asking<'a> {
             formats,
             asks_again: 2,
             streaming: true,
-            recording: true,
             name: String::new(),
             meter: Meter::default(),
             log: AskLog::default(),
@@ -203,15 +200,6 @@ impl<'a> Asking<'a> {
     #[must_use]
     pub fn with_streaming(mut self, streaming: bool) -> Self {
         self.streaming = streaming;
-        self
-    }
-
-    /// Sets whether responses are recorded in a [composite](cogwork_flow::Node::is_composite) node
-    /// of a run with a journal. Set it to `false` if the client records its own calls: each request
-    /// is then passed to the client, also in a resumed run. The default is `true`.
-    #[must_use]
-    pub fn with_recording(mut self, recording: bool) -> Self {
-        self.recording = recording;
         self
     }
 
@@ -296,10 +284,9 @@ impl<'a> Asking<'a> {
             .collect();
 
         // With one format there is nothing that may differ in a resumed run.
-        if self.recording && self.formats.len() > 1 {
-            record_formats(question, allowed).await
-        } else {
-            allowed
+        match self.formats.len() {
+            1 => allowed,
+            _ => record_formats(question, allowed).await,
         }
     }
 
@@ -340,13 +327,9 @@ impl<'a> Asking<'a> {
             result
         };
 
-        let result = if self.recording {
-            let called = record_named(&self.name, &question, call).await;
-            self.meter.add_time(called.replayed.unwrap_or_default());
-            called.result
-        } else {
-            call().await
-        };
+        let called = record_named(&self.name, &question, call).await;
+        self.meter.add_time(called.replayed.unwrap_or_default());
+        let result = called.result;
 
         // If a request fails for a different reason, its format was accepted.
         let is_accepted = !result.as_ref().is_err_and(refuses_format);
