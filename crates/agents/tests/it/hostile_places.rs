@@ -59,38 +59,23 @@ impl Project {
 }
 
 #[test]
-fn only_regular_files_are_subflows() {
+fn only_regular_files_are_subflows_and_memories() {
     let theirs = Theirs::new();
+    let memory = remembering("notes.db");
+    let named = [
+        ("file", SUBFLOW, "inner.yaml"),
+        ("memory.file", memory.as_str(), "notes.db"),
+    ];
 
-    for obstacle in OBSTACLES {
-        let project = Project::new(SUBFLOW);
-        obstacle.put(&project.path("inner.yaml"), &theirs);
-        let found = obstacle.found;
-        assert_eq!(
-            project.problems(),
-            [format!(
-                "nodes[0].config.file: this is {found}; expected a regular file"
-            )]
-        );
-    }
-
-    theirs.assert_untouched();
-}
-
-#[test]
-fn only_regular_files_are_memories() {
-    let theirs = Theirs::new();
-
-    for obstacle in OBSTACLES {
-        let project = Project::new(&remembering("notes.db"));
-        obstacle.put(&project.path("notes.db"), &theirs);
-        let found = obstacle.found;
-        assert_eq!(
-            project.problems(),
-            [format!(
-                "nodes[0].config.memory.file: this is {found}; expected a regular file"
-            )]
-        );
+    for (setting, flow, name) in named {
+        for obstacle in OBSTACLES {
+            let project = Project::new(flow);
+            obstacle.put(&project.path(name), &theirs);
+            let found = obstacle.found;
+            let told =
+                format!("nodes[0].config.{setting}: this is {found}; expected a regular file");
+            assert_eq!(project.problems(), [told]);
+        }
     }
 
     theirs.assert_untouched();

@@ -1,16 +1,13 @@
-//! A loaded flow that runs: many times at once, and again from what is on record.
+//! A loaded flow that runs many times at once.
 
 #![expect(
     clippy::unwrap_used,
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use cogwork_agents::FlowState;
-use cogwork_flow::BoxError;
-use cogwork_flow::engine::{Entry, Log, Recorded};
-use cogwork_llm::async_trait;
 
 use crate::support::load;
 
@@ -53,62 +50,4 @@ async fn one_flow_serves_many_runs_at_once() {
         let inner = state.output("inner").unwrap().text.as_str();
         assert_eq!(inner, format!("run {number} a better draft, heard"));
     }
-}
-
-/// The lines of a record.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<Entry>>>);
-
-#[async_trait]
-impl Log for Lines {
-    fn push(&self, entry: Entry) -> u64 {
-        self.0.lock().unwrap().push(entry);
-        0
-    }
-
-    fn replace(&self, entries: Vec<Entry>) -> u64 {
-        *self.0.lock().unwrap() = entries;
-        0
-    }
-
-    async fn written(&self, _: u64) -> Result<(), BoxError> {
-        Ok(())
-    }
-}
-
-async fn state_after(flow: &str, recorded: &[Entry], lines: &Lines) -> serde_json::Value {
-    let mut state = FlowState::new("run");
-    let journal = Recorded::over("run", recorded.to_vec(), lines.clone()).unwrap();
-    load(flow)
-        .flow()
-        .begin()
-        .with_journal(journal)
-        .finish(&mut state)
-        .await
-        .unwrap();
-
-    serde_json::to_value(&state).unwrap()
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_flow_goes_on_from_every_line_of_its_record() {
-    let lines = Lines::default();
-    let whole = state_after(FLOW, &[], &lines).await;
-    let recorded = lines.0.lock().unwrap().clone();
-    assert!(recorded.len() > 3);
-
-    for kept in 0..=recorded.len() {
-        assert_eq!(
-            state_after(FLOW, &recorded[..kept], &Lines::default()).await,
-            whole,
-            "{kept} lines"
-        );
-    }
-
-    // What is on record is not asked for again: these models would say something else.
-    let other = FLOW.replace("draft", "text").replace("heard", "missed");
-    assert_eq!(
-        state_after(&other, &recorded, &Lines::default()).await,
-        whole
-    );
 }
