@@ -1,16 +1,17 @@
-//! Lets the model choose an edge by a line at the end of its reply.
+//! The actions of a node from which a model, a person or a text chooses.
 
 use cogwork_flow::Action;
 
-/// The actions that the model can choose from. It is empty for an agent without a choice.
+/// The actions to choose from. It is empty for a node without a choice.
 ///
-/// The choice is a line of text, because any model on any server can write one after any other
+/// A model chooses by a line of text, because any model on any server can write one after any other
 /// text. Not all of them support schemas or tools.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Choice(pub(super) Vec<Action>);
+pub(crate) struct Choice(pub(crate) Vec<Action>);
 
 impl Choice {
-    pub(super) fn actions(&self) -> Vec<Action> {
+    /// Returns the actions of the node, which is the default action if there is no choice.
+    pub(crate) fn actions(&self) -> Vec<Action> {
         if self.0.is_empty() {
             vec![Action::DEFAULT]
         } else {
@@ -18,12 +19,12 @@ impl Choice {
         }
     }
 
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.0.is_empty()
     }
 
     /// Returns the instructions to the model, if there is anything to choose.
-    pub(super) fn instructions(&self) -> Option<String> {
+    pub(crate) fn instructions(&self) -> Option<String> {
         self.is_open().then(|| {
             format!(
                 "End your reply with a line that names the action to take next: `ACTION: <label>`.\nThe label is one of: {}.",
@@ -33,14 +34,14 @@ impl Choice {
     }
 
     /// Returns the complaint to a model that didn't name an action.
-    pub(super) fn complaint(&self) -> String {
+    pub(crate) fn complaint(&self) -> String {
         format!(
             "Your reply does not end with a line `ACTION: <label>`. Answer with this line alone. The label is one of: {}.",
             self.labels()
         )
     }
 
-    pub(super) fn labels(&self) -> String {
+    pub(crate) fn labels(&self) -> String {
         self.0
             .iter()
             .map(Action::as_str)
@@ -50,7 +51,7 @@ impl Choice {
 
     /// Returns the reply without its last line, and the action that this line names. If a fence
     /// ends the reply, the line may also be the last one inside it.
-    pub(super) fn read(&self, reply: &str) -> Option<(String, Action)> {
+    pub(crate) fn read(&self, reply: &str) -> Option<(String, Action)> {
         let reply = reply.trim_end();
         // Small models put the whole reply into a fence, with the action inside.
         let fenced = reply
@@ -71,29 +72,34 @@ impl Choice {
     }
 
     fn named_by(&self, line: &str) -> Option<Action> {
-        let line = line.trim_matches(is_mark);
         // Models write `**Action:** accept`, `Action: "accept".` and the like.
+        let line = line.trim_matches(is_mark);
         let (word, rest) = line.split_at_checked("action".len())?;
         let label = rest
             .trim_start_matches(['*', '_', '`', ' '])
-            .strip_prefix(':')?
-            .trim_matches(is_mark);
+            .strip_prefix(':')?;
 
-        if !word.eq_ignore_ascii_case("action") {
-            return None;
-        }
+        let is_choice = word.eq_ignore_ascii_case("action");
+        self.named(label).filter(|_| is_choice).cloned()
+    }
 
-        // If labels differ only in case, the exact spelling is required.
-        let exact = self.0.iter().find(|action| action.as_str() == label);
-        let action = exact.or_else(|| {
-            let label = label.to_lowercase();
-            let is_same =
-                |action: &&Action| action.as_str().trim_matches(is_mark).to_lowercase() == label;
+    /// Returns the action that a text names. If labels differ only in case, the exact spelling is
+    /// required.
+    pub(crate) fn named(&self, text: &str) -> Option<&Action> {
+        let bare = text.trim_matches(is_mark);
+        let spellings = [text.trim(), bare];
+        let exact = self.0.iter();
+        let mut exact = exact.filter(|action| spellings.contains(&action.as_str()));
+
+        exact.next().or_else(|| {
+            // People and models write `Yes` for `yes`. Of several labels that fit, none is meant for
+            // certain.
+            let bare = bare.to_lowercase();
+            let label = |action: &Action| action.as_str().trim_matches(is_mark).to_lowercase();
+            let is_same = |action: &&Action| !bare.is_empty() && label(action) == bare;
             let mut same = self.0.iter().filter(is_same);
-            // Of several labels that fit, none is meant for certain.
             same.next().filter(|_| same.next().is_none())
-        });
-        action.cloned()
+        })
     }
 }
 

@@ -80,6 +80,7 @@ mod load;
 pub use load::Making;
 
 mod check;
+mod choice;
 mod memory;
 mod names;
 mod node_types;

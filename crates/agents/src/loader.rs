@@ -330,8 +330,8 @@ impl Loader {
         Ok(self)
     }
 
-    /// Loads the flow of a file of at most 256 KiB, including its subflows. All files together have at
-    /// most 4 MiB and 256 different variables.
+    /// Loads the flow of a file of at most 256 KiB, including its subflows: at most 100 files with 2,000
+    /// nodes and 256 different variables.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::AgentErrorKind;
-use super::choice::Choice;
+use crate::choice::Choice;
 
 /// What is expected of the last reply, and how it becomes a `T`.
 pub(super) struct Expected<T> {

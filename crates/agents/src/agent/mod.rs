@@ -1,6 +1,5 @@
 //! A visit of an agent: prep, exec, post.
 
-mod choice;
 mod error;
 mod expected;
 mod node;
@@ -26,9 +25,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::choice::Choice;
 use crate::state::Failed;
 use crate::{FlowState, Template, Visit};
-use choice::Choice;
 use expected::Expected;
 
 /// A model with a role and tools, as a node of a flow. Its answer is a text, or a value of a

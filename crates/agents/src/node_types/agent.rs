@@ -56,7 +56,7 @@ struct OutputSettings {
 
 pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Made> {
     let Settings { tools, approve, .. } = settings;
-    let actions = labels::checked(making, settings.actions, &[]);
+    let choice = labels::checked(making, settings.actions, &[]);
     // A misspelt name would let the tool be called without approval.
     for (place, name) in approve.iter().enumerate() {
         if !tools.contains(name) {
@@ -83,7 +83,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
     }
 
     match settings.output {
-        Some(_) if !actions.is_empty() => {
+        Some(_) if choice.is_open() => {
             let message = "a value names no action; remove `output` or `actions`";
             making.refuse("output", message)
         }
@@ -92,7 +92,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
             let agent = agent.with_output_of(&Json::Object(schema));
             Some(Made::node(agent))
         }
-        None => Some(Made::node(agent.with_actions(actions))),
+        None => Some(Made::node(agent.with_actions(choice.0))),
     }
 }
 

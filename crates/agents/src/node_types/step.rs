@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json};
 
 use super::inside::{NoAnswer, filled};
 use super::labels::{self, labels};
+use crate::choice::Choice;
 use crate::schema::tool_setting;
 use crate::{FlowState, Made, Making, Output, Template};
 
@@ -43,27 +44,26 @@ pub(super) struct ToolSettings {
 
 pub(super) fn template(settings: TextSettings, making: &mut Making<'_, '_>) -> Option<Made> {
     let text = making.template("text", &settings.text);
-    let labels = labels::checked(making, settings.actions, &[]);
+    let choice = labels::checked(making, settings.actions, &[]);
 
     let id = making.id().to_owned();
-    let declared = labels::actions(&labels);
+    let declared = choice.actions();
     let node = from_fn(move |state: &mut FlowState| {
         let output = filled(&text, "text", state)?;
-        let action = action_of(&output.text, &labels)?;
+        let action = action_of(&output.text, &choice)?;
         state.put(&id, output);
         Ok(action)
     });
     Some(Made::node(node.with_actions(&declared)))
 }
 
-fn action_of(text: &str, labels: &[String]) -> Result<Action, NoAnswer> {
-    if labels.is_empty() {
+fn action_of(text: &str, choice: &Choice) -> Result<Action, NoAnswer> {
+    if !choice.is_open() {
         return Ok(Action::DEFAULT);
     }
 
-    let named = labels::named(labels, text).map(Action::new);
-    named.ok_or_else(|| {
-        let known = NameList::or(labels.iter());
+    choice.named(text).cloned().ok_or_else(|| {
+        let known = NameList::or(choice.0.iter().map(Action::as_str));
         let text = Name(text.trim());
         NoAnswer(format!("`{text}` names no action; expected {known}"))
     })

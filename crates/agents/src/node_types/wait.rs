@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::labels::{self, labels};
+use crate::choice::Choice;
 use crate::secrets::Secrets;
 use crate::settings::duration;
 use crate::{FlowState, Made, Making, Output, Template};
@@ -35,12 +36,12 @@ const ASK_AGAIN: Action = Action::from_static("ask again");
 
 pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Made> {
     let reserved = [ASK_AGAIN, Action::TIMED_OUT];
-    let actions = labels::checked(making, settings.actions, &reserved);
+    let choice = labels::checked(making, settings.actions, &reserved);
     let reason = settings.reason.unwrap_or_default();
     let waiting = Waiting {
         id: making.id().into(),
         reason: making.template("reason", &reason),
-        actions,
+        choice,
         secrets: making.secrets(),
     };
 
@@ -51,7 +52,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
 struct Waiting {
     id: Arc<str>,
     reason: Template,
-    actions: Vec<String>,
+    choice: Choice,
     secrets: Secrets,
 }
 
@@ -59,7 +60,7 @@ impl Waiting {
     /// Returns a flow that waits until there is a usable answer.
     fn flow(self, event: String, timeout: Option<Duration>) -> FlowBuilder<FlowState> {
         let id = Arc::clone(&self.id);
-        let ends = labels::actions(&self.actions);
+        let ends = self.choice.actions();
         let schema = self.schema();
         let waiting = Arc::new(self);
         let asking = Arc::clone(&waiting);
@@ -101,14 +102,14 @@ impl Waiting {
 
     /// Returns the schema of the answers that a form should offer. Shorter forms are accepted as well.
     fn schema(&self) -> Json {
-        if self.actions.is_empty() {
+        if !self.choice.is_open() {
             return json!({"type": "string"});
         }
 
         json!({
             "type": "object",
             "properties": {
-                "action": {"type": "string", "enum": self.actions},
+                "action": {"type": "string", "enum": self.choice.0},
                 "text": {"type": "string"},
             },
             "required": ["action"],
@@ -158,7 +159,7 @@ impl Waiting {
                 "the answer has more than {most} bytes; expected fewer"
             ));
         }
-        if self.actions.is_empty() {
+        if !self.choice.is_open() {
             return Ok((text, Action::DEFAULT));
         }
 
@@ -169,15 +170,16 @@ impl Waiting {
             Json::Bool(false) => "no",
             answer => answer.get("action").and_then(Json::as_str).unwrap_or(""),
         };
-        let Some(label) = labels::named(&self.actions, chosen) else {
-            let known = NameList::or(self.actions.iter());
+        let Some(action) = self.choice.named(chosen) else {
+            let known = NameList::or(self.choice.0.iter().map(Action::as_str));
             return Err(match chosen.trim() {
                 "" => format!("the answer names no action; expected {known}"),
                 chosen => format!("`{}` names no action; expected {known}", Name(chosen)),
             });
         };
 
-        let text = answer.get("text").and_then(Json::as_str).unwrap_or(label);
-        Ok((text.to_owned(), Action::new(label)))
+        let text = answer.get("text").and_then(Json::as_str);
+        let text = text.unwrap_or(action.as_str()).to_owned();
+        Ok((text, action.clone()))
     }
 }
