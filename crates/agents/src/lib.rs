@@ -49,7 +49,7 @@
 //! | support files in an editor | [`Loader::schema`] |
 //! | use an agent in your own flow | [`Agent`], [`AgentNode`], [`AgentError`] |
 //! | see the outputs of a flow | [`FlowState`], [`Output`] |
-//! | see what happened in a run | [`FlowState::visits`], [`Visit`], [`AgentError`] |
+//! | see what happened in a run | [`FlowState::visits`], [`FlowState::failures`], [`Visit`] |
 //! | use outputs in prompts | [`Template`] |
 //! | extend what files can use | [`Loader::with_tools`], [`with_modes`](Loader::with_modes), [`with_provider`](Loader::with_provider), [`with_node_type`](Loader::with_node_type) |
 

@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cogwork_text::files::Error;
-use cogwork_thinking::async_trait;
 use cogwork_thinking::memory::{
     Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall, RecallSettings,
 };
+use cogwork_thinking::{SettingProblem, async_trait};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::OnceCell;
 
 use crate::Making;
-use cogwork_thinking::SettingProblem;
 
 /// The memory of an agent.
 #[derive(Deserialize, JsonSchema)]

@@ -5,11 +5,10 @@ use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
 use cogwork_tools::ToolError;
 use cogwork_typed::AnswerProblem;
-use cogwork_typed::ask::{Spent, Try};
+use cogwork_typed::ask::{Spent, ToolUse, Try};
 
 use crate::problems::one_line;
 use crate::{FillError, Visit};
-use cogwork_typed::ask::ToolUse;
 
 /// The maximum number of characters of the arguments of a call that an error shows.
 const MAX_ARGUMENTS: usize = 1_000;

@@ -60,8 +60,8 @@ use expected::Expected;
 /// # Errors of a run
 ///
 /// Returns an [`AgentError`] if a call to the model fails, or if the model keeps returning empty
-/// replies, calling tools, or not naming an action. The error contains every reply of the visit. Its
-/// cost is added to that of the state, and earlier outputs stay in the state.
+/// replies, calling tools, or not naming an action. The error contains every reply of the visit, and
+/// so does the state: see [`FlowState::failures`]. Earlier outputs stay in the state.
 ///
 /// # Example
 ///

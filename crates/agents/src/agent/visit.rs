@@ -22,22 +22,27 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         let mut attempt = Attempt {
             meter: Meter::default(),
             calls: ToolCalls::new(&settings.tools, "the agent"),
+            id: &settings.id,
             failed: &question.failed,
-            has_succeeded: false,
+            has_ended: false,
         };
 
         let mut visit = Visit::of(&settings.id);
         let answer = self.answer(&question.request, &attempt, &mut visit).await;
         // Read after the thinking modes, whose calls the meter counts as well.
         visit.spent = attempt.meter.spent();
+        attempt.has_ended = true;
 
         match answer {
             Ok((output, action)) => {
-                attempt.has_succeeded = true;
                 let visit = visit.with_output(output);
                 Ok(AgentAnswer { visit, action })
             }
-            Err(kind) => Err(AgentError::new(kind, visit)),
+            Err(kind) => {
+                visit.error = Some(kind.to_string());
+                question.failed.add(visit.clone());
+                Err(AgentError::new(kind, visit))
+            }
         }
     }
 
@@ -136,20 +141,23 @@ fn has_content(report: &Report) -> bool {
     parts.iter().any(|count| *count > 0)
 }
 
-/// The calls of an attempt at a visit. If it fails or is dropped, what it has cost is added to the
-/// state, to which it has no access otherwise.
+/// The calls of an attempt at a visit. If it is dropped before its end, it counts as failed.
 struct Attempt<'v> {
     meter: Meter,
     calls: ToolCalls<'v>,
+    id: &'v str,
     failed: &'v Failed,
-    has_succeeded: bool,
+    has_ended: bool,
 }
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         // A run that waits for a person continues the attempt later, and counts the calls then.
-        if !self.has_succeeded && !self.calls.are_waiting() {
-            self.failed.add(self.meter.spent());
+        if !self.has_ended && !self.calls.are_waiting() {
+            let mut visit = Visit::of(self.id);
+            visit.error = Some("the visit was stopped before its end".to_owned());
+            visit.spent = self.meter.spent();
+            self.failed.add(visit);
         }
     }
 }

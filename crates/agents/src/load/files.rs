@@ -2,13 +2,13 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use cogwork_text::files::Folder;
+use cogwork_thinking::SettingProblem;
 
 use super::{Assembled, Loading, Source};
 use crate::check::check;
 use crate::problems::Problems;
 use crate::yaml::{self, MAX_BYTES};
 use crate::{FileError, FileFlow, FileProblem};
-use cogwork_thinking::SettingProblem;
 
 /// The maximum nesting depth of files, including the first.
 const MAX_FILES_DEEP: usize = 16;

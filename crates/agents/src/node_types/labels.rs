@@ -1,11 +1,11 @@
 //! The setting `actions`: labels of the edges that leave a node.
 
 use cogwork_flow::Action;
+use cogwork_thinking::SettingProblem;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 use crate::Making;
 use crate::choice::Choice;
-use cogwork_thinking::SettingProblem;
 
 /// Labels are shown in drawings, so they can't contain values from the environment.
 pub(super) fn labels(_: &mut SchemaGenerator) -> Schema {

@@ -1,6 +1,7 @@
 use cogwork_flow::Action;
 use cogwork_strategies::table::TableProblem;
 use cogwork_strategies::{Call, EndReason, Method, Solver, Strategies, Strategy, StrategyName};
+use cogwork_thinking::SettingProblem;
 use cogwork_typed::ask::{Limits, Try};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -9,7 +10,6 @@ use serde_json::Value as Json;
 use super::inside::{Inside, NoAnswer};
 use crate::schema::tools_setting;
 use crate::{Made, Making, Output, Visit};
-use cogwork_thinking::SettingProblem;
 
 /// The settings of a strategy, in addition to those of its client.
 #[derive(Deserialize, JsonSchema)]

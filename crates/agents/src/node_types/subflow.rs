@@ -100,7 +100,7 @@ fn inside(
     inside.made(
         making,
         |state, id, input| {
-            let inside = state.of_subflow(input);
+            let inside = state.of_subflow(id, input);
             state.inside.insert(id.to_owned(), inside);
         },
         part,
@@ -143,9 +143,9 @@ pub(super) fn map(settings: Map, making: &mut Making<'_, '_>) -> Option<Made> {
         settings.at_once.unwrap_or(4),
         flow,
         |state: &FlowState| {
-            let items = items_of(&state.input().text)?.into_iter();
-            let parts = items.map(|item| state.of_subflow(Output::new(item)));
-            Ok(parts.collect::<Vec<_>>())
+            let items = items_of(&state.input().text)?.into_iter().enumerate();
+            let part = |(index, item)| state.of_subflow(&number(index), Output::new(item));
+            Ok(items.map(part).collect::<Vec<_>>())
         },
         move |state: &mut FlowState, parts: Vec<FlowState>| {
             for (index, part) in parts.into_iter().enumerate() {

@@ -3,74 +3,99 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 
-/// What visits of a flow have cost that ended without an output, including those in subflows.
+use super::Visit;
+
+/// The newest visits of a flow that ended without an output, including those in subflows.
 ///
-/// A state shares it with attempts, which have no access to the state.
+/// A state shares them with attempts, which have no access to the state.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(from = "Spent", into = "Spent")]
+#[serde(from = "Vec<Visit>", into = "Vec<Visit>")]
 pub(crate) struct Failed {
-    sum: Arc<Mutex<Spent>>,
-    /// That of the flow around.
-    around: Option<Arc<Failed>>,
+    visits: Arc<Mutex<Vec<Visit>>>,
+    /// Those of the flow around, and the id of the subflow in it.
+    around: Option<(Arc<Failed>, String)>,
 }
 
 impl Failed {
-    /// Returns the same sum.
+    const MAX: usize = 100;
+
+    /// Returns the same visits.
     pub(super) fn share(&self) -> Self {
         Self {
-            sum: Arc::clone(&self.sum),
+            visits: Arc::clone(&self.visits),
             around: self.around.clone(),
         }
     }
 
-    /// Returns the sum of a subflow, which is a part of this one.
-    pub(super) fn of_subflow(&self) -> Self {
+    /// Returns those of a subflow, which are a part of these.
+    pub(super) fn of_subflow(&self, id: &str) -> Self {
         Self {
-            around: Some(Arc::new(self.share())),
+            around: Some((Arc::new(self.share()), id.to_owned())),
             ..Self::default()
         }
     }
 
-    pub(crate) fn add(&self, spent: Spent) {
-        *self.lock() += spent;
-        if let Some(around) = &self.around {
-            // A subflow that fails is never absorbed by the flow around it.
-            around.add(spent);
+    /// Adds a visit. The oldest of too many is dropped, but not its cost.
+    pub(crate) fn add(&self, visit: Visit) {
+        // A subflow that fails is never absorbed by the flow around it.
+        if let Some((around, id)) = &self.around {
+            let node = format!("{id}/{}", visit.node);
+            around.add(Visit {
+                node,
+                ..visit.clone()
+            });
+        }
+
+        let mut visits = self.lock();
+        visits.push(visit);
+        if visits.len() > Self::MAX {
+            let oldest = visits.remove(0).spent;
+            if let Some(next) = visits.first_mut() {
+                next.spent += oldest;
+            }
         }
     }
 
+    pub(super) fn all(&self) -> Vec<Visit> {
+        self.lock().clone()
+    }
+
     pub(super) fn spent(&self) -> Spent {
-        *self.lock()
+        let mut sum = Spent::default();
+        for visit in self.lock().iter() {
+            sum += visit.spent;
+        }
+        sum
     }
 
-    pub(super) fn is_zero(&self) -> bool {
-        self.spent().is_zero()
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
     }
 
-    /// A panic elsewhere cannot leave the sum inconsistent, so a poisoned lock is still usable.
-    fn lock(&self) -> MutexGuard<'_, Spent> {
-        self.sum.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A panic elsewhere cannot leave the list inconsistent, so a poisoned lock is still usable.
+    fn lock(&self) -> MutexGuard<'_, Vec<Visit>> {
+        self.visits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clone for Failed {
-    /// Copies the sum, so that a copy of a state doesn't change with the original.
+    /// Copies the list, so that a copy of a state doesn't change with the original.
     fn clone(&self) -> Self {
-        self.spent().into()
+        self.all().into()
     }
 }
 
-impl From<Spent> for Failed {
-    fn from(spent: Spent) -> Self {
+impl From<Vec<Visit>> for Failed {
+    fn from(visits: Vec<Visit>) -> Self {
         Self {
-            sum: Arc::new(Mutex::new(spent)),
+            visits: Arc::new(Mutex::new(visits)),
             around: None,
         }
     }
 }
 
-impl From<Failed> for Spent {
+impl From<Failed> for Vec<Visit> {
     fn from(failed: Failed) -> Self {
-        failed.spent()
+        failed.all()
     }
 }

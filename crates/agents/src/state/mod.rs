@@ -55,8 +55,8 @@ pub struct FlowState {
     visits: VecDeque<Visit>,
     #[serde(default, skip_serializing_if = "is_default")]
     dropped_visits: u64,
-    #[serde(default, skip_serializing_if = "Failed::is_zero")]
-    failed: Failed,
+    #[serde(default, skip_serializing_if = "Failed::is_empty")]
+    failures: Failed,
     /// Why the last answer to a `wait` node could not be used.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) refusals: BTreeMap<String, String>,
@@ -104,17 +104,17 @@ impl FlowState {
             .unwrap_or(&self.input)
     }
 
-    /// Returns the number of calls to the model over all nodes, including those of visits that failed
-    /// or were stopped. A visit that waits for a person's approval is counted when it continues.
+    /// Returns the number of calls to the model over all nodes, including those of [failed
+    /// visits](Self::failures).
     pub fn calls(&self) -> u32 {
-        self.calls.saturating_add(self.failed.spent().calls)
+        self.calls.saturating_add(self.failures.spent().calls)
     }
 
-    /// Returns the number of tokens over all nodes, as reported by clients, including those of visits
-    /// that failed or were stopped.
+    /// Returns the number of tokens over all nodes, as reported by clients, including those of
+    /// [failed visits](Self::failures).
     pub fn usage(&self) -> Usage {
         let mut usage = self.usage;
-        usage += self.failed.spent().usage;
+        usage += self.failures.spent().usage;
         usage
     }
 
@@ -128,6 +128,15 @@ impl FlowState {
     /// Returns the number of older visits that were dropped.
     pub fn dropped_visits(&self) -> u64 {
         self.dropped_visits
+    }
+
+    /// Returns the visits of agents that failed or were stopped, in order. An agent that is retried has
+    /// one for each attempt. A visit that waits for a person's approval isn't a failure, and is counted
+    /// when it continues. The newest 100 are kept, also those in subflows.
+    ///
+    /// They aren't recorded by journals, like all errors, so a run that is resumed begins without.
+    pub fn failures(&self) -> Vec<Visit> {
+        self.failures.all()
     }
 
     /// Returns the reasoning of the last visit of a `chain_of_thought` node.
@@ -185,25 +194,25 @@ impl FlowState {
         };
     }
 
-    /// Returns where the cost of a visit is added that fails.
+    /// Returns where a visit is added that fails.
     pub(crate) fn failed(&self) -> Failed {
-        self.failed.share()
+        self.failures.share()
     }
 
     /// Returns the state of a branch of this flow, which is [absorbed](Self::absorb) at its end.
     pub(crate) fn branch(&self) -> Self {
         Self {
             input: self.input.clone(),
-            failed: self.failed.share(),
+            failures: self.failures.share(),
             ..Self::default()
         }
     }
 
-    /// Returns the state of a flow inside a node, with this input.
-    pub(crate) fn of_subflow(&self, input: Output) -> Self {
+    /// Returns the state of a flow inside the node with this id.
+    pub(crate) fn of_subflow(&self, id: &str, input: Output) -> Self {
         Self {
             input,
-            failed: self.failed.of_subflow(),
+            failures: self.failures.of_subflow(id),
             ..Self::default()
         }
     }

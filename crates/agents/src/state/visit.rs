@@ -8,11 +8,14 @@ use super::output::Output;
 #[serde(default)]
 #[non_exhaustive]
 pub struct Visit {
-    /// The id of the node.
+    /// The id of the node; for a failure inside a subflow, its path, such as `review/critic`.
     pub node: String,
     /// The output; `None` if the visit failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Output>,
+    /// The error in one line; `None` if the visit ended with an output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// Every reply of the model to the question of the visit, in order, with the complaints. Of those
     /// that couldn't be used, at most 256 KiB each are kept. Replies to thinking modes are in the
     /// report of the output.
