@@ -15,13 +15,12 @@ use tokio::runtime::Runtime;
 use crate::arguments::Eval;
 use crate::commands::loader;
 use crate::output::{Outcome, read_text, runtime, tell, write};
-use crate::run::recording;
 
 /// The maximum size of a table to compare with, in bytes.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(crate) fn eval(arguments: &Eval) -> Outcome {
-    let loader = recording::report(loader().with_process_environment());
+    let loader = loader().with_process_environment();
     let suite = match Suite::load(&arguments.suite, &loader) {
         Ok(suite) => suite,
         Err(error) => {

@@ -8,12 +8,12 @@ use cogwork_llm::backend::{Capabilities, ResponseLimits};
 use cogwork_llm::{
     ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream,
 };
-use cogwork_typed::ask::{Limit, Meter, MeteredCall, record_call};
+use cogwork_typed::ask::{Limit, Meter, MeteredCall, Reporting, record_call};
 use futures_util::FutureExt;
 
 use crate::ThinkingError;
 
-/// A client whose calls are counted, and limited and recorded if a hook makes them.
+/// A client whose calls are counted, and limited, recorded and reported if a hook makes them.
 #[derive(Clone, Copy)]
 pub(crate) struct Metered<'a> {
     pub(crate) client: &'a dyn LlmClient,
@@ -55,10 +55,12 @@ impl LlmClient for Metered<'_> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         let (calls, request) = self.begin(request)?;
         let response = match self.hook {
-            // A run that is killed in a hook doesn't ask for the replies again that it has.
+            // A run that is killed in a hook doesn't ask for the replies again that it has, and its
+            // page shows them.
             Some(_) => {
                 let question = request.clone();
-                let called = record_call(&question, || self.client.complete(request)).await;
+                let client = Reporting::new(self.client);
+                let called = record_call(&question, || client.complete(request)).await;
                 called.result?
             }
             None => self.client.complete(request).await?,

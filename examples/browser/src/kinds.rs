@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork::agents::{FlowState, Loader};
@@ -83,9 +82,7 @@ edges: [{from: writer, to: critic}]
 ///
 /// Returns the error of the run.
 pub async fn agents(folder: &Path) -> Result<Kind> {
-    let loader = Loader::new()
-        .with_client_wrapper(|_, client| Arc::new(cogwork::typed::ask::Reporting::new(client)));
-    let loaded = loader.load_text("press.yaml", AGENTS)?;
+    let loaded = Loader::new().load_text("press.yaml", AGENTS)?;
     let recorder = RunRecorder::in_memory(RecorderSettings::default().with_input("the sea"));
     let mut state = FlowState::new("the sea");
     let run = loaded.flow().begin().with_id("agents");

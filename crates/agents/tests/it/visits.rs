@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Output};
+use cogwork_flow::watch::{EventKind, events};
 use cogwork_flow::{Backoff, Node};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ToolCall, Usage,
@@ -15,7 +16,7 @@ use cogwork_llm::{
 };
 use cogwork_thinking::Reflection;
 use cogwork_tools::{Tools, function};
-use cogwork_typed::ask::Try;
+use cogwork_typed::ask::{ChatEvent, Try};
 
 use crate::support::{flow_of, load, run};
 
@@ -55,7 +56,11 @@ async fn a_failed_visit_keeps_every_reply_and_the_cost() {
         [("I like it.", unnamed), ("As I\nsaid.\u{1b}[31m", unnamed)]
     );
 
-    // The state has the cost, also when it is restored, and a copy has its own.
+    let failures = state.failures();
+    assert_eq!(failures[0].tries, failed.tries());
+    assert!(failures[0].error.as_deref().unwrap().contains("ACTION"));
+
+    // The cost is that of the state, also when it is restored, and a copy has its own.
     let json = serde_json::to_value(&state).unwrap();
     let read: FlowState = serde_json::from_value(json).unwrap();
     for state in [&state, &read] {
@@ -67,6 +72,7 @@ async fn a_failed_visit_keeps_every_reply_and_the_cost() {
     let failing = flow_of(Agent::new("a", ScriptedClient::new([""; 3])));
     failing.run(&mut copy).await.unwrap_err();
     assert_eq!((state.calls(), copy.calls()), (2, 5));
+    assert_eq!((state.failures().len(), copy.failures().len()), (1, 2));
 }
 
 #[tokio::test]
@@ -131,6 +137,26 @@ async fn the_calls_of_hooks_and_failed_calls_are_counted() {
     assert_eq!(state.usage(), Usage::new(30, 6));
 }
 
+#[tokio::test]
+async fn the_events_of_a_run_show_each_call_once_also_those_of_hooks() {
+    let script = ScriptedClient::new([reply("Hm."), reply("Better.")]);
+    let flow = flow_of(Agent::new("a", script).with_mode(Reflection::new("Shorter.")));
+    let (sink, mut events) = events(100);
+    let mut run = flow.begin().with_events(sink);
+    run.finish(&mut FlowState::new("Walk?")).await.unwrap();
+    drop(run);
+
+    let mut replies = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::Reported { report } = &event.kind
+            && let Some(ChatEvent::Replied { response, .. }) = report.downcast_ref()
+        {
+            replies.push(response.text().to_owned());
+        }
+    }
+    assert_eq!(replies, ["Hm.", "Better."]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_attempt_of_a_retried_agent_is_counted() {
     let busy = || LlmError::new(LlmErrorKind::Overloaded, "busy");
@@ -142,7 +168,7 @@ async fn every_attempt_of_a_retried_agent_is_counted() {
 
     let (ended, state) = run(agent, "?").await;
     assert!(ended.is_ok());
-    assert_eq!(state.calls(), 3);
+    assert_eq!((state.failures().len(), state.calls()), (2, 3));
 
     let visits: Vec<_> = state.visits().collect();
     assert_eq!(replies(&visits[0].tries), [("Yes.", None)]);
@@ -168,7 +194,9 @@ async fn a_visit_that_is_stopped_is_counted() {
         Agent::new("a", Silent(ScriptedClient::new([reply("")]))).timeout(Duration::from_secs(5));
     let (ended, state) = run(agent, "?").await;
     assert!(ended.is_err());
-    assert_eq!(state.calls(), 2);
+    let stopped = &state.failures()[0];
+    let told = Some("the visit was stopped before its end");
+    assert_eq!((state.calls(), stopped.error.as_deref()), (2, told));
 }
 
 const NESTED: &str = "
@@ -202,6 +230,9 @@ async fn every_visit_is_kept_in_order_with_those_inside() {
     assert_eq!(texts, ["Good.", "Fine."]);
 
     // The third visit failed inside.
+    let inside = state.inside("review").unwrap();
+    let failed = [state.failures(), inside.failures()].map(|failed| failed[0].node.clone());
+    assert_eq!(failed, ["review/critic", "critic"]);
     assert_eq!(state.calls(), 7);
     assert_eq!(state.inside("review").unwrap().calls(), 3);
 }

@@ -6,7 +6,7 @@ mod forking;
 mod input;
 mod progress;
 pub(crate) mod record;
-pub(crate) mod recording;
+mod recording;
 mod result;
 pub(crate) mod stream;
 mod task;
@@ -69,7 +69,7 @@ pub(crate) fn fork(arguments: &Fork) -> Outcome {
 }
 
 fn execute(task: &Task<'_>, loader: Loader) -> Outcome {
-    let loader = recording::report(loader.with_process_environment());
+    let loader = loader.with_process_environment();
 
     let Some(loaded) = load(&loader, task.file).map(Arc::new) else {
         return Outcome::Problems;

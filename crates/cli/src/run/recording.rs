@@ -3,18 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cogwork_agents::{FileFlow, FlowState, Loader};
+use cogwork_agents::{FileFlow, FlowState};
 use cogwork_journal::{RunJournal, Store};
 use cogwork_trace::{Page, RecorderSettings, RunRecorder};
-use cogwork_typed::ask::Reporting;
 
 use super::task::Task;
 use crate::output::tell;
-
-/// Returns a loader whose clients report their calls.
-pub(crate) fn report(loader: Loader) -> Loader {
-    loader.with_client_wrapper(|_, client| Arc::new(Reporting::new(client)))
-}
 
 /// Records what happens in a run: in its journal or, for a page of a run without one, in memory.
 /// Returns `None` if the user wants neither.

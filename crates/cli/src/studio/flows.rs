@@ -14,7 +14,6 @@ use super::watching::watch;
 use crate::arguments::Studio;
 use crate::commands::loader;
 use crate::run::NO_MODELS;
-use crate::run::recording;
 
 /// How many events of a run may wait to be shown.
 const WAITING_EVENTS: usize = 10_000;
@@ -36,7 +35,7 @@ struct OfferedFile {
 impl FileFlows {
     /// Loads the files once, so that their problems are found now.
     pub(super) async fn load(arguments: &Studio) -> Result<Self, String> {
-        let loader = recording::report(loader().with_process_environment());
+        let loader = loader().with_process_environment();
         let mut files: Vec<OfferedFile> = Vec::new();
 
         for path in &arguments.flows {
