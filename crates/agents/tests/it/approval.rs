@@ -52,13 +52,16 @@ fn script(calls: impl IntoIterator<Item = ToolCall>) -> ScriptedClient {
         .then("Done.")
 }
 
-fn flow(agent: Agent) -> Flow<FlowState> {
-    Flow::builder("office")
-        .start("clerk")
-        .node("clerk", agent)
-        .end("clerk", Action::DEFAULT)
-        .build()
-        .unwrap()
+/// An office whose clerk needs approval for each mail.
+fn office(client: ScriptedClient, tools: Tools) -> Flow<FlowState> {
+    let agent = Agent::new("clerk", client).with_tools(tools.with_approval(["send"]));
+    let builder = Flow::builder("office").start("clerk").node("clerk", agent);
+    builder.end("clerk", Action::DEFAULT).build().unwrap()
+}
+
+/// An office that writes to Ada.
+fn writing(sent: &Sent) -> Flow<FlowState> {
+    office(script([call("1", "send", "Ada")]), tools(sent))
 }
 
 /// Runs until the run ends or pauses.
@@ -86,9 +89,7 @@ async fn each_call_is_approved_and_answers_may_come_one_by_one() {
         call("4", "send", "Cleo"),
     ];
     let script = script(calls);
-    let agent =
-        Agent::new("clerk", script.clone()).with_tools(tools(&sent).with_approval(["send"]));
-    let flow = flow(agent);
+    let flow = office(script.clone(), tools(&sent));
 
     let paused = resume(&store, &flow).await.unwrap_err();
     let events: Vec<_> = std::iter::once(&paused)
@@ -103,10 +104,7 @@ async fn each_call_is_approved_and_answers_may_come_one_by_one() {
             "approve send 1.4 at office/clerk#1.1",
         ]
     );
-    assert_eq!(
-        paused.why,
-        r#"the agent wants to call the tool `send` with {"to":"Ada"}"#
-    );
+    insta::assert_snapshot!(paused.why, @r#"the agent wants to call the tool `send` with {"to":"Ada"}"#);
     assert_eq!(sent.lock().unwrap().len(), 0);
 
     deliver(&store, &events[0], &true).await;
@@ -149,9 +147,7 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::files(folder.path());
     let sent = Sent::default();
-    let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
-        .with_tools(tools(&sent).with_approval(["send"]));
-    let flow = flow(agent);
+    let flow = writing(&sent);
     let event = resume(&store, &flow).await.unwrap_err().event;
 
     for answer in [
@@ -180,9 +176,7 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
 #[tokio::test]
 async fn a_visit_that_waits_for_a_person_is_counted_once() {
     let sent = Sent::default();
-    let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
-        .with_tools(tools(&sent).with_approval(["send"]));
-    let flow = flow(agent);
+    let flow = writing(&sent);
     let mut state = FlowState::new("Write to Ada.");
     let mut run = flow.begin().with_journal(MemoryJournal::new("7"));
 
@@ -202,10 +196,7 @@ async fn a_visit_that_is_stopped_during_another_call_is_counted() {
         std::future::pending::<Result<String, ToolError>>()
     });
     let calls = [call("1", "send", "Ada"), call("2", "hang", "Bob")];
-    let agent = Agent::new("clerk", script(calls))
-        .with_tools(tools(&sent).with(hang).unwrap().with_approval(["send"]));
-
-    let flow = flow(agent);
+    let flow = office(script(calls), tools(&sent).with(hang).unwrap());
     let mut state = FlowState::new("Write to Ada.");
     let error = flow
         .begin()
@@ -222,12 +213,8 @@ async fn a_visit_that_is_stopped_during_another_call_is_counted() {
 #[tokio::test]
 async fn without_a_journal_the_visit_fails_before_the_call() {
     let sent = Sent::default();
-    let agent = Agent::new("clerk", script([call("1", "send", "Ada")]))
-        .with_tools(tools(&sent).with_approval(["send"]));
-    let error = flow(agent)
-        .run(&mut FlowState::new("Go."))
-        .await
-        .unwrap_err();
+    let mut state = FlowState::new("Go.");
+    let error = writing(&sent).run(&mut state).await.unwrap_err();
 
     insta::assert_snapshot!(error, @"flow `office`, node `clerk`: exec failed: a tool call needs a person's approval: a wait inside `exec` needs a journal; give the run one with `Run::with_journal`, and don't wait in spawned tasks");
     assert_eq!(sent.lock().unwrap().len(), 0);
@@ -244,8 +231,8 @@ async fn a_person_sees_the_arguments_as_the_tool_reads_them() {
         call("2", "send", &hidden),
         ToolCall::new("3", "send", "not an object"),
     ];
-    let agent = Agent::new("clerk", script(calls)).with_tools(tools(&sent).with_approval(["send"]));
-    let paused = resume(&store, &flow(agent)).await.unwrap_err();
+    let flow = office(script(calls), tools(&sent));
+    let paused = resume(&store, &flow).await.unwrap_err();
 
     assert!(paused.why.ends_with(r#"{"to":"Eve"}"#), "{}", paused.why);
     assert_eq!(paused.also.len(), 1, "the last call fails by itself");

@@ -10,10 +10,7 @@ use std::path::{Path, PathBuf};
 
 use boon::{Compiler, Draft, SchemaIndex, Schemas};
 use cogwork_agents::Loader;
-use cogwork_llm::ScriptedClient;
 use cogwork_tools::{Tools, function};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
 
 fn tools() -> Tools {
@@ -96,22 +93,5 @@ fn it_is_a_valid_schema_of_the_draft_it_names() {
     assert_eq!(
         schema["$schema"],
         "https://json-schema.org/draft/2020-12/schema"
-    );
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
-
-#[test]
-fn names_that_are_taken_are_refused() {
-    let make = |_: Nothing| Ok::<_, String>(ScriptedClient::default());
-    let error = Loader::new()
-        .with_provider("rules", "Mine.", make)
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
-        "the provider `rules` already exists; known providers: `anthropic`, `ollama`, `openai`, `rules` and `scripted`; \
-         choose another name"
     );
 }
