@@ -1,10 +1,5 @@
 //! A loaded flow that runs many times at once.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::sync::Arc;
 
 use cogwork_agents::FlowState;
