@@ -6,7 +6,7 @@ use cogwork_text::{Name, OneLine};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::engine::StepName;
+use crate::engine::{Json, StepName};
 use crate::nodes::Phase;
 use crate::watch::ReportedValue;
 use crate::{Action, Paused};
@@ -55,6 +55,17 @@ pub enum EventKind {
         /// The duration of the phase.
         #[serde(serialize_with = "seconds")]
         took: Duration,
+    },
+    /// `exec` returned an outcome other than null, or a wait got its answer. Nodes that are
+    /// [composite](crate::Node::is_composite) report what they did themselves.
+    Outcome {
+        /// The outcome, as a journal has it.
+        outcome: Json,
+    },
+    /// An item of a batch; see [`with_item_text`](crate::nodes::Items::with_item_text).
+    Item {
+        /// The text of the item.
+        text: String,
     },
     /// `exec` failed and is retried after a delay.
     Retrying {
@@ -137,6 +148,10 @@ impl fmt::Display for Event {
             EventKind::RunStarted => f.write_str("started"),
             EventKind::StepEntered => f.write_str("entered"),
             EventKind::PhaseFinished { phase, took } => write!(f, "finished {phase} in {took:?}"),
+            EventKind::Outcome { outcome } => {
+                write!(f, "returned {}", OneLine::new(outcome.as_str()))
+            }
+            EventKind::Item { text } => write!(f, "got the item {}", OneLine::new(text)),
             EventKind::Retrying {
                 attempts,
                 delay,

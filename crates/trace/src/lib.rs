@@ -9,7 +9,7 @@
 //! |---|---|
 //! | record a run | [`RunRecorder`], [`RecorderSettings`] |
 //! | record what tokens cost | [`RecorderSettings::with_prices`] |
-//! | read events | [`Store::events`](cogwork_journal::Store::events), [`Header`] |
+//! | read events | [`EventReader`], [`Header`] |
 //! | make a page of a run, with the feature `page` | `Page` |
 //! | show a run while it is recorded, with the feature `page` | `PageParts` |
 
@@ -27,6 +27,9 @@ pub use recorder::settings::RecorderSettings;
 
 mod header;
 pub use header::Header;
+
+mod event_reader;
+pub use event_reader::EventReader;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(doctest)]

@@ -21,7 +21,6 @@ pub(crate) mod inside;
 pub(crate) mod named_step;
 pub(crate) mod node;
 pub(crate) mod recorder;
-pub(crate) mod shown;
 pub(crate) mod stop;
 pub(crate) mod visit;
 pub(crate) mod walk;

@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 use super::failure::Failure;
 use super::recorder::Calls;
 use crate::current::Current;
-use crate::engine::{Journal, Level, Operation, Progress, StepName};
+use crate::engine::{Journal, Json, Level, Operation, Progress, StepName};
 use crate::events::Watch;
 use crate::nodes::Phase;
 use crate::watch::EventKind;
@@ -128,6 +128,15 @@ impl NamedStep {
     pub(crate) fn replayed(&self) {
         spans::replayed(&self.name);
         self.emit(|| EventKind::Replayed);
+    }
+
+    /// Reports the outcome of `exec`, or an answer, to people who watch the run.
+    pub(crate) fn returned(&self, outcome: &Json) {
+        if outcome.as_str() != "null" {
+            self.emit(|| EventKind::Outcome {
+                outcome: outcome.clone(),
+            });
+        }
     }
 
     /// Runs a phase other than `exec` and reports its duration.

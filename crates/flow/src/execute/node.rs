@@ -7,9 +7,8 @@ use super::failure::Failure;
 use super::here::Here;
 use super::named_step::NamedStep;
 use super::recorder::{Exec, call, exec_composite};
-use super::shown;
 use super::visit::{Visit, Visited};
-use crate::engine::{Operation, WorkError, recordable};
+use crate::engine::{Operation, WorkError, encode, recordable};
 use crate::nodes::Phase;
 use crate::{Action, Node};
 
@@ -66,8 +65,14 @@ pub(crate) async fn exec<S, N: Node<S>>(
     };
     let Some(journal) = step.journal() else {
         let exec = pin!(node.exec(prep));
-        let exec = step.exec(None, exec).await;
-        return exec.map_err(failed);
+        let exec = step.exec(None, exec).await.map_err(failed)?;
+        if step.is_watched(false)
+            && !node.is_composite()
+            && let Ok(json) = encode(&exec, step.attached.max_outcome())
+        {
+            step.returned(&json);
+        }
+        return Ok(exec);
     };
 
     // The rest only sees the outcome as JSON. One that was made just now is read back from that.
@@ -90,9 +95,8 @@ pub(crate) async fn exec<S, N: Node<S>>(
         call(&**journal, &step.name, step.exec(None, attempt())).await?
     };
 
-    // A composite node reports itself what it did.
-    if outcome.was_made && !node.is_composite() && outcome.json.as_str() != "null" {
-        step.emit(|| shown::outcome(&outcome.json));
+    if outcome.was_made && !node.is_composite() {
+        step.returned(&outcome.json);
     }
 
     let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);

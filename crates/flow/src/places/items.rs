@@ -6,9 +6,9 @@ use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::inside::{all_of, finish};
 use crate::execute::node::exec;
-use crate::execute::shown;
 use crate::execute::visit::{Visit, Visited};
 use crate::nodes::{IntoAction, IntoResult, Phase};
+use crate::watch::EventKind;
 use crate::wiring::Inside;
 use crate::{Action, BoxError, Flow, Node};
 
@@ -176,7 +176,7 @@ impl<S, I, O, W> Items<S, I, O, W> {
         if let (Some(text), Some(step)) = (&self.text, here.step) {
             for (index, item) in items.iter().enumerate() {
                 let step = step.named(step.name.of_item(index));
-                step.emit(|| shown::item(text(item)));
+                step.emit(|| EventKind::Item { text: text(item) });
             }
         }
         Ok(items)

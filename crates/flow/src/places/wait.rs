@@ -8,7 +8,6 @@ use crate::engine::{Awaited, Json};
 use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::recorder::{accept, wait};
-use crate::execute::shown;
 use crate::execute::visit::{Visit, Visited};
 use crate::nodes::{IntoAction, Phase};
 use crate::wiring::Inside;
@@ -183,7 +182,7 @@ impl<S: Send> Visit<S> for Wait<S> {
             let Some(answer) = wait(step, journal, awaited).await? else {
                 return Ok(Action::TIMED_OUT);
             };
-            step.emit(|| shown::outcome(&answer));
+            step.returned(&answer);
 
             let used = (self.use_answer)(state, &answer);
             used.map_err(|error| Failure::node(Phase::Post, error).into())

@@ -393,8 +393,10 @@ async fn items_tell_what_they_do_under_their_own_names() {
       0 r: started
       0 r: crawl/fetch#1 entered
      10 r: crawl/fetch#1[0] finished exec in 10ms
+     10 r: crawl/fetch#1[0] returned 20
      30 r: crawl/fetch#1[1] failed attempt 1, next in 100.0ms: no answer to call 1
     150 r: crawl/fetch#1[1] finished exec in 140ms
+    150 r: crawl/fetch#1[1] returned 40
     150 r: crawl/fetch#1 ended on `default` after 1 step in all
     ");
 }
@@ -461,15 +463,14 @@ async fn items_and_their_outcomes_are_reported() {
 
     let mut reports = Vec::new();
     while let Some(event) = told.next().await {
-        if let EventKind::Reported { report } = &event.kind {
-            let step = event.step.unwrap();
-            reports.push(format!("{step} {}", report.to_json().unwrap()));
+        if let EventKind::Item { .. } | EventKind::Outcome { .. } = &event.kind {
+            reports.push(event.to_string());
         }
     }
-    assert_snapshot!(reports.join("\n"), @r#"
-    sums/double#1[0] {"type":"item","text":"1"}
-    sums/double#1[1] {"type":"item","text":"2"}
-    sums/double#1[0] {"type":"outcome","outcome":2}
-    sums/double#1[1] {"type":"outcome","outcome":4}
-    "#);
+    assert_snapshot!(reports.join("\n"), @r"
+    run 1: sums/double#1[0] got the item 1
+    run 1: sums/double#1[1] got the item 2
+    run 1: sums/double#1[0] returned 2
+    run 1: sums/double#1[1] returned 4
+    ");
 }

@@ -156,7 +156,7 @@ async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
     run.finish(&mut state).await.unwrap();
     assert_eq!(state, [2, 4, 6]);
     drop(run);
-    insta::assert_snapshot!(lines(told).await, @r#"
+    insta::assert_snapshot!(lines(told).await, @r"
     0 r: started
     0 r: f/both#1 entered
     0 r: f/both#1[0] replayed exec
@@ -165,15 +165,15 @@ async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
     0 r: f/ask#2 entered
     0 r: paused at f/ask#2 for the event `number`: one more
     0 r: f/ask#2 entered
-    0 r: f/ask#2 reported {"type":"outcome","outcome":3}
+    0 r: f/ask#2 returned 3
     0 r: f/ask#2 moved on `default` to last
     0 r: f/last#3 entered
     0 r: f/last#3 finished prep in 0ns
     0 r: f/last#3 finished exec in 0ns
-    0 r: f/last#3 reported {"type":"outcome","outcome":6}
+    0 r: f/last#3 returned 6
     0 r: f/last#3 finished post in 0ns
     0 r: f/last#3 ended on `default` after 3 steps in all
-    "#);
+    ");
 }
 
 #[tokio::test(start_paused = true)]

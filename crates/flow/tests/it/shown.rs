@@ -237,6 +237,10 @@ fn event_kinds(text: &str, paused: &Event) -> Vec<EventKind> {
             phase: Phase::Exec,
             took: Duration::ZERO,
         },
+        EventKind::Outcome {
+            outcome: Json::of(&text).unwrap(),
+        },
+        EventKind::Item { text: owned() },
         EventKind::Retrying {
             attempts: 1,
             delay: Duration::ZERO,

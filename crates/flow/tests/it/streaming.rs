@@ -85,6 +85,7 @@ async fn a_stream_has_every_event_and_the_end() {
     {"phase":"prep","run":"run","step":"countdown/count#1","type":"phase_finished"}
     {"report":{"grams":2},"run":"run","source":"count","step":"countdown/count#1","type":"reported"}
     {"phase":"exec","run":"run","step":"countdown/count#1","type":"phase_finished"}
+    {"outcome":1,"run":"run","step":"countdown/count#1","type":"outcome"}
     {"report":"post 1","run":"run","source":"count","step":"countdown/count#1","type":"reported"}
     {"phase":"post","run":"run","step":"countdown/count#1","type":"phase_finished"}
     {"action":"again","run":"run","step":"countdown/count#1","to":"count","type":"moved"}
@@ -93,6 +94,7 @@ async fn a_stream_has_every_event_and_the_end() {
     {"phase":"prep","run":"run","step":"countdown/count#2","type":"phase_finished"}
     {"report":{"grams":1},"run":"run","source":"count","step":"countdown/count#2","type":"reported"}
     {"phase":"exec","run":"run","step":"countdown/count#2","type":"phase_finished"}
+    {"outcome":0,"run":"run","step":"countdown/count#2","type":"outcome"}
     {"report":"post 0","run":"run","source":"count","step":"countdown/count#2","type":"reported"}
     {"phase":"post","run":"run","step":"countdown/count#2","type":"phase_finished"}
     {"action":"end","run":"run","step":"countdown/count#2","steps":2,"type":"ended"}

@@ -13,6 +13,7 @@ use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use cogwork_flow::engine::Entry;
 use cogwork_journal::{EventLine, RecordedEntry, RunSummary, Store, StoreError};
+use cogwork_trace::EventReader;
 use futures_util::stream;
 use serde::Deserialize;
 use serde_json::json;
@@ -61,7 +62,12 @@ pub(super) async fn events(
     let header = header.and_then(|id| id.to_str().ok());
     let from = header.and_then(Position::read);
     let position = Position::begin(from, &shared, &run.run_id, view).await;
+    let first = match position {
+        Position::Event(first) => first,
+        Position::Entry { .. } => 0,
+    };
     let mut live = Live {
+        reader: EventReader::new(shared.runner.store(), &run.run_id, first),
         shared,
         run,
         view,
@@ -92,7 +98,7 @@ pub(super) struct Watching {
 /// Where to continue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
-    /// At this position of the recorded events.
+    /// Among the recorded events, beginning at this one.
     Event(u64),
     /// At the entry of the journal with this index, after a snapshot with this number of steps; 0 if
     /// there was none. A snapshot replaces the entries before it.
@@ -132,7 +138,7 @@ impl Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Event(position) => position.fmt(f),
+            Self::Event(first) => first.fmt(f),
             Self::Entry { snapshot, index } => write!(f, "j{snapshot}-{index}"),
         }
     }
@@ -144,6 +150,7 @@ struct Live {
     run: RunSummary,
     view: View,
     position: Position,
+    reader: EventReader,
     pieces: PieceWatcher,
     waiting: VecDeque<Event>,
     /// Whether the first event was sent, of a run that is shown from its outcomes.
@@ -209,7 +216,7 @@ impl Live {
     /// Reads what is new. Returns whether nothing more is recorded yet.
     async fn read(&mut self) -> bool {
         match self.position {
-            Position::Event(position) => self.read_events(position).await,
+            Position::Event(_) => self.read_events().await,
             Position::Entry { snapshot, index } => {
                 let read = self.read_entries(snapshot, index).await;
                 if let Err(error) = read {
@@ -220,8 +227,8 @@ impl Live {
         }
     }
 
-    async fn read_events(&mut self, position: u64) -> bool {
-        let events = match self.store().events(&self.run.run_id, position).await {
+    async fn read_events(&mut self) -> bool {
+        let events = match self.reader.next().await {
             Ok(events) => events,
             Err(error) => {
                 self.refuse(&error.to_string());
@@ -229,9 +236,6 @@ impl Live {
             }
         };
 
-        if let Some(last) = events.last() {
-            self.position = Position::Event(last.next);
-        }
         let is_end = events.is_empty();
         for event in events {
             self.add(event);

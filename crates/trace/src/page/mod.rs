@@ -13,7 +13,7 @@ use cogwork_journal::{Store, StoreError};
 use cogwork_text::Name;
 use serde_json::value::RawValue;
 
-use crate::Header;
+use crate::{EventReader, Header};
 
 /// What happened in a run as a page.
 ///
@@ -71,14 +71,13 @@ impl Page {
     /// Returns an error if the run doesn't exist, if none of its events were recorded, or if the store
     /// cannot be read.
     pub async fn of_run(store: &Store, run_id: &str) -> Result<Self, PageError> {
+        let mut reader = EventReader::new(store, run_id, 0);
         let mut all = Vec::new();
-        let mut from = 0;
         loop {
-            let events = store.events(run_id, from).await?;
-            let Some(last) = events.last() else {
+            let events = reader.next().await?;
+            if events.is_empty() {
                 return Self::of(run_id, all);
-            };
-            from = last.next;
+            }
             all.extend(events.into_iter().map(|event| event.json));
         }
     }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::numbers::{CallNumbers, Sent};
 use super::{Target, chat};
+use crate::event_reader::IN_JOURNAL;
 use crate::header::Opening;
 use crate::{Header, RecorderSettings};
 
@@ -209,7 +210,7 @@ impl Handle {
             return;
         }
 
-        let line = self.settings.event(event).to_string();
+        let line = self.recorded(event).to_string();
         if state.bytes.saturating_add(line.len() as u64) > MAX_RECORD {
             state.is_full = true;
             let full = json!({ "at": 0.0, "type": "full", "limit": MAX_RECORD });
@@ -217,6 +218,23 @@ impl Handle {
         } else if !self.write_lost(state) || !self.push(state, line) {
             state.lost += 1;
         }
+    }
+
+    /// Returns an event as it is recorded.
+    ///
+    /// An outcome that is shown just as it is isn't stored a second time: the event only says that it
+    /// may be shown. One with a secret is in the journal, too, but is shown as it is here.
+    fn recorded(&self, event: Value) -> Value {
+        let mut recorded = self.settings.event(event.clone());
+        let is_outcome = event.get("type").is_some_and(|name| name == "outcome");
+
+        if is_outcome && self.target.has_outcomes() && recorded == event {
+            if let Value::Object(fields) = &mut recorded {
+                fields.remove("outcome");
+                fields.insert(IN_JOURNAL.to_owned(), true.into());
+            }
+        }
+        recorded
     }
 
     /// Records how many events were lost, if any were. Returns whether all of them are on record now.

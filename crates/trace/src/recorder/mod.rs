@@ -7,6 +7,7 @@ pub(crate) mod settings;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cogwork_flow::engine::Journal as _;
 use cogwork_flow::watch::EventSink;
 use cogwork_journal::{ForkOrigin, RunEvents, RunJournal, StoreError};
 
@@ -48,15 +49,30 @@ pub struct RunRecorder {
 /// Where the events are recorded.
 #[derive(Debug, Clone)]
 enum Target {
-    Journal(RunEvents),
+    /// The journal of the run, which may have its outcomes as well.
+    Journal {
+        events: RunEvents,
+        has_outcomes: bool,
+    },
     Memory(Arc<Mutex<Vec<String>>>),
 }
 
 impl Target {
+    /// Returns whether the outcomes of the run are kept in the same place.
+    fn has_outcomes(&self) -> bool {
+        matches!(
+            self,
+            Self::Journal {
+                has_outcomes: true,
+                ..
+            }
+        )
+    }
+
     /// Adds an event. Returns whether it will be kept.
     fn push(&self, event: String) -> bool {
         match self {
-            Self::Journal(events) => events.push(event),
+            Self::Journal { events, .. } => events.push(event),
             Self::Memory(events) => {
                 events
                     .lock()
@@ -71,30 +87,41 @@ impl Target {
 impl RunRecorder {
     /// Records into the journal of a run. The events of other runs are ignored.
     pub fn new(journal: &RunJournal, settings: RecorderSettings) -> Self {
-        Self::to(journal.events(), journal.fork_origin().cloned(), settings)
+        let forked_from = journal.fork_origin().cloned();
+        let target = Target::Journal {
+            events: journal.events(),
+            has_outcomes: true,
+        };
+        Self::to(target, Some(journal.run_id()), forked_from, settings)
     }
 
     /// Like [`new`](Self::new), and keeps the run in use while this or its sink exists. For a run whose
     /// outcomes are kept elsewhere, such as on Restate.
     pub fn owning(journal: RunJournal, settings: RecorderSettings) -> Self {
         let forked_from = journal.fork_origin().cloned();
-        Self::to(journal.into_events(), forked_from, settings)
-    }
-
-    fn to(events: RunEvents, forked_from: Option<ForkOrigin>, settings: RecorderSettings) -> Self {
-        let run_id = Some(events.run_id().to_owned());
-        let target = Target::Journal(events);
-        Self {
-            handle: Arc::new(Handle::new(target.clone(), run_id, forked_from, settings)),
-            target,
-        }
+        let events = journal.into_events();
+        let run_id = events.run_id().to_owned();
+        let target = Target::Journal {
+            events,
+            has_outcomes: false,
+        };
+        Self::to(target, Some(&run_id), forked_from, settings)
     }
 
     /// Records a run that has no journal in memory. The events of all runs but the first are ignored.
     pub fn in_memory(settings: RecorderSettings) -> Self {
-        let target = Target::Memory(Arc::default());
+        Self::to(Target::Memory(Arc::default()), None, None, settings)
+    }
+
+    fn to(
+        target: Target,
+        run_id: Option<&str>,
+        forked_from: Option<ForkOrigin>,
+        settings: RecorderSettings,
+    ) -> Self {
+        let run_id = run_id.map(str::to_owned);
         Self {
-            handle: Arc::new(Handle::new(target.clone(), None, None, settings)),
+            handle: Arc::new(Handle::new(target.clone(), run_id, forked_from, settings)),
             target,
         }
     }
@@ -114,7 +141,7 @@ impl RunRecorder {
     /// Returns the events that are in memory, as JSON. There are none if they are in a journal.
     pub fn events(&self) -> Vec<String> {
         match &self.target {
-            Target::Journal(_) => Vec::new(),
+            Target::Journal { .. } => Vec::new(),
             Target::Memory(events) => events
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -130,7 +157,7 @@ impl RunRecorder {
     pub async fn flush(&self) -> Result<(), StoreError> {
         self.handle.finish();
         match &self.target {
-            Target::Journal(events) => events.written().await,
+            Target::Journal { events, .. } => events.written().await,
             Target::Memory(_) => Ok(()),
         }
     }

@@ -3,6 +3,8 @@
 
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
 mod bounds;
+#[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]
+mod outcomes;
 #[cfg(feature = "page")]
 mod page;
 #[expect(clippy::unwrap_used, reason = "helpers of tests may, as the tests do")]

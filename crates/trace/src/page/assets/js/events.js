@@ -8,6 +8,12 @@ function finish(run, step, event) {
   step.isDone = true;
 }
 
+/** Returns the item of a step that an event is about. */
+function itemOf(step, name) {
+  const index = /\[(\d+)\]$/.exec(name)?.[1];
+  return index && (step.items[index] ??= { index: Number(index) });
+}
+
 const RUN_EVENTS = {
   __proto__: null,
   run_started(run) {
@@ -27,6 +33,21 @@ const RUN_EVENTS = {
     if (!step || step.isDone) return;
     step.phases[event.phase] = (step.phases[event.phase] ?? 0) + event.took;
     step.end = run.now;
+  },
+
+  /** The outcome of a node or of an item of a batch, or the answer to a wait. */
+  outcome(run, event, step) {
+    if (!step || event.outcome === undefined) return;
+    const outcome = textOf(event.outcome);
+    const item = itemOf(step, event.step);
+    if (item) item.outcome = outcome;
+    else step.output ??= outcome;
+  },
+
+  /** The text of an item of a batch. */
+  item(run, event, step) {
+    const item = step && itemOf(step, event.step);
+    if (item) item.text = event.text;
   },
 
   retrying(run, event, step) {

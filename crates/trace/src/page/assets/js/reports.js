@@ -9,29 +9,6 @@ const OUTPUT = {
   },
 };
 
-/** The outcomes of nodes, as they are in the journal, and the items of batches. */
-const FLOW = {
-  __proto__: null,
-  outcome(run, report, step, event) {
-    if (!step) return;
-    const outcome = textOf(report.outcome);
-    const item = itemOf(step, event.step);
-    if (item) item.outcome = outcome;
-    else step.output ??= outcome;
-  },
-
-  item(run, report, step, event) {
-    const item = step && itemOf(step, event.step);
-    if (item) item.text = report.text;
-  },
-};
-
-/** Returns the item of a step that an event is about. */
-function itemOf(step, name) {
-  const index = /\[(\d+)\]$/.exec(name)?.[1];
-  return index && (step.items[index] ??= { index: Number(index) });
-}
-
 const TOOL = {
   __proto__: null,
   tool_call: addToolCall,
@@ -45,5 +22,4 @@ const REPORTS = {
   solving: SOLVING,
   tool: TOOL,
   output: OUTPUT,
-  flow: FLOW,
 };
