@@ -245,8 +245,11 @@ impl<'b> Check<'b> {
     }
 
     fn unreachable(&mut self, start: usize, exits: &[Vec<Exit>]) {
-        let next: Vec<Vec<usize>> = exits.iter().map(|exits| targets(exits).collect()).collect();
-        let reached = reached([start], &next);
+        let next = |index: usize| {
+            let exits = exits.get(index).into_iter();
+            exits.flat_map(|exits| targets(exits))
+        };
+        let reached = reached([start], exits.len(), next);
 
         for (place, reached) in self.places.iter().zip(reached) {
             if !reached {

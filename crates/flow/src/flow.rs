@@ -60,8 +60,9 @@ impl<S> Flow<S> {
     /// # Errors
     ///
     /// The same as [`Run::finish`].
-    pub async fn run(&self, state: &mut S) -> Result<Ended, RunError> {
-        self.begin().finish(state).await
+    pub fn run(&self, state: &mut S) -> impl Future<Output = Result<Ended, RunError>> {
+        let mut run = self.begin();
+        async move { run.finish(state).await }
     }
 
     /// Returns a run at the start of the flow. Use it to change settings before the run, or to take

@@ -158,7 +158,8 @@ impl Wiring {
             }
         }
 
-        let ending = reached(ends, &previous);
+        let before = |index| previous.get(index).into_iter().flatten().copied();
+        let ending = reached(ends, self.places.len(), before);
         let places = self.places.iter().zip(ending);
         places.filter(|(_, ends)| !ends).map(|(place, _)| place)
     }
@@ -178,18 +179,22 @@ impl Wiring {
 }
 
 impl Place {
+    /// Returns the exit by which the run leaves on this action.
     #[inline]
-    pub(crate) fn target(&self, action: &Action) -> Option<Target> {
+    pub(crate) fn exit(&self, action: &Action) -> Option<&Exit> {
         let label = action.as_str();
-        let is = |exit: &&Exit| exit.action.as_str() == label;
-        self.exits.iter().find(is).map(|exit| exit.target)
+        self.exits.iter().find(|exit| exit.action.as_str() == label)
     }
 }
 
-/// Returns for each index whether it can be reached from one of `from`. `next` contains the
-/// indices that follow each index.
-pub(crate) fn reached(from: impl IntoIterator<Item = usize>, next: &[Vec<usize>]) -> Vec<bool> {
-    let mut reached = vec![false; next.len()];
+/// Returns for each of `count` indices whether it can be reached from one of `from`. `next` returns the
+/// indices that follow an index.
+pub(crate) fn reached<I: Iterator<Item = usize>>(
+    from: impl IntoIterator<Item = usize>,
+    count: usize,
+    next: impl Fn(usize) -> I,
+) -> Vec<bool> {
+    let mut reached = vec![false; count];
     let mut open: Vec<usize> = from.into_iter().collect();
 
     while let Some(index) = open.pop() {
@@ -198,7 +203,7 @@ pub(crate) fn reached(from: impl IntoIterator<Item = usize>, next: &[Vec<usize>]
         };
 
         if !mem::replace(was_reached, true) {
-            open.extend(next.get(index).into_iter().flatten());
+            open.extend(next(index));
         }
     }
 

@@ -2,16 +2,18 @@
 
 use crate::Action;
 use crate::error::Location;
-use crate::wiring::{Place, Target, Wiring};
+use crate::wiring::{Exit, Place, Target, Wiring};
 
 pub(crate) struct Cursor<'f> {
     flow: &'f Wiring,
+    /// The graph with the next node: that of the flow, or of a subflow.
+    innermost: &'f Wiring,
     /// The index of the next node in the flow, or of the subflow that contains it, and so on in that.
     position: Vec<usize>,
     /// The place of the next node.
     place: Option<&'f Place>,
     /// The action on which the flow ended.
-    ended: Option<Action>,
+    ended: Option<&'f Action>,
     steps: u64,
 }
 
@@ -40,6 +42,7 @@ impl<'f> Cursor<'f> {
     fn nowhere(flow: &'f Wiring, steps: u64) -> Self {
         Self {
             flow,
+            innermost: flow,
             position: Vec::new(),
             place: None,
             ended: None,
@@ -65,8 +68,8 @@ impl<'f> Cursor<'f> {
     }
 
     /// Returns the action on which the flow ended, if it has.
-    pub(crate) fn ended(&self) -> Option<&Action> {
-        self.ended.as_ref()
+    pub(crate) fn ended(&self) -> Option<&'f Action> {
+        self.ended
     }
 
     /// Returns the names of the places of the subflows around the next node, and its own name.
@@ -76,16 +79,6 @@ impl<'f> Cursor<'f> {
             let place = next?.place(*index);
             next = place.inside.subflow();
             Some(&place.name)
-        })
-    }
-
-    /// Returns the graph with the next node.
-    #[inline]
-    fn innermost(&self) -> Option<&'f Wiring> {
-        let (_, around) = self.position.split_last()?;
-        let mut around = around.iter();
-        around.try_fold(self.flow, |wiring, index| {
-            wiring.place(*index).inside.subflow()
         })
     }
 
@@ -110,28 +103,24 @@ impl<'f> Cursor<'f> {
         }
     }
 
-    /// Moves to a target of the current node. When a subflow ends, its action leaves the place of
+    /// Leaves the current node by this exit. When a subflow ends, its action leaves the place of
     /// the subflow in the flow around it; `build` has checked that there is an edge for it.
     #[inline]
-    pub(crate) fn follow(&mut self, target: Target, action: &Action) {
+    pub(crate) fn follow(&mut self, exit: &'f Exit) {
         self.steps += 1;
-        match target {
+        match exit.target {
             Target::Node(index) => self.go_to(index),
-            Target::End => self.leave(action),
+            Target::End => self.leave(&exit.action),
         }
     }
 
     #[inline]
     fn go_to(&mut self, index: usize) {
-        let Some(wiring) = self.innermost() else {
-            return;
-        };
-
         let Some(position) = self.position.last_mut() else {
             return;
         };
 
-        let place = wiring.place(index);
+        let place = self.innermost.place(index);
         *position = index;
         self.place = Some(place);
 
@@ -141,24 +130,40 @@ impl<'f> Cursor<'f> {
     }
 
     #[cold]
-    fn leave(&mut self, action: &Action) {
+    fn leave(&mut self, action: &'f Action) {
         loop {
             if self.position.len() <= 1 {
                 // The outermost level remains, since errors after the end name it.
                 self.place = None;
-                self.ended = Some(action.clone());
+                self.ended = Some(action);
                 return;
             }
 
             self.position.pop();
-            let around = self.innermost().zip(self.position.last());
-            self.place = around.map(|(wiring, index)| wiring.place(*index));
+            self.find_place();
 
-            match self.place.and_then(|place| place.target(action)) {
-                Some(Target::Node(index)) => return self.go_to(index),
-                Some(Target::End) => {}
+            match self.place.and_then(|place| place.exit(action)) {
+                Some(exit) => match exit.target {
+                    Target::Node(index) => return self.go_to(index),
+                    Target::End => {}
+                },
                 None => return,
             }
+        }
+    }
+
+    /// Looks up the place at the position, from the outermost flow on.
+    fn find_place(&mut self) {
+        let mut wiring = Some(self.flow);
+        for index in &self.position {
+            let Some(innermost) = wiring else {
+                return;
+            };
+
+            let place = innermost.place(*index);
+            self.innermost = innermost;
+            self.place = Some(place);
+            wiring = place.inside.subflow();
         }
     }
 
@@ -173,6 +178,7 @@ impl<'f> Cursor<'f> {
     fn push(&mut self, wiring: &'f Wiring, index: usize) -> &'f Place {
         let place = wiring.place(index);
         self.position.push(index);
+        self.innermost = wiring;
         self.place = Some(place);
 
         place

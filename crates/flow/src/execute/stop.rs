@@ -1,10 +1,10 @@
 //! Stops a run from outside, while it waits or between two steps.
 
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::pin::Pin;
+use std::task::Poll;
 
 use futures_util::FutureExt;
-use futures_util::future::{Either, select};
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -22,18 +22,19 @@ pub(crate) struct Stop {
 /// The work is passed pinned, because passing it by value would take twice the space.
 pub(crate) fn unless_stopped<T>(
     stop: Option<&Stop>,
-    work: Pin<&mut impl Future<Output = T>>,
+    mut work: Pin<&mut impl Future<Output = T>>,
 ) -> impl Future<Output = Result<T, Stopped>> {
-    async move {
-        let Some(stop) = stop else {
-            return Ok(work.await);
-        };
+    let mut stopped = stop.map(Stop::stopped);
 
-        match select(stop.stopped(), work).await {
-            Either::Left((stopped, _)) => Err(stopped),
-            Either::Right((done, _)) => Ok(done),
+    poll_fn(move |context| {
+        if let Some(stopped) = &mut stopped
+            && let Poll::Ready(why) = stopped.as_mut().poll(context)
+        {
+            return Poll::Ready(Err(why));
         }
-    }
+
+        work.as_mut().poll(context).map(Ok)
+    })
 }
 
 impl Stop {

@@ -14,7 +14,6 @@ use super::here::{Context, Here};
 use super::yielding::{BETWEEN_YIELDS, yield_now};
 use crate::engine::Level;
 use crate::watch::EventKind;
-use crate::wiring::Place;
 use crate::{Action, Flow, RunError, spans};
 
 /// A walk through a flow, starting at its cursor.
@@ -61,24 +60,14 @@ impl<S> Walk<'_, '_, S> {
         }
     }
 
+    // The fields aren't taken out of `self`, because the future would contain them twice.
     async fn steps(&mut self) -> Result<Action, RunError> {
-        let Self {
-            context,
-            flow,
-            around,
-            distance,
-            ..
-        } = *self;
-
-        let cursor = &mut *self.cursor;
-        let state = &mut *self.state;
-
-        let Some(mut place) = cursor.place() else {
-            return Ok(cursor.ended().cloned().unwrap_or(Action::DEFAULT));
+        let Some(mut place) = self.cursor.place() else {
+            return Ok(self.cursor.ended().cloned().unwrap_or(Action::DEFAULT));
         };
 
-        if around.is_none() {
-            context.budget.give_back();
+        if self.around.is_none() {
+            self.context.budget.give_back();
         }
 
         // Outside of the loop, so that a run without names has nothing to drop in each iteration.
@@ -86,30 +75,27 @@ impl<S> Walk<'_, '_, S> {
         let mut span = None;
 
         loop {
-            let Some(number) = context.budget.take() else {
-                let limit = context.budget.max;
-                return Err(RunError::new(
-                    cursor.location(),
-                    Failure::StepLimit { limit },
-                ));
+            let Some(number) = self.context.budget.take() else {
+                let limit = self.context.budget.max;
+                return Err(self.failed(Failure::StepLimit { limit }));
             };
 
             if number % BETWEEN_YIELDS == 0 {
                 yield_now().await;
             }
 
-            if let Some(attached) = &context.attached {
-                let entered = step.insert(attached.step(cursor, around, place));
+            if let Some(attached) = &self.context.attached {
+                let entered = step.insert(attached.step(self.cursor, self.around, place));
                 entered.emit(|| EventKind::StepEntered);
-                let of_step = entered.span(|| flow.operation(cursor.position()));
+                let of_step = entered.span(|| self.flow.operation(self.cursor.position()));
                 span = of_step.map(Box::new);
             }
 
             let here = Here {
-                context,
+                context: self.context,
                 step: step.as_deref(),
             };
-            let visit = flow.visit(state, cursor.position(), here);
+            let visit = self.flow.visit(self.state, self.cursor.position(), here);
             let visit = match &span {
                 Some(span) => Box::pin(visit.instrument(Span::clone(span))),
                 None => visit,
@@ -117,32 +103,36 @@ impl<S> Walk<'_, '_, S> {
 
             let action = match visit.await {
                 Ok(action) => action,
-                Err(failure) => {
-                    let error = RunError::new(cursor.location(), *failure);
-                    return Err(stopped(error, span));
-                }
+                Err(failure) => return Err(stopped(self.failed(*failure), span)),
             };
-            let Some(target) = place.target(&action) else {
-                return Err(stopped(undeclared(cursor, place, action), span));
+            let Some(exit) = place.exit(&action) else {
+                let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
+                let undeclared = Failure::UndeclaredAction { action, declared };
+                return Err(stopped(self.failed(undeclared), span));
             };
 
-            if around.is_none() {
-                context.budget.keep();
+            if self.around.is_none() {
+                self.context.budget.keep();
             }
 
-            cursor.follow(target, &action);
+            self.cursor.follow(exit);
             if let Some(step) = &step {
                 if let Some(span) = span.take() {
                     span.record("action", action.as_str());
                 }
-                Box::pin(step.moved(cursor, &action, context.budget.taken())).await?;
+                Box::pin(step.moved(self.cursor, &action, self.context.budget.taken())).await?;
             }
 
-            match cursor.place() {
-                Some(next) if distance == Distance::ToTheEnd => place = next,
+            match self.cursor.place() {
+                Some(next) if self.distance == Distance::ToTheEnd => place = next,
                 _ => return Ok(action),
             }
         }
+    }
+
+    #[cold]
+    fn failed(&self, failure: Failure) -> RunError {
+        RunError::new(self.cursor.location(), failure)
     }
 
     /// Adds the step to an error, if the steps of the run have names.
@@ -164,15 +154,6 @@ fn stopped(error: RunError, span: Option<Box<Span>>) -> RunError {
     }
 
     error
-}
-
-#[cold]
-fn undeclared(cursor: &Cursor<'_>, place: &Place, action: Action) -> RunError {
-    let declared = place.exits.iter().map(|exit| exit.action.clone()).collect();
-    RunError::new(
-        cursor.location(),
-        Failure::UndeclaredAction { action, declared },
-    )
 }
 
 #[cold]

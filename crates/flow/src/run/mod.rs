@@ -113,11 +113,15 @@ impl<'f, S> Run<'f, S> {
     /// repeated.
     pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
         let from = self.node().unwrap_or_default();
-        let action = self.walk(state, Distance::OneStep).await?;
+        let walked = self.walk(state, Distance::OneStep).await?;
 
         Ok(match self.node() {
-            Some(to) => Stepped::Moved { from, action, to },
-            None => Stepped::Ended(self.end(action)),
+            Some(to) => Stepped::Moved {
+                from,
+                action: walked.action,
+                to,
+            },
+            None => Stepped::Ended(walked),
         })
     }
 
@@ -127,10 +131,7 @@ impl<'f, S> Run<'f, S> {
     ///
     /// The same as [`step`](Run::step).
     pub fn finish(&mut self, state: &mut S) -> impl Future<Output = Result<Ended, RunError>> {
-        async move {
-            let action = self.walk(state, Distance::ToTheEnd).await?;
-            Ok(self.end(action))
-        }
+        self.walk(state, Distance::ToTheEnd)
     }
 
     /// Takes steps until the run ends or pauses, and returns which.
@@ -182,14 +183,15 @@ impl<'f, S> Run<'f, S> {
         journal.deliver(event, answer).await.map_err(failed)
     }
 
-    /// Walks, inside a `tracing` span if a subscriber wants one. Returns the last action.
+    /// Walks, inside a `tracing` span if a subscriber wants one. Returns the last action, and the number
+    /// of steps so far.
     ///
     /// An `async fn` would hold its arguments twice.
     fn walk(
         &mut self,
         state: &mut S,
         distance: Distance,
-    ) -> impl Future<Output = Result<Action, RunError>> {
+    ) -> impl Future<Output = Result<Ended, RunError>> {
         let is_traced = self.cursor.place().is_some() && spans::are_wanted();
 
         async move {
@@ -204,16 +206,16 @@ impl<'f, S> Run<'f, S> {
         }
     }
 
-    async fn walk_traced(&mut self, state: &mut S, distance: Distance) -> Result<Action, RunError> {
+    async fn walk_traced(&mut self, state: &mut S, distance: Distance) -> Result<Ended, RunError> {
         let span = spans::of_run(&self.flow.wiring.name, self.id());
         self.attached().is_traced = true;
 
         let walk = self.walk_and_fold(state, distance);
         let walked = walk.instrument(span.clone()).await;
         match &walked {
-            Ok(action) if self.cursor.place().is_none() => {
-                span.record("action", action.as_str());
-                span.record("steps", self.steps());
+            Ok(ended) if self.cursor.place().is_none() => {
+                span.record("action", ended.action.as_str());
+                span.record("steps", ended.steps);
             }
             Ok(_) => {}
             Err(error) => spans::stopped(&span, error),
@@ -227,7 +229,7 @@ impl<'f, S> Run<'f, S> {
         &mut self,
         state: &mut S,
         distance: Distance,
-    ) -> impl Future<Output = Result<Action, RunError>> {
+    ) -> impl Future<Output = Result<Ended, RunError>> {
         let folding = self.extra.as_ref().and_then(|extra| extra.folding);
 
         async move {
@@ -243,9 +245,9 @@ impl<'f, S> Run<'f, S> {
             };
 
             loop {
-                let action = self.walk_on(state, stretch).await?;
+                let walked = self.walk_on(state, stretch).await?;
                 if self.cursor.place().is_none() {
-                    return Ok(action);
+                    return Ok(walked);
                 }
 
                 if let Some((every, write)) = folding
@@ -256,7 +258,7 @@ impl<'f, S> Run<'f, S> {
                 }
 
                 if distance == Distance::OneStep {
-                    return Ok(action);
+                    return Ok(walked);
                 }
             }
         }
@@ -267,7 +269,7 @@ impl<'f, S> Run<'f, S> {
         &mut self,
         state: &mut S,
         distance: Distance,
-    ) -> impl Future<Output = Result<Action, RunError>> {
+    ) -> impl Future<Output = Result<Ended, RunError>> {
         async move {
             let walk = Walk {
                 context: &self.context,
@@ -285,7 +287,10 @@ impl<'f, S> Run<'f, S> {
                 None => Err(self.error(Failure::Stopped(stopped))),
             });
             match walked {
-                Ok(action) => Ok(action),
+                Ok(action) => Ok(Ended {
+                    action,
+                    steps: self.steps(),
+                }),
                 Err(error) => Err(Box::pin(self.stopped(error)).await),
             }
         }
@@ -293,13 +298,6 @@ impl<'f, S> Run<'f, S> {
 
     fn error(&self, failure: Failure) -> RunError {
         RunError::new(self.cursor.location(), failure)
-    }
-
-    fn end(&self, action: Action) -> Ended {
-        Ended {
-            action,
-            steps: self.steps(),
-        }
     }
 }
 
