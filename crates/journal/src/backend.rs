@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
+use cogwork_flow::engine::Json;
 use serde::Serialize;
 use tokio::runtime::Handle;
 
@@ -56,9 +57,9 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync + 'static {
     /// Returns whether somebody has taken a run, or `None` if it doesn't exist.
     async fn is_in_use(&self, run_id: &str) -> Result<Option<bool>, StoreError>;
 
-    /// Leaves the line of an answer for whoever has taken a run. Returns `false` if nobody has, or if
-    /// the answer cannot be left. Returns an error if the run doesn't wait for this event.
-    async fn offer(&self, _run_id: &str, _event: &str, _line: &str) -> Result<bool, StoreError> {
+    /// Leaves an answer for whoever has taken a run. Returns `false` if nobody has, or if the answer
+    /// cannot be left. Returns an error if the run doesn't wait for this event, or not for this answer.
+    async fn offer(&self, _run_id: &str, _event: &str, _answer: &Json) -> Result<bool, StoreError> {
         Ok(false)
     }
 }

@@ -47,6 +47,8 @@ pub enum StoreErrorKind {
     Ended,
     /// No node of the flow waits for the event.
     UnknownEvent,
+    /// The answer doesn't match the JSON Schema of its wait.
+    RefusedAnswer,
     /// The run cannot be [forked](crate::Fork) at a step, because neither the step nor the one before
     /// it is on record, or an outcome to edit isn't.
     UnknownStep,
@@ -149,6 +151,13 @@ impl StoreError {
             format_args!(
                 "{place}: the run `{run_id}` was removed, or written by somebody else, while it was at work"
             ),
+        )
+    }
+
+    pub(crate) fn refused_answer(place: &str, problem: &str) -> Self {
+        Self::new(
+            StoreErrorKind::RefusedAnswer,
+            format_args!("{place}: {problem}"),
         )
     }
 

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use async_trait::async_trait;
 use cogwork_flow::BoxError;
 use cogwork_flow::engine::{
-    Awaited, Entry, EntryError, Journal, Json, Progress, Recorded, Snapshot, StateDigest,
-    StepError, StepName, Waited, Work,
+    Awaited, Entry, EntryError, Journal, Json, Progress, Recorded, RefusedAnswer, Snapshot,
+    StateDigest, StepError, StepName, Waited, Work,
 };
 use cogwork_text::Name;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::header::Header;
 use crate::record::Record;
 use crate::write::{RunLog, Writer};
-use crate::{ForkOrigin, RunEvents, StoreError, StoreErrorKind};
+use crate::{ForkOrigin, RunEvents, StoreError, StoreErrorKind, schema};
 
 /// The journal of a run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
 ///
@@ -123,17 +123,18 @@ impl RunJournal {
         self.read("input", self.header.input.get())
     }
 
-    /// Checks that the run hasn't ended, and that a node of the flow waits for this event, or a call
-    /// inside a node.
-    pub(crate) fn check_answerable(&self, event: &str) -> Result<(), StoreError> {
+    /// Checks that the run hasn't ended, that a node of the flow waits for this event, or a call inside
+    /// a node, and that the waits accept the answer.
+    pub(crate) fn check_answer(&self, event: &str, answer: &Json) -> Result<(), StoreError> {
         if self.has_ended {
             return Err(StoreError::ended(&self.header.run_id));
         }
-        if self.recorded.awaits(event) {
-            return Ok(());
+        if !self.recorded.awaits(event) {
+            self.header.check_event(&self.place, event)?;
         }
 
-        self.header.check_event(&self.place, event)
+        let checked = schema::check_answer(event, self.recorded.schemas(event), answer);
+        checked.map_err(|problem| StoreError::refused_answer(&self.place, &problem))
     }
 
     /// Returns whether the run began with this state. If the state was read from the record, a
@@ -210,6 +211,9 @@ impl Journal for RunJournal {
         if self.has_ended {
             return Err(StoreError::ended(&self.header.run_id).into());
         }
+        let checked = schema::check_answer(event, self.recorded.schemas(event), &answer);
+        checked.map_err(RefusedAnswer)?;
+
         self.recorded.deliver(event, answer).await
     }
 

@@ -103,6 +103,7 @@ mod opener;
 mod record;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod rows;
+mod schema;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod write;

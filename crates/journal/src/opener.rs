@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use cogwork_flow::engine::{Entry, Journal as _, Json};
+use cogwork_flow::engine::{Journal as _, Json};
 use tokio::runtime::Handle;
 
 use crate::backend::{Backend, Expected, Taken};
@@ -180,7 +180,7 @@ impl Opener {
     }
 
     pub(crate) async fn deliver(self, event: String, answer: Json) -> Result<(), StoreError> {
-        if self.offer(&event, &answer).await? {
+        if self.backend.offer(&self.run_id, &event, &answer).await? {
             return Ok(());
         }
 
@@ -192,7 +192,7 @@ impl Opener {
         let journal = match self.clone().open(None, Some(any)).await {
             // Somebody has taken the run in the meantime.
             Err(error) if error.kind() == StoreErrorKind::InUse => {
-                let offered = self.offer(&event, &answer).await?;
+                let offered = self.backend.offer(&self.run_id, &event, &answer).await?;
                 let problem = format_args!("the run cannot be answered now: {error}");
                 return match offered {
                     true => Ok(()),
@@ -202,19 +202,9 @@ impl Opener {
             opened => opened?,
         };
 
-        journal.check_answerable(&event)?;
+        journal.check_answer(&event, &answer)?;
         let delivered = journal.deliver(&event, answer).await;
         let place = self.place();
         delivered.map_err(|error| StoreError::of_journal(&place, error))
-    }
-
-    /// Leaves an answer for whoever uses the run. Returns whether that is possible.
-    async fn offer(&self, event: &str, answer: &Json) -> Result<bool, StoreError> {
-        let entry = Entry::Answer {
-            event: event.to_owned(),
-            answer: answer.clone(),
-        };
-        let line = serde_json::to_string(&entry).unwrap_or_default();
-        self.backend.offer(&self.run_id, event, &line).await
     }
 }

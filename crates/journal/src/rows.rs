@@ -25,10 +25,7 @@ impl RunRow {
         let entry = |line: &str| serde_json::from_str(line).ok();
         let status = match self.waits {
             Some(waits) => RunStatus::Paused {
-                waits: waits
-                    .lines()
-                    .filter_map(|line| WaitSummary::of(&entry(line)?))
-                    .collect(),
+                waits: waits_of(&waits),
             },
             None => match self.status.as_str() {
                 "failed" | "ended" => entry(&self.last).and_then(|last| RunStatus::stopped(&last)),
@@ -53,6 +50,14 @@ impl RunRow {
             status,
         }
     }
+}
+
+/// Returns the waits that began with these lines.
+pub(crate) fn waits_of(lines: &str) -> Vec<WaitSummary> {
+    let waits = lines.lines().map(serde_json::from_str);
+    waits
+        .filter_map(|entry| WaitSummary::of(&entry.ok()?))
+        .collect()
 }
 
 /// Returns an event with this number.

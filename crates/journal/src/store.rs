@@ -330,14 +330,17 @@ impl Store {
     /// is resumed and reaches a wait for the event. For a run in this process, use
     /// [`Run::deliver`](cogwork_flow::Run::deliver).
     ///
-    /// The type of the answer isn't checked here. If the flow cannot read the answer, the run fails
-    /// once, when it uses the answer. If it is resumed after that, it continues to wait.
+    /// If the run waits for the event now, and the wait has a
+    /// [schema](cogwork_flow::Wait::with_schema), the answer must match it. The type of the answer isn't
+    /// checked here. If the flow cannot read the answer, the run fails once, when it uses the answer. If
+    /// it is resumed after that, it continues to wait.
     ///
     /// # Errors
     ///
     /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), if it is [in
     /// use](StoreErrorKind::InUse) or [has ended](StoreErrorKind::Ended), if its flow doesn't wait
-    /// for [this event](StoreErrorKind::UnknownEvent), if the answer cannot be [written as
+    /// for [this event](StoreErrorKind::UnknownEvent), if the answer doesn't match the
+    /// [schema](StoreErrorKind::RefusedAnswer) of its wait, if it cannot be [written as
     /// JSON](StoreErrorKind::Value), or if the record is [damaged](StoreErrorKind::Damaged) or cannot
     /// be read or written.
     pub fn deliver(

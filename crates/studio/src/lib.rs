@@ -66,7 +66,6 @@ pub use studio::Studio;
 mod http;
 mod totals;
 
-mod schema;
 mod view;
 
 /// The code in the README, compiled and run as a doctest.

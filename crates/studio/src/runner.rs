@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::Mutex as AsyncMutex;
 
 use crate::served::Begin;
-use crate::{FlowError, Flows, Pieces, ServedFlow, schema};
+use crate::{FlowError, Flows, Pieces, ServedFlow};
 
 /// Why a run stopped that was cancelled while it waited.
 pub(crate) const CANCELLED: &str = "the run was cancelled";
@@ -141,19 +141,11 @@ impl Runner {
             _ => &[],
         };
         let mut asked = waits.iter().filter(|wait| wait.event == event);
-        let wait = asked.find(|wait| step.is_none_or(|step| step == wait.step));
-        let wait = wait.ok_or_else(|| FlowError::NotWaiting {
-            event: event.to_owned(),
-            waits: waits.iter().map(|wait| wait.event.clone()).collect(),
-        })?;
-
-        // One that cannot be read is that of a record that was edited.
-        let schema = wait.schema.as_ref();
-        let schema = schema.and_then(|schema| schema.read::<Value>().ok());
-        if let Some(schema) = &schema {
-            schema::check(schema, answer).map_err(|problem| {
-                FlowError::Refused(format!("the answer doesn't match its schema: {problem}"))
-            })?;
+        if !asked.any(|wait| step.is_none_or(|step| step == wait.step)) {
+            return Err(FlowError::NotWaiting {
+                event: event.to_owned(),
+                waits: waits.iter().map(|wait| wait.event.clone()).collect(),
+            });
         }
 
         // The run has recorded that it waits, but may not have closed its journal.

@@ -100,13 +100,14 @@ impl Waiting {
             .end("give up", &timed_out)
     }
 
-    /// Returns the schema of the answers that a form should offer. Shorter forms are accepted as well.
+    /// Returns the schema of answers. A form offers the first kind, and any other is read as a text or as
+    /// the name of an action; if that isn't possible, the flow asks again and says why.
     fn schema(&self) -> Json {
         if !self.choice.is_open() {
-            return json!({"type": "string"});
+            return json!({"anyOf": [{"type": "string"}, {}]});
         }
 
-        json!({
+        let form = json!({
             "type": "object",
             "properties": {
                 "action": {"type": "string", "enum": self.choice.0},
@@ -114,7 +115,8 @@ impl Waiting {
             },
             "required": ["action"],
             "additionalProperties": false,
-        })
+        });
+        json!({"anyOf": [form, {"not": {"type": "object"}}]})
     }
 
     /// Returns the reason, after what was wrong with the last answer.

@@ -91,8 +91,9 @@ async fn the_schema_of_an_answer_lists_the_actions() {
     let pause = paused(&mut run, &mut FlowState::new("A tale")).await;
 
     let schema: serde_json::Value = pause.schema.unwrap().read().unwrap();
-    assert_eq!(schema["properties"]["action"]["enum"], json!(["yes", "no"]));
-    assert_eq!(schema["required"], json!(["action"]));
+    let form = &schema["anyOf"][0];
+    assert_eq!(form["properties"]["action"]["enum"], json!(["yes", "no"]));
+    assert_eq!(form["required"], json!(["action"]));
 }
 
 #[tokio::test]

@@ -13,8 +13,8 @@ pub(super) struct Index {
     pub(super) steps: HashMap<String, Known>,
     /// The name of the step at each moment, to check that a replay takes the same path.
     pub(super) moments: HashMap<String, String>,
-    /// The events of the steps that wait.
-    waiting: BTreeMap<String, String>,
+    /// The events of the steps that wait, with the schemas of their answers.
+    waiting: BTreeMap<String, (String, Option<Json>)>,
     /// The answers that no step has used yet.
     answers: HashMap<String, VecDeque<Json>>,
     /// The number of unused answers to all events.
@@ -111,9 +111,13 @@ impl Index {
             Entry::Outcome { step, outcome } => self.know(step, What::Outcome(outcome), line),
             Entry::Sleep { step, until } => self.know(step, What::Sleep { until }, line),
             Entry::Waiting {
-                step, event, until, ..
+                step,
+                event,
+                until,
+                schema,
+                ..
             } => {
-                self.waiting.insert(step.clone(), event);
+                self.waiting.insert(step.clone(), (event, schema));
                 self.know(step, What::Waiting { until }, line);
             }
             Entry::Answer { event, answer } => self.keep(event, answer),
@@ -161,9 +165,14 @@ impl Index {
         self.steps.insert(step, Known { what, line });
     }
 
-    /// Returns whether a step waits for an event.
-    pub(super) fn awaits(&self, event: &str) -> bool {
-        self.waiting.values().any(|awaited| awaited == event)
+    /// Returns the schemas of the steps that wait for an event.
+    pub(super) fn waits_for<'i>(
+        &'i self,
+        event: &'i str,
+    ) -> impl Iterator<Item = Option<&'i Json>> {
+        let waiting = self.waiting.values();
+        let waiting = waiting.filter(move |(awaited, _)| awaited == event);
+        waiting.map(|(_, schema)| schema.as_ref())
     }
 
     /// Returns the oldest unused answer to an event.

@@ -35,7 +35,7 @@ pub use digest::StateDigest;
 pub use entry::{Entry, EntryError, Json, Snapshot};
 pub use log::Log;
 pub use recorded::{MemoryJournal, Recorded};
-pub use work::{CallError, CannotWait, StepError, Work, WorkError};
+pub use work::{CallError, CannotWait, RefusedAnswer, StepError, Work, WorkError};
 
 pub use crate::node::Operation;
 pub use crate::step_name::{CallName, Level, Part, StepName};
@@ -143,7 +143,7 @@ pub trait Journal: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error if the answer cannot be written.
+    /// Returns an error if the answer cannot be written, or a [`RefusedAnswer`].
     async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError>;
 
     /// Returns the recorded outcome of a call without doing any work.

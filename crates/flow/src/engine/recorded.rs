@@ -113,6 +113,16 @@ impl<L: Log> Recorded<L> {
         }
     }
 
+    /// Returns the schemas of the answers that steps wait for now, with this event; `None` for each step
+    /// that has none.
+    pub fn schemas(&self, event: &str) -> Vec<Option<Json>> {
+        let index = self.index();
+        index
+            .waits_for(event)
+            .map(|schema| schema.cloned())
+            .collect()
+    }
+
     fn with_index(run_id: String, index: Index, log: L) -> Self {
         Self {
             run_id,
@@ -346,7 +356,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
     }
 
     fn awaits(&self, event: &str) -> bool {
-        self.index().awaits(event)
+        self.index().waits_for(event).next().is_some()
     }
 
     async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {

@@ -101,6 +101,11 @@ impl<E: Into<BoxError>> From<CallError<E>> for BoxError {
     }
 }
 
+/// The error of an answer that a journal refuses, such as one that doesn't match the schema of its wait.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RefusedAnswer(pub String);
+
 /// The error of [`wait_for`](crate::engine::wait_for) where `exec` cannot wait for events.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -123,8 +123,9 @@ impl<S> Wait<S> {
     /// them, unless the feature `preserve_order` of `serde_json` is enabled; a
     /// `Box<serde_json::value::RawValue>`, which is made of a text, keeps them.
     ///
-    /// Answers aren't validated against it: the wait accepts every answer that it can read. A schema
-    /// of more than 64 KiB as JSON isn't recorded.
+    /// A store refuses answers that don't match it, if they arrive while the run waits. Without a
+    /// store, the wait accepts every answer that it can read. A schema of more than 64 KiB as JSON
+    /// isn't recorded.
     ///
     /// ```
     /// use cogwork_flow::Wait;

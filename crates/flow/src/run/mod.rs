@@ -13,7 +13,7 @@ use serde::Serialize;
 use tracing::Instrument;
 
 use crate::draw::FlowGraph;
-use crate::engine::{Journal, MemoryJournal, encode};
+use crate::engine::{Journal, MemoryJournal, RefusedAnswer, encode};
 use crate::execute::budget::Budget;
 use crate::execute::cursor::Cursor;
 use crate::execute::failure::Failure;
@@ -155,7 +155,7 @@ impl<'f, S> Run<'f, S> {
     /// # Errors
     ///
     /// Returns an error if no node of the flow waits for this event, if the run has ended, or if the
-    /// answer cannot be recorded.
+    /// answer is refused by the journal or cannot be recorded.
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
         let failed = |error| self.error(Failure::Journal(error));
 
@@ -180,7 +180,11 @@ impl<'f, S> Run<'f, S> {
 
         let answer =
             encode(answer, attached.max_outcome()).map_err(|problem| failed(problem.into()))?;
-        journal.deliver(event, answer).await.map_err(failed)
+        let delivered = journal.deliver(event, answer).await;
+        delivered.map_err(|error| match error.downcast::<RefusedAnswer>() {
+            Ok(refused) => self.error(Failure::Refused(refused.to_string())),
+            Err(error) => failed(error),
+        })
     }
 
     /// Walks, inside a `tracing` span if a subscriber wants one. Returns the last action, and the number

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::CancellationToken;
+use cogwork_flow::engine::{Entry, Json};
 use cogwork_text::Name;
 use tokio::time::{Instant, sleep};
 use tokio_postgres::Row;
@@ -16,8 +17,8 @@ use super::statements::{APPEND, EVENTS, TAKE};
 use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine};
 use crate::lock::PATIENCE;
 use crate::record::Reader;
-use crate::rows::{RunRow, count, event_line, fork_column, time};
-use crate::{EventLine, RunQuery, RunSummary, StoreError, StoreErrorKind};
+use crate::rows::{RunRow, count, event_line, fork_column, time, waits_of};
+use crate::{EventLine, RunQuery, RunSummary, StoreError, StoreErrorKind, schema};
 
 /// The delay between two attempts to take a run on which somebody works.
 const BETWEEN: Duration = Duration::from_millis(25);
@@ -77,9 +78,13 @@ impl Postgres {
         }
     }
 
-    /// Returns whether somebody works on a run, which can use an answer to this event.
-    async fn can_use(&self, run_id: &str, event: &str) -> Result<bool, StoreError> {
-        let sql = "SELECT line, EXISTS (SELECT FROM @.waits WHERE run = key AND event = $2) AS waits, status
+    /// Returns whether somebody works on a run, which can use this answer.
+    async fn can_use(&self, run_id: &str, event: &str, answer: &Json) -> Result<bool, StoreError> {
+        let sql = "SELECT line, status, (
+                 SELECT string_agg(began.line, '\n')
+                 FROM @.waits AS waits JOIN @.lines AS began ON began.run = waits.run AND began.number = waits.line
+                 WHERE waits.run = key AND event = $2
+             ) AS waits
              FROM @.runs JOIN @.lines ON run = key AND number = 1
              WHERE id = $1 AND worker IS NOT NULL AND wake > clock_timestamp()";
         let found = self
@@ -92,7 +97,10 @@ impl Postgres {
         if row.get::<_, &str>("status") == "ended" {
             return Err(StoreError::ended(run_id));
         }
-        if row.get("waits") {
+        if let Some(waits) = row.get::<_, Option<&str>>("waits") {
+            let waits = waits_of(waits).into_iter().map(|wait| wait.schema);
+            let checked = schema::check_answer(event, waits, answer);
+            checked.map_err(|problem| StoreError::refused_answer(&self.place(), &problem))?;
             return Ok(true);
         }
 
@@ -184,12 +192,17 @@ impl Backend for Postgres {
         Ok(key.map(|_| holder.is_some()))
     }
 
-    async fn offer(&self, run_id: &str, event: &str, line: &str) -> Result<bool, StoreError> {
+    async fn offer(&self, run_id: &str, event: &str, answer: &Json) -> Result<bool, StoreError> {
         // A column cannot contain such a name, so the answer is only accepted once the run is free.
-        if event.contains('\0') || !self.can_use(run_id, event).await? {
+        if event.contains('\0') || !self.can_use(run_id, event, answer).await? {
             return Ok(false);
         }
 
+        let entry = Entry::Answer {
+            event: event.to_owned(),
+            answer: answer.clone(),
+        };
+        let line = serde_json::to_string(&entry).unwrap_or_default();
         let sql = "SELECT @.offer($1, $2, $3, $4)";
         let values: [Sql<'_>; 4] = [&run_id, &event, &line, &MAX_OFFERED];
         let offered = self.0.query_one("cannot be written", sql, &values).await?;

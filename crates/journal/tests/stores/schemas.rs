@@ -2,7 +2,7 @@
 
 use cogwork_flow::engine::Json;
 use cogwork_flow::{Action, Flow, Wait};
-use cogwork_journal::{RunStatus, Store, WaitSummary};
+use cogwork_journal::{RunStatus, Store, StoreErrorKind, WaitSummary};
 
 use crate::each::FileStore;
 use crate::each::SqliteStore;
@@ -83,13 +83,65 @@ async fn a_schema_that_is_too_long_is_left_out() {
     assert_eq!(wait.schema, None);
 }
 
+/// Answers a run in a store and in this process.
+async fn wrong_answers_are_refused(store: &Store) {
+    let flow = asking(rating());
+    wait_of(store, &flow).await;
+
+    let refused = store.deliver("a", "rating", &"four").await.unwrap_err();
+    assert_eq!(refused.kind(), StoreErrorKind::RefusedAnswer);
+    let problem = "the answer to `rating` doesn't match the schema of its wait: at '': want integer, but got string";
+    assert!(refused.to_string().ends_with(problem), "{refused}");
+
+    let journal = store.resume("a", &flow).await.unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    let mut rating = 0;
+    run.finish(&mut rating).await.unwrap_err();
+    let refused = run.deliver("rating", &6).await.unwrap_err();
+    let problem = "the answer to `rating` doesn't match the schema of its wait: at '': must be <=5, but got 6";
+    assert_eq!(
+        refused.to_string(),
+        format!("flow `rate`, node `ask`: {problem}")
+    );
+
+    run.deliver("rating", &4).await.unwrap();
+    run.finish(&mut rating).await.unwrap();
+    assert_eq!(rating, 4);
+}
+
+#[tokio::test]
+async fn wrong_answers_are_refused_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    wrong_answers_are_refused(&FileStore::new(folder.path())).await;
+}
+
+#[tokio::test]
+async fn wrong_answers_are_refused_in_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    wrong_answers_are_refused(&SqliteStore::new(folder.path().join("runs.db"))).await;
+}
+
 #[cfg(feature = "postgres")]
 #[test]
-fn a_server_keeps_the_schema() {
+fn a_server_keeps_the_schema_and_refuses_wrong_answers() {
     crate::server::with_server(async {
+        use cogwork_journal::PostgresStore;
+
         let folder = tempfile::tempdir().unwrap();
-        let store = <cogwork_journal::PostgresStore as crate::each::Tested>::within(folder.path());
-        let wait = wait_of(&store, &asking(rating())).await;
+        let store = <PostgresStore as crate::each::Tested>::within(folder.path());
+        wrong_answers_are_refused(&store).await;
+
+        let folder = tempfile::tempdir().unwrap();
+        let store = <PostgresStore as crate::each::Tested>::within(folder.path());
+        let flow = asking(rating());
+        let wait = wait_of(&store, &flow).await;
         assert_eq!(wait.schema, Some(Json::of(&rating()).unwrap()));
+
+        // Also while somebody works on the run, who gets the answer later.
+        let journal = store.resume("a", &flow).await.unwrap();
+        let refused = store.deliver("a", "rating", &0).await.unwrap_err();
+        assert_eq!(refused.kind(), StoreErrorKind::RefusedAnswer);
+        store.deliver("a", "rating", &5).await.unwrap();
+        drop(journal);
     });
 }

@@ -53,11 +53,13 @@ impl From<JsonRejection> for Refusal {
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
-        use StoreErrorKind::{AlreadyThere, Ended, InUse, Missing, UnknownEvent, UnknownStep};
+        use StoreErrorKind::{
+            AlreadyThere, Ended, InUse, Missing, RefusedAnswer, UnknownEvent, UnknownStep,
+        };
 
         let status = match error.kind() {
             Missing => StatusCode::NOT_FOUND,
-            UnknownStep => StatusCode::UNPROCESSABLE_ENTITY,
+            UnknownStep | RefusedAnswer => StatusCode::UNPROCESSABLE_ENTITY,
             InUse | Ended | AlreadyThere | UnknownEvent => StatusCode::CONFLICT,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };

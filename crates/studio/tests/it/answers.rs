@@ -28,7 +28,9 @@ async fn an_answer_is_delivered(place: &Path) {
         let refused = answer(&studio, wrong.clone()).await;
         assert_eq!(refused.status, 422, "{wrong}");
         assert!(
-            refused.error().contains("doesn't match its schema"),
+            refused
+                .error()
+                .contains("doesn't match the schema of its wait"),
             "{refused:?}"
         );
     }

@@ -25,6 +25,10 @@ function fieldOf(place) {
     return fieldOf({ ...place, schema: { title, description, ...inner }, isNullable: true, isRequired: false });
   }
 
+  // Of several kinds of answers, the first is the one for people.
+  const [first] = schema.type === undefined ? (schema.anyOf ?? []) : [];
+  if (first) return fieldOf({ ...place, schema: first, depth: place.depth + 1 });
+
   switch (schema.type) {
     case 'string':
       return textField(found);
