@@ -2,8 +2,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use cogwork_flow::watch::Finished;
 use cogwork_flow::watch::{Event, EventKind, RunItem, RunStream};
-use cogwork_flow::{Finished, Flow, Run};
+use cogwork_flow::{Flow, Run};
 use futures_util::{Stream, StreamExt};
 
 use crate::{ChainOfThought, Reasoning, ReasoningEvent};

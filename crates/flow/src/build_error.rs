@@ -48,6 +48,11 @@ impl fmt::Display for BuildError {
                 (false, 0) => write!(f, " {problem}")?,
                 (false, _) => write!(f, "; {problem}")?,
             }
+
+            // Not a part of the problem itself, which may be shown to somebody who writes no code.
+            if let WiringProblem::UndeclaredAction { declared, .. } = problem {
+                f.write_str(how_to_declare(declared))?;
+            }
         }
 
         Ok(())
@@ -153,6 +158,16 @@ pub enum WiringProblem {
     /// No path leads from the start to the node.
     #[error("node `{}` cannot be reached from the start", Name(node))]
     Unreachable { node: String },
+}
+
+/// Says how a node declares actions that has the default action alone, as nodes made of closures have.
+pub(crate) fn how_to_declare(declared: &[Action]) -> &'static str {
+    match declared {
+        [only] if *only == Action::DEFAULT => {
+            " (a node made of closures declares others by `with_actions`)"
+        }
+        _ => "",
+    }
 }
 
 /// Lists the existing names at the end of a message, if there are any.

@@ -30,7 +30,7 @@ use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Wait};
 /// flow `review` has 4 problems:
 /// - the start `raed` is not a node; the nodes are `read`
 /// - the edge from `read` on `done` leads to `judge`, which is not a node; the nodes are `read`
-/// - the edge from `read` on `done` is never taken: `read` declares `default`
+/// - the edge from `read` on `done` is never taken: `read` declares `default` (a node made of closures declares others by `with_actions`)
 /// - node `read` declares the action `default`, which leads nowhere; add an edge or an end for it");
 /// ```
 #[must_use = "a flow is made by `build`"]

@@ -10,8 +10,7 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::nodes::IntoAction;
-use crate::{Action, BoxError, Node};
+use crate::{Action, BoxError, IntoAction, Node};
 
 /// Creates a node from a synchronous closure over the state.
 ///
@@ -66,7 +65,8 @@ where
 }
 
 /// Creates a node like [`from_exec`], with a value that the closure uses, such as a client. Each
-/// call receives a clone of it, so the value should be cheap to clone.
+/// call receives a clone of it, so the value should be cheap to clone. The type of the item must be
+/// given in the closure, that of the value is inferred.
 ///
 /// ```
 /// use std::sync::Arc;

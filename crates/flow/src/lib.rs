@@ -109,12 +109,13 @@ pub use current::idempotency_key;
 pub use error::RunError;
 pub use flow::Flow;
 pub use from_phases::{from_exec, from_exec_with, from_fn, from_phases, from_phases_with};
+pub use into_action::IntoAction;
 pub use node::Node;
 pub use paused::Paused;
 pub use places::branches::Branches;
 pub use places::items::{Batch, Each};
 pub use places::wait::Wait;
-pub use run::{Ended, Finished, Proceeded, Run, Stepped};
+pub use run::{Ended, Proceeded, Run, Stepped};
 
 pub use cogwork_text::Backoff;
 pub use tokio_util::sync::CancellationToken;
@@ -142,7 +143,7 @@ pub mod watch {
     pub use crate::event::{Event, EventKind};
     pub use crate::events::{EventSink, Events, Observer, events};
     pub use crate::report::{ReportedValue, report_from, report_growth};
-    pub use crate::run::{RunItem, RunStream};
+    pub use crate::run::{Finished, RunItem, RunStream};
 }
 
 /// The code in the README, compiled and run as a doctest.

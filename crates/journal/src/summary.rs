@@ -1,7 +1,9 @@
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::time::SystemTime;
 
 use cogwork_flow::engine::{Entry, Json};
+use cogwork_text::{Name, NameList, OneLine};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
@@ -89,6 +91,25 @@ impl RunStatus {
     }
 }
 
+impl fmt::Display for RunStatus {
+    /// Writes one human-readable line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open => f.write_str("open"),
+            Self::Paused { waits } => {
+                let events: Vec<_> = waits.iter().map(|wait| &wait.event).collect();
+                write!(f, "waits for {}", NameList::and(&events))
+            }
+            Self::Failed { error } => write!(f, "failed: {}", OneLine::new(error)),
+            Self::Ended { action, steps } => {
+                let plural = if *steps == 1 { "" } else { "s" };
+                write!(f, "ended on `{}` after {steps} step{plural}", Name(action))
+            }
+            Self::Damaged { error } => write!(f, "damaged: {}", OneLine::new(error)),
+        }
+    }
+}
+
 /// A step that waits for an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -129,6 +150,18 @@ impl WaitSummary {
             until: until.and_then(from_millis),
             schema: schema.as_ref().filter(is_json).cloned(),
         })
+    }
+}
+
+impl fmt::Display for WaitSummary {
+    /// Writes one human-readable line, without the time and the schema.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (step, event) = (Name(&self.step), Name(&self.event));
+        write!(f, "{step} waits for the event `{event}`")?;
+        match self.why.as_str() {
+            "" => Ok(()),
+            why => write!(f, ": {}", OneLine::new(why)),
+        }
     }
 }
 

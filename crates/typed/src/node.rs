@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_flow::nodes::IntoAction;
+use cogwork_flow::IntoAction;
 use cogwork_flow::{Action, BoxError, Node};
 use cogwork_llm::Messages;
 use schemars::JsonSchema;

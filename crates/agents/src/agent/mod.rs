@@ -11,8 +11,8 @@ pub use node::AgentNode;
 use std::fmt;
 use std::sync::Arc;
 
+use cogwork_flow::IntoAction;
 use cogwork_flow::engine::Operation;
-use cogwork_flow::nodes::IntoAction;
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
 use cogwork_thinking::memory::Recall;

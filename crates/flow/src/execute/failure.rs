@@ -2,6 +2,7 @@ use std::fmt;
 
 use cogwork_text::{ErrorText, Name, NameList, OneLine};
 
+use crate::build_error::how_to_declare;
 use crate::engine::{StepError, WorkError};
 use crate::nodes::Phase;
 use crate::{Action, BoxError, Paused, RunError};
@@ -147,11 +148,11 @@ impl fmt::Display for Failure {
             Self::AnotherState(error) => ErrorText(error).fmt(f),
             Self::UndeclaredAction { action, declared } => {
                 let action = Name(action.as_str());
-                let declared = NameList::and(declared);
+                let (known, hint) = (NameList::and(declared), how_to_declare(declared));
                 f.write_str("post returned the action ")?;
                 write!(
                     f,
-                    "`{action}`, which the node doesn't declare; it declares {declared}"
+                    "`{action}`, which the node doesn't declare; it declares {known}{hint}"
                 )
             }
             Self::StepLimit { limit } => {

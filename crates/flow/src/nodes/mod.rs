@@ -18,7 +18,7 @@ pub use retry::Retry;
 pub use timeout::{Elapsed, Timeout};
 
 pub use crate::from_phases::{FromFn, FromPhases};
-pub use crate::into_action::{IntoAction, IntoResult};
+pub use crate::into_action::IntoResult;
 pub use crate::node::Phase;
 pub use crate::places::items::Items;
 

@@ -7,10 +7,10 @@ use crate::execute::here::Here;
 use crate::execute::inside::{all_of, finish};
 use crate::execute::node::exec;
 use crate::execute::visit::{Visit, Visited};
-use crate::nodes::{IntoAction, IntoResult, Phase};
+use crate::nodes::{IntoResult, Phase};
 use crate::watch::EventKind;
 use crate::wiring::Inside;
-use crate::{Action, BoxError, Flow, Node};
+use crate::{Action, BoxError, Flow, IntoAction, Node};
 
 /// A flow that runs once for each of many items, all in one visit of the flow around it.
 ///

@@ -9,9 +9,9 @@ use crate::execute::failure::Failure;
 use crate::execute::here::Here;
 use crate::execute::recorder::{accept, wait};
 use crate::execute::visit::{Visit, Visited};
-use crate::nodes::{IntoAction, Phase};
+use crate::nodes::Phase;
 use crate::wiring::Inside;
-use crate::{Action, BoxError};
+use crate::{Action, BoxError, IntoAction};
 
 /// A place where a run waits for an external event, such as a person's decision.
 ///

@@ -468,9 +468,9 @@ async fn items_and_their_outcomes_are_reported() {
         }
     }
     assert_snapshot!(reports.join("\n"), @r"
-    run 1: sums/double#1[0] got the item 1
-    run 1: sums/double#1[1] got the item 2
-    run 1: sums/double#1[0] returned 2
-    run 1: sums/double#1[1] returned 4
+    r: sums/double#1[0] got the item 1
+    r: sums/double#1[1] got the item 2
+    r: sums/double#1[0] returned 2
+    r: sums/double#1[1] returned 4
     ");
 }

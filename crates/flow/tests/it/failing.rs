@@ -124,7 +124,7 @@ async fn an_error_names_flow_path_node_and_phase() {
 #[tokio::test]
 async fn an_undeclared_answer_is_an_error_that_lists_the_declared_ones() {
     let (error, log) = failure(None).await;
-    assert_snapshot!(error, @"flow `outer/house`, node `door`: post returned the action `undeclared`, which the node doesn't declare; it declares `default`");
+    assert_snapshot!(error, @"flow `outer/house`, node `door`: post returned the action `undeclared`, which the node doesn't declare; it declares `default` (a node made of closures declares others by `with_actions`)");
     assert!(!error.is_step_limit());
     assert_eq!((error.phase(), error.attempts()), (None, None));
     assert!(error.source().is_none());

@@ -6,7 +6,7 @@ use cogwork_flow::watch::{EventKind, events, note};
 use super::{Made, add_one, composite, flow};
 use crate::lines::Lines;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn replayed_calls_and_notes_are_events() {
     let made = Made::default();
     let lines = Lines::default();
