@@ -75,6 +75,7 @@ impl<S: Send + 'static> Flow<S> {
         node: impl Node<S> + 'static,
     ) -> Result<Self, BuildError> {
         let name = name.into();
+        // A node may declare an action twice, but only one end may be added for it.
         let actions: BTreeSet<_> = node.actions().into_iter().collect();
 
         let builder = Self::builder(name.clone()).start(name.clone());

@@ -153,6 +153,7 @@ impl<'b> Check<'b> {
         let mut declared: Vec<_> = self.places.iter().map(|place| declared(place)).collect();
 
         for edge in edges {
+            // Before the source, so that an edge from nowhere to nowhere is reported twice.
             let target = self.target(edge);
             let action = edge.action.clone();
 

@@ -30,6 +30,7 @@ impl Current {
     /// another copy.
     pub(crate) async fn during<F: Future + Unpin>(self, mut work: F) -> F::Output {
         poll_fn(|context| {
+            // Set for each poll, because other steps may be polled on this thread in between.
             let _entered = Entered(CURRENT.replace(Some(self.clone())));
             Pin::new(&mut work).poll(context)
         })
@@ -131,6 +132,7 @@ pub fn note_growth(text: impl FnOnce() -> String) {
 }
 
 fn emit_note(is_growth: bool, text: impl FnOnce() -> String) {
+    // A node may also be called outside of a run, as in a test of it.
     let Some(step) = step() else {
         return;
     };

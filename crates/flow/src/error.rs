@@ -68,6 +68,7 @@ impl RunError {
 
     /// Adds the step, unless the error already has one from inside.
     pub(crate) fn at(mut self, step: impl FnOnce() -> Arc<StepName>) -> Self {
+        // The innermost step is named, and each walk around it calls this, too.
         self.0.step.get_or_insert_with(step);
         self
     }

@@ -148,6 +148,7 @@ struct Channel {
 
 impl Observer for Channel {
     fn event(&self, event: &Event) {
+        // Never waits: a run must not depend on whether somebody reads.
         let sent = self.sender.try_send(event.clone());
         if let Err(mpsc::error::TrySendError::Full(_)) = sent {
             self.lost.fetch_add(1, Ordering::Relaxed);

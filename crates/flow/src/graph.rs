@@ -175,6 +175,7 @@ impl FlowGraph {
         }
 
         let mut nodes: Vec<_> = self.nodes.iter().collect();
+        // The order in which nodes and edges were added doesn't matter to a run.
         nodes.sort_unstable_by_key(|node| &node.name);
 
         for node in nodes {
@@ -193,6 +194,8 @@ impl FlowGraph {
 
             for inner in &node.inside {
                 let mut inside = format!("{path}/{name}");
+                // The name of a branch is part of the names of its steps, that of a flow over items
+                // isn't.
                 if *kind == GraphNodeKind::Branches {
                     lines.push(format!("the branch `{}` of `{name}`{at}", inner.name));
                     inside = format!("{inside}/{}", inner.name);

@@ -50,6 +50,7 @@ impl Drawing {
 
     /// Draws a flow and all flows inside it. `id` identifies its start and its end.
     fn flow(&mut self, flow: &FlowGraph, id: &str) {
+        // All at once, because edges may lead to nodes that come later.
         let first = self.reserve(flow.nodes.len());
         let numbers: HashMap<&str, usize> = flow
             .nodes

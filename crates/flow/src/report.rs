@@ -70,6 +70,7 @@ impl<T: Serialize + Send + Sync + 'static> Reported for T {
 impl PartialEq for ReportedValue {
     /// Returns whether both are the same report.
     fn eq(&self, other: &Self) -> bool {
+        // Values of any type cannot be compared.
         Arc::ptr_eq(&self.value, &other.value)
     }
 }

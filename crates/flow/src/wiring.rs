@@ -147,6 +147,7 @@ impl Wiring {
 
         for (index, place) in self.places.iter().enumerate() {
             let is_end = |exit: &Exit| exit.target == Target::End;
+            // A run can leave a wait to whoever answers, so it is as good as an end.
             if place.inside.waits() || place.exits.iter().any(is_end) {
                 ends.push(index);
             }

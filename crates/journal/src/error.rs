@@ -13,12 +13,10 @@ use cogwork_text::{Escaped, Name};
 #[derive(Clone)]
 pub struct StoreError(Arc<Problem>);
 
-#[derive(Clone)]
 struct Problem {
     kind: StoreErrorKind,
     text: String,
-    flow_changes: Option<String>,
-    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 /// What went wrong, for a program that does something about it.
@@ -67,31 +65,21 @@ impl StoreError {
         self.0.kind
     }
 
-    /// Returns how the flow was changed since the run began, in one line, if that is the error.
-    pub fn flow_changes(&self) -> Option<&str> {
-        self.0.flow_changes.as_deref()
-    }
-
     /// Creates an error, for a store of your own. The text is shortened and shown in one line.
     pub fn new(kind: StoreErrorKind, text: impl fmt::Display) -> Self {
+        Self::with_source(kind, text, None)
+    }
+
+    fn with_source(
+        kind: StoreErrorKind,
+        text: impl fmt::Display,
+        source: Option<BoxError>,
+    ) -> Self {
         Self(Arc::new(Problem {
             kind,
-            text: shown(text),
-            flow_changes: None,
-            source: None,
+            text: Escaped::new(text).with_max_chars(MESSAGE).to_string(),
+            source,
         }))
-    }
-
-    fn with(self, add: impl FnOnce(&mut Problem)) -> Self {
-        let mut problem = Arc::unwrap_or_clone(self.0);
-        add(&mut problem);
-        Self(Arc::new(problem))
-    }
-
-    /// Creates the error of a flow with these changes.
-    pub(crate) fn changed_flow(text: impl fmt::Display, changes: String) -> Self {
-        let error = Self::new(StoreErrorKind::AnotherFlow, text);
-        error.with(|problem| problem.flow_changes = Some(shown(changes)))
     }
 
     /// Creates the error of a failed system call. `what` names the file and the operation.
@@ -106,8 +94,8 @@ impl StoreError {
         error: impl Into<BoxError>,
     ) -> Self {
         let source = error.into();
-        let error = Self::new(kind, format_args!("{what}: {source}"));
-        error.with(|problem| problem.source = Some(source.into()))
+        let text = format!("{what}: {source}");
+        Self::with_source(kind, text, Some(source))
     }
 
     /// Converts the error of a journal over this store.
@@ -173,10 +161,6 @@ impl StoreError {
 /// The maximum length of a message, in characters. It may quote a record, whose texts may have any
 /// length.
 const MESSAGE: usize = 4_000;
-
-fn shown(message: impl fmt::Display) -> String {
-    Escaped::new(message).with_max_chars(MESSAGE).to_string()
-}
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

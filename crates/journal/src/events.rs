@@ -63,6 +63,7 @@ impl RunEvents {
             return false;
         };
         let Accepted { events, waiting } = &*self.accepted;
+        // Counted in bytes: a slow disk must not let the events of a model fill the memory.
         let bytes = waiting.load(Ordering::Relaxed) + event.len();
         if bytes > MAX_WAITING || self.written.borrow().has_failed_events() {
             return false;

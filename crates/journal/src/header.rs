@@ -44,6 +44,7 @@ impl Header {
         };
 
         let input = serde_json::value::to_raw_value(input).map_err(|error| refused(&error))?;
+        // Only a `RawValue` can have more than one line, and a file has one line for each entry.
         if input.get().contains(['\n', '\r']) {
             return Err(refused(&"it has more than one line"));
         }
@@ -151,7 +152,7 @@ impl Header {
             "{place}: the flow `{flow}` has changed since the run began: {difference}; \
              to continue with the changed flow, use `resume_changed`, or `Fork::with_changed_flow` for a fork"
         );
-        Err(StoreError::changed_flow(text, difference))
+        Err(StoreError::new(StoreErrorKind::AnotherFlow, text))
     }
 }
 

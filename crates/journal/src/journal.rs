@@ -149,6 +149,7 @@ impl RunJournal {
     fn another_state(&self, recorded: StateDigest, given: &Json) -> StoreError {
         let snapshot = self.recorded.snapshot().map(|snapshot| snapshot.state);
         let state = snapshot.or_else(|| Json::of(&self.header.input).ok());
+        // A program may have made its first state of the input, which then says nothing about it.
         let state = state.filter(|state| state.digest() == Some(recorded));
 
         let recorded = state.as_ref().map(Json::as_str);
@@ -211,6 +212,7 @@ impl Journal for RunJournal {
         if self.has_ended {
             return Err(StoreError::ended(&self.header.run_id).into());
         }
+        // Whether the flow has a node for the event is checked by the run, which knows the flow.
         let checked = schema::check_answer(event, self.recorded.schemas(event), &answer);
         checked.map_err(RefusedAnswer)?;
 

@@ -41,6 +41,7 @@ pub(crate) fn take(folder: &Folder, lock: &str, run_id: &str) -> Result<LockFile
 /// Removes the lock file of a run that was removed. Whoever waits for the lock creates a new file. A
 /// lock file that cannot be removed is harmless.
 pub(crate) fn remove(folder: &Folder, name: &str, lock: LockFile) {
+    // While the lock is held, so that nobody has just locked the file that is removed.
     let _ = folder.remove_file(name);
     drop(lock);
 }

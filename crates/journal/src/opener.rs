@@ -44,6 +44,7 @@ impl Opener {
 
         // If the caller is dropped, whatever was taken is still given back.
         let opening = runtime.spawn(async move {
+            // Twice at most, unless somebody keeps removing and starting the run.
             loop {
                 match self.try_to_open(new.clone(), wanted.clone()).await {
                     // Somebody else has started it in the meantime.
@@ -79,6 +80,7 @@ impl Opener {
 
     async fn start(&self, taken: Taken, mut new: Record) -> Result<RunJournal, StoreError> {
         if let Some(now) = taken.now {
+            // Times in a database are those of its clock, whichever machine writes them.
             new.header.started = to_millis(now);
         }
 
@@ -96,6 +98,7 @@ impl Opener {
         let (mut record, offered) = match read {
             Ok(read) => read,
             Err(error) => {
+                // A worker would otherwise take a damaged run again and again.
                 taken.held.refused(&error);
                 return Err(error);
             }
@@ -109,6 +112,7 @@ impl Opener {
             record.header.graph = flow;
         }
         let mut writer = Writer::resume(taken.held, &record);
+        // The header has the new graph, and it is the first line, so all lines are written again.
         if is_changed {
             writer.replace(record.lines.clone()).await?;
         }
@@ -135,6 +139,7 @@ impl Opener {
         let first = record.lines.len() as u64 + 2;
         let offered = reader.entries(&taken.offered, first)?;
         let all = [record.lines.as_slice(), offered.as_slice()].concat();
+        // The only thing that can be wrong with them is their number.
         let can_follow = offered.is_empty() || check_order(&all).is_ok();
         Ok((record, if can_follow { offered } else { Vec::new() }))
     }
@@ -180,6 +185,7 @@ impl Opener {
     }
 
     pub(crate) async fn deliver(self, event: String, answer: Json) -> Result<(), StoreError> {
+        // Before the run is opened: whoever works on it may do so for hours.
         if self.backend.offer(&self.run_id, &event, &answer).await? {
             return Ok(());
         }

@@ -54,6 +54,7 @@ impl Reader<'_> {
     pub(crate) fn header(self, line: &TextLine) -> Result<Header, StoreError> {
         let place = self.backend.line_place(self.run_id, 1);
         let header: Header = parse(&place, &line.text)?;
+        // Somebody may have copied or renamed the file.
         if header.run_id == self.run_id {
             return Ok(header);
         }

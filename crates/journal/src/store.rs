@@ -133,6 +133,7 @@ impl Store {
         let path = Path::new(place);
         let ending = path.extension().and_then(|ending| ending.to_str());
         let is_named_so = matches!(ending, Some("db" | "sqlite" | "sqlite3"));
+        // What exists decides, and the name only if there is nothing yet.
         if path.is_file() || (is_named_so && !path.is_dir()) {
             #[cfg(feature = "sqlite")]
             return Ok(Self::sqlite(path));

@@ -142,6 +142,7 @@ impl WaitSummary {
             return None;
         };
 
+        // Records may have been edited, and whoever shows a form trusts the schema to be JSON.
         let is_json = |schema: &&Json| schema.read::<IgnoredAny>().is_ok();
         Some(Self {
             step: step.clone(),
@@ -207,6 +208,7 @@ impl Standing {
         }
 
         self.entries += 1;
+        // Any entry after the end or an error means that the run went on.
         self.stopped = RunStatus::stopped(entry);
         if let Some(wait) = WaitSummary::of(entry) {
             self.begin(wait);
@@ -262,6 +264,7 @@ impl Standing {
     /// Returns whether no step can continue before an answer arrives.
     fn is_paused(&self) -> bool {
         let mut answered = self.unused.keys();
+        // With an unused answer, the run can go on as soon as somebody resumes it.
         !self.waiting.is_empty() && !answered.any(|event| self.awaited.contains_key(event))
     }
 

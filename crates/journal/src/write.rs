@@ -38,6 +38,7 @@ impl Writer {
         for line in &record.lines {
             writer.standing.add(&line.entry);
         }
+        // The database has these waits already.
         writer.standing.take_changes();
         writer.lines = record.lines.len() as u64 + 1;
         writer
@@ -71,6 +72,7 @@ impl Writer {
         let mut texts = Vec::new();
 
         if replaces {
+            // The new lines alone say how the run is.
             self.standing = Standing::default();
             self.lines = 0;
             texts.push(self.text(&self.header, None)?);
@@ -87,6 +89,7 @@ impl Writer {
             replaces: replaces.then(|| self.header.clone()),
             lines: texts,
             first,
+            // In PostgreSQL, an edit without a status is a single insert.
             status: (is_new || now != status).then_some(now),
             waits: self.standing.take_changes(),
             is_progress: replaces || lines.iter().any(|line| is_progress(&line.entry)),
@@ -212,6 +215,7 @@ impl Batch {
             batch.changes += u64::from(!matches!(job, Job::Event(_)));
             match job {
                 Job::Append(entry) => batch.entries.push(entry),
+                // What was queued before a fold is part of its snapshot.
                 Job::Replace(entries) => (batch.replaces, batch.entries) = (true, entries),
                 Job::Event(event) => batch.events.push(event),
             }
@@ -232,6 +236,7 @@ async fn write_all(
         if batch.changes > 0 {
             let lines = batch.entries.into_iter();
             let lines = lines.map(|entry| Line { entry, at: None }).collect();
+            // What was pushed after a failed write must not be written, as it would follow a gap.
             if let Err(error) = writer.write(batch.replaces, lines, false).await {
                 written.send_modify(|written| written.failed = Some(error));
                 break;

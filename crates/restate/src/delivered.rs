@@ -32,7 +32,6 @@ pub(crate) async fn deliver(
     answer: &RawValue,
 ) -> Result<(), TerminalError> {
     let delivered = Delivered {
-        // Tells two equal answers apart.
         by: by.to_owned(),
         answer: Json::from_record(answer.get()),
     };
@@ -44,7 +43,7 @@ pub(crate) async fn deliver(
         let name = promise_name(event, number);
         context.resolve_promise(&name, RawJson(bytes.clone()));
 
-        // What the promise has now tells whose answer came first.
+        // Read back, because resolving a promise twice isn't an error: the first answer stays.
         let resolved: RawJson = context.promise(&name).await?;
         if resolved.0 == bytes {
             return Ok(());
@@ -60,7 +59,6 @@ async fn first_free(context: &ContextInternal, event: &str) -> Result<u64, Termi
     let mut resolved = 0;
     let mut unresolved = 1;
 
-    // Doubles and then halves, since each look is an entry in Restate's journal.
     while is_resolved(context, event, unresolved).await? {
         resolved = unresolved;
         unresolved = unresolved.saturating_mul(2);

@@ -70,7 +70,6 @@ impl RunJournal {
                 answered: HashMap::new(),
             }),
         };
-        // So that a run is visible before its first step.
         journal.show(|_| ());
         journal
     }
@@ -103,6 +102,7 @@ impl RunJournal {
         let mut state = self.state();
         change(&mut state.progress);
 
+        // After the handler has ended, its last progress is already on record.
         if let Ok(context) = self.context() {
             context.set(PROGRESS, Json(state.progress.clone()));
         }
@@ -121,8 +121,8 @@ impl RunJournal {
 
     async fn answer(&self, awaited: Awaited<'_>) -> Result<Waited, Stopped> {
         let context = self.context()?;
+        // Before the loop: a refused answer doesn't start the time anew.
         let limit = awaited.within.map(|within| after(&context, within));
-        // One timer for all attempts: each would be an entry in the journal.
         let deadline = self.left().map(|left| after(&context, left));
 
         loop {
@@ -136,6 +136,7 @@ impl RunJournal {
                 handles.extend(timer.iter().map(|timer| timer.handle()));
             }
 
+            // If nothing is ready, the server suspends the handler here and calls it again later.
             let first = context.select(handles).await?;
             let bytes = match awakened_by.get(first) {
                 Some(By::Limit) => return Ok(Waited::TimedOut),
@@ -143,7 +144,7 @@ impl RunJournal {
                 Some(By::Answer) | None => promise.await?.0,
             };
 
-            // Also a refused answer is used up, or it would be read again at once.
+            // A refused answer is used up, too, as its promise cannot be resolved a second time.
             self.use_answer(awaited.event);
             match read(&bytes, awaited) {
                 Ok(answer) => return Ok(Waited::Answered(answer)),
@@ -176,7 +177,6 @@ impl Journal for RunJournal {
     }
 
     fn in_order(&self) -> bool {
-        // Restate replays calls by their position.
         true
     }
 
@@ -208,6 +208,7 @@ impl Journal for RunJournal {
             });
         });
 
+        // Not reset after an error: the run is over, or goes on waiting in the next attempt.
         let waited = self.answer(awaited).await?;
         self.show(|progress| progress.waits_for = None);
         Ok(waited)

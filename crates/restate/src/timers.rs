@@ -25,6 +25,7 @@ pub(crate) async fn sleep(
     deadline: Option<Duration>,
 ) -> Result<(), Stopped> {
     let slept = after(context, duration);
+    // A second timer, since a suspended run isn't called at its deadline by anything else.
     if let Some(deadline) = deadline.map(|left| after(context, left)) {
         let first = vec![slept.handle(), deadline.handle()];
         if context.select(first).await? != 0 {

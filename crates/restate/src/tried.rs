@@ -25,6 +25,8 @@ impl From<Result<Json, WorkError>> for Tried {
     fn from(tried: Result<Json, WorkError>) -> Self {
         match tried {
             Ok(outcome) => Self::Done(outcome),
+            // On record like an outcome: the engine would otherwise repeat the call by its own
+            // rules.
             Err(error) => Self::Failed {
                 attempts: error.attempts,
                 // It is kept in Restate's journal.

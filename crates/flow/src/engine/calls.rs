@@ -115,6 +115,8 @@ where
     let mut made = None;
     let outcome = {
         let mut work: Exec<'_> = Box::pin(async {
+            // The text of an error is recorded, and the error itself returned, as long as there is
+            // one.
             let (outcome, error) = match work().await {
                 Ok(outcome) => (Ok(outcome), None),
                 Err(error) => (Err(shortened(&error.to_string())), Some(error)),

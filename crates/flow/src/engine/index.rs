@@ -103,6 +103,7 @@ impl Index {
         if !self.waiting.is_empty()
             && let Some(ended) = entry.ended_calls()
         {
+            // The outcome of a composite step ends the waits inside it, used or not.
             self.end_waits(&ended);
         }
 
@@ -233,6 +234,7 @@ impl Index {
             self.add(entry.clone(), 0);
         }
 
+        // The kept answers were counted as new entries.
         self.since_fold = 0;
         entries
     }

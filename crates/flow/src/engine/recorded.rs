@@ -185,6 +185,7 @@ impl<L: Log> Recorded<L> {
     }
 
     fn push_to(&self, index: &mut Index, entry: Entry) -> u64 {
+        // Queued under the lock of the index: the log has the entries in the order of their checks.
         let line = self.log.push(entry.clone());
         index.add(entry, line);
         line
@@ -259,6 +260,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
             None => self.index().same_way(&step)?,
         }
 
+        // An error returns here and isn't recorded, so the next run tries again.
         let outcome = work.await?;
 
         let recorded = self.record(Entry::Outcome {
@@ -361,7 +363,9 @@ impl<L: Log + 'static> Journal for Recorded<L> {
 
     async fn progress(&self, progress: Progress<'_>) -> Result<(), BoxError> {
         match progress {
+            // The record of outcomes already shows how far the run is.
             Progress::At { .. } => Ok(()),
+            // A replay reaches the end again.
             Progress::Ended { .. } if self.index().ended => Ok(()),
             Progress::Ended { action, steps } => {
                 self.record(Entry::Ended {
@@ -385,6 +389,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
 
     async fn fold(&self, snapshot: Snapshot) -> Result<(), BoxError> {
         let line = {
+            // Under one lock, so that no entry comes between the decision and the fold.
             let mut index = self.index();
             if !index.is_worth_a_fold(snapshot.number) {
                 return Ok(());

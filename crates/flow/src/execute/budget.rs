@@ -57,6 +57,7 @@ impl Budget {
 
     /// Gives back the steps of a step that isn't complete.
     pub(crate) fn give_back(&self) {
+        // Items run at once, so there may be several to give back.
         self.taken.store(self.complete(), Ordering::Relaxed);
     }
 }

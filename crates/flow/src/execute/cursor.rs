@@ -36,6 +36,7 @@ impl<'f> Cursor<'f> {
         }
 
         let place = cursor.push(wiring, wiring.index(node)?);
+        // A run is never at the place of a subflow, but at a node inside it.
         place.inside.subflow().is_none().then_some(cursor)
     }
 
@@ -155,6 +156,8 @@ impl<'f> Cursor<'f> {
     /// Looks up the place at the position, from the outermost flow on.
     fn find_place(&mut self) {
         let mut wiring = Some(self.flow);
+        // From the outside, because an inner flow doesn't know the one around it. Subflows end
+        // rarely.
         for index in &self.position {
             let Some(innermost) = wiring else {
                 return;

@@ -55,6 +55,7 @@ pub(crate) async fn all_of<T>(
     at_most: usize,
     works: Vec<impl Future<Output = Result<T, Failure>>>,
 ) -> Result<Vec<T>, Failure> {
+    // Such a journal finds calls by their position, which must be the same in each replay.
     let in_order = here.in_order();
     let at_most = if in_order { 1 } else { at_most };
     let mut works = works.into_iter().enumerate();
@@ -71,6 +72,7 @@ pub(crate) async fn all_of<T>(
             Ok(outcome) => done.push((index, outcome)),
             Err(mut failure) => match failure.paused_mut() {
                 Some(_) if !in_order => pauses.push((index, failure)),
+                // Dropping the others stops them at their current `await`.
                 _ => return Err(failure),
             },
         }
@@ -80,6 +82,7 @@ pub(crate) async fn all_of<T>(
         return Err(pause);
     }
 
+    // `join` gets the outcomes in the order of the items, whichever was faster.
     done.sort_unstable_by_key(|(index, _)| *index);
     Ok(done.into_iter().map(|(_, outcome)| outcome).collect())
 }

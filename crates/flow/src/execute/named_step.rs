@@ -132,6 +132,7 @@ impl NamedStep {
 
     /// Reports the outcome of `exec`, or an answer, to people who watch the run.
     pub(crate) fn returned(&self, outcome: &Json) {
+        // Nodes that only change the state have this outcome, which says nothing.
         if outcome.as_str() != "null" {
             self.emit(|| EventKind::Outcome {
                 outcome: outcome.clone(),
@@ -142,6 +143,7 @@ impl NamedStep {
     /// Runs a phase other than `exec` and reports its duration.
     pub(crate) fn phase<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let started = self.started();
+        // `prep` and `post` can only use the current step to report something.
         let done = if self.attached.watch.is_some() || self.attached.is_traced {
             let current = Current {
                 is_exec: false,
@@ -212,6 +214,7 @@ impl NamedStep {
             },
         });
 
+        // The journal has the progress of the outermost flow alone.
         if self.is_inside {
             return Ok(());
         }
@@ -231,6 +234,7 @@ impl NamedStep {
         journal.progress(progress).await.map_err(|error| {
             let mut location = cursor.location();
             if next.is_none() {
+                // After the end, the cursor is at no node.
                 location.node.clone_from(&self.name.node);
             }
 

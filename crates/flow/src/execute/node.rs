@@ -66,6 +66,8 @@ pub(crate) async fn exec<S, N: Node<S>>(
     let Some(journal) = step.journal() else {
         let exec = pin!(node.exec(prep));
         let exec = step.exec(None, exec).await.map_err(failed)?;
+        // Only people who watch want the outcome as JSON: nothing else is serialised without a
+        // journal.
         if step.is_watched(false)
             && !node.is_composite()
             && let Ok(json) = encode(&exec, step.attached.max_outcome())
@@ -81,6 +83,8 @@ pub(crate) async fn exec<S, N: Node<S>>(
         Box::pin(async {
             let exec = node.exec(prep).await;
             let exec = exec.map_err(WorkError::new)?;
+            // Before it reaches the journal, so that one that cannot be read back fails the step
+            // and isn't recorded.
             let recordable = recordable(&exec, step.attached.max_outcome());
             let (json, exec) = recordable.map_err(WorkError::new)?;
 
@@ -95,6 +99,7 @@ pub(crate) async fn exec<S, N: Node<S>>(
         call(&**journal, &step.name, step.exec(None, attempt())).await?
     };
 
+    // After the journal has it, so that whoever reads the event finds the outcome there.
     if outcome.was_made && !node.is_composite() {
         step.returned(&outcome.json);
     }

@@ -56,6 +56,7 @@ pub(crate) async fn call(
     name: &StepName,
     work: impl Future<Output = Result<Json, WorkError>> + Send,
 ) -> Result<Outcome, StepError> {
+    // The journal polls the work only if it has no outcome, which nothing else shows.
     let was_made = AtomicBool::new(false);
     let work = pin!(async {
         was_made.store(true, Ordering::Relaxed);
@@ -73,6 +74,7 @@ pub(crate) async fn exec_composite<'a>(
     journal: &Arc<dyn Journal>,
     exec: &(dyn Fn() -> Exec<'a> + Sync),
 ) -> Result<Outcome, Failure> {
+    // With the outcome of the step on record, its calls aren't needed, and may be folded away.
     let recorded = journal.find(&step.name).await;
     if let Some(json) = recorded.map_err(Failure::Journal)? {
         let was_made = false;
@@ -101,6 +103,8 @@ pub(crate) async fn exec_composite<'a>(
         };
 
         // A journal that finds nothing replays the failed attempts of earlier runs.
+        // Recorded before the error is returned: a run that is resumed must not replay the calls
+        // that made this attempt fail.
         let is_new = calls.record_failure(&error).await?;
         if is_new {
             return Err(stopped.into_failure());
@@ -117,6 +121,7 @@ pub(crate) async fn wait(
 ) -> Result<Option<Json>, Failure> {
     let mut waited = journal.wait(&step.name, awaited).await;
 
+    // A journal in order is an engine that suspends the run itself.
     let is_live = step.attached.is_live && step.journal().is_some() && !journal.in_order();
     if is_live && let Ok(Waited::Pending { until }) = waited {
         step.emit(|| EventKind::Paused(Paused::at(&step.name, awaited, until)));
@@ -213,10 +218,12 @@ impl Calls {
         &self,
         exec: impl Future<Output = Result<Json, WorkError>>,
     ) -> Result<Json, Stopped> {
+        // A panic is caught here, and not only around the walk, because it has to be recorded.
         let mut exec = pin!(AssertUnwindSafe(exec).catch_unwind());
 
         poll_fn(|context| {
             let polled = exec.as_mut().poll(context);
+            // Looked at first: `exec` may have returned because the call it raced with was stopped.
             if let Some(stopped) = self.state().stopped.take() {
                 return Poll::Ready(Err(stopped));
             }
@@ -253,6 +260,7 @@ impl Calls {
 
     /// Ends the attempt. The future that called this is dropped.
     async fn stop<T>(&self, stopped: Stopped) -> T {
+        // The first reason counts, as the others follow from it.
         self.state().stopped.get_or_insert(stopped);
         pending().await
     }
@@ -293,6 +301,7 @@ impl Calls {
     fn begin_next_attempt(&self) {
         let mut state = self.state();
         state.attempt = state.attempt.saturating_add(1);
+        // Calls are numbered anew: their names contain the attempt.
         state.numbers.clear();
         state.stopped = None;
     }
@@ -332,6 +341,7 @@ impl Calls {
     /// Does the work of a call inside `exec`, unless its outcome is recorded.
     pub(crate) async fn call(&self, label: &str, work: &mut Exec<'_>) -> Outcome {
         let step = self.next(label);
+        // Named before its turn, so that calls keep the order in which they were first polled.
         let _turn = self.turn().await;
 
         let work = step.current(None).during(work);
@@ -382,6 +392,7 @@ impl Calls {
             pending::<()>().await;
         });
 
+        // In the state and not in this future, so that it outlives a timeout around the call.
         self.state().in_journal = Some(recorded);
         match select(pin!(self.in_journal()), worked).await {
             Either::Left((Some(outcome), _)) => outcome,
@@ -418,6 +429,7 @@ impl Calls {
     /// Waits inside `exec` for an event. Returns `None` if the wait timed out.
     pub(crate) async fn wait(&self, awaited: Awaited<'_>) -> Option<Json> {
         let scope = self.scope();
+        // The name of the call already has the step and the attempt.
         let label = awaited.event.strip_suffix(&scope).unwrap_or(awaited.event);
         let call = self.next(label);
         let turn = self.turn().await;
@@ -468,6 +480,7 @@ pub(crate) async fn attempt_failed(error: &BoxError) {
         return;
     };
 
+    // The failure is a call, too, and waits until those before it have ended.
     let _turn = calls.turn().await;
     if let Err(failure) = calls.record_failure(&error.to_string()).await {
         calls.stop(Stopped::Run(failure)).await

@@ -27,6 +27,7 @@ pub(crate) fn unless_stopped<T>(
     let mut stopped = stop.map(Stop::stopped);
 
     poll_fn(move |context| {
+        // Before the work, so that a run that was cancelled takes no further step.
         if let Some(stopped) = &mut stopped
             && let Poll::Ready(why) = stopped.as_mut().poll(context)
         {

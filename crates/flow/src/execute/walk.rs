@@ -56,6 +56,7 @@ impl<S> Walk<'_, '_, S> {
 
             let walked = walked
                 .unwrap_or_else(|panicked| Err(RunError::new(self.cursor.location(), panicked)));
+            // The name is made from the cursor, which `steps` borrows until here.
             walked.map_err(|error| self.name_step(error))
         }
     }
@@ -67,6 +68,7 @@ impl<S> Walk<'_, '_, S> {
         };
 
         if self.around.is_none() {
+            // An earlier call may have been dropped in the middle of a step.
             self.context.budget.give_back();
         }
 
@@ -80,6 +82,7 @@ impl<S> Walk<'_, '_, S> {
                 return Err(self.failed(Failure::StepLimit { limit }));
             };
 
+            // Nodes that never wait would otherwise keep a deadline or a token from being seen.
             if number % BETWEEN_YIELDS == 0 {
                 yield_now().await;
             }
@@ -120,6 +123,8 @@ impl<S> Walk<'_, '_, S> {
                 if let Some(span) = span.take() {
                     span.record("action", action.as_str());
                 }
+                // Boxed, because only runs with a journal wait here, and each level of a future
+                // counts.
                 Box::pin(step.moved(self.cursor, &action, self.context.budget.taken())).await?;
             }
 

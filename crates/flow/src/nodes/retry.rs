@@ -68,6 +68,8 @@ async fn again<S, N: Node<S>>(
     let mut delays = retry.backoff.delays();
     let mut attempts = 1;
     loop {
+        // The last attempt has no delay after it, so its error is returned like one that isn't
+        // retried.
         let delay = delays.next().filter(|_| (retry.when)(&error));
         let Some(delay) = delay else {
             let error = error.into();
@@ -82,6 +84,7 @@ async fn again<S, N: Node<S>>(
             error: line.to_string(),
         });
 
+        // Before the delay: a run that is killed while it sleeps continues with the next attempt.
         attempt_failed(&line).await;
         tokio::time::sleep(delay).await;
         attempts += 1;

@@ -86,6 +86,7 @@ impl<S: 'static> Branches<S> {
         let join = Arc::new(join);
 
         let run: Box<Run<S>> = Box::new(move |name, state, here| {
+            // Split before the future, which then doesn't borrow the state.
             let part = split(state).into_result();
             let flow = flow.clone();
             let join = Arc::clone(&join);

@@ -173,6 +173,7 @@ impl<S, I, O, W> Items<S, I, O, W> {
     fn split(&self, state: &S, here: Here<'_>) -> Result<Vec<I>, Failure> {
         let items = (self.split)(state).map_err(|error| Failure::node(Phase::Prep, error))?;
 
+        // A text is only made if somebody could see it.
         if let (Some(text), Some(step)) = (&self.text, here.step) {
             for (index, item) in items.iter().enumerate() {
                 let step = step.named(step.name.of_item(index));
@@ -239,6 +240,7 @@ pub(crate) struct BatchVisit<S, I, N: Node<I>>(pub(crate) Batch<S, I, N>);
 impl<S: Send, I, N: Node<I>> Visit<S> for BatchVisit<S, I, N> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
+            // All before any `exec`, so that an item that cannot be prepared costs no work.
             let preps = self.0.prepare(state, here)?;
             let works = preps.iter().enumerate();
             let works = works.map(|(index, prep)| self.0.outcome(index, prep, here));

@@ -169,6 +169,8 @@ impl<S> Wait<S> {
 impl<S: Send> Visit<S> for Wait<S> {
     fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
+            // Made in each visit, since it is recorded with the first alone and shown at every
+            // pause.
             let why = (self.why)(state);
             let (step, journal) = here.on_record("a wait inside items or branches")?;
             let awaited = Awaited {

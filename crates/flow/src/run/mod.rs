@@ -71,6 +71,7 @@ impl<'f, S> Run<'f, S> {
 
     pub(crate) fn new(flow: &'f Flow<S>) -> Self {
         let mut attached = None;
+        // Answers are kept until they are used, also in a run without a journal.
         if flow.wiring.waits {
             attached = Some(Arc::new(Attached {
                 answers: Some(Arc::new(MemoryJournal::new(""))),
@@ -112,6 +113,7 @@ impl<'f, S> Run<'f, S> {
     /// is cancelled, or if its journal fails. The run stays at the node, so the call can be
     /// repeated.
     pub async fn step(&mut self, state: &mut S) -> Result<Stepped<'f>, RunError> {
+        // Read before the walk, which moves the cursor.
         let from = self.node().unwrap_or_default();
         let walked = self.walk(state, Distance::OneStep).await?;
 
@@ -166,6 +168,7 @@ impl<'f, S> Run<'f, S> {
         }
 
         let wiring = &self.flow.wiring;
+        // The graph doesn't have the events of composite nodes, which only the journal knows.
         let awaits = |journal: &dyn Journal| wiring.waits_for(event) || journal.awaits(event);
         let attached = self.context.attached.as_deref();
         let found = attached.and_then(|attached| Some((attached, attached.keeper()?)));
@@ -199,6 +202,8 @@ impl<'f, S> Run<'f, S> {
         let is_traced = self.cursor.place().is_some() && spans::are_wanted();
 
         async move {
+            // Boxed, like the next one, so that most runs don't have room for them in their
+            // futures.
             if is_traced {
                 return Box::pin(self.walk_traced(state, distance)).await;
             }
@@ -257,6 +262,7 @@ impl<'f, S> Run<'f, S> {
                 if let Some((every, write)) = folding
                     && self.cursor.steps() % every == 0
                 {
+                    // Written before the wait, so that the state need not be `Sync`.
                     let state = write(state);
                     Box::pin(self.fold(state)).await?;
                 }
@@ -295,6 +301,7 @@ impl<'f, S> Run<'f, S> {
                     action,
                     steps: self.steps(),
                 }),
+                // Boxed, because a run stops at most once.
                 Err(error) => Err(Box::pin(self.stopped(error)).await),
             }
         }

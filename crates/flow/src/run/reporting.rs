@@ -22,6 +22,7 @@ impl<S> Run<'_, S> {
         }
 
         let id = extra.id.clone();
+        // Taken, so that a run that continues doesn't start its events again.
         if let Some(sink) = extra.sink.take() {
             let flow = FlowGraph::of(&self.flow.wiring);
             let attached = self.attached();
@@ -37,6 +38,7 @@ impl<S> Run<'_, S> {
     pub(super) fn check_state(&mut self, state: &S) -> Result<(), RunError> {
         if let Some(write) = self.extra().first_state
             && let Some(journal) = self.journal()
+            // A state that cannot be written as JSON has no digest to compare.
             && let Ok(json) = write(state)
             && let Err(problem) = journal.begin(&json)
         {
@@ -57,6 +59,7 @@ impl<S> Run<'_, S> {
             self.emit_stop(watch, &error);
         }
 
+        // A pause is on record as a wait.
         if let (Some(journal), None) = (&attached.journal, error.paused()) {
             let line = error.to_string();
 

@@ -212,6 +212,7 @@ impl<S> Run<'_, S> {
             ..
         } = snapshot;
 
+        // Each step of the flow is one of all, so this snapshot was edited.
         if number > steps {
             return Err(format!(
                 "its snapshot counts {number} steps of the flow, and {steps} in all"

@@ -146,6 +146,7 @@ impl<'f, S> RunStream<'f, S> {
                 Poll::Pending | Poll::Ready(None) => {}
             }
 
+            // The run is only polled when no event waits, which is how a slow reader slows it down.
             let is_running = !self.run.is_terminated() && self.run.poll_unpin(context).is_pending();
             if !self.events.is_empty() {
                 continue;

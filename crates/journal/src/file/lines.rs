@@ -51,6 +51,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], most: u64) -> Lines {
 
     for number in 1..=most {
         let next = rest.split_inclusive(|byte| *byte == b'\n').next();
+        // An empty file has a first line, too, which is incomplete.
         let line = match next {
             None if number > 1 => break,
             next => next.unwrap_or_default(),
@@ -59,6 +60,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], most: u64) -> Lines {
 
         match parse(line, number == 1) {
             Ok(parsed) => read.lines.push(parsed),
+            // A header is written and synced before its file has its name, so it is never torn.
             Err(_) if number > 1 && is_torn(line, rest) => break,
             Err(problem) => {
                 let text = format_args!("{}, line {number}: {problem}", path.display());

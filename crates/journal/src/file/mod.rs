@@ -79,6 +79,7 @@ impl Files {
         // Left by a crash during a fold. If it cannot be removed, the next fold reports the error.
         let _ = folder.remove_leftover(name(run_id, NEW));
         let mut taken = FileRun::new(run_id, folder, lock);
+        // Looked up again under the lock: the run may have been started or removed meanwhile.
         let lines = match self.existing(run_id)? {
             Some(_) if expected == Expected::New => {
                 return Err(StoreError::already_there(run_id, &self.run_place(run_id)));
@@ -124,6 +125,7 @@ impl Files {
             return Ok(false);
         };
         let lock = lock::take(&folder, &name(run_id, LOCK), run_id)?;
+        // Another process may have removed it before this one had the lock.
         if self.existing(run_id)?.is_none() {
             return Ok(false);
         }
@@ -133,6 +135,7 @@ impl Files {
             Err(error) if !error.is_not_found() => Err(error),
             _ => Ok(()),
         };
+        // In this order: after a crash in between, the run still exists and can be removed again.
         let removed = remove(EVENTS).and_then(|()| remove(LINES));
         let removed = removed.and_then(|()| folder.sync());
         removed.map_err(|error| failed(&self.path(run_id), "removed")(error.into()))?;

@@ -102,6 +102,7 @@ impl FileRun {
 
     fn append(&mut self, lines: &[TextLine]) -> io::Result<()> {
         let mut file = self.file.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        // What a crash left of an incomplete line is removed now, when there is something to write.
         if file.metadata()?.len() > self.length {
             file.set_len(self.length)?;
         }
@@ -119,6 +120,7 @@ impl FileRun {
         let mut text = Vec::new();
         lines::append(&mut text, lines, false);
         let (target, new) = (name(&self.run_id, LINES), name(&self.run_id, NEW));
+        // The new file is synced before it is renamed, and so never half there.
         self.file = Some(self.folder.replace_by(target, new, &text)?);
         self.length = text.len() as u64;
         Ok(())

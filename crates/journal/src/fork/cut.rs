@@ -115,6 +115,7 @@ impl Cut<'_> {
             return Part::Dropped;
         }
 
+        // An outcome that was made before the edited one, or beside it, doesn't depend on it.
         let is_edited = self.edits.iter().any(|edit| edit.step == step);
         let is_affected = self.edits.iter().any(|edit| edit.affects(index, step));
         if is_edited || !is_affected {

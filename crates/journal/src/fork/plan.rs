@@ -63,10 +63,12 @@ impl<S> Fork<S> {
         };
 
         if let Some(id) = new_id {
+            // An id that the program chose must not silently become a different one.
             return open(&id).await;
         }
         for number in 1..=MAX_IDS {
             match open(&format!("{run_id} fork {number}")).await {
+                // Others may fork the same run at the same time.
                 Err(error) if exists(&error) => {}
                 opened => return opened,
             }

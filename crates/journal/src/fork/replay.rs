@@ -80,6 +80,7 @@ impl Replay {
             source,
             run: flow
                 .begin()
+                // The run may have had a higher limit than the default.
                 .with_max_steps(u64::MAX)
                 .with_journal_any_state(on_record),
             state,

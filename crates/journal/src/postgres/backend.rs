@@ -60,6 +60,7 @@ impl Postgres {
             if expected == Expected::New {
                 return Err(StoreError::already_there(run_id, &self.place()));
             }
+            // The statement found the run and took it at once, so nobody can come between the two.
             if found.get::<_, Option<i64>>("key").is_some() {
                 let interrupt = CancellationToken::new();
                 return Ok(Some(HeldRun::taken(&self.0, &found, interrupt)));
@@ -179,6 +180,7 @@ impl Backend for Postgres {
             return Ok(false);
         };
 
+        // With the fence, because the lease may have expired since it was taken.
         let sql = "DELETE FROM @.runs WHERE key = $1 AND fence = $2 RETURNING key";
         let what = "cannot be removed";
         let removed = self.0.query(what, sql, &[&lease.key, &lease.fence]).await?;
@@ -396,6 +398,7 @@ impl HeldRun {
             let before = count(edit.first) - 1;
             let lines: Vec<&str> = edit.lines.iter().map(|line| line.text.as_str()).collect();
             let values: [Sql<'_>; 5] = [key, fence, version, &before, &lines];
+            // The usual case of a step, with one round trip.
             return Ok(!database.query(what, APPEND, &values).await?.is_empty());
         }
 
@@ -457,6 +460,7 @@ impl Held for HeldRun {
             sleep(delay).await;
         }
 
+        // As the statements count, so that the next one finds the row as this process left it.
         self.version += i64::from(!self.is_append(&edit));
         self.has_failures &= !edit.is_progress;
         Ok(())

@@ -179,6 +179,7 @@ impl Database {
         }
 
         let transaction = client.transaction().await?;
+        // Programs that start at the same time would otherwise create the same tables.
         let lock = "SELECT pg_advisory_xact_lock(hashtext($1))";
         transaction.execute(lock, &[schema]).await?;
         if let Some(row) = transaction.query_opt(find, &[schema]).await? {

@@ -77,6 +77,7 @@ impl Drop for Lease {
 
 async fn keep(database: Arc<Database>, key: i64, fence: i64, watch: LeaseWatch) {
     let lease = database.settings.lease;
+    // Two renewals may fail before the lease ends.
     let mut pause = lease / 3;
     loop {
         tokio::select! {
@@ -90,6 +91,8 @@ async fn keep(database: Arc<Database>, key: i64, fence: i64, watch: LeaseWatch) 
             .await;
         pause = match renewed {
             Ok(rows) if rows.is_empty() => {
+                // Somebody else has the run: what this process writes now is refused, so it need
+                // not go on.
                 watch.interrupt.cancel();
                 break;
             }
@@ -99,6 +102,7 @@ async fn keep(database: Arc<Database>, key: i64, fence: i64, watch: LeaseWatch) 
         };
     }
 
+    // Given back only when nothing writes any more.
     watch.dropped.cancelled().await;
     give_back(&database, key, fence, &watch).await;
     watch.given_back.cancel();

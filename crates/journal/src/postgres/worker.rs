@@ -230,6 +230,7 @@ impl AtWork {
             }
             let pause = self.take_runs().await;
 
+            // While the server is gone, a run that ends must not cause an attempt before its time.
             let is_slow = self.delays.is_some();
             tokio::select! {
                 () = &mut shutdown => return,
@@ -274,6 +275,7 @@ impl AtWork {
             return Ok((Vec::new(), due));
         }
         let flows: Vec<_> = self.worker.flows.keys().collect();
+        // A worker with an older or newer version of a flow leaves its runs to others.
         let shapes = self.worker.flows.values();
         let shapes: Vec<_> = shapes
             .map(|flow| flow.graph().digest().cast_signed())
@@ -375,6 +377,7 @@ where
         let stopped = match run.proceed(&mut state).await {
             Ok(Proceeded::Ended(_)) => Stopped::Ended,
             Ok(Proceeded::Paused(_)) => Stopped::Paused,
+            // Not the fault of the run, so it isn't counted as a failed attempt.
             Err(error) if error.is_cancelled() && lease.interrupt.is_cancelled() => {
                 Stopped::Interrupted(error.to_string())
             }

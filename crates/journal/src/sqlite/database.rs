@@ -51,6 +51,7 @@ impl Drop for Database {
     /// Closes the files, so that they can be copied after this.
     fn drop(&mut self) {
         if let Some(Writer { jobs, thread }) = guard(&self.writer).take() {
+            // The thread ends once its queue is empty and closed.
             drop(jobs);
             let _ = thread.join();
         }
@@ -132,6 +133,7 @@ impl Database {
 fn write_all(place: &Place, jobs: &mpsc::Receiver<Job>) {
     let mut connection = None;
     while let Ok(first) = jobs.recv() {
+        // Syncing takes most of the time, and one sync serves them all.
         let batch: Vec<_> = std::iter::once(first).chain(jobs.try_iter()).collect();
         let open = match connection.take() {
             Some(open) => Ok(open),

@@ -33,6 +33,7 @@ impl Sqlite {
         }
 
         let (_, lock) = self.lock(run_id)?;
+        // Read under the lock, since the last process may have written until it let go of it.
         let found = self.lines(run_id, &(1..u64::MAX))?;
         if found.is_some() && expected == Expected::New {
             return Err(StoreError::already_there(run_id, &self.place()));
@@ -98,6 +99,7 @@ impl Sqlite {
             let mut rows = find.query((key, count(from)))?;
             let mut events = Vec::new();
             let mut bytes = 0;
+            // Rows are read one by one, so that a long run isn't in memory as a whole.
             while bytes < EVENTS_PART
                 && let Some(row) = rows.next()?
             {
@@ -274,6 +276,7 @@ fn write(
             )?;
             connection.last_insert_rowid()
         }
+        // Snapshots replace the lines and keep the events, which people still want to see.
         (Some(key), Some(_)) => {
             execute("DELETE FROM lines WHERE run = ?1", &[&key])?;
             execute("DELETE FROM waits WHERE run = ?1", &[&key])?;

@@ -10,7 +10,7 @@ pub(crate) async fn cancel(context: &ContextInternal) -> Handled {
     let is_running = of_run(context).await?.is_some_and(|run| !run.is_over());
     let invocation: Option<String> = context.get(INVOCATION).await?;
 
-    // Cancelling a run that is over would only confuse its record.
+    // An invocation that has ended keeps its id in the state.
     let running = invocation.filter(|_| is_running);
     if let Some(invocation) = &running {
         context.cancel_invocation(invocation);

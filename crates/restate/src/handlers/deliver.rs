@@ -25,6 +25,7 @@ struct Received<'a> {
 /// Stores the answer to an event, for a step that waits for it now or later.
 pub(crate) async fn deliver<S>(inner: &Inner<S>, context: &ContextInternal) -> Handled {
     let (RawJson(input), metadata) = context.input().await;
+    // Before anything is read: a promise that is too large would fail the run in each attempt.
     check_size(&input, inner.settings.max_message)?;
 
     let Received { event, answer } = serde_json::from_slice(&input).map_err(|error| {
@@ -63,6 +64,7 @@ fn check_event<S>(
     }
 
     let mut known: BTreeSet<&str> = inner.graph.events().into_iter().collect();
+    // The graph doesn't have the events of composite nodes, so the last wait is one of the known.
     let waits_for = progress.and_then(|progress| progress.waits_for.as_ref());
     // A node may wait for an event whose name it computes.
     known.extend(waits_for.map(|waits_for| waits_for.event.as_str()));

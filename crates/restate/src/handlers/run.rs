@@ -46,12 +46,15 @@ where
         TerminalError::new_with_code(code::UNREADABLE, problem)
     })?;
 
+    // The first entry, so that a changed flow is refused before it makes calls in a different
+    // order.
     let began = begin(inner, context).await?;
     // Before any step: a replay against a different flow would use outcomes of other nodes.
     check_graph(&inner.graph, &began.graph, &key)?;
     // Cancelling needs it, and only the run itself knows it.
     context.set(INVOCATION, metadata.invocation_id);
 
+    // Counted from the start on record, and not from this attempt.
     let until = inner.settings.deadline.map(|deadline| {
         let deadline = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
         // From the recorded beginning, since a replay may come days later.
@@ -73,6 +76,7 @@ where
         Err(error) => Err(ended_by(error)),
     };
 
+    // While the context is still there to write with.
     if let Err(error) = &output {
         let failed = shortened(&ErrorText(error.message()).to_string());
         journal.show(|progress| progress.failed = Some(failed));

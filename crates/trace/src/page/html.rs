@@ -64,6 +64,7 @@ fn title(header: &Header) -> String {
         Escaped::new(&header.flow),
         Escaped::new(&header.run)
     );
+    // This first, since the others add the same character.
     let title = title.replace('&', "&amp;");
     title.replace('<', "&lt;").replace('>', "&gt;")
 }

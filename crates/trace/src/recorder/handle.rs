@@ -96,6 +96,7 @@ impl Handle {
         };
         let opened = serde_json::to_value(Opening::Opened { at: 0.0, header })?;
 
+        // A reader takes the numbers after this event for new ones.
         state.numbers = CallNumbers::default();
         self.write(state, opened);
         Ok(())
@@ -112,6 +113,8 @@ impl Handle {
             self.write_at(state, moment, serde_json::to_value(&event.kind)?);
             return Ok(());
         };
+        // Read as its type and not as JSON: a request has the whole conversation, of which little
+        // is new.
         if let Some(chat) = report.downcast_ref::<ChatEvent>() {
             self.record_chat(state, moment, chat);
             return Ok(());
@@ -215,6 +218,7 @@ impl Handle {
             state.is_full = true;
             let full = json!({ "at": 0.0, "type": "full", "limit": MAX_RECORD });
             self.push(state, full.to_string());
+        // The gap is told before what comes after it.
         } else if !self.write_lost(state) || !self.push(state, line) {
             state.lost += 1;
         }
@@ -228,11 +232,13 @@ impl Handle {
         let mut recorded = self.settings.event(event.clone());
         let is_outcome = event.get("type").is_some_and(|name| name == "outcome");
 
-        if is_outcome && self.target.has_outcomes() && recorded == event {
-            if let Value::Object(fields) = &mut recorded {
-                fields.remove("outcome");
-                fields.insert(IN_JOURNAL.to_owned(), true.into());
-            }
+        if is_outcome
+            && self.target.has_outcomes()
+            && recorded == event
+            && let Value::Object(fields) = &mut recorded
+        {
+            fields.remove("outcome");
+            fields.insert(IN_JOURNAL.to_owned(), true.into());
         }
         recorded
     }

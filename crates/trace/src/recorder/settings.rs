@@ -145,6 +145,7 @@ impl RecorderSettings {
 
     fn number(&self, number: Number) -> Value {
         let text = number.to_string();
+        // A secret may be a number, such as a PIN.
         let hidden = self.hide(&text);
         if *hidden == *text {
             Value::Number(number)
@@ -166,6 +167,7 @@ fn remove_content(event: &mut Value) {
         return;
     };
 
+    // A list of what stays, so that a new field isn't shown by mistake.
     fields.retain(|name, _| WITHOUT_CONTENT.contains(&name.as_str()));
     if let Some(report) = fields.get_mut("report") {
         remove_content(report);

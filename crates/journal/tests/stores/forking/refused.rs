@@ -52,9 +52,6 @@ async fn a_different_flow_is_refused_and_a_changed_one_on_request<S: Tested>() {
 
     let new = changed(&counted(&calls), "twice");
     let forked = store.fork("a", &new, Fork::at(4)).await;
-    let changes = forked.as_ref().unwrap_err().flow_changes().unwrap();
-    assert!(changes.starts_with("gone: the batch `double`"), "{changes}");
-    assert!(changes.ends_with("to `adding`"), "{changes}");
     let error = refused(&store, folder.path(), forked, StoreErrorKind::AnotherFlow).await;
     insta::assert_snapshot!(error, @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, use `resume_changed`, or `Fork::with_changed_flow` for a fork");
 
