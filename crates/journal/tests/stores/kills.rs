@@ -1,5 +1,5 @@
 //! A process that is killed again and again comes to the end of its runs, and repeats no call that
-//! is on record.
+//! is on record. `COGWORK_LONG_TESTS=1` kills 500 times in each store.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use crate::child::{Job, wait_until_it_runs};
 use crate::each::SqliteStore;
 use crate::each::Tested;
-use crate::work::{Work, entry, recorded, undisturbed};
+use crate::work::{Work, entry, is_long, recorded, undisturbed};
 
 /// What was written of the calls of a run.
 struct Told {
@@ -159,6 +159,7 @@ fn kills<S: Tested>(at_least: usize, longest: Duration) {
     let end = runtime.block_on(undisturbed(40));
     let folder = tempfile::tempdir().unwrap();
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let at_least = if is_long() { 500 } else { at_least };
     let mut kills = 0;
 
     for run in 0.. {
