@@ -62,7 +62,7 @@ fn chat(client: Arc<dyn LlmClient>) -> Result<Flow<Chat>, Box<dyn Error>> {
     let tools = Tools::new()
         .with(function("look_up", "Looks an order up.", look_up))?
         .with(function("refund", "Pays an order back.", refund))?
-        .with_approval(["refund"]);
+        .with_approval(["refund"])?;
     let clerk = Agent::new("clerk", client)
         .with_role(
             "You are the clerk of a shop. Answer the customer's last message in one sentence.",

@@ -97,7 +97,7 @@ fn print_calls(event: &ReasoningEvent) {
 
 fn flow() -> Result<Flow<Reasoning>, Box<dyn Error>> {
     let node = ChainOfThought::new(model(RuleBasedClient::new())?)
-        .with_tools(tools()?.with_approval(["publish"]))
+        .with_tools(tools()?.with_approval(["publish"])?)
         .with_reporter(print_calls);
 
     Ok(node.into_flow())

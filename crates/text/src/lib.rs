@@ -1,5 +1,5 @@
 //! What the crates of Cogwork share: safe display of untrusted text, `files`, the delays between
-//! retries ([`Backoff`]), and a check of [YAML](expensive_yaml_line).
+//! retries ([`Backoff`]), and checks of [YAML](expensive_yaml_line) and of JSON by a schema.
 //!
 //! # Display
 //!
@@ -60,6 +60,11 @@ pub use backoff::Backoff;
 
 #[cfg(feature = "files")]
 pub mod files;
+
+#[cfg(feature = "schema")]
+mod schema;
+#[cfg(feature = "schema")]
+pub use schema::check_by_schema;
 
 mod yaml;
 pub use yaml::expensive_yaml_line;

@@ -63,26 +63,23 @@ impl ToolApproval {
 #[derive(Deserialize)]
 #[serde(
     untagged,
+    deny_unknown_fields,
     expecting = "expected `true`, `false`, or an object with `approved` and optionally `reason`"
 )]
 enum Answer {
     Short(bool),
-    Long(LongAnswer),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LongAnswer {
-    approved: bool,
-    reason: Option<String>,
+    Long {
+        approved: bool,
+        reason: Option<String>,
+    },
 }
 
 impl From<Answer> for ToolApproval {
     fn from(answer: Answer) -> Self {
-        let (approved, reason) = match answer {
-            Answer::Short(approved) => (approved, None),
-            Answer::Long(LongAnswer { approved, reason }) => (approved, reason),
-        };
-        Self { approved, reason }
+        match answer {
+            Answer::Short(true) => Self::approved(),
+            Answer::Short(false) => Self::refused(),
+            Answer::Long { approved, reason } => Self { approved, reason },
+        }
     }
 }

@@ -61,6 +61,9 @@ pub use tools::Tools;
 
 mod spans;
 
+mod schema;
+pub use schema::{check_name, schema_of};
+
 mod words;
 pub use words::in_json_words;
 

@@ -4,13 +4,12 @@ use std::marker::PhantomData;
 use async_trait::async_trait;
 use cogwork_llm::ToolDefinition;
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::ToolError;
 use crate::words::in_json_words;
+use crate::{ToolError, schema_of};
 
 /// A tool that a model can call.
 ///
@@ -55,6 +54,17 @@ pub trait Tool: Send + Sync {
         Ok(())
     }
 
+    /// Checks an input without calling the tool, so that no person is asked to approve a call that
+    /// is bound to fail. The default accepts everything.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ToolError::input`] with what is wrong.
+    fn check(&self, input: &Value) -> Result<(), ToolError> {
+        let _ = input;
+        Ok(())
+    }
+
     /// Calls the tool, and returns its output for the model.
     ///
     /// # Errors
@@ -75,6 +85,10 @@ impl<T: Tool + ?Sized> Tool for Box<T> {
 
     fn ready(&self) -> Result<(), ToolError> {
         (**self).ready()
+    }
+
+    fn check(&self, input: &Value) -> Result<(), ToolError> {
+        (**self).check(input)
     }
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {
@@ -99,29 +113,17 @@ where
     R: Future<Output = Result<T, ToolError>> + Send + 'static,
     T: Serialize,
 {
-    let schema = input_schema::<A>();
+    let mut schema = schema_of::<A>();
+    // Servers want the schema of an object, also from a tool that takes anything.
+    if let Some(keywords) = schema.as_object_mut() {
+        keywords.entry("type").or_insert_with(|| "object".into());
+    }
+
     Function {
-        definition: ToolDefinition::new(name, description, schema),
+        definition: ToolDefinition::new(name, description, schema.to_string()),
         call,
         input: PhantomData,
     }
-}
-
-/// Returns the schema of an object, without `$schema`, `$defs` and a title, which some servers
-/// refuse.
-fn input_schema<A: JsonSchema>() -> String {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.meta_schema = None;
-        settings.inline_subschemas = true;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<A>();
-    schema.remove("title");
-
-    if schema.get("type").is_none() {
-        schema.insert("type".to_owned(), "object".into());
-    }
-
-    schema.to_value().to_string()
 }
 
 struct Function<A, F> {
@@ -142,13 +144,19 @@ where
         self.definition.clone()
     }
 
+    fn check(&self, input: &Value) -> Result<(), ToolError> {
+        read::<A>(input).map(drop)
+    }
+
     async fn call(&self, input: Value) -> Result<String, ToolError> {
-        let input = serde_json::from_value(input);
-        let input = input.map_err(|error| ToolError::input(in_json_words(&error)))?;
-        let output = (self.call)(input).await?;
+        let output = (self.call)(read(&input)?).await?;
 
         text(&output)
     }
+}
+
+fn read<A: DeserializeOwned>(input: &Value) -> Result<A, ToolError> {
+    A::deserialize(input).map_err(|error| ToolError::input(in_json_words(&error)))
 }
 
 /// Returns a string as it is, and any other value as JSON.
@@ -159,5 +167,6 @@ fn text(output: &impl Serialize) -> Result<String, ToolError> {
         ))
     })?;
 
+    // The JSON of a string is the string itself, whatever type it comes from.
     Ok(serde_json::from_str::<String>(&json).unwrap_or(json))
 }

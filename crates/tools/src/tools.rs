@@ -9,10 +9,12 @@ use cogwork_text::Name;
 use futures_util::FutureExt;
 use serde_json::error::Category;
 use serde_json::{Map, Value};
+use tracing::Instrument;
+use tracing::field::display;
 
-use crate::spans::CallSpan;
+use crate::spans::{call_span, error_type};
 use crate::words::in_json_words;
-use crate::{Tool, ToolError};
+use crate::{Tool, ToolError, check_name};
 
 /// A registry of tools, with limits for their calls. Clones share the tools.
 ///
@@ -67,7 +69,9 @@ impl Tools {
     /// tools.
     pub fn with(mut self, tool: impl Tool + 'static) -> Result<Self, ToolError> {
         let definition = tool.definition();
-        self.check(&definition).map_err(ToolError::Registry)?;
+        if let Some(refusal) = self.refusal(&definition) {
+            return Err(ToolError::Registry(refusal));
+        }
 
         let name = definition.name().to_owned();
         self.by_name.insert(name, Arc::new(tool));
@@ -86,37 +90,27 @@ impl Tools {
         tools.into_iter().try_fold(self, Self::with)
     }
 
-    fn check(&self, definition: &ToolDefinition) -> Result<(), String> {
+    fn refusal(&self, definition: &ToolDefinition) -> Option<String> {
         let name = definition.name();
-        let is_part =
-            |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
-
-        if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
-            return Err(format!(
-                "`{}` is not a valid tool name; expected 1 to 64 letters, digits, `_` and `-`",
-                Name(name)
-            ));
+        if let Err(expected) = check_name(name) {
+            let name = Name(name);
+            return Some(format!("`{name}` is not a valid tool name; {expected}"));
         }
 
         if self.by_name.contains_key(name) {
-            return Err(format!(
+            return Some(format!(
                 "there is already a tool `{name}`; choose another name"
             ));
         }
 
         if let Err(error) = serde_json::from_str::<Map<String, Value>>(definition.input_schema()) {
-            return Err(format!(
+            return Some(format!(
                 "the input schema of the tool `{name}` is not a JSON object: {error}"
             ));
         }
 
-        if self.by_name.len() >= MAX_TOOLS {
-            return Err(format!(
-                "no room for the tool `{name}`; expected at most {MAX_TOOLS} tools"
-            ));
-        }
-
-        Ok(())
+        (self.by_name.len() >= MAX_TOOLS)
+            .then(|| format!("no room for the tool `{name}`; expected at most {MAX_TOOLS} tools"))
     }
 
     /// Returns a registry with only these tools and the same limits, for example for one of several
@@ -129,15 +123,14 @@ impl Tools {
         &self,
         names: impl IntoIterator<Item = N>,
     ) -> Result<Self, ToolError> {
-        let found = names.into_iter().map(|name| {
-            let tool = self.find(name.as_ref())?;
-            Ok((name.as_ref().to_owned(), Arc::clone(tool)))
-        });
-        let by_name = found.collect::<Result<BTreeMap<_, _>, ToolError>>()?;
-
         let mut only = self.clone();
-        only.approval.retain(|name| by_name.contains_key(name));
-        only.by_name = by_name;
+        only.by_name.clear();
+        for name in names {
+            let tool = self.find(name.as_ref())?;
+            only.by_name.insert(name.as_ref().to_owned(), tool.clone());
+        }
+
+        only.approval.retain(|name| only.by_name.contains_key(name));
         Ok(only)
     }
 
@@ -171,13 +164,38 @@ impl Tools {
     /// [`ToolApproval`](crate::ToolApproval), or simply `true` or `false`. If the call is refused,
     /// the model receives the error `refused by a person` with the person's reason, and continues.
     ///
-    /// Calls with arguments that aren't a JSON object fail without a question.
+    /// Calls whose arguments the tool [doesn't accept](Tool::check) fail without a question.
+    ///
+    /// ```
+    /// use cogwork_tools::{Tools, ToolError, function};
+    ///
+    /// let send = function("send", "Sends a letter.", |_: serde_json::Value| async { Ok("sent") });
+    /// let tools = Tools::new().with(send)?;
+    ///
+    /// let error = tools.with_approval(["sned"]).unwrap_err();
+    /// assert_eq!(error.to_string(), "approval is required for a tool that doesn't exist: there is no tool `sned`; expected `send`");
+    /// # Ok::<(), ToolError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for the first name that isn't a tool's. Add the tools before.
     ///
     /// [paused]: https://docs.rs/cogwork-flow/latest/cogwork_flow/struct.RunError.html#method.paused
-    #[must_use]
-    pub fn with_approval<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+    pub fn with_approval<N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<Self, ToolError> {
         self.approval = names.into_iter().map(Into::into).collect();
-        self
+
+        // With a misspelt name, the calls of the tool that was meant would not wait.
+        for name in &self.approval {
+            self.find(name).map_err(|error| {
+                let problem = "approval is required for a tool that doesn't exist";
+                ToolError::Registry(format!("{problem}: {error}"))
+            })?;
+        }
+        Ok(self)
     }
 
     /// Sets a function that replaces secrets in messages of errors and in questions for a person.
@@ -216,24 +234,25 @@ impl Tools {
         self.by_name.values().map(|tool| tool.definition())
     }
 
-    /// Checks that the definitions of all tools are known, and that the tools that need
-    /// [approval](Self::with_approval) exist.
+    /// Checks that the definitions of all tools are known.
     ///
     /// # Errors
     ///
-    /// Returns the error of the first tool that is not [ready](Tool::ready), or that doesn't exist.
+    /// Returns the error of the first tool that is not [ready](Tool::ready).
     pub fn ready(&self) -> Result<(), ToolError> {
-        // With a misspelt name, the calls of the tool that was meant would not wait.
-        for name in &self.approval {
-            self.find(name).map_err(|error| {
-                let problem = "approval is required for a tool that doesn't exist";
-                ToolError::Registry(format!("{problem}: {error}"))
-            })?;
-        }
-
         self.by_name
             .iter()
             .try_for_each(|(name, tool)| tool.ready().map_err(|error| self.told(error, name)))
+    }
+
+    /// Checks the input of a call without making it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the tool is unknown or doesn't [accept](Tool::check) the input.
+    pub fn check(&self, name: &str, input: &Value) -> Result<(), ToolError> {
+        let checked = self.find(name)?.check(input);
+        checked.map_err(|error| self.told(error, name))
     }
 
     /// Makes a call that the model requested. Empty arguments are read as an empty object.
@@ -243,13 +262,8 @@ impl Tools {
     /// Returns an error if the tool is unknown, if the arguments aren't a JSON object, or if the
     /// call fails.
     pub async fn call(&self, call: &ToolCall) -> Result<String, ToolError> {
-        let span = CallSpan::open(self.known(call.name()), Some(call.id()));
-        let made = async {
-            let input = self.input_of(call)?;
-            self.make(call.name(), Value::Object(input), &span).await
-        };
-
-        span.around(made).await
+        let input = self.input_of(call).map(Value::Object);
+        self.traced(call.name(), Some(call.id()), input).await
     }
 
     /// Returns the input of a call as its tool would receive it. If the arguments contain a key
@@ -279,45 +293,56 @@ impl Tools {
     ///
     /// Returns an error if the tool is unknown or the call fails.
     pub async fn call_with(&self, name: &str, input: Value) -> Result<String, ToolError> {
-        let span = CallSpan::open(self.known(name), None);
-        let made = self.make(name, input, &span);
-
-        span.around(made).await
+        self.traced(name, None, Ok(input)).await
     }
 
-    async fn make(&self, name: &str, input: Value, span: &CallSpan) -> Result<String, ToolError> {
-        let tool = self.find(name)?;
-        if self.traced_content {
-            span.record_arguments(&input);
-        }
+    /// Makes a call in a span of its own.
+    async fn traced(
+        &self,
+        name: &str,
+        id: Option<&str>,
+        input: Result<Value, ToolError>,
+    ) -> Result<String, ToolError> {
+        // A model may invent any name, but the values of a field should be few.
+        let is_known = self.by_name.contains_key(name);
+        let span = call_span(if is_known { name } else { "unknown" }, id);
 
-        let made = self.call_tool(name, tool, input).await;
-        if self.traced_content
-            && let Ok(result) = &made
-        {
-            span.record_result(result);
-        }
+        let made = async {
+            let input = input?;
+            if self.traced_content && is_known {
+                span.record("gen_ai.tool.call.arguments", display(&input));
+            }
+            self.make(name, input).await
+        };
+        let made = made.instrument(span.clone()).await;
 
+        match &made {
+            Ok(result) if self.traced_content => {
+                span.record("gen_ai.tool.call.result", result);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                span.record("otel.status_code", "ERROR");
+                span.record("error.type", error_type(error));
+            }
+        }
         made
     }
 
-    async fn call_tool(
-        &self,
-        name: &str,
-        tool: &Arc<dyn Tool>,
-        input: Value,
-    ) -> Result<String, ToolError> {
+    async fn make(&self, name: &str, input: Value) -> Result<String, ToolError> {
+        let tool = self.find(name)?;
+
         // The registry and the tool share no state that a panic could leave inconsistent.
         let call = AssertUnwindSafe(async { tool.call(input).await }).catch_unwind();
-        let called = tokio::time::timeout(self.timeout, call).await;
-        let Ok(outcome) = called else {
-            return Err(ToolError::Timeout {
+        let outcome = match tokio::time::timeout(self.timeout, call).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => Err(ToolError::failed("it panicked")),
+            Err(_) => Err(ToolError::Timeout {
                 tool: name.to_owned(),
                 limit: self.timeout,
-            });
+            }),
         };
 
-        let outcome = outcome.unwrap_or_else(|_| Err(ToolError::failed("it panicked")));
         outcome
             .map(|text| cut(text, self.max_bytes))
             .map_err(|error| self.told(error, name))
@@ -326,15 +351,6 @@ impl Tools {
     /// Adds the name of the tool, and truncates the message.
     fn told(&self, error: ToolError, name: &str) -> ToolError {
         error.of(name, |text| cut(self.hide_secrets(&text), self.max_bytes))
-    }
-
-    /// Returns the name of a tool for a span, since a model may invent any name.
-    fn known<'a>(&self, name: &'a str) -> &'a str {
-        if self.by_name.contains_key(name) {
-            name
-        } else {
-            "unknown"
-        }
     }
 
     fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {

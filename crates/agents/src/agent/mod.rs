@@ -232,7 +232,7 @@ impl<T> Agent<T> {
     /// });
     /// let call = ChatResponse::new("").with_tool_calls([ToolCall::new("1", "send", r#"{"to": "Ada"}"#)]);
     /// let script = ScriptedClient::default().then(call).then("Ada doesn't want mail.");
-    /// let agent = Agent::new("clerk", script).with_tools(Tools::new().with(send)?.with_approval(["send"]));
+    /// let agent = Agent::new("clerk", script).with_tools(Tools::new().with(send)?.with_approval(["send"])?);
     /// let flow = Flow::builder("office").start("clerk").node("clerk", agent).end("clerk", "default").build()?;
     ///
     /// let mut state = FlowState::new("Write to Ada.");

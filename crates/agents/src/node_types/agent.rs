@@ -68,9 +68,12 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
     let mut agent = Agent::new(making.id(), making.client())
         .with_request(making.request())
         .with_prompt(making.prompt(settings.prompt))
-        .with_tools(making.tools("tools", &tools).with_approval(&approve))
         .with_tool_rounds(settings.tool_rounds.unwrap_or(8))
         .with_asks_again(settings.asks_again.unwrap_or(2));
+    // A name that isn't listed was reported above, with its place.
+    if let Ok(tools) = making.tools("tools", &tools).with_approval(&approve) {
+        agent = agent.with_tools(tools);
+    }
     if let Some(role) = settings.role {
         agent = agent.with_role(role);
     }

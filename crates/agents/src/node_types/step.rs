@@ -88,7 +88,8 @@ pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Optio
     Some(Made::node(ToolStep {
         id: making.id().to_owned(),
         tools: match settings.approve {
-            true => tools.with_approval([tool.as_str()]),
+            // A tool that doesn't exist has been reported.
+            true => tools.with_approval([tool.as_str()]).ok()?,
             false => tools,
         },
         tool,

@@ -54,7 +54,7 @@ fn script(calls: impl IntoIterator<Item = ToolCall>) -> ScriptedClient {
 
 /// An office whose clerk needs approval for each mail.
 fn office(client: ScriptedClient, tools: Tools) -> Flow<FlowState> {
-    let agent = Agent::new("clerk", client).with_tools(tools.with_approval(["send"]));
+    let agent = Agent::new("clerk", client).with_tools(tools.with_approval(["send"]).unwrap());
     let builder = Flow::builder("office").start("clerk").node("clerk", agent);
     builder.end("clerk", Action::DEFAULT).build().unwrap()
 }
@@ -230,12 +230,13 @@ async fn a_person_sees_the_arguments_as_the_tool_reads_them() {
         ToolCall::new("1", "send", r#"{"to": "Ada", "to": "Eve"}"#),
         call("2", "send", &hidden),
         ToolCall::new("3", "send", "not an object"),
+        ToolCall::new("4", "send", r#"{"to": 7}"#),
     ];
     let flow = office(script(calls), tools(&sent));
     let paused = resume(&store, &flow).await.unwrap_err();
 
     assert!(paused.why.ends_with(r#"{"to":"Eve"}"#), "{}", paused.why);
-    assert_eq!(paused.also.len(), 1, "the last call fails by itself");
+    assert_eq!(paused.also.len(), 1, "the last calls fail by themselves");
     assert_safe_line(&paused.also[0].why);
     assert!(paused.also[0].why.ends_with('…'));
     assert!(paused.also[0].why.chars().count() < 4_100);

@@ -4,7 +4,6 @@ use cogwork_text::OneLine;
 use rmcp::ServiceError;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode,
-    ResourceContents,
 };
 use serde_json::{Map, Value};
 
@@ -75,9 +74,6 @@ fn answer(response: CallToolResponse) -> Result<String, ToolError> {
     Ok(text)
 }
 
-/// What the model reads of content that only later versions of the protocol have.
-const UNKNOWN: &str = "[content of an unknown type]";
-
 /// Returns what the model reads.
 fn text(result: &CallToolResult) -> String {
     let mut parts: Vec<String> = result.content.iter().map(part).collect();
@@ -94,49 +90,37 @@ fn text(result: &CallToolResult) -> String {
     parts.join("\n")
 }
 
+/// Returns a text as it is, and what other content is, such as `[image image/png, 5 bytes]`.
 fn part(block: &ContentBlock) -> String {
-    match block {
-        ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::Image(image) => data("image", &image.mime_type, &image.data),
-        ContentBlock::Audio(audio) => data("audio", &audio.mime_type, &audio.data),
-        ContentBlock::Resource(embedded) => resource(&embedded.resource),
-        ContentBlock::ResourceLink(link) => {
-            format!("[resource {}: {}]", short(&link.uri), short(&link.name))
-        }
-        _ => UNKNOWN.to_owned(),
+    if let Some(text) = block.as_text() {
+        return text.text.clone();
     }
-}
 
-fn resource(contents: &ResourceContents) -> String {
-    match contents {
-        ResourceContents::TextResourceContents { uri, text, .. } => {
-            format!("[resource {}]\n{text}", short(uri))
-        }
-        ResourceContents::BlobResourceContents {
-            uri,
-            mime_type,
-            blob,
-            ..
-        } => {
-            let kind = mime_type.as_deref().unwrap_or("data");
-            data(&format!("resource {}:", short(uri)), kind, blob)
-        }
-        _ => UNKNOWN.to_owned(),
+    // All kinds have the same names for the same things in JSON.
+    let json = serde_json::to_value(block).unwrap_or_default();
+    let content = json.get("resource").unwrap_or(&json);
+    let field = |name| content.get(name).and_then(Value::as_str);
+
+    let kind = json.get("type").and_then(Value::as_str);
+    let names = ["uri", "name", "mimeType"].into_iter().filter_map(field);
+    let words: Vec<_> = kind
+        .into_iter()
+        .chain(names)
+        .map(|word| OneLine::new(word).with_max_chars(200).to_string())
+        .collect();
+    let words = words.join(" ");
+
+    if let Some(text) = field("text") {
+        return format!("[{words}]\n{text}");
     }
-}
-
-fn data(what: &str, mime_type: &str, base64: &str) -> String {
-    let bytes = decoded_length(base64);
-    format!("[{what} {}, {bytes} bytes]", short(mime_type))
+    match field("data").or_else(|| field("blob")) {
+        Some(base64) => format!("[{words}, {} bytes]", decoded_length(base64)),
+        None => format!("[{words}]"),
+    }
 }
 
 /// Returns the number of bytes that the Base64 text stands for.
 fn decoded_length(base64: &str) -> usize {
     let digits = base64.trim_end_matches('=').len();
     digits / 4 * 3 + digits % 4 * 3 / 4
-}
-
-/// Shortens a text that is expected to be short.
-fn short(text: &str) -> String {
-    OneLine::new(text).with_max_chars(200).to_string()
 }

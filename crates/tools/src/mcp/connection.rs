@@ -1,16 +1,11 @@
 //! A connection to a server.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use rmcp::service::{
-    ClientInitializeError, Peer, RoleClient, RunningService, RunningServiceCancellationToken,
-};
+use rmcp::service::{Peer, RoleClient, RunningService, RunningServiceCancellationToken};
 use rmcp::{ClientLifecycleMode, ClientServiceExt, ServiceError};
 use tokio::time::timeout;
 
-use super::error::has_ended;
-use super::listing::{self, ListError, Listing};
+use super::listing::Listing;
 use super::process::{self, Group, Stderr};
 use super::server::{CommandLine, Place};
 use super::{McpError, McpServer};
@@ -25,72 +20,47 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Connects, and asks for the tools. `is_old` is whether the server only understands the old
-    /// generation of the protocol, because it ended when it was asked for the new one.
-    pub(super) async fn open(
-        server: &McpServer,
-        is_old: &AtomicBool,
-    ) -> Result<(Self, Listing), McpError> {
+    /// Connects, and asks for the tools.
+    pub(super) async fn open(server: &McpServer) -> Result<(Self, Listing), McpError> {
         let mut stderr = None;
         let limit = server.start_timeout;
-        let opened = timeout(limit, Self::opened(server, is_old, &mut stderr)).await;
 
-        match opened {
-            Ok(opened) => opened,
-            Err(_) => {
-                let problem = format!("wasn't ready within {limit:?} of its start");
-                let lines = stderr.map(|stderr| stderr.lines());
-                Err(McpError::new(server, problem).with_stderr(lines.unwrap_or_default()))
-            }
-        }
+        let opened = async {
+            let connection = Self::connect(server, &mut stderr).await?;
+            let listing = connection.list(server).await?;
+            Ok((connection, listing))
+        };
+        let opened = timeout(limit, opened).await;
+
+        opened.unwrap_or_else(|_| {
+            let problem = format!("wasn't ready within {limit:?} of its start");
+            let lines = stderr.map(|stderr| stderr.lines());
+            Err(McpError::new(server, problem).with_stderr(lines.unwrap_or_default()))
+        })
     }
 
-    async fn opened(
-        server: &McpServer,
-        is_old: &AtomicBool,
-        stderr: &mut Option<Stderr>,
-    ) -> Result<(Self, Listing), McpError> {
-        let connection = match &server.place {
-            Place::Command(line) => Self::started(server, line, is_old, stderr).await?,
+    /// Connects to a server. What a started one writes to its standard error goes to `stderr`.
+    async fn connect(server: &McpServer, stderr: &mut Option<Stderr>) -> Result<Self, McpError> {
+        let line = match &server.place {
+            Place::Command(line) => line,
             #[cfg(feature = "mcp-http")]
             Place::Http(address) => {
                 let service = super::http::connect(server, address).await?;
-                Self::new(service, None, None)
+                return Ok(Self::new(service, None, None));
             }
         };
 
-        match listing::ask(server, &connection.peer).await {
-            Ok(listing) => Ok((connection, listing)),
-            Err(ListError::Unexpected(problem)) => Err(McpError::new(server, problem)),
-            Err(ListError::Service(error)) => {
-                let during = "when it was asked for its tools";
-                Err(connection.failed(server, during, &error).await)
-            }
-        }
-    }
-
-    /// Starts a server.
-    async fn started(
-        server: &McpServer,
-        line: &CommandLine,
-        is_old: &AtomicBool,
-        stderr: &mut Option<Stderr>,
-    ) -> Result<Self, McpError> {
-        if !is_old.load(Ordering::Relaxed) {
+        match Self::start(server, line, newest(), stderr).await {
             // Servers with an old SDK end at any request before `initialize`.
-            match Self::spoken(server, line, newest(), stderr).await {
-                Err(error) if error.has_ended => {}
-                started => return started,
+            Err(error) if error.has_ended => {
+                Self::start(server, line, ClientLifecycleMode::Initialize, stderr).await
             }
+            started => started,
         }
-
-        let started = Self::spoken(server, line, ClientLifecycleMode::Initialize, stderr).await?;
-        is_old.store(true, Ordering::Relaxed);
-        Ok(started)
     }
 
     /// Starts a server, and speaks a generation of the protocol.
-    async fn spoken(
+    async fn start(
         server: &McpServer,
         line: &CommandLine,
         lifecycle: ClientLifecycleMode,
@@ -102,7 +72,10 @@ impl Connection {
 
         match client().serve_with_lifecycle(process, lifecycle).await {
             Ok(service) => Ok(Self::new(service, Some(group), Some(lines))),
-            Err(error) => Err(start_error(server, &error, &lines).await),
+            Err(error) => {
+                let error = McpError::of_start(server, &error);
+                Err(error.with_stderr_of(&lines).await)
+            }
         }
     }
 
@@ -137,15 +110,17 @@ impl Connection {
         during: &str,
         error: &ServiceError,
     ) -> McpError {
-        let error = McpError::of_request(server, during, error);
-        match &self.stderr {
-            Some(stderr) if error.has_ended => {
-                let ended = McpError::ended(server, format!("ended {during}"));
-                ended.with_stderr(stderr.last_lines().await)
+        let Some(stderr) = &self.stderr else {
+            return McpError::of_request(server, during, error);
+        };
+
+        let error = match error {
+            ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+                McpError::ended(server, format!("ended {during}"))
             }
-            Some(stderr) => error.with_stderr(stderr.lines()),
-            None => error,
-        }
+            error => McpError::of_request(server, during, error),
+        };
+        error.with_stderr_of(stderr).await
     }
 }
 
@@ -155,19 +130,6 @@ impl Drop for Connection {
             stop.cancel();
         }
     }
-}
-
-async fn start_error(
-    server: &McpServer,
-    error: &ClientInitializeError,
-    stderr: &Stderr,
-) -> McpError {
-    if has_ended(error) {
-        let ended = McpError::ended(server, "ended as it started");
-        return ended.with_stderr(stderr.last_lines().await);
-    }
-
-    McpError::of_start(server, error).with_stderr(stderr.lines())
 }
 
 /// Returns what this client tells servers. It has no capabilities, so that they ask it for nothing.

@@ -7,6 +7,8 @@ use rmcp::ServiceError;
 use rmcp::service::ClientInitializeError;
 
 use super::McpServer;
+use super::process::Stderr;
+use super::server::Place;
 use crate::ToolError;
 
 /// An error of an MCP server: it can't be started, or its tools can't be used.
@@ -16,7 +18,7 @@ use crate::ToolError;
 pub struct McpError {
     server: String,
     problem: String,
-    /// Whether the server ended, or closed the connection.
+    /// Whether a server that was started here has ended.
     pub(super) has_ended: bool,
     stderr: String,
 }
@@ -31,7 +33,7 @@ impl McpError {
         }
     }
 
-    /// Creates the error of a server that ended, or that can't be reached.
+    /// Creates the error of a server that ended.
     pub(super) fn ended(server: &McpServer, problem: impl Into<String>) -> Self {
         Self {
             has_ended: true,
@@ -39,9 +41,16 @@ impl McpError {
         }
     }
 
-    /// Creates the error of a server that answered, but not as expected when it was started.
+    /// Creates the error of a server that ended when it was started, or didn't answer as expected.
     pub(super) fn of_start(server: &McpServer, error: &ClientInitializeError) -> Self {
+        let is_started_here = matches!(server.place, Place::Command(_));
         let problem = match error {
+            ClientInitializeError::ConnectionClosed(_)
+            | ClientInitializeError::TransportError { .. }
+                if is_started_here =>
+            {
+                return Self::ended(server, "ended as it started");
+            }
             ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
                 return Self::of_start(server, fallback);
             }
@@ -60,7 +69,7 @@ impl McpError {
     pub(super) fn of_request(server: &McpServer, during: &str, error: &ServiceError) -> Self {
         let problem = match error {
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
-                return Self::ended(server, unreachable(&format!(" {during}"), error));
+                unreachable(&format!(" {during}"), error)
             }
             ServiceError::McpError(error) => {
                 let code = error.code.0;
@@ -75,7 +84,17 @@ impl McpError {
         Self::new(server, problem)
     }
 
-    /// Adds the last lines on standard error.
+    /// Adds the last lines on standard error. Those of a server that has ended may still be on
+    /// their way.
+    pub(super) async fn with_stderr_of(self, stderr: &Stderr) -> Self {
+        let lines = match self.has_ended {
+            true => stderr.last_lines().await,
+            false => stderr.lines(),
+        };
+        self.with_stderr(lines)
+    }
+
+    /// Adds lines from standard error.
     pub(super) fn with_stderr(mut self, lines: String) -> Self {
         self.stderr = lines;
         self
@@ -101,16 +120,6 @@ cogwork_text::debug_as_display!(McpError);
 impl From<McpError> for ToolError {
     fn from(error: McpError) -> Self {
         Self::unavailable(error)
-    }
-}
-
-/// Returns whether a server ended instead of answering.
-pub(super) fn has_ended(error: &ClientInitializeError) -> bool {
-    match error {
-        ClientInitializeError::ConnectionClosed(_)
-        | ClientInitializeError::TransportError { .. } => true,
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => has_ended(fallback),
-        _ => false,
     }
 }
 

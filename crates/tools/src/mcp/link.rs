@@ -1,7 +1,6 @@
 //! The link between tools and their server, which is started again when it has ended.
 
 use std::fmt;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::Mutex;
@@ -15,8 +14,6 @@ pub(super) struct Link {
     connection: Mutex<Option<Arc<Connection>>>,
     /// `None` before the first connection.
     listing: RwLock<Option<Arc<Listing>>>,
-    /// Whether the server only understands the old generation of the protocol.
-    is_old: AtomicBool,
 }
 
 impl Link {
@@ -25,7 +22,6 @@ impl Link {
             server,
             connection: Mutex::default(),
             listing: RwLock::default(),
-            is_old: AtomicBool::default(),
         }
     }
 
@@ -39,17 +35,12 @@ impl Link {
         }
 
         *current = None;
-        let (connection, listing) = Connection::open(&self.server, &self.is_old).await?;
+        let (connection, listing) = Connection::open(&self.server).await?;
         let mut known = self.listing.write().unwrap_or_else(PoisonError::into_inner);
         *known = Some(Arc::new(listing));
         drop(known);
 
         Ok(Arc::clone(current.insert(Arc::new(connection))))
-    }
-
-    /// Ends the connection, and the server if it was started here.
-    pub(super) async fn close(&self) {
-        *self.connection.lock().await = None;
     }
 
     /// Returns what the server offers, or `None` before the first connection.

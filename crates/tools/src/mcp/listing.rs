@@ -7,10 +7,11 @@ use cogwork_text::Name;
 use rmcp::model::{
     ClientRequest, ListToolsRequest, PaginatedRequestParams, RequestOptionalParam, ServerResult,
 };
-use rmcp::{Peer, RoleClient, ServiceError};
 use serde_json::Value;
 
-use super::McpServer;
+use super::connection::Connection;
+use super::{McpError, McpServer};
+use crate::check_name;
 use crate::tools::cut;
 
 /// The maximum number of tools of a server.
@@ -28,45 +29,55 @@ const MAX_SCHEMA: usize = 16 * 1024;
 /// The tools that a server offers, by their names at the server.
 pub(super) type Listing = BTreeMap<String, ToolDefinition>;
 
-/// Why there is no list.
-pub(super) enum ListError {
-    Service(ServiceError),
-    /// The answer isn't a list of tools, or not of those that were named.
-    Unexpected(String),
-}
+impl Connection {
+    /// Asks for the list of tools.
+    pub(super) async fn list(&self, server: &McpServer) -> Result<Listing, McpError> {
+        let mut listing = Listing::new();
+        let mut cursor = None;
 
-/// Asks for the list of tools.
-pub(super) async fn ask(server: &McpServer, peer: &Peer<RoleClient>) -> Result<Listing, ListError> {
-    let mut listing = Listing::new();
-    let mut cursor = None;
+        for _ in 0..MAX_PAGES {
+            let page = self.page(server, cursor).await?;
+            let Some(tools) = page.get("tools").and_then(Value::as_array) else {
+                let problem = "answered a question for its tools without a list";
+                return Err(McpError::new(server, problem));
+            };
 
-    for _ in 0..MAX_PAGES {
-        let page = page(peer, cursor).await?;
-        let Some(Value::Array(tools)) = page.get("tools") else {
-            let problem = "answered a question for its tools without a list";
-            return Err(ListError::Unexpected(problem.to_owned()));
-        };
+            for tool in tools {
+                add(server, tool, &mut listing)?;
+            }
 
-        for tool in tools {
-            add(server, tool, &mut listing)?;
+            cursor = match page.get("nextCursor") {
+                Some(Value::String(next)) => Some(next.clone()),
+                _ => return complete(server, listing),
+            };
         }
 
-        cursor = match page.get("nextCursor") {
-            Some(Value::String(next)) => Some(next.clone()),
-            _ => {
-                check(server, &listing)?;
-                return Ok(listing);
-            }
-        };
+        let problem = format!("has more than {MAX_PAGES} pages of tools; expected fewer");
+        Err(McpError::new(server, problem))
     }
 
-    Err(ListError::Unexpected(format!(
-        "has more than {MAX_PAGES} pages of tools; expected fewer"
-    )))
+    async fn page(&self, server: &McpServer, cursor: Option<String>) -> Result<Value, McpError> {
+        let params = cursor.map(|next| PaginatedRequestParams::default().with_cursor(Some(next)));
+        let request = ListToolsRequest {
+            params,
+            ..RequestOptionalParam::default()
+        };
+
+        // The typed method fails for the whole list if a single tool is malformed.
+        let request = ClientRequest::ListToolsRequest(request);
+        match self.peer().send_request(request).await {
+            Ok(ServerResult::CustomResult(custom)) => Ok(custom.0),
+            Ok(typed) => Ok(serde_json::to_value(typed).unwrap_or_default()),
+            Err(error) => {
+                let during = "when it was asked for its tools";
+                Err(self.failed(server, during, &error).await)
+            }
+        }
+    }
 }
 
 /// Adds a tool, unless it can't be used, isn't wanted or is there already.
-fn add(server: &McpServer, tool: &Value, listing: &mut Listing) -> Result<(), ListError> {
+fn add(server: &McpServer, tool: &Value, listing: &mut Listing) -> Result<(), McpError> {
     let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
     let is_named = |only: &Vec<String>| only.iter().any(|wanted| wanted == name);
     if !server.only.as_ref().is_none_or(is_named) || listing.contains_key(name) {
@@ -77,22 +88,23 @@ fn add(server: &McpServer, tool: &Value, listing: &mut Listing) -> Result<(), Li
         Ok(definition) => drop(listing.insert(name.to_owned(), definition)),
         Err(reason) if server.only.is_some() => {
             let problem = format!("has a tool `{}` that can't be used: {reason}", Name(name));
-            return Err(ListError::Unexpected(problem));
+            return Err(McpError::new(server, problem));
         }
         Err(reason) => tracing::debug!("the tool `{}` can't be used: {reason}", Name(name)),
     }
     Ok(())
 }
 
-/// Returns an error if a tool that was named is missing.
-fn check(server: &McpServer, listing: &Listing) -> Result<(), ListError> {
+/// Returns a list that has all tools that were named.
+fn complete(server: &McpServer, listing: Listing) -> Result<Listing, McpError> {
     let mut named = server.only.iter().flatten();
     match named.find(|name| !listing.contains_key(*name)) {
-        None => Ok(()),
-        Some(missing) => Err(ListError::Unexpected(format!(
-            "has no tool `{}`; expected one of the tools it has",
-            Name(missing)
-        ))),
+        None => Ok(listing),
+        Some(missing) => {
+            let missing = Name(missing);
+            let problem = format!("has no tool `{missing}`; expected one of the tools it has");
+            Err(McpError::new(server, problem))
+        }
     }
 }
 
@@ -124,9 +136,8 @@ fn definition(
 pub(super) fn exposed_name(server: &McpServer, name: &str) -> Result<String, String> {
     let name = name.replace(['.', '/'], "_");
     let shown = format!("{}{name}", server.prefix);
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
 
-    if name.is_empty() || shown.len() > 64 || !shown.chars().all(is_part) {
+    if name.is_empty() || check_name(&shown).is_err() {
         return Err(format!(
             "`{}` is not a valid tool name; expected 1 to 64 letters, digits, `_`, `-`, `.` and `/`",
             Name(&shown)
@@ -134,24 +145,6 @@ pub(super) fn exposed_name(server: &McpServer, name: &str) -> Result<String, Str
     }
 
     Ok(shown)
-}
-
-async fn page(peer: &Peer<RoleClient>, cursor: Option<String>) -> Result<Value, ListError> {
-    let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-    let request = ListToolsRequest {
-        params,
-        ..RequestOptionalParam::default()
-    };
-
-    // The typed method fails for the whole list if a single tool is malformed.
-    let request = ClientRequest::ListToolsRequest(request);
-    let answer = peer.send_request(request).await;
-
-    match answer.map_err(ListError::Service)? {
-        ServerResult::CustomResult(custom) => Ok(custom.0),
-        typed => serde_json::to_value(typed)
-            .map_err(|error| ListError::Unexpected(format!("sent a list of tools: {error}"))),
-    }
 }
 
 /// Returns the input schema as text, or what is wrong with it.

@@ -14,32 +14,12 @@ use tokio::time::timeout;
 
 use super::server::CommandLine;
 
-/// The variables that a child process inherits: what programs need in order to be found, to find
-/// their files, and to write in the user's language.
-#[cfg(not(windows))]
-const INHERITED: [&str; 11] = [
-    "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
-    "USER",
-];
-
-/// The variables that a child process inherits: what programs need in order to be found, and to
-/// find their files.
-#[cfg(windows)]
-const INHERITED: [&str; 14] = [
-    "APPDATA",
-    "COMSPEC",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "LOCALAPPDATA",
-    "PATH",
-    "PATHEXT",
-    "PROCESSOR_ARCHITECTURE",
-    "SYSTEMDRIVE",
-    "SYSTEMROOT",
-    "TEMP",
-    "TMP",
-    "USERNAME",
-    "USERPROFILE",
+/// The variables that a child process inherits, on Unix and on Windows: what programs need in order
+/// to be found, to find their files, and to write in the user's language. None of them is a secret.
+const INHERITED: [&str; 2] = [
+    "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TERM TMPDIR TZ USER",
+    "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE \
+     SYSTEMROOT TEMP TMP USERNAME USERPROFILE",
 ];
 
 /// Starts a process, and reads its standard error.
@@ -59,7 +39,7 @@ fn command(line: &CommandLine) -> Command {
     #[cfg(unix)]
     command.process_group(0);
 
-    for name in INHERITED {
+    for name in INHERITED.join(" ").split(' ') {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }

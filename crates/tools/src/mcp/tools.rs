@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_llm::ToolDefinition;
+use cogwork_text::check_by_schema;
 use serde_json::Value;
 
 use super::link::Link;
@@ -50,11 +51,6 @@ impl McpServer {
 }
 
 impl McpTools {
-    /// Returns the name of the server.
-    pub fn server(&self) -> &str {
-        &self.0.server.name
-    }
-
     /// Starts the server, unless it is running, and asks for its tools.
     ///
     /// # Errors
@@ -99,11 +95,6 @@ impl McpTools {
             definition,
         }
     }
-
-    /// Closes the connection. A server that was started here is ended. The next call starts it again.
-    pub async fn close(&self) {
-        self.0.close().await;
-    }
 }
 
 #[async_trait]
@@ -122,6 +113,13 @@ impl Tool for McpTool {
         Err(ToolError::unavailable(format_args!(
             "the MCP server `{server}` isn't connected; connect it first"
         )))
+    }
+
+    /// Checks the input by the schema from the server, which may accept less by itself.
+    fn check(&self, input: &Value) -> Result<(), ToolError> {
+        let definition = self.definition();
+        let schema = serde_json::from_str(definition.input_schema()).unwrap_or_default();
+        check_by_schema(&schema, input).map_err(ToolError::input)
     }
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {

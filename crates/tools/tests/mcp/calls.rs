@@ -50,8 +50,8 @@ async fn texts_are_passed_on_and_data_is_described() {
     [audio audio/wav, 6 bytes]
     [resource file:///a.txt]
     inside
-    [resource file:///b.bin: a/b, 2 bytes]
-    [resource file:///c: c]
+    [resource file:///b.bin a/b, 2 bytes]
+    [resource_link file:///c c text/plain]
     ");
 }
 

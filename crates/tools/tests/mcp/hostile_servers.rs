@@ -86,6 +86,31 @@ async fn a_list_that_is_none_or_has_no_end_is_an_error() {
     assert_snapshot!(endless, @"the MCP server `fixture` has more than 100 pages of tools; expected fewer");
 }
 
+/// Arguments are checked by the schema of a server before a person is asked about a call.
+#[tokio::test]
+async fn a_hostile_schema_neither_hangs_nor_loads_anything() {
+    let schemas = json!([
+        {"type": "object", "required": ["path"]},
+        {"type": "object", "$ref": "#"},
+        {"type": "object", "$ref": "http://127.0.0.1:1/schema.json"},
+        {"type": "object", "properties": {"path": {"pattern": "(a+)+$"}}},
+        {"type": "object", "properties": {"path": {"pattern": "("}}},
+    ]);
+    let named = schemas.as_array().unwrap().iter().enumerate();
+    let tools = named.map(|(n, schema)| json!({"name": format!("t{n}"), "inputSchema": schema}));
+    let tools = registry(&offering(&tools.collect()).connect().await.unwrap());
+
+    let input = json!({"path": "a".repeat(40) + "!"});
+    let checked = tools.names().map(|name| match tools.check(name, &input) {
+        Ok(()) => format!("{name} ok"),
+        Err(error) => error.to_string(),
+    });
+    assert_snapshot!(checked.collect::<Vec<_>>().join("\n"), @"");
+
+    let error = tools.check("t0", &json!({"paht": "/"})).unwrap_err();
+    assert_snapshot!(error, @"");
+}
+
 #[tokio::test]
 async fn garbage_between_messages_is_ignored() {
     let tools = registry(&connected("garbage").await);

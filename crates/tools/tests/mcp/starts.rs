@@ -119,13 +119,3 @@ fn is_running(pid: &str) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     status.is_ok_and(|status| !status.contains(") Z "))
 }
-
-#[tokio::test]
-async fn a_closed_server_is_started_again_on_the_next_call() {
-    let server = connected("normal").await;
-    let tools = registry(&server);
-    let pid = call(&tools, "pid", json!({})).await.unwrap();
-
-    server.close().await;
-    assert_ne!(call(&tools, "pid", json!({})).await.unwrap(), pid);
-}

@@ -210,6 +210,12 @@ impl<'t> ToolCalls<'t> {
         meter.count_tool_call();
 
         if self.tools.need_approval(call.name()) {
+            // Nobody should be asked about a call that is bound to fail.
+            if let Err(error) = self.tools.check(call.name(), input) {
+                let outcome = self.reported(call, async { Err(error) }).await;
+                return Ok((ToolUse::new(call, outcome), Duration::ZERO));
+            }
+
             let refusal = counted(&self.waiting, self.refusal(call.name(), input, number));
             if let Some(refusal) = refusal.await? {
                 return Ok((ToolUse::new(call, Err(refusal)), Duration::ZERO));

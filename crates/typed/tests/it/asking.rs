@@ -186,20 +186,13 @@ async fn the_rounds_of_tool_calls_are_bounded() {
 
 #[tokio::test]
 async fn a_call_that_would_have_to_wait_for_a_person_is_not_made() {
-    let mut told = Vec::new();
-    for names in [["rate"], ["rote"]] {
-        let client = ScriptedClient::new([calls_rate(), ChatResponse::new(USABLE)]);
-        let model = Model::<Invoice>::typed(client).with_tools(tools().with_approval(names));
-        let error = model.ask("Read it.").await.unwrap_err();
+    let client = ScriptedClient::new([calls_rate(), ChatResponse::new(USABLE)]);
+    let tools = tools().with_approval(["rate"]).unwrap();
+    let model = Model::<Invoice>::typed(client).with_tools(tools);
+    let error = model.ask("Read it.").await.unwrap_err();
 
-        assert_eq!(error.kind(), AskErrorKind::Tools);
-        told.push(error.to_string());
-    }
-
-    assert_snapshot!(told.join("\n"), @r"
-    a tool call needs a person's approval: a wait inside `exec` needs a journal; give the run one with `Run::with_journal`, and don't wait in spawned tasks
-    approval is required for a tool that doesn't exist: there is no tool `rote`; expected `rate`
-    ");
+    assert_eq!(error.kind(), AskErrorKind::Tools);
+    assert_snapshot!(error, @"a tool call needs a person's approval: a wait inside `exec` needs a journal; give the run one with `Run::with_journal`, and don't wait in spawned tasks");
 }
 
 #[tokio::test]

@@ -201,7 +201,7 @@ fn guarded(client: &ScriptedClient, made: &Made) -> ChainOfThought {
     });
     let tools = tools(made).with(delete).unwrap();
 
-    ChainOfThought::new(client.clone()).with_tools(tools.with_approval(["delete"]))
+    ChainOfThought::new(client.clone()).with_tools(tools.with_approval(["delete"]).unwrap())
 }
 
 /// Each decision may arrive after a restart.

@@ -15,7 +15,6 @@ use tokio::task::JoinSet;
 use crate::node::support::{
     FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, cot_error, flow, poll_times, reasoning,
 };
-use crate::node::tools::tools;
 
 #[tokio::test]
 async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
@@ -95,11 +94,7 @@ async fn what_makes_no_sense_is_an_error_before_any_call() {
     for (problem, node) in [
         ("", node.clone()),
         (" \t\r\n ", node.clone()),
-        (PROBLEM, node.clone().with_prompts(prompts)),
-        (
-            PROBLEM,
-            node.with_tools(tools().with_approval(["mulptiply"])),
-        ),
+        (PROBLEM, node.with_prompts(prompts)),
     ] {
         let mut reasoning = Reasoning::new(problem);
         let error = node.into_flow().run(&mut reasoning).await.unwrap_err();
@@ -112,7 +107,6 @@ async fn what_makes_no_sense_is_an_error_before_any_call() {
     thought 1: the problem is empty; expected a text
     thought 1: the problem is empty; expected a text
     thought 1: prompt `later_turn`: `{plan}` is missing; it may use {thought_number}, {last_thought_number}, {plan}, {left_out}, {form_name}, and must use {plan}
-    thought 1: approval is required for a tool that doesn't exist: there is no tool `mulptiply`; expected `fail`, `hang` or `multiply`
     ");
 }
 

@@ -27,7 +27,8 @@ fn tools(made: &Arc<AtomicUsize>) -> Tools {
     };
 
     let tools = Tools::new().with(tool("send")).unwrap();
-    tools.with(tool("look")).unwrap().with_approval(["send"])
+    let tools = tools.with(tool("look")).unwrap();
+    tools.with_approval(["send"]).unwrap()
 }
 
 /// ReAct with a model that wants to send two mails and to look once.
@@ -90,11 +91,4 @@ async fn without_a_journal_the_run_fails() {
     let solver = solver(tools(&Arc::default()));
     let error = solver.solve("p").await.unwrap_err();
     insta::assert_snapshot!(error, @"stage `action_execution`: a tool call has to wait for approval: a wait inside `exec` needs a journal; give the run one with `Run::with_journal`, and don't wait in spawned tasks");
-}
-
-#[tokio::test]
-async fn a_misspelt_tool_is_refused_before_the_model_is_asked() {
-    let solver = solver(tools(&Arc::default()).with_approval(["sned"]));
-    let error = solver.solve("p").await.unwrap_err();
-    insta::assert_snapshot!(error, @"stage `problem_reception`: approval is required for a tool that doesn't exist: there is no tool `sned`; expected `look` or `send`");
 }
