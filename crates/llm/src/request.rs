@@ -98,6 +98,13 @@ impl ChatRequest {
         self
     }
 
+    /// Removes the [format](Self::with_format) of the reply.
+    #[must_use]
+    pub fn without_format(mut self) -> Self {
+        self.format = None;
+        self
+    }
+
     /// Sets the tools that the model may call. None by default.
     ///
     /// A backend that doesn't support tools may ignore them, so check its

@@ -32,8 +32,10 @@ pub struct Draft<'a> {
     pub(crate) content: Content,
     pub(crate) client: Metered<'a>,
     pub(crate) request: ChatRequest,
-    pub(crate) input: &'a Message,
-    pub(crate) memory: &'a [Found],
+    /// The user's last message as the program wrote it.
+    pub(crate) input: Message,
+    pub(crate) memory: Vec<Found>,
+    /// The hook that is called.
     pub(crate) hook: Hook,
     pub(crate) notes: Mutex<Notes>,
 }
@@ -54,7 +56,34 @@ pub(crate) struct Content {
     pub(crate) metadata: Map<String, Value>,
 }
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
+    /// Creates what the hooks before a generation work on.
+    pub(crate) fn new(client: Metered<'a>, request: ChatRequest) -> Self {
+        let mut messages = request.messages().iter();
+        let last = messages.rfind(|message| message.role() == Role::User);
+        let input = last.cloned().unwrap_or_else(|| Message::user(""));
+
+        Self {
+            content: Content {
+                text: input.text().into(),
+                blocks: input.blocks().to_vec(),
+                metadata: Map::new(),
+            },
+            client,
+            request,
+            input,
+            memory: Vec::new(),
+            hook: Hook::Before,
+            notes: Mutex::default(),
+        }
+    }
+
+    /// Replaces the last user message of the request.
+    pub(crate) fn replace_input(&mut self, text: impl Into<Arc<str>>, blocks: &[Block]) {
+        let messages = with_input(self.request.messages(), text, blocks);
+        self.request = self.request.clone().with_messages(messages);
+    }
+
     /// Returns the text.
     pub fn text(&self) -> &str {
         &self.content.text
@@ -108,13 +137,13 @@ impl Draft<'_> {
     }
 
     /// A panic elsewhere cannot leave the notes inconsistent, so a poisoned lock is still usable.
-    fn notes(&self) -> MutexGuard<'_, Notes> {
+    pub(crate) fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the user's last message, before any hook changed it.
     pub fn input(&self) -> &Message {
-        self.input
+        &self.input
     }
 
     /// Returns the request. Before a generation, this is the request as it would be sent; after it,
@@ -133,7 +162,7 @@ impl Draft<'_> {
     /// Returns the search result of the memory, best first. Empty if the client doesn't have a
     /// memory.
     pub fn memory(&self) -> &[Found] {
-        self.memory
+        &self.memory
     }
 
     /// Returns the client inside the [`Thinking`](crate::Thinking). Its calls are
@@ -184,7 +213,7 @@ impl Draft<'_> {
 
     fn with_memory(&self, prompt: &str) -> String {
         // After a generation, the request contains the result already.
-        match recalled(self.memory) {
+        match recalled(&self.memory) {
             Some(found) if self.hook == Hook::Before => joined(&found, prompt),
             _ => prompt.to_owned(),
         }
@@ -199,27 +228,12 @@ impl Draft<'_> {
     /// Creates a request for something other than the answer, such as a judgement: free text, with
     /// the token limit, the temperature, the effort and the seed of [`request`](Self::request).
     pub fn aside(&self, messages: Messages) -> ChatRequest {
-        // Includes the tools although none should be called: some servers refuse a conversation
-        // with calls of unknown tools, and all of them can reuse their cache.
-        let mut request =
-            ChatRequest::from(messages).with_tools(self.request.tools().iter().cloned());
-        if let Some(tokens) = self.request.max_tokens() {
-            request = request.with_max_tokens(tokens);
-        }
+        let request = self.request.clone().with_messages(messages);
+        let free = request.without_format().with_stop::<String>([]);
 
-        if let Some(temperature) = self.request.temperature() {
-            request = request.with_temperature(temperature);
-        }
-
-        if let Some(effort) = self.request.effort() {
-            request = request.with_effort(effort);
-        }
-
-        if let Some(seed) = self.request.seed() {
-            request = request.with_seed(seed);
-        }
-
-        without_calls(request)
+        // Keeps the tools although none should be called: some servers refuse a conversation with
+        // calls of unknown tools, and all of them can reuse their cache.
+        without_calls(free)
     }
 
     /// Replaces the draft by a further one. The current draft and `message` are appended to the
@@ -268,22 +282,18 @@ pub(crate) fn joined(first: &str, second: &str) -> String {
     }
 }
 
-/// Replaces the last user message of the conversation.
-pub(crate) fn with_input(
-    messages: &Messages,
-    text: impl Into<Arc<str>>,
-    blocks: &[Block],
-) -> Messages {
+/// Returns the conversation with a different last user message.
+fn with_input(messages: &Messages, text: impl Into<Arc<str>>, blocks: &[Block]) -> Messages {
     let input = Message::user(text).with_blocks(blocks.iter().cloned());
     let last = messages
         .iter()
         .rposition(|message| message.role() == Role::User);
 
-    let replaced = |(index, message): (usize, &Message)| match Some(index) == last {
-        true => input.clone(),
-        false => message.clone(),
-    };
-    messages.iter().enumerate().map(replaced).collect()
+    let mut replaced: Vec<_> = messages.iter().cloned().collect();
+    if let Some(message) = last.and_then(|last| replaced.get_mut(last)) {
+        *message = input;
+    }
+    replaced.into_iter().collect()
 }
 
 /// Keeps the tools for the calls that are in the conversation, but prevents new calls.

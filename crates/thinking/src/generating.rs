@@ -1,18 +1,18 @@
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_llm::backend::Capabilities;
 use cogwork_llm::{
-    ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
-    ReplyStream, Role,
+    ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, ReplyStream,
+    Role,
 };
 use cogwork_text::Name;
 use cogwork_typed::ask::Meter;
 use futures_util::stream;
 
-use crate::draft::{Content, joined, with_input};
-use crate::memory::{Found, recalled};
+use crate::draft::{Content, joined};
+use crate::memory::recalled;
 use crate::metered::{Metered, within};
 use crate::record::Record;
 use crate::thinking::Setup;
@@ -53,42 +53,26 @@ use crate::{Draft, Generation, Hook, HookReport, Outcome, ThinkingError, Thinkin
 /// # }
 /// ```
 pub struct Generating<'a> {
-    client: &'a dyn LlmClient,
-    setup: &'a Setup,
     record: Record,
-    request: ChatRequest,
-    /// The user's last message as the program wrote it.
-    input: Message,
-    content: Content,
-    /// The search result of the memory.
-    found: Vec<Found>,
+    draft: Draft<'a>,
 }
 
 impl<'a> Generating<'a> {
     pub(crate) async fn begin(
-        setup: &'a Arc<Setup>,
+        setup: &Arc<Setup>,
         client: &'a dyn LlmClient,
         meter: &Meter,
         request: ChatRequest,
     ) -> Result<Self, LlmError> {
-        let mut messages = request.messages().iter();
-        let last = messages.rfind(|message| message.role() == Role::User);
-        let input = last.cloned().unwrap_or_else(|| Message::user(""));
-
-        let mut generating = Self {
+        let client = Metered {
             client,
-            setup,
-            record: Record::new(setup, meter, input.text()),
-            content: Content {
-                text: input.text().into(),
-                blocks: input.blocks().to_vec(),
-                ..Content::default()
-            },
-            request,
-            input,
-            found: Vec::new(),
+            calls: meter.share(),
+            hook: None,
         };
+        let draft = Draft::new(client, request);
+        let record = Record::new(setup, meter, draft.input.text());
 
+        let mut generating = Self { record, draft };
         generating.recall().await;
         match generating.before().await {
             Ok(()) => Ok(generating),
@@ -98,7 +82,7 @@ impl<'a> Generating<'a> {
 
     /// Returns the request for the model, with the changes of the hooks.
     pub fn request(&self) -> &ChatRequest {
-        &self.request
+        &self.draft.request
     }
 
     /// Ends the generation with an error, which is included in the report. If the generation is
@@ -117,7 +101,7 @@ impl<'a> Generating<'a> {
         request: ChatRequest,
         draft: ChatResponse,
     ) -> Result<Generation, LlmError> {
-        self.request = request;
+        self.draft.request = request;
         let response = match self.after(draft).await {
             Ok(response) => response,
             Err(error) => return Err(self.fail(error)),
@@ -126,8 +110,8 @@ impl<'a> Generating<'a> {
         let (response, report) = self.record.done(response).await;
         Ok(Generation {
             response,
-            blocks: self.content.blocks,
-            metadata: self.content.metadata,
+            blocks: self.draft.content.blocks,
+            metadata: self.draft.content.metadata,
             report,
         })
     }
@@ -137,7 +121,7 @@ impl<'a> Generating<'a> {
         self,
         draft: Result<ChatResponse, LlmError>,
     ) -> Result<Generation, LlmError> {
-        let request = self.request.clone();
+        let request = self.request().clone();
         match draft {
             Ok(draft) => self.end(request, draft).await,
             Err(error) => Err(self.fail(error)),
@@ -145,8 +129,8 @@ impl<'a> Generating<'a> {
     }
 
     /// Streams the reply without calling hooks after it.
-    pub(crate) async fn flow(self) -> Result<ReplyStream, LlmError> {
-        let reply = match self.stream(self.request.clone()).await {
+    pub(crate) async fn into_stream(self) -> Result<ReplyStream, LlmError> {
+        let reply = match self.stream(self.request().clone()).await {
             Ok(reply) => reply,
             Err(error) => return Err(self.fail(error)),
         };
@@ -167,13 +151,12 @@ impl<'a> Generating<'a> {
 
     /// Searches the memory with the user's message.
     async fn recall(&mut self) {
-        let text = self.input.text();
-        let Some(memory) = &self.setup.memory else {
+        let setup = Arc::clone(&self.record.setup);
+        let text = self.draft.input.text();
+        let memory = setup.memory.as_ref();
+        let Some(memory) = memory.filter(|_| !text.trim().is_empty()) else {
             return;
         };
-        if text.trim().is_empty() {
-            return;
-        }
 
         let settings = &memory.settings;
         let top_k = settings.top_k.min(100);
@@ -183,20 +166,20 @@ impl<'a> Generating<'a> {
             // A custom store may return more than requested.
             found.truncate(top_k);
             self.record.report.memory.clone_from(&found);
-            self.found = found;
+            self.draft.memory = found;
         }
     }
 
     async fn before(&mut self) -> Result<(), LlmError> {
-        let last = self.request.messages().last();
+        let setup = Arc::clone(&self.record.setup);
+        let last = self.draft.request.messages().last();
         if last.is_some_and(|last| last.role() == Role::User) {
-            for mode in self.setup.modes_with(Hook::Before) {
+            for mode in setup.modes_with(Hook::Before) {
                 self.call(mode, Hook::Before).await?;
 
                 // The next hook sees the conversation as it would be sent.
-                let Content { text, blocks, .. } = &self.content;
-                let messages = with_input(self.request.messages(), Arc::clone(text), blocks);
-                self.request = self.request.clone().with_messages(messages);
+                let Content { text, blocks, .. } = self.draft.content.clone();
+                self.draft.replace_input(text, &blocks);
             }
         }
 
@@ -206,67 +189,52 @@ impl<'a> Generating<'a> {
 
     /// Appends the search result of the memory to the last user message.
     fn add_memory(&mut self) {
-        let messages = self.request.messages();
-        let asked = messages
-            .iter()
-            .rfind(|message| message.role() == Role::User);
+        let mut messages = self.draft.request.messages().iter();
+        let asked = messages.rfind(|message| message.role() == Role::User);
 
-        if let (Some(found), Some(asked)) = (recalled(&self.found), asked) {
-            let messages = with_input(messages, joined(asked.text(), &found), asked.blocks());
-            self.request = self.request.clone().with_messages(messages);
+        if let (Some(found), Some(asked)) = (recalled(&self.draft.memory), asked.cloned()) {
+            let text = joined(asked.text(), &found);
+            self.draft.replace_input(text, asked.blocks());
         }
     }
 
     /// Calls the hooks after the generation, unless the draft calls tools.
     async fn after(&mut self, draft: ChatResponse) -> Result<ChatResponse, LlmError> {
-        self.record.add_draft(None, draft.text().into());
-        self.content = Content {
-            text: draft.text().into(),
-            blocks: Vec::new(),
-            metadata: mem::take(&mut self.content.metadata),
-        };
+        let text: Arc<str> = draft.text().into();
+        self.record.add_draft(None, Arc::clone(&text));
+        self.draft.content.text = text;
+        self.draft.content.blocks.clear();
 
         if !draft.tool_calls().is_empty() {
             return Ok(draft);
         }
-        for mode in self.setup.modes_with(Hook::After) {
+
+        let setup = Arc::clone(&self.record.setup);
+        for mode in setup.modes_with(Hook::After) {
             self.call(mode, Hook::After).await?;
         }
-
-        Ok(changed(draft, &self.content.text))
+        Ok(changed(draft, self.draft.text()))
     }
 
-    /// Calls a hook on the content, and keeps its changes even if it fails.
+    /// Calls a hook, whose changes remain even if it fails.
     async fn call(&mut self, mode: &dyn ThinkingMode, hook: Hook) -> Result<(), LlmError> {
+        let draft = &mut self.draft;
         let meter = self.record.meter();
-        let mut draft = Draft {
-            content: self.content.clone(),
-            client: Metered {
-                hook: Some(&meter),
-                ..self.metered()
-            },
-            request: self.request.clone(),
-            input: &self.input,
-            memory: &self.found,
-            hook,
-            notes: Mutex::default(),
-        };
+        let content = draft.content.clone();
+        draft.hook = hook;
+        draft.client.hook = Some(meter.share());
 
         let called = async {
             match hook {
-                Hook::Before => mode.before(&mut draft).await,
-                Hook::After => mode.after(&mut draft).await,
+                Hook::Before => mode.before(draft).await,
+                Hook::After => mode.after(draft).await,
             }
         };
         let result = within(&meter, called).await.flatten();
 
-        let Draft {
-            content,
-            request,
-            notes,
-            ..
-        } = draft;
-        let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Calls of the program that follow aren't those of a hook.
+        draft.client.hook = None;
+        let notes = mem::take(&mut *draft.notes());
         for text in notes.drafts {
             self.record.add_draft(Some(mode.name()), text);
         }
@@ -274,26 +242,15 @@ impl<'a> Generating<'a> {
         let report = HookReport {
             mode: mode.name().to_owned(),
             hook,
-            outcome: outcome(&result, &self.content, &content),
+            outcome: outcome(&result, &content, &draft.content),
             problems: notes.problems,
             spent: self.record.add_cost(&meter),
         };
         self.record.report.hooks.push(report);
-        self.content = content;
-        self.request = request;
 
         match result {
             Err(refusal @ ThinkingError::Refused(_)) => Err(refused(mode.name(), hook, refusal)),
             _ => Ok(()),
-        }
-    }
-
-    /// Returns the client, which counts its calls.
-    fn metered(&self) -> Metered<'_> {
-        Metered {
-            client: self.client,
-            calls: &self.record.calls,
-            hook: None,
         }
     }
 }
@@ -344,14 +301,14 @@ fn is_extended(before: &str, after: &str) -> bool {
 #[async_trait]
 impl LlmClient for Generating<'_> {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.metered().complete(request).await
+        self.draft.client.complete(request).await
     }
 
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.metered().stream(request).await
+        self.draft.client.stream(request).await
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.client.capabilities()
+        self.draft.client.capabilities()
     }
 }

@@ -14,19 +14,18 @@ use futures_util::FutureExt;
 use crate::ThinkingError;
 
 /// A client whose calls are counted, and limited, recorded and reported if a hook makes them.
-#[derive(Clone, Copy)]
 pub(crate) struct Metered<'a> {
     pub(crate) client: &'a dyn LlmClient,
     /// Measures all calls of the generation.
-    pub(crate) calls: &'a Meter,
+    pub(crate) calls: Meter,
     /// Measures the hook that makes the calls.
-    pub(crate) hook: Option<&'a Meter>,
+    pub(crate) hook: Option<Meter>,
 }
 
 impl Metered<'_> {
     /// Counts a call with each meter, and fits its request into the limits.
     fn begin(&self, request: ChatRequest) -> Result<(Vec<MeteredCall>, ChatRequest), LlmError> {
-        let Some(hook) = self.hook else {
+        let Some(hook) = &self.hook else {
             return Ok((vec![self.calls.begin(&request)], request));
         };
 
@@ -39,7 +38,7 @@ impl Metered<'_> {
                 return Err(LlmError::new(LlmErrorKind::Budget, message));
             }
         };
-        let begun = [self.calls, hook].map(|meter| meter.begin(&request));
+        let begun = [&self.calls, hook].map(|meter| meter.begin(&request));
         Ok((begun.into(), request))
     }
 }

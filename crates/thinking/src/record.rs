@@ -10,7 +10,7 @@ use crate::{Candidate, Report};
 
 /// What is kept of a generation.
 pub(crate) struct Record {
-    setup: Arc<Setup>,
+    pub(crate) setup: Arc<Setup>,
     /// The user's last message, for the memory.
     question: Arc<str>,
     pub(crate) report: Report,

@@ -3,6 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_text::{Name, NameList, OneLine};
+use cogwork_tools::check_name;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -65,36 +66,10 @@ pub struct Registered<T> {
 pub type MakeMode =
     Arc<dyn Fn(&Value) -> Result<Box<dyn ThinkingMode>, SettingProblem> + Send + Sync>;
 
-/// The reason why something was not registered.
+/// The reason why something was not registered, as one line.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegistryError {
-    /// The name is already registered.
-    #[error(
-        "the {kind} `{}` already exists; known {kind}s: {}; choose another name",
-        Name(name),
-        NameList::and(known)
-    )]
-    Duplicate {
-        /// What was to be registered, such as `thinking mode`.
-        kind: &'static str,
-        /// The name.
-        name: String,
-        /// The names that exist.
-        known: Vec<String>,
-    },
-    /// The name is not valid.
-    #[error(
-        "`{}` is not a valid name of a {kind}; expected 1 to 64 letters, digits, `_` and `-`",
-        Name(name)
-    )]
-    Name {
-        /// What was to be registered.
-        kind: &'static str,
-        /// The name.
-        name: String,
-    },
-}
+#[error("{0}")]
+pub struct RegistryError(String);
 
 cogwork_text::debug_as_display!(RegistryError);
 
@@ -121,18 +96,17 @@ impl<T> Registry<T> {
         value: T,
     ) -> Result<(), RegistryError> {
         let kind = self.kind;
-        let is_part =
-            |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
-        if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
-            let name = name.to_owned();
-            return Err(RegistryError::Name { kind, name });
+        if let Err(expected) = check_name(name) {
+            let name = Name(name);
+            let problem = format!("`{name}` is not a valid name of a {kind}; {expected}");
+            return Err(RegistryError(problem));
         }
+
         if self.entries.contains_key(name) {
-            return Err(RegistryError::Duplicate {
-                kind,
-                name: name.to_owned(),
-                known: self.names().map(str::to_owned).collect(),
-            });
+            let known = NameList::and(self.entries.keys());
+            let problem = format!("the {kind} `{name}` already exists");
+            let hint = format!("known {kind}s: {known}; choose another name");
+            return Err(RegistryError(format!("{problem}; {hint}")));
         }
 
         self.insert::<S>(name, summary, value);

@@ -3,12 +3,11 @@
 use std::fmt;
 
 use cogwork_text::OneLine;
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use crate::registry::{MakeMode, Registered};
+pub use cogwork_tools::schema_of;
 
 /// The maximum number of characters of a message.
 const MAX_MESSAGE: usize = 1_000;
@@ -98,16 +97,4 @@ pub fn read<S: DeserializeOwned>(settings: &Value) -> Result<S, SettingProblem> 
         let path = if path == "." { String::new() } else { path };
         SettingProblem::new(error.inner()).at(path)
     })
-}
-
-/// Returns the complete JSON Schema of a type of settings, without a title.
-pub fn schema_of<S: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.meta_schema = None;
-        settings.inline_subschemas = true;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<S>();
-    schema.remove("title");
-
-    schema.to_value()
 }

@@ -184,7 +184,7 @@ impl<C: LlmClient> LlmClient for Thinking<C> {
             return Ok(generating.end_with(draft).await?.response.into());
         }
 
-        generating.flow().await
+        generating.into_stream().await
     }
 
     fn capabilities(&self) -> Capabilities {
