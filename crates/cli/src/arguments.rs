@@ -105,6 +105,7 @@ Environment:
 
 Exit codes:
   0  the client disconnected, or the server was stopped
+  1  the file of --flow has problems, which are listed on standard error
   2  the command line is wrong
   3  the client doesn't speak the protocol
   4  a tool doesn't exist, a file or the sessions could not be opened, or the address is not available";

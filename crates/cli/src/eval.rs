@@ -4,82 +4,50 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cogwork_eval::{ArmResult, Evaluation, Pick, Suite, Table};
+use cogwork_eval::{Evaluation, Suite, Table};
 use cogwork_flow::CancellationToken;
 use cogwork_journal::Store;
 use cogwork_text::Escaped;
 use cogwork_text::files::Folder;
 use cogwork_trace::Page;
-use tokio::runtime::Runtime;
 
 use crate::arguments::Eval;
 use crate::commands::loader;
-use crate::output::{Outcome, read_text, runtime, tell, write};
+use crate::output::{Ended, Exit, read_text, replace_file, tell, write};
+use crate::signals::cancelled_by_user;
 
 /// The maximum size of a table to compare with, in bytes.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
-pub(crate) fn eval(arguments: &Eval) -> Outcome {
+pub(crate) async fn eval(arguments: &Eval) -> Ended {
     let loader = loader().with_process_environment();
-    let suite = match Suite::load(&arguments.suite, &loader) {
-        Ok(suite) => suite,
-        Err(error) => {
-            tell(error);
-            return Outcome::Problems;
-        }
-    };
+    let suite = Suite::load(&arguments.suite, &loader).map_err(|error| {
+        tell(error);
+        Exit::Problems
+    })?;
 
-    match evaluate(arguments, suite) {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            tell(format_args!("cogwork: {error}"));
-            Outcome::NotReadOrWritten
-        }
-    }
-}
-
-fn evaluate(arguments: &Eval, suite: Suite) -> Result<Outcome, String> {
     let token = CancellationToken::new();
-    let store = Store::at(&arguments.journal()).map_err(|error| error.to_string())?;
+    let store = Store::at(&arguments.journal())?;
     let mut evaluation = Evaluation::new(suite, store.clone()).with_cancellation(token.clone());
     if !arguments.quiet {
         let started = Instant::now();
         evaluation = evaluation.with_progress(move |done, runs| show(started, done, runs));
     }
+    let table = cancelled_by_user(&token, evaluation.run()).await?;
 
-    let runtime = runtime().map_err(|error| error.to_string())?;
-    let table = runtime.block_on(async {
-        let interrupted = async {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                token.cancel();
-            }
-            std::future::pending().await
-        };
-        tokio::select! {
-            biased;
-            never = interrupted => never,
-            table = evaluation.run() => table,
-        }
-    });
-    let table = table.map_err(|error| error.to_string())?;
-
-    write_pages(arguments, &runtime, &store, &table)?;
-    let written = write_table(arguments, &table);
+    write_pages(arguments, &store, &table).await?;
+    write_table(arguments, &table)?;
     if token.is_cancelled() {
         tell("cogwork: interrupted; start the command again to continue");
-        return Ok(Outcome::Interrupted);
-    }
-    if written != Outcome::Success {
-        return Ok(written);
+        return Err(Exit::Interrupted.into());
     }
 
     let picked = pick(arguments, &evaluation, &table)?;
     let compared = compare(arguments, &table)?;
-    Ok(if picked && compared {
-        Outcome::Success
-    } else {
-        Outcome::RunFailed
-    })
+    match picked && compared {
+        true => Ok(()),
+        false => Err(Exit::RunFailed.into()),
+    }
 }
 
 /// Shows how many runs have ended, and how long the others will take.
@@ -96,22 +64,16 @@ fn show(started: Instant, done: usize, runs: usize) {
 }
 
 /// Writes the page of the table and those of its runs, if they are wanted.
-fn write_pages(
-    arguments: &Eval,
-    runtime: &Runtime,
-    store: &Store,
-    table: &Table,
-) -> Result<(), String> {
+async fn write_pages(arguments: &Eval, store: &Store, table: &Table) -> Ended {
     let Some(path) = &arguments.page else {
         return Ok(());
     };
 
     let pages = path.with_extension("").display().to_string() + "-runs";
-    let name = Path::new(&pages)
-        .file_name()
-        .map(|name| name.to_string_lossy());
+    let name = Path::new(&pages).file_name();
+    let name = name.map(|name| name.to_string_lossy());
     let html = table.page(name.as_deref().filter(|_| arguments.run_pages));
-    replace(path, &html)?;
+    replace_file(path, html.as_bytes())?;
     if !arguments.run_pages {
         return Ok(());
     }
@@ -119,30 +81,19 @@ fn write_pages(
     let folder = Folder::create(&pages).map_err(|error| format!("{pages}: {error}"))?;
     for run in table.arms.iter().flat_map(|arm| &arm.runs) {
         let mut html = Vec::new();
-        let page = runtime.block_on(Page::of_run(store, &run.run));
-        let page = page.map_err(|error| error.to_string())?;
-        page.write(&mut html).map_err(|error| error.to_string())?;
+        Page::of_run(store, &run.run).await?.write(&mut html)?;
         let replaced = folder.replace(&run.page, &html);
         replaced.map_err(|error| format!("{pages}: {error}"))?;
     }
     Ok(())
 }
 
-fn write_table(arguments: &Eval, table: &Table) -> Outcome {
-    if arguments.json {
-        return write(serde_json::to_string_pretty(table).unwrap_or_default());
+fn write_table(arguments: &Eval, table: &Table) -> Ended {
+    match arguments {
+        Eval { json: true, .. } => write(serde_json::to_string_pretty(table)?),
+        Eval { csv: true, .. } => write(table.csv()),
+        _ => write(table),
     }
-    if arguments.csv {
-        return write(table.csv());
-    }
-    write(table)
-}
-
-fn replace(path: &Path, text: &str) -> Result<(), String> {
-    let shown = Escaped::new(path.display());
-    let replaced =
-        Folder::of_file(path).and_then(|(folder, name)| folder.replace(name, text.as_bytes()));
-    replaced.map_err(|error| format!("{shown}: could not be written: {error}"))
 }
 
 /// Returns whether an arm meets the conditions of `--pick`, if there are any.
@@ -158,26 +109,23 @@ fn pick(arguments: &Eval, evaluation: &Evaluation, table: &Table) -> Result<bool
     tell(format_args!("picked: {}", chosen.name));
     let mut arms = evaluation.suite().arms.iter();
     if let (Some(path), Some(arm)) = (&arguments.output, arms.find(|arm| arm.name == chosen.name)) {
-        replace(path, &arm.text)?;
+        replace_file(path, arm.text.as_bytes())?;
     }
     Ok(true)
 }
 
 /// Returns whether no arm is worse than in an earlier table: whether the intervals still meet.
 fn compare(arguments: &Eval, table: &Table) -> Result<bool, String> {
-    let is_met = |arm: &ArmResult| {
-        arguments
-            .require
-            .as_ref()
-            .is_none_or(|pick: &Pick| pick.allows(arm))
-    };
     let mut is_good = true;
-    for arm in table.arms.iter().filter(|arm| !is_met(arm)) {
-        tell(format_args!(
-            "cogwork: `{}` doesn't meet the conditions of --require",
-            arm.name
-        ));
-        is_good = false;
+    let require = arguments.require.as_ref();
+    for arm in &table.arms {
+        if require.is_some_and(|pick| !pick.allows(arm)) {
+            let name = &arm.name;
+            tell(format_args!(
+                "cogwork: `{name}` doesn't meet the conditions of --require"
+            ));
+            is_good = false;
+        }
     }
 
     let Some(path) = &arguments.baseline else {

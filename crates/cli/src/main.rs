@@ -10,7 +10,6 @@ mod mcp;
 mod output;
 mod run;
 mod runs;
-#[cfg(any(feature = "mcp", feature = "studio"))]
 mod signals;
 #[cfg(feature = "studio")]
 mod studio;
@@ -21,21 +20,40 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use arguments::{Arguments, Command};
+use output::{Ended, Exit};
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
-        Command::Check(check) => commands::check(&check),
-        Command::Draw(draw) => commands::draw(&draw),
+    let command = Arguments::parse().command;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+
+    let ended = runtime.map_err(Into::into).and_then(|runtime| {
+        let ended = runtime.block_on(execute(&command));
+        // Nothing waits for a read of standard input, which not every platform can cancel.
+        runtime.shutdown_background();
+        ended
+    });
+
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => Exit::after(&error).into(),
+    }
+}
+
+async fn execute(command: &Command) -> Ended {
+    match command {
+        Command::Check(check) => commands::check(check),
+        Command::Draw(draw) => commands::draw(draw),
         Command::Schema => commands::schema(),
-        Command::Run(run) => run::run(&run),
-        Command::Fork(fork) => run::fork(&fork),
-        Command::Runs(runs) => runs::runs(&runs),
-        Command::Eval(eval) => eval::eval(&eval),
-        Command::Trace(trace) => trace::trace(&trace),
+        Command::Run(run) => run::run(run).await,
+        Command::Fork(fork) => run::fork(fork).await,
+        Command::Runs(runs) => runs::runs(runs).await,
+        Command::Eval(eval) => eval::eval(eval).await,
+        Command::Trace(trace) => trace::trace(trace).await,
         #[cfg(feature = "studio")]
-        Command::Studio(studio) => studio::studio(&studio),
+        Command::Studio(studio) => studio::studio(studio).await,
         #[cfg(feature = "mcp")]
-        Command::Mcp(mcp) => mcp::mcp(&mcp),
-    };
-    outcome.into()
+        Command::Mcp(mcp) => mcp::mcp(mcp).await,
+    }
 }

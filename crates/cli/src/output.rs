@@ -1,17 +1,24 @@
-//! Standard output, standard error and the exit code.
+//! Standard output, standard error, files and the exit code.
 
-use std::fmt::Display;
+use std::error::Error;
+use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
 
+use cogwork_agents::{FileError, FileFlow};
+use cogwork_flow::BoxError;
 use cogwork_text::files::Folder;
 use cogwork_text::{Escaped, MultiLine};
+use serde_json::Value;
 
-/// How a command ended.
+/// How a command ended. An error that isn't an [`Exit`] still has to be printed.
+pub(crate) type Ended = Result<(), BoxError>;
+
+/// Why a command failed, after the reason has been printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Success,
+pub(crate) enum Exit {
     Problems,
     RunFailed,
     NotReadOrWritten,
@@ -19,48 +26,99 @@ pub(crate) enum Outcome {
     Interrupted,
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
-        Self::from(match outcome {
-            Outcome::Success => 0,
-            Outcome::Problems => 1,
+impl Exit {
+    /// Prints an error, unless it has been printed.
+    pub(crate) fn after(error: &BoxError) -> Self {
+        if let Some(exit) = error.downcast_ref::<Self>() {
+            return *exit;
+        }
+        if error.is::<FileError>() {
+            tell(format_args!("{error:#}"));
+            return Self::Problems;
+        }
+
+        tell(format_args!("cogwork: {error:#}"));
+        Self::NotReadOrWritten
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Problems => 1,
             // 2 is used for errors of the command line.
-            Outcome::RunFailed => 3,
-            Outcome::NotReadOrWritten => 4,
-            Outcome::Waiting => 5,
+            Exit::RunFailed => 3,
+            Exit::NotReadOrWritten => 4,
+            Exit::Waiting => 5,
             // The code that shells report for a program ended by SIGINT.
-            Outcome::Interrupted => 130,
+            Exit::Interrupted => 130,
         })
     }
 }
 
-/// Prints a result. A closed pipe is not an error.
-pub(crate) fn write(text: impl Display) -> Outcome {
+impl Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl Error for Exit {}
+
+/// The flow that the command runs.
+static FLOW: OnceLock<Arc<FileFlow>> = OnceLock::new();
+
+/// Hides the values that a flow took from the environment in all messages that follow.
+pub(crate) fn hide_secrets_of(flow: &Arc<FileFlow>) {
+    let _ = FLOW.set(Arc::clone(flow));
+}
+
+pub(crate) fn without_secrets(text: &str) -> String {
+    match FLOW.get() {
+        Some(flow) => flow.hide_secrets(text),
+        None => text.to_owned(),
+    }
+}
+
+/// Prints a result. A closed pipe isn't an error.
+pub(crate) fn write(text: impl Display) -> Ended {
     let mut out = io::stdout().lock();
-    let text = text.to_string();
-    let text = if out.is_terminal() {
-        harmless(&text)
-    } else {
-        text
-    };
+    let mut text = text.to_string();
+    if out.is_terminal() {
+        text = harmless(&text);
+    }
 
     let written = writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush());
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            tell(format_args!(
-                "cogwork: the output could not be written: {error}"
-            ));
-            Outcome::NotReadOrWritten
+            Err(format!("the output could not be written: {error}").into())
         }
-        _ => Outcome::Success,
+        _ => Ok(()),
     }
 }
 
-/// Prints a message for people. Errors are ignored, because there is no other place to report them.
+/// Prints a result as JSON, without secrets.
+pub(crate) fn write_json(mut value: Value) -> Ended {
+    hide_in(&mut value);
+    write(format_args!("{value:#}"))
+}
+
+/// Hides secrets in each text by itself, because a part of a secret may look like the JSON around
+/// it.
+fn hide_in(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = without_secrets(text),
+        Value::Array(items) => items.iter_mut().for_each(hide_in),
+        Value::Object(entries) => entries.values_mut().for_each(hide_in),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Prints a message for people, without secrets. Errors are ignored, because there is no other place
+/// to report them.
 pub(crate) fn tell(line: impl Display) {
     // Control characters are removed even if this is not a terminal, because logs may be viewed in
     // one later.
-    let line = harmless(&line.to_string());
+    let line = harmless(&without_secrets(&line.to_string()));
 
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
@@ -70,16 +128,19 @@ pub(crate) fn harmless(text: &str) -> String {
     MultiLine::new(text).to_string()
 }
 
-/// Returns a runtime on this thread.
-pub(crate) fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-}
-
 /// Reads a file, which may be a link. An error begins with its path.
 pub(crate) fn read_text(file: &Path, most: u64) -> Result<String, String> {
     let opened = Folder::of_linked_file(file);
     let text = opened.and_then(|(folder, name)| folder.read_text_file(name, most));
     text.map_err(|error| format!("{}: {error}", Escaped::new(file.display())))
+}
+
+/// Writes a file, in place of one that may be there. An error begins with its path.
+pub(crate) fn replace_file(file: &Path, contents: &[u8]) -> Result<(), String> {
+    let folder = Folder::of_file(file);
+    let replaced = folder.and_then(|(folder, name)| folder.replace(name, contents));
+    replaced.map_err(|error| {
+        let file = Escaped::new(file.display());
+        format!("{file}: could not be written: {error}")
+    })
 }

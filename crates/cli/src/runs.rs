@@ -1,70 +1,49 @@
 //! The command `runs`: lists recorded runs, or what is recorded of one of them.
 
+use std::fmt::Write as _;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use cogwork_flow::engine::Entry;
-use cogwork_journal::{RecordedEntry, RunStatus, RunSummary, Store, StoreError};
+use cogwork_journal::{RecordedEntry, RunStatus, RunSummary, Store};
 use cogwork_text::{Name, OneLine};
 
 use crate::arguments::Runs;
-use crate::output::{Outcome, runtime, tell, write};
+use crate::output::{Ended, write};
 
 /// How many entries are in memory at once.
 const PART: u64 = 1_000;
 
-pub(crate) fn runs(arguments: &Runs) -> Outcome {
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(error) => return failed(&error),
-    };
-
-    let listed = runtime.block_on(async {
-        let store = Store::at(&arguments.journal)?;
-        match &arguments.run {
-            Some(run_id) => list_entries(&store, run_id).await,
-            None => list_runs(&store, &arguments.journal).await,
-        }
-    });
-    listed.unwrap_or_else(|error| failed(&error))
+pub(crate) async fn runs(arguments: &Runs) -> Ended {
+    let store = Store::at(&arguments.journal)?;
+    match &arguments.run {
+        Some(run_id) => list_entries(&store, run_id).await,
+        None => list_runs(&store, &arguments.journal).await,
+    }
 }
 
-fn failed(error: &dyn std::fmt::Display) -> Outcome {
-    tell(format_args!("cogwork: {error}"));
-    Outcome::NotReadOrWritten
-}
-
-async fn list_runs(store: &Store, place: &str) -> Result<Outcome, StoreError> {
+async fn list_runs(store: &Store, place: &str) -> Ended {
     let runs = store.runs().await?;
-    let is_address = place.starts_with("postgres://") || place.starts_with("postgresql://");
-    if runs.is_empty() && !is_address && !Path::new(place).exists() {
+    // A place without runs is empty, but one that isn't there is a mistake.
+    if runs.is_empty() && !place.contains("://") && !Path::new(place).exists() {
+        let place = OneLine::new(place);
         let expected = "expected a folder or a SQLite file with runs";
-        return Ok(failed(&format!(
-            "{}: there is nothing here; {expected}",
-            OneLine::new(place)
-        )));
+        return Err(format!("{place}: there is nothing here; {expected}").into());
     }
 
-    for run in runs {
-        let outcome = write(summary(&run));
-        if outcome != Outcome::Success {
-            return Ok(outcome);
-        }
-    }
-
-    Ok(Outcome::Success)
+    runs.iter().try_for_each(|run| write(summary(run)))
 }
 
 fn summary(run: &RunSummary) -> String {
     let run_id = Name(&run.run_id);
     let flow = Name(&run.flow);
-    let updated = run.updated.map_or(String::new(), |updated| {
-        format!(", updated {}", time(Some(updated)))
-    });
-    let started = time(Some(run.started));
+    let updated = run.updated.map(|at| format!(", updated {}", time(at)));
+    let updated = updated.unwrap_or_default();
+    let started = time(run.started);
     let status = status(&run.status);
     let origin = run.fork.as_ref();
-    let origin = origin.map_or(String::new(), |origin| format!(", forked from {origin}"));
+    let origin = origin.map(|origin| format!(", forked from {origin}"));
+    let origin = origin.unwrap_or_default();
 
     format!("{run_id}: `{flow}`{origin}, started {started}{updated}: {status}")
 }
@@ -84,28 +63,21 @@ fn status(status: &RunStatus) -> String {
     }
 }
 
-async fn list_entries(store: &Store, run_id: &str) -> Result<Outcome, StoreError> {
+async fn list_entries(store: &Store, run_id: &str) -> Ended {
     let mut start = 0;
 
     loop {
         let entries = store.entries(run_id, start..start + PART).await?;
         if entries.is_empty() {
-            return Ok(Outcome::Success);
+            return Ok(());
         }
 
         start += PART;
-        for entry in &entries {
-            let outcome = write(line(entry));
-            if outcome != Outcome::Success {
-                return Ok(outcome);
-            }
+        for RecordedEntry { at, entry, .. } in &entries {
+            let at = at.map_or_else(|| "at an unknown time".to_owned(), time);
+            write(format_args!("{at}  {}", description(entry)))?;
         }
     }
-}
-
-fn line(recorded: &RecordedEntry) -> String {
-    let at = time(recorded.at);
-    format!("{at}  {}", description(&recorded.entry))
 }
 
 /// Describes an entry in one line, without outcomes and answers, which may be long or secret.
@@ -136,19 +108,13 @@ fn description(entry: &Entry) -> String {
     }
 }
 
-/// The year 10000, after which times cannot be written, in seconds since 1970.
-const TOO_LATE: u64 = 253_402_300_800;
-
 /// Returns a time in UTC, as in `2026-11-23T00:29:37.123Z`.
-fn time(time: Option<SystemTime>) -> String {
-    let is_printable = |time: &SystemTime| {
-        let since = time.duration_since(UNIX_EPOCH);
-        since.is_ok_and(|since| since.as_secs() < TOO_LATE)
-    };
-
-    match time.filter(is_printable) {
-        Some(time) => humantime::format_rfc3339_millis(time).to_string(),
-        None => "at an unknown time".to_owned(),
+fn time(time: SystemTime) -> String {
+    let mut text = String::new();
+    // A damaged record may have a time after the year 9999, which cannot be written.
+    match write!(text, "{}", humantime::format_rfc3339_millis(time)) {
+        Ok(()) => text,
+        Err(_) => "at an unknown time".to_owned(),
     }
 }
 

@@ -1,20 +1,51 @@
-//! The signals that stop a server.
+//! The signals that stop a run or a server.
+
+use std::future::pending;
+
+use cogwork_flow::CancellationToken;
+
+use crate::output::tell;
+
+/// Waits for a future. When the user presses Ctrl-C, the token is cancelled, so that the future can
+/// end in order.
+pub(crate) async fn cancelled_by_user<T>(
+    token: &CancellationToken,
+    future: impl Future<Output = T>,
+) -> T {
+    let interrupted = async {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => token.cancel(),
+            Err(error) => tell(format_args!(
+                "cogwork: Ctrl-C will stop the program without cleaning up: {error}"
+            )),
+        }
+        pending().await
+    };
+
+    tokio::select! {
+        // Biased, so that the signal handler is installed before the future starts.
+        biased;
+        never = interrupted => never,
+        done = future => done,
+    }
+}
 
 /// Waits for Ctrl-C, or for SIGTERM.
+#[cfg(any(feature = "mcp", feature = "studio"))]
 pub(crate) async fn stop() {
+    let interrupt = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            pending::<()>().await;
+        }
+    };
+
     tokio::select! {
-        () = interrupt() => {}
+        () = interrupt => {}
         () = terminate() => {}
     }
 }
 
-async fn interrupt() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
-}
-
-#[cfg(unix)]
+#[cfg(all(unix, any(feature = "mcp", feature = "studio")))]
 async fn terminate() {
     use tokio::signal::unix::{SignalKind, signal};
 
@@ -22,11 +53,11 @@ async fn terminate() {
         Ok(mut signal) => {
             signal.recv().await;
         }
-        Err(_) => std::future::pending().await,
+        Err(_) => pending().await,
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(all(not(unix), any(feature = "mcp", feature = "studio")))]
 async fn terminate() {
-    std::future::pending().await
+    pending().await
 }

@@ -6,9 +6,8 @@ use cogwork_mcp::{HttpSettings, Server};
 use cogwork_text::Escaped;
 use tokio::net::TcpListener;
 
-use super::{failed, outcome};
 use crate::arguments::Mcp;
-use crate::output::{Outcome, read_text, tell};
+use crate::output::{Ended, read_text, tell};
 
 /// The variable with the tokens.
 const VARIABLE: &str = "COGWORK_TOKEN";
@@ -16,15 +15,10 @@ const VARIABLE: &str = "COGWORK_TOKEN";
 /// The maximum length of the file with the tokens, in bytes.
 const MAX_TOKEN_FILE: u64 = 1024 * 1024;
 
-pub(super) async fn serve(server: &Server, address: SocketAddr, arguments: &Mcp) -> Outcome {
-    let tokens = match tokens(arguments) {
-        Ok(tokens) => tokens,
-        Err(error) => return failed(error),
-    };
-    let listener = match TcpListener::bind(address).await {
-        Ok(listener) => listener,
-        Err(error) => return failed(format_args!("{address} is not available: {error}")),
-    };
+pub(super) async fn serve(server: &Server, address: SocketAddr, arguments: &Mcp) -> Ended {
+    let tokens = tokens(arguments)?;
+    let listener = TcpListener::bind(address).await;
+    let listener = listener.map_err(|error| format!("{address} is not available: {error}"))?;
 
     // The port may have been chosen by the system.
     let address = listener.local_addr().unwrap_or(address);
@@ -34,7 +28,7 @@ pub(super) async fn serve(server: &Server, address: SocketAddr, arguments: &Mcp)
     }
 
     let settings = settings(arguments, &tokens);
-    outcome(super::serve(server, server.serve_http(listener, settings)).await)
+    super::serve(server, server.serve_http(listener, settings)).await
 }
 
 fn settings(arguments: &Mcp, tokens: &[String]) -> HttpSettings {

@@ -1,7 +1,6 @@
 //! The log on standard error.
 
-use std::io;
-use std::panic;
+use std::{io, panic};
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -14,9 +13,10 @@ pub(crate) fn start() {
     let targets = Targets::new()
         .with_default(LevelFilter::WARN)
         .with_target("cogwork", LevelFilter::DEBUG);
+    // Control characters are escaped by the layer.
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
-        .with_writer(Lines::default);
+        .with_writer(io::stderr);
 
     tracing_subscriber::registry()
         .with(lines)
@@ -27,26 +27,4 @@ pub(crate) fn start() {
 /// Prints panics without characters that could control a terminal.
 pub(crate) fn report_panics() {
     panic::set_hook(Box::new(|panic| tell(format_args!("cogwork: {panic}"))));
-}
-
-/// Prints each event when it is complete, without characters that could control a terminal.
-#[derive(Default)]
-struct Lines(Vec<u8>);
-
-impl io::Write for Lines {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        self.0.extend_from_slice(text);
-        Ok(text.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Drop for Lines {
-    fn drop(&mut self) {
-        let text = String::from_utf8_lossy(&self.0);
-        tell(text.trim_end());
-    }
 }

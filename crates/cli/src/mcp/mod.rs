@@ -4,71 +4,50 @@ mod http;
 mod log;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use cogwork_flow::BoxError;
 use cogwork_mcp::{Server, ServerBuilder, ServerError};
 use cogwork_strategies::Strategies;
 use cogwork_strategies::table::MAX_TABLE_BYTES;
-use cogwork_text::{Escaped, OneLine};
+use cogwork_text::Escaped;
 use etcetera::BaseStrategy;
 
 use crate::arguments::Mcp;
 use crate::commands::loader;
-use crate::output::{Outcome, read_text, runtime, tell};
+use crate::output::{Ended, Exit, read_text, tell};
 use crate::signals;
 
-/// How long to wait at the end for a read of standard input, which cannot be cancelled on every
-/// platform.
-const LAST_READ: Duration = Duration::from_millis(10);
-
-pub(crate) fn mcp(arguments: &Mcp) -> Outcome {
+pub(crate) async fn mcp(arguments: &Mcp) -> Ended {
     log::report_panics();
     if arguments.verbose {
         log::start();
     }
 
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(error) => return failed(error),
-    };
-    let server = match runtime.block_on(open(arguments)) {
-        Ok(server) => server,
-        Err(error) => return failed(error),
-    };
-
-    let outcome = match arguments.http {
-        Some(address) => runtime.block_on(http::serve(&server, address, arguments)),
-        None => outcome(runtime.block_on(serve(&server, server.serve_stdio()))),
-    };
-    runtime.shutdown_timeout(LAST_READ);
-    outcome
-}
-
-fn outcome(result: Result<(), ServerError>) -> Outcome {
-    match result {
-        Ok(()) => Outcome::Success,
-        Err(error) => {
-            tell(format_args!("cogwork: {error}"));
-            Outcome::RunFailed
-        }
+    let server = open(arguments).await?;
+    match arguments.http {
+        Some(address) => http::serve(&server, address, arguments).await,
+        None => serve(&server, server.serve_stdio()).await,
     }
 }
 
 /// Serves until all clients have disconnected or a signal arrives.
-async fn serve(
-    server: &Server,
-    serving: impl Future<Output = Result<(), ServerError>>,
-) -> Result<(), ServerError> {
+async fn serve(server: &Server, serving: impl Future<Output = Result<(), ServerError>>) -> Ended {
     tokio::pin!(serving);
 
-    tokio::select! {
-        result = &mut serving => return result,
-        () = signals::stop() => server.stop(),
-    }
-    serving.await
+    let served = tokio::select! {
+        served = &mut serving => served,
+        () = signals::stop() => {
+            server.stop();
+            serving.await
+        }
+    };
+    served.map_err(|error| {
+        tell(format_args!("cogwork: {error}"));
+        Exit::RunFailed.into()
+    })
 }
 
-async fn open(arguments: &Mcp) -> Result<Server, String> {
+async fn open(arguments: &Mcp) -> Result<Server, BoxError> {
     let mut builder = Server::builder();
 
     if !arguments.memory {
@@ -82,8 +61,7 @@ async fn open(arguments: &Mcp) -> Result<Server, String> {
         builder = builder.with_strategies(strategies(file)?);
     }
 
-    let builder = solving(builder, arguments).await?;
-    builder.open().map_err(|error| error.to_string())
+    Ok(solving(builder, arguments).await?.open()?)
 }
 
 /// Returns the folder that the environment names, or the one that the platform has for data, rather than the one of XDG
@@ -110,25 +88,16 @@ fn strategies(file: &Path) -> Result<Strategies, String> {
 }
 
 /// Sets what the tool `solve` uses.
-async fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilder, String> {
+async fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilder, BoxError> {
     #[cfg(feature = "http")]
-    let builder = builder
-        .with_client_from_env()
-        .map_err(|error| error.to_string())?;
+    let builder = builder.with_client_from_env()?;
 
     let Some(file) = &arguments.flow else {
         return Ok(builder);
     };
-    let loader = loader().with_process_environment();
-    let flow = loader.load(file).map_err(|error| error.to_string())?;
+    let flow = loader().with_process_environment().load(file)?;
 
     // The servers whose tools the file names.
-    flow.connect().await.map_err(|error| error.to_string())?;
+    flow.connect().await?;
     Ok(builder.with_flow(flow))
-}
-
-fn failed(error: impl std::fmt::Display) -> Outcome {
-    let error = error.to_string();
-    tell(format_args!("cogwork: {}", OneLine::new(&error)));
-    Outcome::NotReadOrWritten
 }

@@ -7,7 +7,9 @@ use cogwork_flow::{Paused, RunError};
 use cogwork_text::Name;
 use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
+use crate::arguments::json_or_text;
 use crate::output::{harmless, tell};
 
 /// The lines that a person types. They are read on a thread of their own, because a read cannot be
@@ -33,40 +35,42 @@ impl Terminal {
         for pause in [paused].into_iter().chain(&paused.also) {
             show(pause);
 
-            match self.answer_before(pause.until).await {
-                Asked::Answered(answer) => answers.push((pause.event.clone(), answer)),
-                Asked::TimedOut => tell("\ncogwork: the wait timed out"),
-                Asked::Ended => {
+            let answer = match pause.until {
+                None => Ok(self.answer().await),
+                Some(until) => {
+                    let left = until.duration_since(SystemTime::now()).unwrap_or_default();
+                    // The run only counts as timed out after that moment.
+                    let left = left.saturating_add(Duration::from_millis(2));
+                    timeout(left, self.answer()).await
+                }
+            };
+
+            match answer {
+                Ok(Some(answer)) => answers.push((pause.event.clone(), answer)),
+                Ok(None) => {
                     tell("");
                     return None;
                 }
+                Err(_) => tell("\ncogwork: the wait timed out"),
             }
         }
 
         Some(answers)
     }
 
-    async fn answer_before(&mut self, until: Option<SystemTime>) -> Asked {
-        let Some(until) = until else {
-            return self.answer().await;
-        };
-
-        let left = until.duration_since(SystemTime::now()).unwrap_or_default();
-        // The run only counts as timed out after that moment.
-        let left = left.saturating_add(Duration::from_millis(2));
-        tokio::time::timeout(left, self.answer())
-            .await
-            .unwrap_or(Asked::TimedOut)
-    }
-
-    async fn answer(&mut self) -> Asked {
+    /// Returns what a person types, or `None` at the end of the input.
+    async fn answer(&mut self) -> Option<Value> {
         loop {
-            prompt();
+            let mut err = io::stderr().lock();
+            let _ = write!(err, "y/n, JSON or text> ").and_then(|()| err.flush());
+            drop(err);
 
-            match self.lines().recv().await {
-                None => return Asked::Ended,
-                Some(line) if line.trim().is_empty() => {}
-                Some(line) => return Asked::Answered(read(line.trim())),
+            let line = self.lines().recv().await?;
+            match line.trim().to_lowercase().as_str() {
+                "" => {}
+                "y" | "yes" => return Some(Value::Bool(true)),
+                "n" | "no" => return Some(Value::Bool(false)),
+                _ => return Some(json_or_text(line.trim())),
             }
         }
     }
@@ -83,12 +87,6 @@ impl Terminal {
     }
 }
 
-enum Asked {
-    Answered(Value),
-    TimedOut,
-    Ended,
-}
-
 fn show(pause: &Paused) {
     let event = Name(&pause.event);
     let step = format!("{}#{}", pause.step.place(), pause.step.number);
@@ -101,23 +99,8 @@ fn show(pause: &Paused) {
     }
 }
 
-fn prompt() {
-    let mut err = io::stderr().lock();
-    let _ = write!(err, "y/n, JSON or text> ").and_then(|()| err.flush());
-}
-
-/// Reads the answer that a person typed.
-fn read(line: &str) -> Value {
-    match line.to_lowercase().as_str() {
-        "y" | "yes" => Value::Bool(true),
-        "n" | "no" => Value::Bool(false),
-        _ => serde_json::from_str(line).unwrap_or_else(|_| Value::from(line)),
-    }
-}
-
 /// Returns whether the run failed because it could not read an answer. It then waits for another
 /// one.
 pub(super) fn is_refusal(error: &RunError) -> bool {
-    let message = error.to_string();
-    message.contains("the answer cannot be read")
+    error.to_string().contains("the answer cannot be read")
 }

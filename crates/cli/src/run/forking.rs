@@ -9,7 +9,7 @@ use cogwork_text::Escaped;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{self, ForkAt, json_or_text};
-use crate::output::{Outcome, read_text, write};
+use crate::output::{Ended, read_text, write_json};
 
 /// Why a model cannot be replaced.
 pub(crate) const NO_MODELS: &str = "no node of the flow has a model that can be replaced; expected one with the provider \
@@ -23,44 +23,55 @@ pub(super) async fn start(
     arguments: &arguments::Fork,
     loaded: &FileFlow,
 ) -> Result<RunJournal, BoxError> {
-    let state = edited_state(arguments)?;
-    let flow = loaded.flow();
-    let store = Store::at(&arguments.journal)?;
+    let (store, state, outcome) = edits(arguments, loaded).await?;
+    preview(
+        arguments,
+        &store,
+        loaded,
+        fork(arguments, state.clone(), outcome.as_ref()),
+    )
+    .await?;
 
-    let outcome = edited_outcome(arguments, &store, loaded).await?;
-    let fork = || fork(arguments, state.clone(), outcome.as_ref());
-    let previewed = store.preview_fork(&arguments.run, flow, fork());
-    previewed.await.map_err(|error| as_options(&error))?;
-    let started = store.fork(&arguments.run, flow, fork());
-    let journal = started.await.map_err(|error| as_options(&error))?;
-    Ok(journal)
+    let fork = fork(arguments, state, outcome.as_ref());
+    let started = store.fork(&arguments.run, loaded.flow(), fork).await;
+    Ok(started.map_err(|error| as_options(&error))?)
 }
 
 /// Prints what can be changed.
-pub(super) async fn show(
-    arguments: &arguments::Fork,
-    loaded: &FileFlow,
-) -> Result<Outcome, BoxError> {
-    let state = edited_state(arguments)?;
-    let store = Store::at(&arguments.journal)?;
-    let outcome = edited_outcome(arguments, &store, loaded).await?;
+pub(super) async fn show(arguments: &arguments::Fork, loaded: &FileFlow) -> Ended {
+    let (store, state, outcome) = edits(arguments, loaded).await?;
     let fork = fork(arguments, state, outcome.as_ref());
-    let preview = store.preview_fork(&arguments.run, loaded.flow(), fork);
-    let preview = preview.await.map_err(|error| as_options(&error))?;
+    let preview = preview(arguments, &store, loaded, fork).await?;
 
-    let ForkPreview {
-        step,
-        outcomes,
-        state,
-        ..
-    } = preview;
-    let outcomes = outcomes.into_iter().map(|recorded| {
+    let outcomes = preview.outcomes.into_iter().map(|recorded| {
         let value: Value = recorded.outcome.read().unwrap_or_default();
         (recorded.step, value)
     });
     let outcomes: Map<String, Value> = outcomes.collect();
-    let shown = json!({"step": step, "outcomes": outcomes, "state": state});
-    Ok(write(loaded.hide_secrets(&format!("{shown:#}"))))
+    write_json(json!({"step": preview.step, "outcomes": outcomes, "state": preview.state}))
+}
+
+/// Returns the store of the run, and the edited state and outcome.
+async fn edits(
+    arguments: &arguments::Fork,
+    loaded: &FileFlow,
+) -> Result<(Store, Option<FlowState>, Option<Value>), BoxError> {
+    let state = edited_state(arguments)?;
+    let store = Store::at(&arguments.journal)?;
+    let outcome = edited_outcome(arguments, &store, loaded).await?;
+    Ok((store, state, outcome))
+}
+
+async fn preview(
+    arguments: &arguments::Fork,
+    store: &Store,
+    loaded: &FileFlow,
+    fork: Fork<FlowState>,
+) -> Result<ForkPreview<FlowState>, String> {
+    let previewed = store
+        .preview_fork(&arguments.run, loaded.flow(), fork)
+        .await;
+    previewed.map_err(|error| as_options(&error))
 }
 
 /// Returns the fork with what is edited.
@@ -101,7 +112,7 @@ async fn edited_outcome(
     arguments: &arguments::Fork,
     store: &Store,
     loaded: &FileFlow,
-) -> Result<Option<Value>, BoxError> {
+) -> Result<Option<Value>, String> {
     let Some(argument) = &arguments.outcome else {
         return Ok(None);
     };
@@ -110,8 +121,7 @@ async fn edited_outcome(
         return Ok(Some(edited));
     }
 
-    let preview = store.preview_fork(&arguments.run, loaded.flow(), unedited(arguments));
-    let preview = preview.await.map_err(|error| as_options(&error))?;
+    let preview = preview(arguments, store, loaded, unedited(arguments)).await?;
     let mut answers = preview.outcomes.iter().filter_map(|recorded| {
         let mut answer: Value = recorded.outcome.read().ok()?;
         *answer.pointer_mut("/visit/output/text")? = edited.clone();
@@ -127,15 +137,15 @@ fn edited_state(arguments: &arguments::Fork) -> Result<Option<FlowState>, String
         return Ok(None);
     };
 
-    let is_json = argument.trim_start().starts_with('{');
-    let text = if is_json {
-        argument.clone()
+    let (origin, text) = if argument.trim_start().starts_with('{') {
+        ("--state", argument.clone())
     } else {
         let text = read_text(Path::new(argument), MAX_STATE);
-        text.map_err(|error| format!("{error}; expected a state as JSON, or a file with it"))?
+        let expected = "expected a state as JSON, or a file with it";
+        let text = text.map_err(|error| format!("{error}; {expected}"))?;
+        (argument.as_str(), text)
     };
 
-    let origin = if is_json { "--state" } else { argument };
     serde_json::from_str(&text).map(Some).map_err(|error| {
         let origin = Escaped::new(origin);
         format!("{origin}: this isn't a state of a flow: {error}; `--show` prints the recorded one")

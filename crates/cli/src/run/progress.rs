@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use cogwork_agents::FileFlow;
 use cogwork_flow::engine::StepName;
 use cogwork_flow::watch::{EventKind, Events};
 use cogwork_typed::ask::ToolEvent;
@@ -11,15 +10,14 @@ use super::costs::Costs;
 use super::stream::Growing;
 use super::thinking::{Piece, Thinkers};
 use crate::arguments::RunOptions;
-use crate::output::{harmless, tell};
+use crate::output::{harmless, tell, without_secrets};
 
 /// The number of characters shown of the input and the output of a tool.
 const SHOWN: usize = 60;
 
 /// Shows the events of a run until it ends. Returns what it cost.
-pub(super) async fn show(mut events: Events, options: &RunOptions, loaded: &FileFlow) -> Costs {
+pub(super) async fn show(mut events: Events, options: &RunOptions) -> Costs {
     let mut display = Display {
-        loaded,
         is_quiet: options.quiet,
         has_replies: options.stream || io::stderr().is_terminal(),
         reply: Growing::default(),
@@ -49,8 +47,7 @@ pub(super) async fn show(mut events: Events, options: &RunOptions, loaded: &File
 }
 
 /// Shows a line for each step and each call of a tool, and the replies of models as they grow.
-struct Display<'l> {
-    loaded: &'l FileFlow,
+struct Display {
     is_quiet: bool,
     has_replies: bool,
     reply: Growing,
@@ -59,7 +56,7 @@ struct Display<'l> {
     speaker: String,
 }
 
-impl Display<'_> {
+impl Display {
     fn show(&mut self, step: String, kind: EventKind) {
         match kind {
             EventKind::StepEntered => {
@@ -92,21 +89,19 @@ impl Display<'_> {
             self.end();
         }
 
-        let text = self
-            .reply
-            .push(piece.text, |text| self.loaded.hide_secrets(text));
+        let text = self.reply.push(piece.text, without_secrets);
         self.write(&text);
     }
 
     /// Shows a line of its own.
     fn line(&mut self, line: &str) {
         self.end();
-        tell(self.loaded.hide_secrets(line));
+        tell(line);
     }
 
     /// Ends the reply that is shown, before something else is written.
     fn end(&mut self) {
-        let rest = self.reply.end(|text| self.loaded.hide_secrets(text));
+        let rest = self.reply.end(without_secrets);
         self.write(&rest);
         if self.is_in_line {
             self.write("\n");

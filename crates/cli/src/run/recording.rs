@@ -7,18 +7,19 @@ use cogwork_agents::{FileFlow, FlowState};
 use cogwork_journal::{RunJournal, Store};
 use cogwork_trace::{Page, RecorderSettings, RunRecorder};
 
-use super::task::Task;
-use crate::output::tell;
+use crate::arguments::RunOptions;
+use crate::output::{Ended, Exit};
+use crate::trace::write_page;
 
 /// Records what happens in a run: in its journal or, for a page of a run without one, in memory.
 /// Returns `None` if the user wants neither.
 pub(super) fn start(
-    task: &Task<'_>,
+    options: &RunOptions,
     loaded: &Arc<FileFlow>,
     input: &str,
     journal: Option<&RunJournal>,
 ) -> Option<RunRecorder> {
-    if task.options.no_events {
+    if options.no_events {
         return None;
     }
 
@@ -26,13 +27,13 @@ pub(super) fn start(
     let mut settings = RecorderSettings::default()
         .with_secrets(move |text| hiding.hide_secrets(text))
         .with_input(input);
-    if task.options.no_content {
+    if options.no_content {
         settings = settings.without_content();
     }
 
     match journal {
         Some(journal) => Some(RunRecorder::new(journal, settings)),
-        None if task.options.page.is_some() => Some(RunRecorder::in_memory(settings)),
+        None if options.page.is_some() => Some(RunRecorder::in_memory(settings)),
         None => None,
     }
 }
@@ -45,40 +46,43 @@ pub(crate) fn record_answer(recorder: &RunRecorder, loaded: &FileFlow, state: &F
     }
 }
 
-/// Writes what is left, and the page if the user wants one. Returns whether everything was written.
-pub(super) async fn finish(task: &Task<'_>, run_id: &str, recorder: Option<RunRecorder>) -> bool {
+/// Writes what is left, and the page if the user wants one. Prints what couldn't be written.
+pub(super) async fn finish(
+    options: &RunOptions,
+    place: Option<&str>,
+    run_id: &str,
+    recorder: Option<RunRecorder>,
+) -> Ended {
     let Some(recorder) = recorder else {
-        return true;
+        return Ok(());
     };
 
     let flushed = recorder.flush().await;
     let flushed = flushed.map_err(|error| format!("what happened could not be written: {error}"));
-    let page = match &task.options.page {
-        Some(path) => make_page(task, run_id, &recorder, path).await,
+    let page = match &options.page {
+        Some(path) => make_page(place, run_id, &recorder, path).await,
         None => Ok(()),
     };
 
-    let mut is_written = true;
-    for error in [flushed.err(), page.err()].into_iter().flatten() {
-        tell(format_args!("cogwork: {error}"));
-        is_written = false;
+    let mut ended = Ok(());
+    for error in [flushed.err().map(Into::into), page.err()]
+        .into_iter()
+        .flatten()
+    {
+        ended = Err(Exit::after(&error).into());
     }
-    is_written
+    ended
 }
 
 async fn make_page(
-    task: &Task<'_>,
+    place: Option<&str>,
     run_id: &str,
     recorder: &RunRecorder,
     path: &Path,
-) -> Result<(), String> {
-    let page = match task.journal {
-        Some(place) => {
-            let store = Store::at(place).map_err(|error| error.to_string())?;
-            Page::of_run(&store, run_id).await
-        }
-        None => Page::from_events(recorder.events()),
+) -> Ended {
+    let page = match place {
+        Some(place) => Page::of_run(&Store::at(place)?, run_id).await?,
+        None => Page::from_events(recorder.events())?,
     };
-    let page = page.map_err(|error| error.to_string())?;
-    crate::trace::write(&page, path)
+    write_page(&page, path)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_agents::{FileFlow, FlowState, Loader};
+use cogwork_flow::BoxError;
 use cogwork_flow::watch::events;
 use cogwork_studio::{FlowError, Flows, ServedFlow};
 use cogwork_text::Name;
@@ -34,20 +35,19 @@ struct OfferedFile {
 
 impl FileFlows {
     /// Loads the files once, so that their problems are found now.
-    pub(super) async fn load(arguments: &Studio) -> Result<Self, String> {
+    pub(super) async fn load(arguments: &Studio) -> Result<Self, BoxError> {
         let loader = loader().with_process_environment();
         let mut files: Vec<OfferedFile> = Vec::new();
 
         for path in &arguments.flows {
-            let flow = loader.load(path).map_err(|error| error.to_string())?;
+            let flow = loader.load(path)?;
             let name = flow.flow().name();
             if files.iter().any(|other| other.name == name) {
                 let name = Name(name);
-                return Err(format!(
-                    "two files have a flow with the name `{name}`; expected different names"
-                ));
+                let problem = "two files have a flow with the name";
+                return Err(format!("{problem} `{name}`; expected different names").into());
             }
-            flow.connect().await.map_err(|error| error.to_string())?;
+            flow.connect().await?;
             files.push(OfferedFile {
                 name: name.to_owned(),
                 path: path.clone(),

@@ -1,10 +1,5 @@
 //! The command as a person meets it: the real program, its output and its exit codes.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -12,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use crate::server::{Reply, Server};
+use crate::support::{Place, Told};
 
 fn cogwork(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
@@ -40,12 +36,11 @@ fn told(output: &Output) -> (i32, String, String) {
 const REVIEW: &str = "examples/files/review.yaml";
 const DOCUMENT: &str = "crates/agents/tests/files/good/document.yaml";
 
-fn in_folder(flow: &str) -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("flow.yaml");
-    fs::write(&file, flow).unwrap();
-
-    (folder, file.display().to_string())
+/// Runs a flow, and returns the exit code and what was written.
+fn run(flow: &str, arguments: &[&str]) -> (i32, String, String) {
+    let place = Place::with_flow(flow);
+    let told = place.cogwork(&[&["run", "flow.yaml"], arguments].concat());
+    (told.code, told.out, told.err)
 }
 
 #[test]
@@ -111,16 +106,14 @@ fn a_variable_that_is_not_set_is_a_problem_unless_none_is_looked_at() {
 /// A name in a prompt isn't a slot.
 #[test]
 fn a_prompt_with_a_name_from_the_environment_is_drawn() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("flow.yaml");
     let agent = "{provider: scripted, replies: [Hi], prompt: 'Say {input} to ${ROLE}'}";
-    let flow = format!("nodes: [{{id: a, type: agent, config: {agent}}}]");
-    std::fs::write(&file, flow).unwrap();
-
-    let file = file.to_str().unwrap();
-    for command in [&["draw", file][..], &["check", "--no-environment", file]] {
-        let (code, _, err) = output(command);
-        assert_eq!((code, err.as_str()), (0, ""));
+    let place = Place::with_flow(&format!("nodes: [{{id: a, type: agent, config: {agent}}}]"));
+    for command in [
+        &["draw", "flow.yaml"][..],
+        &["check", "--no-environment", "flow.yaml"],
+    ] {
+        let told = place.cogwork(command);
+        assert_eq!((told.code, told.err.as_str()), (0, ""));
     }
 }
 
@@ -211,12 +204,11 @@ fn run_reads_its_input_from_a_pipe() {
 #[test]
 fn a_run_that_fails_says_where_and_why() {
     let flow = "nodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: Hello, reply: Hi.}]}}]";
-    let (_folder, file) = in_folder(flow);
-    let (code, out, err) = output(&["run", "-q", &file, "--input", "Goodbye"]);
+    let (code, out, err) = run(flow, &["-q", "--input", "Goodbye"]);
     assert_eq!((code, out.as_str()), (3, ""));
     insta::assert_snapshot!(err, @"cogwork: flow `flow`, node `a`: exec failed: the call to the model failed: other: no rule fits the last message, and there is no `else`; expected one of `Hello` in it");
 
-    let (code, out, _) = output(&["run", "-q", "--json", &file, "--input", "Goodbye"]);
+    let (code, out, _) = run(flow, &["-q", "--json", "--input", "Goodbye"]);
     let result: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (code, &result["state"]["input"]["text"]),
@@ -249,47 +241,48 @@ fn a_run_that_fails_says_where_and_why() {
 }
 
 #[test]
-fn an_answer_at_a_limit_is_printed_with_a_warning() {
-    let flow = "nodes:
+fn an_answer_that_is_not_complete_is_printed_with_a_warning() {
+    let at_limit = "nodes:
 - id: a
   type: strategy
   config: {provider: scripted, replies: ['answer: 51'], strategy: step_back, budget: {calls: 1}}
 ";
-
-    let (_folder, file) = in_folder(flow);
-    let printed = output(&["run", "-q", &file, "--input", "17 * 3"]);
-    let warning = "cogwork: the answer of `a` is not complete: the budget of 1 calls is spent\n";
-    assert_eq!(printed, (0, "51\n".to_owned(), warning.to_owned()));
-}
-
-#[test]
-fn an_answer_that_is_cut_off_is_told_beside_it() {
-    let flow = "nodes:
+    let cut_off = "nodes:
 - {id: a, type: agent, config: {provider: scripted, replies: [{text: Once upon, cut_off: true}]}}
 - {id: b, type: agent, config: {provider: scripted, replies: [The end.]}}
 edges: [{from: a, to: b}]
 ";
-
-    let (_folder, file) = in_folder(flow);
-    let told = output(&["run", "-q", &file, "--input", "A tale"]);
-    let warning = "cogwork: the output of `a` is cut off, by the token limit or a filter\n";
-    assert_eq!(told, (0, "The end.\n".to_owned(), warning.to_owned()));
+    for (flow, answer, warning) in [
+        (
+            at_limit,
+            "51\n",
+            "the answer of `a` is not complete: the budget of 1 calls is spent",
+        ),
+        (
+            cut_off,
+            "The end.\n",
+            "the output of `a` is cut off, by the token limit or a filter",
+        ),
+    ] {
+        let warning = format!("cogwork: {warning}\n");
+        assert_eq!(
+            run(flow, &["-q", "-i", "x"]),
+            (0, answer.to_owned(), warning)
+        );
+    }
 }
 
 /// Of an address from the environment the host is shown: an error would say nothing without it.
 #[test]
 fn a_base_url_from_the_environment_is_shown_by_its_host_alone() {
     let flow = "nodes:\n- {id: a, type: agent, config: {provider: openai, name: m, base_url: '${K}', retries: 0}}\n";
-    let (_folder, file) = in_folder(flow);
+    let place = Place::with_flow(flow);
     let address = "http://LocalHost:1/v1/x/../TOKEN-abc123/s\u{e9}cret";
-    let output = cogwork(&["run", "--json", &file, "--input", "Hello"])
-        .env("K", address)
-        .output()
-        .unwrap();
-    let (code, out, err) = told(&output);
+    let mut command = place.command(&["run", "--json", "flow.yaml", "--input", "Hello"]);
+    let told = Told::of(command.env("K", address).output().unwrap());
 
-    assert_eq!(code, 3, "{err}");
-    for shown in [out, err] {
+    assert_eq!(told.code, 3, "{told:?}");
+    for shown in [told.out, told.err] {
         assert!(
             shown.contains("POST http://LocalHost:1${K}/chat/completions: no connection"),
             "{shown}"
@@ -300,13 +293,9 @@ fn a_base_url_from_the_environment_is_shown_by_its_host_alone() {
 
 /// Runs a flow until a server that says nothing has got this many calls, and interrupts it.
 fn interrupted(server: &Server, calls: usize, flow: &str) -> (i32, String, String) {
-    let (_folder, file) = in_folder(flow);
-    let mut run = cogwork(&["run", "--json", &file, "--input", "A tale"]);
-    let run = run
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let place = Place::with_flow(flow);
+    let mut run = place.command(&["run", "--json", "flow.yaml", "--input", "A tale"]);
+    let run = run.spawn().unwrap();
 
     while server.calls() < calls {
         std::thread::sleep(Duration::from_millis(5));

@@ -1,14 +1,8 @@
 //! The command `fork`.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::Value;
+
+use crate::support::{Place, Told};
 
 /// Two nodes, the second of which quotes the first.
 fn file(second: &str) -> String {
@@ -29,219 +23,174 @@ edges:
     )
 }
 
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
+/// A folder with a recorded run.
+struct Recorded {
+    place: Place,
+    run: String,
 }
 
-fn cogwork(folder: &Path, arguments: &[&str]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_cogwork"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap();
+fn record(flow: &str) -> Recorded {
+    let place = Place::new();
+    place.write("pair.yaml", flow);
+    let run = ["run", "pair.yaml", "--input", "roses", "--journal", "runs"];
+    let told = place.cogwork(&run);
+    assert_eq!(told.code, 0, "{}", told.err);
 
-    Ran {
-        code: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
+    let mut recorded = Recorded {
+        place,
+        run: String::new(),
+    };
+    recorded.run = recorded.list().split(':').next().unwrap().to_owned();
+    recorded
+}
+
+impl Recorded {
+    fn list(&self) -> String {
+        self.place.cogwork(&["runs", "--journal", "runs"]).out
     }
-}
 
-/// Records a run. Returns its id.
-fn record(folder: &Path) -> String {
-    std::fs::write(folder.join("pair.yaml"), file("Good.")).unwrap();
-    let arguments = ["run", "pair.yaml", "--input", "roses", "--journal", "runs"];
-    let ran = cogwork(folder, &arguments);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "Good.\n"), "{}", ran.err);
+    fn fork(&self, more: &[&str]) -> Told {
+        self.fork_of(&self.run, more)
+    }
 
-    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
-    listed.split(':').next().unwrap().to_owned()
-}
+    fn fork_of(&self, run: &str, more: &[&str]) -> Told {
+        let begin = ["fork", "pair.yaml", run, "--journal", "runs"];
+        self.place.cogwork(&[&begin, more].concat())
+    }
 
-fn fork(folder: &Path, run: &str, more: &[&str]) -> Ran {
-    let begin = ["fork", "pair.yaml", run, "--journal", "runs"];
-    cogwork(folder, &[&begin, more].concat())
+    #[track_caller]
+    fn forks(&self, more: &[&str], answer: &str) -> Told {
+        let told = self.fork(more);
+        assert_eq!((told.code, told.out.as_str()), (0, answer), "{}", told.err);
+        told
+    }
+
+    #[track_caller]
+    fn refuses(&self, more: &[&str], problem: &str) {
+        let told = self.fork(more);
+        assert_eq!((told.code, told.out.as_str()), (4, ""), "{more:?}");
+        assert!(told.err.contains(problem), "{more:?}: {}", told.err);
+    }
 }
 
 #[test]
 fn a_fork_executes_the_rest_with_the_edited_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let run = record(folder);
-    std::fs::write(folder.join("pair.yaml"), file("Bad.")).unwrap();
+    let recorded = record(&file("Good."));
+    recorded.place.write("pair.yaml", &file("Bad."));
 
     for at in ["2", "critic:1"] {
-        let ran = fork(folder, &run, &["--at", at]);
-        assert_eq!((ran.code, ran.out.as_str()), (0, "Bad.\n"), "{}", ran.err);
-        assert!(ran.err.contains("to resume it: cogwork run pair.yaml"));
+        let told = recorded.forks(&["--at", at], "Bad.\n");
+        assert!(told.err.contains("to resume it: cogwork run pair.yaml"));
     }
+    let told = recorded.forks(&["--at", "end", "--quiet"], "Good.\n");
+    assert_eq!(told.err, "");
 
-    let ran = fork(folder, &run, &["--at", "end", "--quiet"]);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "Good.\n"), "{}", ran.err);
-    assert_eq!(ran.err, "");
-
-    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
+    let run = &recorded.run;
     let origin = format!("{run} fork 2: `pair`, forked from `{run}` at step 2, started");
+    let listed = recorded.list();
     assert!(listed.contains(&origin), "{listed}");
 }
 
 #[test]
 fn the_new_run_has_the_requested_id_and_can_be_resumed() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let run = record(folder);
-    let ran = fork(folder, &run, &["--at", "2", "--id", "again"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let recorded = record(&file("Good."));
+    let again = ["--at", "2", "--id", "again"];
+    recorded.forks(&again, "Good.\n");
 
     let arguments = ["run", "pair.yaml", "--journal", "runs", "--resume", "again"];
-    let ran = cogwork(folder, &arguments);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "Good.\n"), "{}", ran.err);
-
-    let ran = fork(folder, &run, &["--at", "2", "--id", "again"]);
-    assert_eq!(ran.code, 4);
-    assert!(
-        ran.err.contains("the run `again` already exists"),
+    let told = recorded.place.cogwork(&arguments);
+    assert_eq!(
+        (told.code, told.out.as_str()),
+        (0, "Good.\n"),
         "{}",
-        ran.err
+        told.err
     );
-}
 
-#[test]
-fn the_events_of_a_fork_name_its_origin() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let run = record(folder);
-    let ran = fork(folder, &run, &["--at", "2", "--id", "again"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-
-    let events = std::fs::read_to_string(folder.join("runs/again.events")).unwrap();
-    let origin = format!(r#""forked_from":{{"run_id":"{run}","step":2}}"#);
+    let events = recorded.place.read("runs/again.events");
+    let origin = format!(r#""forked_from":{{"run_id":"{}","step":2}}"#, recorded.run);
     assert!(events.lines().next().unwrap().contains(&origin), "{events}");
-}
-
-#[test]
-fn an_impossible_fork_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let run = record(folder);
-
-    let cases = [
-        (run.as_str(), "9", "expected a step from 1 to 3"),
-        (&run, "writer:2", "visit 2 to the node `writer`"),
-        ("no run", "1", "there is no run `no run`"),
-    ];
-    for (run, at, problem) in cases {
-        let ran = fork(folder, run, &["--at", at]);
-        assert_eq!((ran.code, ran.out.as_str()), (4, ""));
-        assert!(ran.err.contains(problem), "{}", ran.err);
-    }
-
-    let ran = fork(folder, &run, &["--at", "soon"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("such as `think:3`"), "{}", ran.err);
+    recorded.refuses(&again, "the run `again` already exists");
 }
 
 #[test]
 fn a_changed_flow_is_accepted_on_request() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let run = record(folder);
+    let recorded = record(&file("Good."));
     let changed = file("Bad.").replace("critic", "judge");
-    std::fs::write(folder.join("pair.yaml"), changed).unwrap();
+    recorded.place.write("pair.yaml", &changed);
+    recorded.refuses(&["--at", "2"], "use `--changed-flow`");
+    recorded.forks(&["--at", "2", "--changed-flow"], "Bad.\n");
 
-    let ran = fork(folder, &run, &["--at", "2"]);
-    assert_eq!(ran.code, 4);
-    assert!(ran.err.contains("has changed since"), "{}", ran.err);
-
-    let ran = fork(folder, &run, &["--at", "2", "--changed-flow"]);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "Bad.\n"), "{}", ran.err);
+    // A change before the step.
+    let changed = file("Bad.").replace("writer", "poet");
+    recorded.place.write("pair.yaml", &changed);
+    let problem = "the run visits `pair/poet#1`, but the recorded one visited `pair/writer#1`";
+    recorded.refuses(&["--at", "2", "--changed-flow"], problem);
+    recorded.forks(&["--at", "1", "--changed-flow"], "Bad.\n");
 }
 
 #[test]
 fn the_recorded_outcomes_and_the_state_are_shown() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let run = record(folder);
+    let recorded = record(&file("Good."));
+    let told = recorded.fork(&["--at", "critic:1", "--show"]);
+    assert_eq!((told.code, told.err.as_str()), (0, ""));
 
-    let ran = fork(folder, &run, &["--at", "critic:1", "--show"]);
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    let shown: Value = serde_json::from_str(&ran.out).unwrap();
+    let shown: Value = serde_json::from_str(&told.out).unwrap();
     assert_eq!(shown["step"], 2);
     assert_eq!(shown["state"]["last"], "writer");
     let outcomes = shown["outcomes"].as_object().unwrap();
-    assert_eq!(
-        outcomes.len(),
-        2,
-        "the outcome of the node, and that of its call"
-    );
     assert!(outcomes.contains_key("pair/critic#2"), "{outcomes:?}");
-
-    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
-    assert_eq!(listed.lines().count(), 1, "{listed}");
+    assert_eq!(outcomes.len(), 2, "that of the node, and that of its call");
+    assert_eq!(recorded.list().lines().count(), 1);
 }
 
 #[test]
 fn a_fork_begins_with_an_edited_state() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let run = record(folder);
-    let answer = "answer: '{critic}'";
-    let text = file("Good.").replace(answer, "answer: '{writer} {critic}'");
-    std::fs::write(folder.join("pair.yaml"), text).unwrap();
+    let recorded = record(&file("Good."));
+    let text = file("Good.").replace("answer: '{critic}'", "answer: '{writer} {critic}'");
+    recorded.place.write("pair.yaml", &text);
 
-    let shown = fork(folder, &run, &["--at", "2", "--show"]).out;
-    assert!(shown.contains("Roses are red."), "{shown}");
+    let shown = recorded.fork(&["--at", "2", "--show"]).out;
     let edited = shown.replace("Roses are red.", "Violets are blue.");
     let shown: Value = serde_json::from_str(&edited).unwrap();
     let state = shown["state"].to_string();
-    std::fs::write(folder.join("state.json"), &state).unwrap();
+    recorded.place.write("state.json", &state);
 
     for given in [state.as_str(), "state.json"] {
-        let ran = fork(folder, &run, &["--at", "2", "--state", given]);
         let out = "Violets are blue. Good.\n";
-        assert_eq!((ran.code, ran.out.as_str()), (0, out), "{}", ran.err);
+        recorded.forks(&["--at", "2", "--state", given], out);
     }
-
-    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
+    let listed = recorded.list();
     assert!(listed.contains("with an edited state"), "{listed}");
 }
 
 #[test]
 fn a_fork_begins_with_an_edited_outcome() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let run = record(folder);
-    let shown = fork(folder, &run, &["--at", "2", "--show"]).out;
+    let recorded = record(&file("Good."));
+    let shown = recorded.fork(&["--at", "2", "--show"]).out;
     let shown: Value = serde_json::from_str(&shown).unwrap();
     let outcome = shown["outcomes"]["pair/critic#2"].to_string();
     let outcome = outcome.replace("Good.", "Better.");
-
     let of_part = format!("pair/critic#2={outcome}");
+
     // A text replaces that of the answer.
-    let edits = [
+    for edit in [
         ["--outcome", &outcome],
         ["--outcome-of", &of_part],
         ["--outcome", "Better."],
-    ];
-    for edit in edits {
-        let more = [&["--at", "2"], edit.as_slice()].concat();
-        let ran = fork(folder, &run, &more);
-        let ended = (0, "Better.\n");
-        assert_eq!((ran.code, ran.out.as_str()), ended, "{}", ran.err);
+    ] {
+        recorded.forks(&[&["--at", "2"], &edit[..]].concat(), "Better.\n");
     }
 }
 
 #[test]
-fn an_edit_that_the_flow_cannot_use_starts_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let run = record(folder);
-    std::fs::write(folder.join("list.json"), "[\n1").unwrap();
+fn an_edit_or_a_step_that_the_flow_cannot_use_starts_nothing() {
+    let recorded = record(&file("Good."));
+    recorded.place.write("list.json", "[\n1");
 
     let misspelt = r#"{"input": {"text": "roses"}, "output": {}}"#;
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 10] = [
+        (&["--at", "9"], "expected a step from 1 to 3"),
+        (&["--at", "writer:2"], "visit 2 to the node `writer`"),
         (
             &["--at", "2", "--state", misspelt],
             "--state: this isn't a state of a flow: unknown field `output`, expected one of",
@@ -273,36 +222,15 @@ fn an_edit_that_the_flow_cannot_use_starts_nothing() {
         ),
     ];
     for (more, problem) in cases {
-        let ran = fork(folder, &run, more);
-        assert_eq!((ran.code, ran.out.as_str()), (4, ""), "{more:?}");
-        assert!(ran.err.contains(problem), "{more:?}: {}", ran.err);
+        recorded.refuses(more, problem);
     }
+    let told = recorded.fork_of("no run", &["--at", "1"]);
+    assert!(told.err.contains("there is no run `no run`"), "{told:?}");
 
-    let ran = fork(folder, &run, &["--at", "2", "--outcome-of", "5"]);
-    assert_eq!(ran.code, 2);
-    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
-    assert_eq!(listed.lines().count(), 1, "{listed}");
-}
-
-#[test]
-fn a_flow_that_changed_before_the_step_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let run = record(folder);
-    let changed = file("Bad.").replace("writer", "poet");
-    std::fs::write(folder.join("pair.yaml"), changed).unwrap();
-
-    let ran = fork(folder, &run, &["--at", "2"]);
-    assert_eq!(ran.code, 4);
-    assert!(ran.err.contains("use `--changed-flow`"), "{}", ran.err);
-
-    let ran = fork(folder, &run, &["--at", "2", "--changed-flow"]);
-    assert_eq!(ran.code, 4);
-    let problem = "the run visits `pair/poet#1`, but the recorded one visited `pair/writer#1`";
-    assert!(ran.err.contains(problem), "{}", ran.err);
-
-    let ran = fork(folder, &run, &["--at", "1", "--changed-flow"]);
-    assert_eq!((ran.code, ran.out.as_str()), (0, "Bad.\n"), "{}", ran.err);
+    for wrong in [&["--at", "2", "--outcome-of", "5"][..], &["--at", "soon"]] {
+        assert_eq!(recorded.fork(wrong).code, 2);
+    }
+    assert_eq!(recorded.list().lines().count(), 1);
 }
 
 #[cfg(unix)]
@@ -310,14 +238,12 @@ fn a_flow_that_changed_before_the_step_is_refused() {
 fn a_fork_asks_a_different_model_for_the_rest_only() {
     use crate::server::{Reply, Server};
 
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
     let server = Server::new(|_, request| {
         let is_large = request.contains(r#""model":"large""#);
         Reply::text(if is_large { "large" } else { "small" })
     });
     let config = server.config();
-    let file = format!(
+    let recorded = record(&format!(
         "name: pair
 answer: '{{writer}} {{critic}}'
 nodes:
@@ -325,16 +251,10 @@ nodes:
   - {{id: critic, type: agent, config: {{{config}, role: You judge., prompt: '{{writer}}'}}}}
 edges: [{{from: writer, to: critic}}, {{from: critic, to: end}}]
 "
-    );
-    std::fs::write(folder.join("pair.yaml"), file).unwrap();
-    let arguments = ["run", "pair.yaml", "--input", "roses", "--journal", "runs"];
-    let ran = cogwork(folder, &arguments);
-    assert_eq!(ran.out, "small small\n", "{}", ran.err);
+    ));
     assert_eq!(server.calls(), 2);
 
-    let listed = cogwork(folder, &["runs", "--journal", "runs"]).out;
-    let run = listed.split(':').next().unwrap();
-    let ran = fork(folder, run, &["--at", "critic:1", "--model", "large"]);
-    assert_eq!(ran.out, "small large\n", "{}", ran.err);
+    let more = ["--at", "critic:1", "--model", "large"];
+    recorded.forks(&more, "small large\n");
     assert_eq!(server.calls(), 3);
 }

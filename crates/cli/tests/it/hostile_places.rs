@@ -1,12 +1,6 @@
 //! Special files, links and folders at the paths of files: the command reports each and exits.
 
 #![cfg(unix)]
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 #[path = "../../../text/tests/support/obstacles.rs"]
 mod support;
 

@@ -1,11 +1,5 @@
 //! The command `mcp`: the real program, over its standard input and output.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::time::{Duration, Instant};

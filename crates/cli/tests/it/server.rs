@@ -1,11 +1,5 @@
 //! A local server that speaks OpenAI's chat completions, and counts the calls.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;

@@ -1,31 +1,12 @@
 //! Texts from files and models are always shown safely.
 
 #![cfg(unix)]
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 #[path = "../../../text/tests/support/hostile.rs"]
 mod hostile;
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
-
 use hostile::{assert_safe, assert_safe_line, texts};
 
-/// Returns what the command writes on standard error.
-fn cogwork(folder: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_cogwork"))
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-
-    String::from_utf8(output.stderr).unwrap()
-}
+use crate::support::Place;
 
 /// The text as far as it may be in the name of a file.
 fn file_name(text: &str) -> String {
@@ -59,14 +40,14 @@ fn agent(id: &str, settings: &str) -> String {
 #[test]
 fn a_problem_is_told_on_one_line() {
     for text in texts() {
-        let folder = tempfile::tempdir().unwrap();
+        let place = Place::new();
         let name = format!("flow{}", file_name(&text));
-        let told = cogwork(folder.path(), &["check", &name]);
+        let told = place.cogwork(&["check", &name]).err;
         assert_one_safe_line(&told);
 
         let flow = agent(&scalar(&text), &format!("provider: {}", scalar(&text)));
-        fs::write(folder.path().join(&name), flow).unwrap();
-        let told = cogwork(folder.path(), &["check", &name]);
+        place.write(&name, &flow);
+        let told = place.cogwork(&["check", &name]).err;
         assert!(!told.is_empty());
         told.lines().for_each(assert_safe_line);
     }
@@ -79,10 +60,10 @@ fn what_happens_in_a_run_is_told_safely() {
         let speaks = format!("provider: scripted, replies: [{}]", scalar(&text));
 
         for settings in [fails, &speaks] {
-            let folder = tempfile::tempdir().unwrap();
-            fs::write(folder.path().join("flow.yaml"), agent(&id(&text), settings)).unwrap();
+            let place = Place::new();
+            place.write("flow.yaml", &agent(&id(&text), settings));
 
-            let told = cogwork(folder.path(), &["run", "flow.yaml", "--input", "a"]);
+            let told = place.cogwork(&["run", "flow.yaml", "--input", "a"]).err;
             assert!(told.starts_with("id"), "{:?}", told);
             told.lines().for_each(assert_safe_line);
         }
@@ -92,7 +73,7 @@ fn what_happens_in_a_run_is_told_safely() {
 #[test]
 fn a_run_that_waits_fails_or_is_missing_is_told_safely() {
     for text in texts() {
-        let folder = tempfile::tempdir().unwrap();
+        let place = Place::new();
         let runs = format!("runs{}", file_name(&text));
         let reason: String = text.chars().filter(|c| !matches!(c, '{' | '}')).collect();
         let wait = format!(
@@ -104,8 +85,8 @@ fn a_run_that_waits_fails_or_is_missing_is_told_safely() {
             "provider: scripted, replies: [{}], actions: [go], asks_again: 0",
             scalar(&text)
         );
-        fs::write(folder.path().join("wait.yaml"), wait).unwrap();
-        fs::write(folder.path().join("choice.yaml"), agent("a", &choice)).unwrap();
+        place.write("wait.yaml", &wait);
+        place.write("choice.yaml", &agent("a", &choice));
 
         let record = ["--journal", &runs];
         let resume = ["--journal", &runs, "--resume", &runs];
@@ -118,7 +99,7 @@ fn a_run_that_waits_fails_or_is_missing_is_told_safely() {
         ];
 
         for arguments in runs {
-            let told = cogwork(folder.path(), &arguments);
+            let told = place.cogwork(&arguments).err;
             assert!(told.contains("cogwork: "), "{arguments:?}");
 
             // The last reply of a model may have tabs.

@@ -1,14 +1,10 @@
 //! Files that name servers of tools. The server is a script for the shell, which answers in the
 //! order in which the command asks.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::Place;
 
 const SERVER: &str = r#"#!/bin/sh
 echo started >>started
@@ -36,39 +32,27 @@ nodes:
       tools: [look]
 ";
 
-fn cogwork(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cogwork"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
-fn folder(flow: &str) -> tempfile::TempDir {
-    use std::os::unix::fs::PermissionsExt;
-
-    let folder = tempfile::tempdir().unwrap();
-    let server = folder.path().join("server");
-    fs::write(&server, SERVER).unwrap();
-    fs::set_permissions(&server, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::write(folder.path().join("flow.yaml"), flow).unwrap();
-    folder
+fn place(flow: &str) -> Place {
+    let place = Place::with_flow(flow);
+    place.write("server", SERVER);
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(place.path("server"), executable).unwrap();
+    place
 }
 
 #[test]
 fn a_run_starts_the_servers_of_its_file_and_a_check_does_not() {
-    let folder = folder(FLOW);
-    let started = folder.path().join("started");
-
-    for command in [vec!["check", "flow.yaml"], vec!["draw", "flow.yaml"]] {
-        assert!(cogwork(folder.path(), &command).status.success());
+    let place = place(FLOW);
+    let started = place.path("started");
+    for command in ["check", "draw"] {
+        assert_eq!(place.cogwork(&[command, "flow.yaml"]).code, 0);
     }
     assert!(!started.exists());
 
     let run = ["run", "flow.yaml", "--input", "What is there?", "--json"];
-    let ended = cogwork(folder.path(), &run);
-    assert!(ended.status.success(), "{ended:?}");
-    let result: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let ended = place.cogwork(&run);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let result: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(result["answer"], "I see a ship.");
     let tools = &result["state"]["outputs"]["agent"]["tools"];
     assert_eq!(tools[0]["result"], "a ship");
@@ -77,14 +61,10 @@ fn a_run_starts_the_servers_of_its_file_and_a_check_does_not() {
 
 #[test]
 fn a_server_that_cannot_be_started_ends_the_run_before_it_begins() {
-    let folder = folder(&FLOW.replace("tools: [look]}", "tools: [look, listen]}"));
-
-    let run = ["run", "flow.yaml", "--input", "?", "--journal", "runs"];
-    let failed = cogwork(folder.path(), &run);
-    assert_eq!(failed.status.code(), Some(3));
-    assert_eq!(
-        String::from_utf8(failed.stderr).unwrap(),
-        "cogwork: the MCP server `eyes` has no tool `listen`; expected one of the tools it has\n"
-    );
-    assert!(!folder.path().join("runs").exists());
+    let place = place(&FLOW.replace("tools: [look]}", "tools: [look, listen]}"));
+    let failed = place.cogwork(&["run", "flow.yaml", "--input", "?", "--journal", "runs"]);
+    let told =
+        "cogwork: the MCP server `eyes` has no tool `listen`; expected one of the tools it has\n";
+    assert_eq!((failed.code, failed.err.as_str()), (3, told));
+    assert!(!place.path("runs").exists());
 }

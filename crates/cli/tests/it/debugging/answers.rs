@@ -9,11 +9,12 @@ use std::thread;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use super::{APPROVAL, Place, Told, json, told};
+use super::{APPROVAL, json};
+use crate::support::{Place, Told};
 
 #[test]
 fn without_a_terminal_a_run_that_waits_is_answered_later() {
-    let place = Place::new(APPROVAL);
+    let place = Place::with_flow(APPROVAL);
     let waits = place.run(&["-q", "--journal", "runs", "--input", "the sea"]);
     assert_eq!((waits.code, waits.out.as_str()), (5, ""));
 
@@ -45,7 +46,7 @@ fn without_a_terminal_a_run_that_waits_is_answered_later() {
 
 #[test]
 fn answers_can_be_given_at_the_start() {
-    let place = Place::new(APPROVAL);
+    let place = Place::with_flow(APPROVAL);
     let answered = place.run(&["-q", "--input", "the sea", "--answer", "approval=true"]);
     assert_eq!((answered.code, answered.out.as_str()), (0, "The sea.\n"));
 
@@ -79,7 +80,7 @@ fn on_a_terminal_until(
     let typist = File::options().read(true).write(true).open(name).unwrap();
 
     let child = place
-        .command(arguments)
+        .run_command(arguments)
         .stdin(typist.try_clone().unwrap())
         .stderr(typist)
         .spawn()
@@ -109,13 +110,13 @@ fn on_a_terminal_until(
         shown
     });
 
-    let told = told(child.wait_with_output().unwrap());
+    let told = Told::of(child.wait_with_output().unwrap());
     (told, shown.join().unwrap())
 }
 
 #[test]
 fn on_a_terminal_the_command_asks() {
-    let place = Place::new(APPROVAL);
+    let place = Place::with_flow(APPROVAL);
     let typed = "perhaps\n\n{\"action\": \"no\", \"text\": \"shorter\"}\ny\n";
     let (told, screen) = on_a_terminal(&place, &["-q", "--input", "the sea"], typed);
 
@@ -143,7 +144,7 @@ fn on_a_terminal_the_command_asks() {
 
 #[test]
 fn ctrl_c_at_a_question_interrupts_the_run() {
-    let place = Place::new(APPROVAL);
+    let place = Place::with_flow(APPROVAL);
     let arguments = ["-q", "--input", "the sea"];
     let is_asked = |screen: &str| screen.contains("Publish this?");
     let (told, screen) = on_a_terminal_until(&place, &arguments, "", is_asked);
@@ -154,7 +155,7 @@ fn ctrl_c_at_a_question_interrupts_the_run() {
 #[test]
 fn a_wait_that_times_out_on_a_terminal_goes_on() {
     let flow = "nodes: [{id: a, type: wait, config: {timeout: 0.2}}]";
-    let place = Place::new(flow);
+    let place = Place::with_flow(flow);
     let (told, screen) = on_a_terminal(&place, &["-q", "--input", "x", "--json"], "");
     assert_eq!(told.code, 0, "{screen}");
     assert_eq!(json(&told.out)["action"], "timed out");

@@ -4,8 +4,9 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{Place, lines, told};
+use super::lines;
 use crate::server::{Reply, Server};
+use crate::support::{Place, Told};
 
 /// The types of the events, and of what they report.
 fn types(lines: &[Value]) -> Vec<&str> {
@@ -27,9 +28,9 @@ fn there_is_every_request_and_reply_and_no_secret() {
         "nodes: [{{id: a, type: agent, config: {{{config}, api_key: '${{KEY}}', role: 'Keep ${{KEY}}', actions: [go, stop]}}}}]"
     );
 
-    let place = Place::new(&flow);
-    let mut command = place.command(&["--journal", "runs", "--input", "Go?"]);
-    let ran = told(command.env("KEY", "canary-8731").output().unwrap());
+    let place = Place::with_flow(&flow);
+    let mut command = place.run_command(&["--journal", "runs", "--input", "Go?"]);
+    let ran = Told::of(command.env("KEY", "canary-8731").output().unwrap());
     assert_eq!(ran.code, 0, "{}", ran.err);
 
     let path = place.events();
@@ -73,7 +74,7 @@ fn there_is_every_request_and_reply_and_no_secret() {
 #[test]
 fn texts_can_be_left_out() {
     let flow = "nodes: [{id: a, type: agent, config: {provider: scripted, replies: [Hi]}}]";
-    let place = Place::new(flow);
+    let place = Place::with_flow(flow);
     let ran = place.run(&["--journal", "runs", "--no-content", "--input", "Go?"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
 
@@ -88,7 +89,7 @@ fn a_long_text_is_cut() {
     let reply = long.clone();
     let server = Server::new(move |_, _| Reply::text(&reply));
     let config = server.config();
-    let place = Place::new(&format!(
+    let place = Place::with_flow(&format!(
         "nodes: [{{id: a, type: agent, config: {{{config}}}}}]"
     ));
 

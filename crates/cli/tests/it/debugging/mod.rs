@@ -1,10 +1,6 @@
 //! Runs that are recorded, resumed and answered.
 
 #![cfg(unix)]
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
 
 mod answers;
 mod events;
@@ -14,11 +10,12 @@ mod streams;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
 use crate::server::Server;
+use crate::support::{Place, Told};
 
 const APPROVAL: &str = "
 answer: '{writer}'
@@ -31,23 +28,7 @@ edges:
   - {from: editor, action: no, to: writer}
 ";
 
-/// A folder with the file `flow.yaml`, in which the command runs.
-struct Place(tempfile::TempDir);
-
-/// What the command wrote, and its exit code.
-struct Told {
-    code: i32,
-    out: String,
-    err: String,
-}
-
 impl Place {
-    fn new(flow: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("flow.yaml"), flow).unwrap();
-        Self(folder)
-    }
-
     /// The file with the events of the only run in the folder `runs`.
     fn events(&self) -> PathBuf {
         let files = fs::read_dir(self.path("runs")).unwrap();
@@ -58,32 +39,13 @@ impl Place {
         only
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
-        command
-            .args(["run", "flow.yaml"])
-            .args(arguments)
-            .current_dir(self.0.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
+    /// The command that runs the flow of the folder.
+    fn run_command(&self, arguments: &[&str]) -> Command {
+        self.command(&[&["run", "flow.yaml"], arguments].concat())
     }
 
     fn run(&self, arguments: &[&str]) -> Told {
-        told(self.command(arguments).output().unwrap())
-    }
-}
-
-fn told(output: Output) -> Told {
-    Told {
-        code: output.status.code().unwrap_or(-1),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
+        Told::of(self.run_command(arguments).output().unwrap())
     }
 }
 
@@ -93,7 +55,7 @@ fn json(text: &str) -> Value {
 
 fn two_nodes(server: &Server) -> Place {
     let config = server.config();
-    Place::new(&format!(
+    Place::with_flow(&format!(
         "nodes:
 - {{id: a, type: agent, config: {{{config}}}}}
 - {{id: b, type: agent, config: {{{config}}}}}
@@ -108,10 +70,4 @@ fn lines(path: &Path) -> Vec<Value> {
         .lines()
         .map(json)
         .collect()
-}
-
-/// Returns the id of the run from what the command printed at its start.
-fn run_id(err: &str) -> &str {
-    let (_, id) = err.split_once("run ").unwrap();
-    id.split_once(';').unwrap().0
 }

@@ -2,8 +2,9 @@
 
 use std::sync::mpsc;
 
-use super::{Place, json, lines, run_id, told, two_nodes};
+use super::{json, lines, two_nodes};
 use crate::server::{Reply, Server};
+use crate::support::{Place, Told, run_id};
 
 #[test]
 fn a_killed_run_is_resumed_without_repeating_a_call() {
@@ -20,12 +21,12 @@ fn a_killed_run_is_resumed_without_repeating_a_call() {
 
     let place = two_nodes(&server);
     let mut killed = place
-        .command(&["--journal", "runs", "--input", "Count."])
+        .run_command(&["--journal", "runs", "--input", "Count."])
         .spawn()
         .unwrap();
     second_call.recv().unwrap();
     killed.kill().unwrap();
-    let killed = told(killed.wait_with_output().unwrap());
+    let killed = Told::of(killed.wait_with_output().unwrap());
     assert_eq!(killed.code, -1, "killed by a signal");
 
     let id = run_id(&killed.err);
@@ -53,7 +54,7 @@ fn a_killed_run_is_resumed_without_repeating_a_call() {
 
 #[test]
 fn a_run_that_cannot_be_resumed_is_refused() {
-    let place = Place::new("nodes: [{id: a, type: wait}]");
+    let place = Place::with_flow("nodes: [{id: a, type: wait}]");
     let missing = place.run(&["--journal", "runs", "--resume", "7"]);
     assert_eq!(missing.code, 4);
     assert!(missing.err.contains('7'), "{}", missing.err);
@@ -72,7 +73,7 @@ fn a_run_that_cannot_be_resumed_is_refused() {
 #[test]
 fn a_run_that_fails_is_told_with_the_last_reply_and_how_to_resume_it() {
     let flow = "nodes: [{id: a, type: agent, config: {provider: scripted, replies: [Hm., 'As I said.'], actions: [go], asks_again: 1}}]";
-    let place = Place::new(flow);
+    let place = Place::with_flow(flow);
     let failed = place.run(&["-q", "--journal", "runs", "--input", "Walk?", "--json"]);
     assert_eq!(failed.code, 3);
 
@@ -93,7 +94,7 @@ fn a_resumed_run_replays_whole_steps() {
         _ => Reply::text("Two."),
     });
     let config = server.config();
-    let place = Place::new(&format!(
+    let place = Place::with_flow(&format!(
         "
 nodes:
   - {{id: a, type: agent, config: {{{config}}}}}
@@ -125,7 +126,7 @@ edges: [{{from: a, to: b}}]
 fn a_changed_flow_is_continued_by_a_fork() {
     let node =
         |id: &str| format!("nodes: [{{id: {id}, type: wait, config: {{event: go, reason: Go?}}}}]");
-    let place = Place::new(&node("a"));
+    let place = Place::with_flow(&node("a"));
     let waits = place.run(&["--journal", "runs", "--input", "x"]);
     assert_eq!(waits.code, 5, "{}", waits.err);
     std::fs::write(place.path("flow.yaml"), node("b")).unwrap();

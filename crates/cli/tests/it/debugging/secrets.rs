@@ -2,22 +2,22 @@
 
 use std::fs;
 
-use super::{Place, run_id, told};
 use crate::server::{Reply, Server};
+use crate::support::{Place, Told, run_id};
 
 /// A server that repeats the key it was sent.
 #[test]
 fn no_key_is_in_the_journal_or_the_output() {
     let server = Server::new(|_, _| Reply::Refusal("wrong key canary-8731".to_owned()));
     let config = server.config();
-    let place = Place::new(&format!(
+    let place = Place::with_flow(&format!(
         "nodes: [{{id: a, type: agent, config: {{{config}, role: '${{KEY}}'}}}}]"
     ));
 
     let arguments = ["--journal", "runs", "--input", "Go?", "--json"];
-    let failed = told(
+    let failed = Told::of(
         place
-            .command(&arguments)
+            .run_command(&arguments)
             .env("KEY", "canary-8731")
             .output()
             .unwrap(),
@@ -44,7 +44,7 @@ fn no_key_of_a_prompt_is_in_the_journal() {
         _ => Reply::Refusal("no".to_owned()),
     });
     let config = format!("{}, api_key: '${{KEY}}'", server.config());
-    let place = Place::new(&format!(
+    let place = Place::with_flow(&format!(
         "
 nodes:
   - {{id: a, type: agent, config: {{{config}, role: 'Keep ${{KEY}}', prompt: '${{KEY}} {{input}}'}}}}
@@ -59,8 +59,8 @@ edges: [{{from: a, to: b}}, {{from: b, to: c}}, {{from: c, to: d}}]
 "
     ));
     let run = |arguments: &[&str]| {
-        let mut command = place.command(arguments);
-        told(command.env("KEY", "canary-8731").output().unwrap())
+        let mut command = place.run_command(arguments);
+        Told::of(command.env("KEY", "canary-8731").output().unwrap())
     };
 
     let waits = run(&["--journal", "runs", "--input", "Go?"]);

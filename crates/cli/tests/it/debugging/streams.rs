@@ -2,8 +2,9 @@
 
 use std::io::{Read, Write};
 
-use super::{APPROVAL, Place, json, told};
+use super::{APPROVAL, json};
 use crate::server::{Reply, Server, request};
+use crate::support::{Place, Told};
 
 #[test]
 fn a_stream_shows_replies_as_they_grow_without_secrets() {
@@ -19,9 +20,9 @@ fn a_stream_shows_replies_as_they_grow_without_secrets() {
     let flow =
         format!("nodes: [{{id: a, type: agent, config: {{{config}, api_key: '${{KEY}}'}}}}]");
 
-    let place = Place::new(&flow);
-    let mut command = place.command(&["--stream", "--input", "Go?"]);
-    let told = told(command.env("KEY", secret).output().unwrap());
+    let place = Place::with_flow(&flow);
+    let mut command = place.run_command(&["--stream", "--input", "Go?"]);
+    let told = Told::of(command.env("KEY", secret).output().unwrap());
     assert_eq!((told.code, told.out.trim_end()), (0, text.as_str()));
     assert_eq!(
         told.err,
@@ -37,9 +38,9 @@ fn a_stream_shows_the_first_piece_at_once() {
     let flow = format!(
         "nodes: [{{id: a, type: agent, config: {{provider: openai, name: m, base_url: 'http://{address}'}}}}]"
     );
-    let place = Place::new(&flow);
+    let place = Place::with_flow(&flow);
     let mut child = place
-        .command(&["--stream", "--input", "Go?"])
+        .run_command(&["--stream", "--input", "Go?"])
         .spawn()
         .unwrap();
 
@@ -63,7 +64,7 @@ fn a_stream_shows_the_first_piece_at_once() {
 
 #[test]
 fn json_has_every_visit_in_order() {
-    let place = Place::new(APPROVAL);
+    let place = Place::with_flow(APPROVAL);
     let arguments = [
         "-q",
         "--json",

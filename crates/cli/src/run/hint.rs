@@ -1,67 +1,27 @@
-//! The journal of a run, and how to resume it.
+//! How to continue a run.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use cogwork_agents::{FileFlow, FlowState};
-use cogwork_flow::{BoxError, Paused};
-use cogwork_journal::{RunJournal, Store};
+use cogwork_flow::Paused;
 use cogwork_text::{Escaped, Name, OneLine};
 
-use super::forking;
-use super::task::{Begin, Task};
 use crate::output::{harmless, tell};
 
-/// Starts or resumes a run in the journal of the task, if it has one.
-pub(super) async fn open(
-    task: &Task<'_>,
-    loaded: &FileFlow,
-    state: &FlowState,
-) -> Result<Option<RunJournal>, BoxError> {
-    let Some(place) = task.journal else {
-        return Ok(None);
-    };
-
-    let store = Store::at(place)?;
-    let flow = loaded.flow();
-    Ok(Some(match task.begin {
-        Begin::Input { id, .. } => {
-            let id = id.map_or_else(new_id, str::to_owned);
-            store.start(&id, flow, state).await?
-        }
-        Begin::Resume(run_id) => {
-            let resumed = store.resume(run_id, flow).await;
-            resumed.map_err(|error| forking::as_options(&error))?
-        }
-        Begin::Fork(fork) => forking::start(fork, loaded).await?,
-    }))
-}
-
-/// Returns the id of a new run: the time in milliseconds and the process. Ids sort by time.
-pub(crate) fn new_id() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.unwrap_or_default().as_millis();
-    format!("{now}-{}", std::process::id())
-}
-
-/// How a run is resumed.
+/// What a person needs to know to continue a run.
 pub(super) struct Hint<'a> {
     file: &'a Path,
-    journal: Option<&'a str>,
-    run_id: Option<String>,
+    pub(super) place: Option<&'a str>,
+    /// `None` if the run isn't recorded.
+    pub(super) run_id: Option<String>,
 }
 
 impl<'a> Hint<'a> {
-    pub(super) fn new(task: &Task<'a>, run_id: Option<String>) -> Self {
+    pub(super) fn new(file: &'a Path, place: Option<&'a str>, run_id: Option<String>) -> Self {
         Self {
-            file: task.file,
-            journal: task.journal,
+            file,
+            place,
             run_id,
         }
-    }
-
-    pub(super) fn run_id(&self) -> Option<&str> {
-        self.run_id.as_deref()
     }
 
     /// Prints the id of the run at its start.
@@ -81,6 +41,7 @@ impl<'a> Hint<'a> {
 
     /// Prints what the run waits for, and how to answer.
     pub(super) fn tell_pause(&self, paused: &Paused) {
+        let mut answers = String::new();
         for pause in [paused].into_iter().chain(&paused.also) {
             let step = harmless(&format!("{}#{}", pause.step.place(), pause.step.number));
             let event = Name(&pause.event);
@@ -91,12 +52,8 @@ impl<'a> Hint<'a> {
             tell(format_args!(
                 "cogwork: the run waits at {step} for `{event}`{why}"
             ));
+            answers += &format!(" --answer {}", quoted(&format!("{}=…", pause.event)));
         }
-
-        let waits = [paused].into_iter().chain(&paused.also);
-        let answers: String = waits
-            .map(|pause| format!(" --answer {}", quoted(&format!("{}=…", pause.event))))
-            .collect();
 
         match self.command() {
             Some(command) => tell(format_args!("cogwork: to answer: {command}{answers}")),
@@ -109,15 +66,11 @@ impl<'a> Hint<'a> {
 
     /// Returns the command that resumes the run, if it is recorded.
     fn command(&self) -> Option<String> {
-        let place = self.journal?;
-        let run_id = self.run_id.as_deref()?;
-        let path = |path: &Path| quoted(&path.display().to_string());
-
+        let file = quoted(&self.file.display().to_string());
+        let place = quoted(&without_password(self.place?));
+        let run_id = quoted(self.run_id.as_deref()?);
         Some(format!(
-            "cogwork run {} --journal {} --resume {}",
-            path(self.file),
-            quoted(&without_password(place)),
-            quoted(run_id)
+            "cogwork run {file} --journal {place} --resume {run_id}"
         ))
     }
 }

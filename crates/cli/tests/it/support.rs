@@ -1,0 +1,75 @@
+//! A folder in which the command runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+pub(crate) struct Place(tempfile::TempDir);
+
+/// What the command wrote, and its exit code.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// A folder with the file `flow.yaml`.
+    pub(crate) fn with_flow(flow: &str) -> Self {
+        let place = Self::new();
+        place.write("flow.yaml", flow);
+        place
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
+        command
+            .args(arguments)
+            .current_dir(self.folder())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn cogwork(&self, arguments: &[&str]) -> Told {
+        Told::of(self.command(arguments).output().unwrap())
+    }
+}
+
+impl Told {
+    pub(crate) fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Returns the id of the run from what the command printed at its start.
+pub(crate) fn run_id(err: &str) -> &str {
+    let (_, id) = err.split_once("run ").unwrap();
+    id.split_once(';').unwrap().0
+}
