@@ -5,20 +5,7 @@ use std::fs;
 use cogwork_llm::embedding::HashedNgrams;
 use cogwork_recall::{Passage, RecallError, VectorMemory};
 
-use crate::support::{Colours, found};
-
-#[tokio::test]
-async fn memories_are_the_same_after_they_were_closed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-
-    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
-    memory.insert([Passage::new("red apples")]).await.unwrap();
-    drop(memory);
-
-    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
-    assert_eq!(found(&memory, "red").await, ["red apples"]);
-}
+use crate::support::Colours;
 
 #[tokio::test]
 async fn embedders_of_other_models_and_dimensions_are_refused() {

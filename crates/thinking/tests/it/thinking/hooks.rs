@@ -7,7 +7,7 @@ use cogwork_llm::{
 use cogwork_thinking::{Draft, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait};
 use cogwork_typed::ask::Limits;
 
-use crate::thinking::{after, ask, before, kept, reply, shown};
+use crate::thinking::{after, ask, before, failures, kept, reply, shown};
 
 fn numbered(draft: &mut Draft<'_>, number: u32) -> Result<(), ThinkingError> {
     draft.set_text(format!("{} {number}", draft.text()));
@@ -145,8 +145,7 @@ async fn a_draft_that_cannot_be_had_leaves_the_one_there_is() {
 
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "long draft\n\nnext");
-    let failures: Vec<_> = generation.report.failures().collect();
-    assert_eq!(failures, [("Brief", "server: on fire")]);
+    assert_eq!(failures(&generation), [("Brief", "server: on fire")]);
 }
 
 #[tokio::test]
@@ -165,9 +164,8 @@ async fn before_a_generation_there_is_nothing_to_try_again() {
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "draft");
 
-    let failures: Vec<_> = generation.report.failures().collect();
     assert_eq!(
-        failures,
+        failures(&generation),
         [("Early", "it requested a further draft before there was one")]
     );
 }
@@ -225,8 +223,7 @@ async fn what_was_changed_before_a_failure_holds() {
     let generation = thinking.generate(ask("?")).await.unwrap();
 
     assert_eq!(generation.response.text(), "better");
-    let failures: Vec<_> = generation.report.failures().collect();
-    assert_eq!(failures, [("Failing", "overloaded: busy")]);
+    assert_eq!(failures(&generation), [("Failing", "overloaded: busy")]);
 }
 
 #[tokio::test]
@@ -331,9 +328,8 @@ async fn calls_of_hooks_are_bounded_and_the_draft_is_kept() {
     assert_eq!(generation.response.text(), "0");
     assert_eq!(script.requests().len(), 6);
 
-    let failures: Vec<_> = generation.report.failures().collect();
     assert_eq!(
-        failures,
+        failures(&generation),
         [(
             "Greedy",
             "budget: the limit of 5 calls by hooks has been reached"
@@ -369,7 +365,7 @@ async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
     assert_eq!(begun.elapsed(), Duration::from_secs(100));
     assert_eq!(generation.response.text(), "draft\n\none");
     assert_eq!(
-        generation.report.failures().collect::<Vec<_>>(),
+        failures(&generation),
         [("Slow", "thinking took longer than 60s")]
     );
 }

@@ -11,7 +11,7 @@ use cogwork_thinking::{
     BestOf, Critique, PlanFirst, Reflection, Thinking, ThinkingError, Verification, async_trait,
 };
 
-use crate::thinking::{after, ask, before, kept};
+use crate::thinking::{after, ask, before, failures, kept};
 
 #[tokio::test]
 async fn a_hook_that_panics_changes_nothing_and_is_reported() {
@@ -25,9 +25,8 @@ async fn a_hook_that_panics_changes_nothing_and_is_reported() {
 
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "draft");
-    let failures: Vec<_> = generation.report.failures().collect();
     assert_eq!(
-        failures,
+        failures(&generation),
         [
             ("early", "it panicked: no plan"),
             ("late", "it panicked: no draft")

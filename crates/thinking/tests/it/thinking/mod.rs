@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 use cogwork_llm::{ChatRequest, ChatResponse, Message, Usage};
 use cogwork_thinking::{
-    Draft, Hook, Hooks, Report, Thinking, ThinkingError, ThinkingMode, async_trait,
+    Draft, Generation, Hook, Hooks, Report, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
 /// A mode made of a closure for one of the hooks.
@@ -101,4 +101,9 @@ fn kept<C>(thinking: Thinking<C>) -> (Thinking<C>, Arc<Mutex<Vec<Report>>>) {
         thinking.with_reporter(move |report| to.lock().unwrap().push(report.clone())),
         reports,
     )
+}
+
+/// The failures of hooks, each with the name of the mode.
+fn failures(generation: &Generation) -> Vec<(&str, &str)> {
+    generation.report.failures().collect()
 }

@@ -1,4 +1,4 @@
-use crate::thinking::{ask, shown};
+use crate::thinking::{ask, failures, shown};
 use cogwork_llm::{
     Block, ChatRequest, LlmClient, LlmError, LlmErrorKind, Message, ReplyFormat, ScriptedClient,
 };
@@ -178,10 +178,7 @@ async fn a_verified_draft_stands_and_an_unanswered_question_is_left_out() {
         .then("NO CHANGE");
     let generation = thought(Verification::default(), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
-    assert_eq!(
-        generation.report.failures().collect::<Vec<_>>(),
-        [("verification", "server: on fire")]
-    );
+    assert_eq!(failures(&generation), [("verification", "server: on fire")]);
     assert!(!all(&script).contains("Question: Where was Grieg born?"));
 }
 
@@ -190,10 +187,8 @@ async fn a_verification_without_questions_or_answers_keeps_the_draft() {
     let script = ScriptedClient::new(["Grieg.", "I am sure of it."]);
     let generation = thought(Verification::default(), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
-    let failures: Vec<_> = generation.report.failures().collect();
-
     assert_eq!(
-        failures,
+        failures(&generation),
         [(
             "verification",
             "the model replied `I am sure of it.`; expected questions, one per line"
@@ -284,10 +279,7 @@ async fn a_judge_who_names_no_candidate_leaves_the_first() {
         assert_eq!(generation.response.text(), "a");
         let expected = format!("the model replied `{verdict}`; expected one number from 1 to 3");
 
-        assert_eq!(
-            generation.report.failures().collect::<Vec<_>>(),
-            [("best_of", expected.as_str())]
-        );
+        assert_eq!(failures(&generation), [("best_of", expected.as_str())]);
     }
 }
 

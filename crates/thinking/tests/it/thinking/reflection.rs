@@ -4,7 +4,16 @@ use cogwork_llm::{
 };
 use cogwork_thinking::{Generation, Reflection, Thinking};
 
-use crate::thinking::{ask, reply, shown};
+use crate::thinking::{ask, failures, reply, shown};
+
+/// A reflection of at most this many rounds, which the verdict ends.
+fn reflection(rounds: u32, verdict: Option<&str>) -> Reflection {
+    Reflection {
+        rounds,
+        verdict: verdict.map(str::to_owned),
+        ..Reflection::new("Calculate again.")
+    }
+}
 
 async fn reflected(reflection: Reflection, script: &ScriptedClient) -> Generation {
     Thinking::new(script.clone())
@@ -31,15 +40,8 @@ async fn rounds_go_on_to_their_limit_each_on_the_draft_before_it() {
         reply("42", 20, 1),
         reply("43", 20, 1),
     ]);
+    let generation = reflected(reflection(2, None), &script).await;
 
-    let generation = reflected(
-        Reflection {
-            rounds: 2,
-            ..Reflection::new("Calculate again.")
-        },
-        &script,
-    )
-    .await;
     assert_eq!(generation.response.text(), "42");
     assert_eq!(generation.response.usage(), Some(Usage::new(50, 3)));
     assert_eq!(drafts(&generation), ["40", "41", "42"]);
@@ -49,7 +51,6 @@ async fn rounds_go_on_to_their_limit_each_on_the_draft_before_it() {
     [assistant] 41
     [user] Calculate again.
     ");
-
     insta::assert_snapshot!(generation.report, @r"
     after reflection: replaced (2 calls, 42 tokens)
     3 drafts, 3 calls, 53 tokens
@@ -57,132 +58,68 @@ async fn rounds_go_on_to_their_limit_each_on_the_draft_before_it() {
 }
 
 #[tokio::test]
-async fn a_round_without_a_change_is_the_last() {
-    let script = ScriptedClient::new(["41", "42", " 42\n", "43"]);
-    let generation = reflected(
-        Reflection {
-            rounds: 9,
-            ..Reflection::new("Calculate again.")
-        },
-        &script,
-    )
-    .await;
-    assert_eq!(generation.response.text(), "42");
-    assert_eq!(script.requests().len(), 3);
-}
-
-#[tokio::test]
-async fn the_verdict_ends_it_and_the_model_is_told_of_it() {
-    for approval in ["APPROVED", "**Approved.**", "approved\n\nIt is 42."] {
-        let script = ScriptedClient::new(["41", "42", approval, "43"]);
-        let generation = reflected(
-            Reflection {
-                rounds: 9,
-                verdict: Some("APPROVED".to_owned()),
-                ..Reflection::new("Calculate again.")
-            },
-            &script,
-        )
-        .await;
-
-        assert_eq!(generation.response.text(), "42");
-        let told = "[user] Calculate again.\n\nIf your answer needs no change, reply with APPROVED and nothing else.";
-        assert!(shown(&script.requests()[1]).ends_with(told));
-    }
-
-    // What a model thinks aloud isn't part of its verdict.
-    for approval in [
-        "<think>APPROVED?\nNot sure.</think>\nAPPROVED",
-        "Not sure.\n</think>APPROVED",
+async fn the_verdict_or_a_round_without_a_change_ends_it() {
+    let approved = Some("APPROVED");
+    for (verdict, replies, answer, calls) in [
+        (None, &["41", "42", " 42\n", "43"][..], "42", 3),
+        (approved, &["41", "42", "APPROVED", "43"], "42", 3),
+        (approved, &["41", "42", "**Approved.**", "43"], "42", 3),
+        (approved, &["41", "42", "approved\n\nIt is 42."], "42", 3),
+        // What a model thinks aloud isn't part of its verdict.
+        (
+            approved,
+            &["41", "<think>APPROVED?</think>\nAPPROVED"],
+            "41",
+            2,
+        ),
+        (approved, &["41", "Not sure.\n</think>APPROVED"], "41", 2),
+        (
+            approved,
+            &["41", "<think>APPROVED? No.</think>42", "APPROVED"],
+            "42",
+            3,
+        ),
+        // The word inside a sentence isn't the verdict.
+        (
+            approved,
+            &["41", "It is not approved: 42.", "APPROVED"],
+            "It is not approved: 42.",
+            3,
+        ),
+        // Marks around a verdict don't count, so one of nothing but marks would be in every line of
+        // marks.
+        (Some("✓"), &["41", " ✓\n"], "41", 2),
+        (Some("✓"), &["41", "---\n42", "✓"], "---\n42", 3),
+        (Some("✓"), &["41", "✗", "✓"], "✗", 3),
     ] {
-        let script = ScriptedClient::new(["41", "42", approval, "43"]);
-        let reflection = Reflection {
-            rounds: 9,
-            verdict: Some("APPROVED".to_owned()),
-            ..Reflection::new("Calculate again.")
-        };
-        assert_eq!(reflected(reflection, &script).await.response.text(), "42");
-    }
+        let script = ScriptedClient::new(replies.iter().copied());
+        let generation = reflected(reflection(9, verdict), &script).await;
+        assert_eq!(generation.response.text(), answer, "{replies:?}");
+        assert_eq!(script.requests().len(), calls, "{replies:?}");
 
-    let script = ScriptedClient::new(["41", "<think>APPROVED? No.</think>42"]);
-    let generation = reflected(
-        Reflection {
-            verdict: Some("APPROVED".to_owned()),
-            ..Reflection::new("Calculate again.")
-        },
-        &script,
-    )
-    .await;
-
-    assert_eq!(generation.response.text(), "42");
-
-    // The word inside a sentence is none.
-    let script = ScriptedClient::new(["41", "It is not approved: 42."]);
-    let generation = reflected(
-        Reflection {
-            verdict: Some("APPROVED".to_owned()),
-            ..Reflection::new("Calculate again.")
-        },
-        &script,
-    )
-    .await;
-
-    assert_eq!(generation.response.text(), "It is not approved: 42.");
-}
-
-/// Marks around a verdict do not count, so one of nothing but marks would be in every line of marks.
-#[tokio::test]
-async fn a_verdict_of_marks_is_only_itself() {
-    for (reply, answer) in [
-        ("✓", "a draft"),
-        (" ✓\n", "a draft"),
-        ("---\nbetter", "---\nbetter"),
-        ("✗", "✗"),
-    ] {
-        let script = ScriptedClient::new(["a draft", reply]);
-        let generation = reflected(
-            Reflection {
-                verdict: Some("✓".to_owned()),
-                ..Reflection::new("Better?")
-            },
-            &script,
-        )
-        .await;
-        assert_eq!(generation.response.text(), answer);
+        let told = shown(&script.requests()[1]);
+        let verdict = verdict.map(|word| {
+            format!("\n\nIf your answer needs no change, reply with {word} and nothing else.")
+        });
+        let prompt = format!("[user] Calculate again.{}", verdict.unwrap_or_default());
+        assert!(told.ends_with(&prompt), "{told}");
     }
 }
 
 #[tokio::test]
 async fn a_round_that_fails_leaves_the_draft_of_the_round_before() {
-    let busy = || LlmError::new(LlmErrorKind::Overloaded, "busy");
-    let script = ScriptedClient::new(["40", "41"]).then(busy()).then("43");
-    let generation = reflected(
-        Reflection {
-            rounds: 3,
-            ..Reflection::new("Calculate again.")
-        },
-        &script,
-    )
-    .await;
+    let busy = LlmError::new(LlmErrorKind::Overloaded, "busy");
+    let script = ScriptedClient::new(["40", "41"]).then(busy).then("43");
+    let generation = reflected(reflection(3, None), &script).await;
     assert_eq!(generation.response.text(), "41");
     assert_eq!(drafts(&generation), ["40", "41"]);
     assert_eq!(script.requests().len(), 3);
-}
 
-#[tokio::test]
-async fn an_empty_draft_is_not_reflected_on() {
     let script = ScriptedClient::new([" "]);
-    let generation = reflected(Reflection::new("Calculate again."), &script).await;
+    let generation = reflected(reflection(1, None), &script).await;
     assert_eq!(generation.response.text(), " ");
-    let failures: Vec<_> = generation.report.failures().collect();
-
-    assert_eq!(
-        failures,
-        [(
-            "reflection",
-            "the draft is empty; expected a text to work on"
-        )]
-    );
+    let empty = "the draft is empty; expected a text to work on";
+    assert_eq!(failures(&generation), [("reflection", empty)]);
 }
 
 #[tokio::test]
