@@ -24,7 +24,7 @@
 use std::error::Error;
 
 use cogwork::llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, async_trait};
-use cogwork::thinking::{Draft, Hooks, Registry, Thinking, ThinkingError, ThinkingMode};
+use cogwork::thinking::{Draft, Hook, Registry, Thinking, ThinkingError, ThinkingMode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -44,8 +44,8 @@ impl ThinkingMode for AtMost {
     }
 
     // Without this, streamed replies would be held back for a hook that doesn't exist.
-    fn hooks(&self) -> Hooks {
-        Hooks::After
+    fn hooks(&self) -> &[Hook] {
+        &[Hook::After]
     }
 
     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {

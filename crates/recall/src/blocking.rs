@@ -7,6 +7,7 @@ use tokio::runtime::Handle;
 /// is run at once.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let Ok(runtime) = Handle::try_current() else {
+        // Without a runtime, nothing else waits for this thread.
         return work();
     };
 

@@ -260,6 +260,7 @@ fn check(passages: &[Passage]) -> Result<(), RecallError> {
 impl fmt::Debug for VectorMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("VectorMemory")
+            // Neither passages nor the embedder, whose settings may have a key.
             .field("place", &self.store.place())
             .field("model", &self.embedder.model())
             .finish_non_exhaustive()

@@ -75,7 +75,7 @@ impl Notes {
     /// Sets the limits, which apply when a note is added.
     #[must_use]
     pub fn with_limits(mut self, limits: MemoryLimits) -> Self {
-        self.limits = limits.in_bounds();
+        self.limits = limits;
         self
     }
 
@@ -91,6 +91,7 @@ impl Notes {
         // All lines are read first, so that a faulty file adds nothing.
         let read = blocking(move || read_lines(&path)).await?;
 
+        // Only after all lines could be read, so that a wrong file adds nothing.
         for text in &read {
             self.add(text).await?;
         }
@@ -133,6 +134,7 @@ impl Memory for Notes {
     }
 
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
+        // Nothing has to be forgotten for a text that is refused.
         self.limits.check(text)?;
 
         let store = Arc::clone(&self.store);

@@ -60,6 +60,7 @@ impl<'a> Draft<'a> {
     /// Creates what the hooks before a generation work on.
     pub(crate) fn new(client: Metered<'a>, request: ChatRequest) -> Self {
         let mut messages = request.messages().iter();
+        // The last one of the user, also if results of tools follow it.
         let last = messages.rfind(|message| message.role() == Role::User);
         let input = last.cloned().unwrap_or_else(|| Message::user(""));
 
@@ -94,6 +95,7 @@ impl<'a> Draft<'a> {
     pub fn set_text(&mut self, text: impl Into<Arc<str>>) {
         self.content.text = text.into();
 
+        // Before a generation, the text is the user's and never an answer.
         if self.hook == Hook::After {
             self.consider(Arc::clone(&self.content.text));
         }
@@ -154,6 +156,7 @@ impl<'a> Draft<'a> {
 
     /// Returns the first system message of the conversation. Empty if it doesn't have one.
     pub fn role(&self) -> &str {
+        // Only the first: later ones are instructions that the program has added on the way.
         let mut messages = self.request.messages().iter();
         let system = messages.find(|message| message.role() == Role::System);
         system.map_or("", Message::text)
@@ -176,6 +179,7 @@ impl<'a> Draft<'a> {
     /// draft; an empty draft is left out. The search result of the memory precedes the prompt,
     /// unless the conversation already contains it.
     pub fn conversation(&self, prompt: &str) -> Messages {
+        // Some servers refuse an empty message of the assistant.
         if self.hook == Hook::After && self.text().is_empty() {
             return self.without_draft(prompt);
         }
@@ -248,6 +252,7 @@ impl<'a> Draft<'a> {
             return Err(ThinkingError::new(problem));
         }
 
+        // The conversation grows with each further draft, so that the model sees all of them.
         let request = self.answering(self.conversation(message));
         let further = self.ask(request.clone()).await?;
         self.set_text(further.into_text());
@@ -261,16 +266,16 @@ impl<'a> Draft<'a> {
     ///
     /// Returns the error of the call, or the reason the reply is unusable.
     pub async fn ask(&self, request: ChatRequest) -> Result<ChatResponse, ThinkingError> {
+        // What a model thinks aloud isn't part of what it answers.
         let response = self.client.complete(request).await?.separate_thinking();
 
-        match response.finish_reason() {
-            FinishReason::ContentFilter => Err(ThinkingError::Withheld),
-            FinishReason::Length => Err(ThinkingError::CutOff {
-                bytes: response.text().len(),
-            }),
-            _ if response.text().trim().is_empty() => Err(ThinkingError::Empty),
-            _ => Ok(response),
-        }
+        let bytes = response.text().len();
+        Err(ThinkingError::new(match response.finish_reason() {
+            FinishReason::ContentFilter => "a filter withheld the reply".to_owned(),
+            FinishReason::Length => format!("the reply was truncated after {bytes} bytes"),
+            _ if response.text().trim().is_empty() => "the model's reply is empty".to_owned(),
+            _ => return Ok(response),
+        }))
     }
 }
 

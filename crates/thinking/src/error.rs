@@ -23,18 +23,6 @@ pub enum ThinkingError {
     /// A call to a model failed.
     #[error(transparent)]
     Call(#[from] LlmError),
-    /// The reply is empty.
-    #[error("the model's reply is empty")]
-    Empty,
-    /// The reply reached the token limit.
-    #[error("the reply was truncated after {bytes} bytes")]
-    CutOff {
-        /// The length of the truncated reply.
-        bytes: usize,
-    },
-    /// A filter withheld some or all of the reply.
-    #[error("a filter withheld the reply")]
-    Withheld,
     /// The reply doesn't have the requested form.
     #[error(fmt = unexpected)]
     Unexpected {
@@ -65,6 +53,7 @@ fn unexpected(found: &str, expected: &str, f: &mut fmt::Formatter<'_>) -> fmt::R
     let expected = OneLine::new(expected);
     write!(f, "the model replied `{name}`; expected {expected}")?;
 
+    // The reply may have many lines, and be anything.
     if f.alternate() {
         fmt::Display::fmt(&ReplyExcerpt(found), f)?;
     }

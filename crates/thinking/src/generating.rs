@@ -73,6 +73,7 @@ impl<'a> Generating<'a> {
         let record = Record::new(setup, meter, draft.input.text());
 
         let mut generating = Self { record, draft };
+        // Before the hooks, which may use what was found.
         generating.recall().await;
         match generating.before().await {
             Ok(()) => Ok(generating),
@@ -139,6 +140,7 @@ impl<'a> Generating<'a> {
             let (mut reply, mut record) = state?;
             match reply.next().await? {
                 Ok(Delta::End(draft)) => {
+                    // Only now, because the text has been streamed and no hook can change it.
                     record.add_draft(None, draft.text().into());
                     Some((Ok(Delta::End(record.done(draft).await.0)), None))
                 }
@@ -154,6 +156,7 @@ impl<'a> Generating<'a> {
         let setup = Arc::clone(&self.record.setup);
         let text = self.draft.input.text();
         let memory = setup.memory.as_ref();
+        // There are no words to search for in a message that is only an image.
         let Some(memory) = memory.filter(|_| !text.trim().is_empty()) else {
             return;
         };
@@ -201,10 +204,13 @@ impl<'a> Generating<'a> {
     /// Calls the hooks after the generation, unless the draft calls tools.
     async fn after(&mut self, draft: ChatResponse) -> Result<ChatResponse, LlmError> {
         let text: Arc<str> = draft.text().into();
+        // The first draft is reported even if a hook replaces it.
         self.record.add_draft(None, Arc::clone(&text));
         self.draft.content.text = text;
+        // The blocks were those of the user's message; the metadata is passed on.
         self.draft.content.blocks.clear();
 
+        // The program makes the calls, and asks again with their results.
         if !draft.tool_calls().is_empty() {
             return Ok(draft);
         }
@@ -219,6 +225,7 @@ impl<'a> Generating<'a> {
     /// Calls a hook, whose changes remain even if it fails.
     async fn call(&mut self, mode: &dyn ThinkingMode, hook: Hook) -> Result<(), LlmError> {
         let draft = &mut self.draft;
+        // All hooks share the limits, so each gets what the ones before it have left.
         let meter = self.record.meter();
         let content = draft.content.clone();
         draft.hook = hook;
@@ -230,6 +237,7 @@ impl<'a> Generating<'a> {
                 Hook::After => mode.after(draft).await,
             }
         };
+        // Looked at below: what the hook has changed remains even if it failed.
         let result = within(&meter, called).await.flatten();
 
         // Calls of the program that follow aren't those of a hook.
@@ -262,6 +270,7 @@ fn refused(mode: &str, hook: Hook, refusal: ThinkingError) -> LlmError {
         Hook::After => "answer",
     };
 
+    // The reason is for the program, which may show it to the user.
     let message = format!(
         "the thinking mode `{}` refused the {what}: {refusal}",
         Name(mode)
@@ -273,6 +282,7 @@ fn outcome(result: &Result<(), ThinkingError>, before: &Content, after: &Content
     match result {
         Err(ThinkingError::Refused(reason)) => Outcome::Refused(reason.clone()),
         Err(error) => Outcome::Failed(error.to_string()),
+        // A hook that puts back what it has changed has changed nothing.
         Ok(()) if before == after => Outcome::Kept,
         Ok(()) if is_extended(&before.text, &after.text) => Outcome::Appended,
         Ok(()) => Outcome::Replaced,

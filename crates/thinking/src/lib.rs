@@ -44,7 +44,7 @@
 //! |---|---|
 //! | adding modes to any client | [`Thinking`] |
 //! | a generation with tool calls | [`Generating`] |
-//! | custom modes | [`ThinkingMode`], [`Draft`], [`Hooks`] |
+//! | custom modes | [`ThinkingMode`], [`Draft`], [`Hook`] |
 //! | built-in modes | [`Reflection`], [`PlanFirst`], [`Critique`], [`Verification`], [`BestOf`] |
 //! | modes by name, with their settings | [`Registry`] |
 //! | what happened in a generation | [`Generation`], [`Report`] |
@@ -53,7 +53,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod mode;
-pub use mode::{Hook, Hooks, ThinkingMode};
+pub use mode::{Hook, ThinkingMode};
 
 mod draft;
 pub use draft::Draft;

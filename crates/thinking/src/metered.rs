@@ -29,6 +29,7 @@ impl Metered<'_> {
             return Ok((vec![self.calls.begin(&request)], request));
         };
 
+        // The limits are those of hooks: the calls of the program itself are its own matter.
         let request = match hook.fit(request.clone(), 1) {
             Ok(fitted) => fitted,
             // The hook itself is interrupted when its time is over.
@@ -64,6 +65,7 @@ impl LlmClient for Metered<'_> {
             }
             None => self.client.complete(request).await?,
         };
+        // A client of somebody else's may not have checked it.
         ResponseLimits::default().check_text(response.text().len())?;
         end(calls, &response);
 
@@ -76,6 +78,7 @@ impl LlmClient for Metered<'_> {
         }
 
         let (mut calls, request) = self.begin(request)?;
+        // A stream that breaks off counts as a call without tokens.
         let reply = self.client.stream(request).await?;
 
         Ok(reply.inspect(move |delta| {

@@ -24,16 +24,17 @@ pub trait ThinkingMode: Send + Sync {
     /// The default is the name of the type.
     fn name(&self) -> &str {
         let whole = std::any::type_name::<Self>();
+        // Without parameters, which may be long, and without the modules.
         let plain = whole.split('<').next().unwrap_or(whole);
         plain.rsplit("::").next().unwrap_or(plain)
     }
 
-    /// Returns which hooks are called. A mode with [`Hooks::Before`] doesn't interrupt streaming,
-    /// whereas [`after`](Self::after) needs the whole draft first.
+    /// Returns which hooks are called. A mode with only [`before`](Self::before) doesn't interrupt
+    /// streaming, whereas [`after`](Self::after) needs the whole draft first.
     ///
-    /// The default is [`Hooks::Both`].
-    fn hooks(&self) -> Hooks {
-        Hooks::Both
+    /// The default is both.
+    fn hooks(&self) -> &[Hook] {
+        &[Hook::Before, Hook::After]
     }
 
     /// Processes the user's message before it is sent to the model. It is only called if the
@@ -69,7 +70,7 @@ impl<M: ThinkingMode + ?Sized> ThinkingMode for Box<M> {
         (**self).name()
     }
 
-    fn hooks(&self) -> Hooks {
+    fn hooks(&self) -> &[Hook] {
         (**self).hooks()
     }
 
@@ -98,26 +99,5 @@ impl fmt::Display for Hook {
             Self::Before => "before",
             Self::After => "after",
         })
-    }
-}
-
-/// The hooks of a mode that are called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Hooks {
-    /// Only the hook before the generation.
-    Before,
-    /// Only the hook after the generation.
-    After,
-    /// Both hooks.
-    Both,
-}
-
-impl Hooks {
-    /// Returns whether `hook` is called.
-    pub const fn has(self, hook: Hook) -> bool {
-        matches!(
-            (self, hook),
-            (Self::Both, _) | (Self::Before, Hook::Before) | (Self::After, Hook::After)
-        )
     }
 }

@@ -34,6 +34,7 @@ impl Record {
     /// Adds a text that was considered, if it is a new one.
     pub(crate) fn add_draft(&mut self, mode: Option<&str>, text: Arc<str>) {
         let drafts = &mut self.report.drafts;
+        // Modes that keep a draft would repeat it otherwise.
         if drafts.iter().any(|draft| draft.text == text) {
             return;
         }
@@ -70,17 +71,20 @@ impl Record {
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
         };
+        // Without a memory, the answer is worse; without an answer, there is nothing.
         self.report.memory_failures.push(problem);
         None
     }
 
     /// Stores the answer in the memory, and returns the response with the usage of all calls.
     pub(crate) async fn done(mut self, response: ChatResponse) -> (ChatResponse, Report) {
+        // Before the report, which contains a failure of the memory.
         self.remember(&response).await;
         let report = self.end();
 
         let usage = report.spent.usage;
         let response = match usage.total_tokens() {
+            // A server that reports no usage still reports none.
             0 => response,
             _ => response.with_usage(usage),
         };
@@ -113,6 +117,7 @@ impl Record {
         if is_answer(response) {
             let question = self.question.trim();
             let answer = response.text().trim();
+            // Question and answer in one item, because one is found by the words of the other.
             let text = format!("Asked: {question}\nAnswered: {answer}");
             self.of_memory(memory.store.add(&text)).await;
         }

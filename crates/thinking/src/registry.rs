@@ -15,7 +15,7 @@ use crate::{BestOf, Critique, PlanFirst, Reflection, ThinkingMode, Verification}
 /// modes, and in `cogwork-agents` also providers and node types.
 ///
 /// ```
-/// use cogwork_thinking::{Hooks, Registry, ThinkingMode};
+/// use cogwork_thinking::{Hook, Registry, ThinkingMode};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
 /// use serde_json::json;
@@ -28,8 +28,8 @@ use crate::{BestOf, Critique, PlanFirst, Reflection, ThinkingMode, Verification}
 /// }
 ///
 /// impl ThinkingMode for Disclaimer {
-///     fn hooks(&self) -> Hooks {
-///         Hooks::After
+///     fn hooks(&self) -> &[Hook] {
+///         &[Hook::After]
 ///     }
 ///     // …
 /// }
@@ -203,6 +203,7 @@ impl Registry {
             return Err(SettingProblem::new(message).at("type"));
         };
 
+        // Files leave out settings that all have a default.
         let empty = json!({});
         let settings = if settings.is_null() { &empty } else { settings };
         (mode.value)(settings).map_err(|problem| problem.below("config"))
@@ -225,6 +226,7 @@ impl Registry {
             }
 
             let mut required = vec!["type"];
+            // Without required settings, `config` may be left out.
             required.extend(settings.get("required").map(|_| "config"));
             json!({
                 "type": "object",
@@ -253,6 +255,7 @@ where
 impl<T> fmt::Display for Registry<T> {
     /// Shows one line per thing, with its name and summary.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The summaries are aligned, as in the help of a command.
         let width = self.names().map(str::len).max().unwrap_or_default();
         for (index, (name, entry)) in self.iter().enumerate() {
             let end = if index == 0 { "" } else { "\n" };

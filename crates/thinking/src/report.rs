@@ -67,6 +67,7 @@ impl Report {
             };
             hook.problems
                 .iter()
+                // In the order in which they happened: the last one ended the hook.
                 .chain(failed)
                 .map(|problem| (hook.mode.as_str(), problem.as_str()))
         })
@@ -141,6 +142,7 @@ impl fmt::Display for Report {
             writeln!(f, "memory: {}", line(problem))?;
         }
 
+        // An error is the most important part, and so it stands before the numbers.
         if let Some(error) = &self.error {
             write!(f, "no answer: {}; ", line(error))?;
         }

@@ -47,6 +47,7 @@ impl SettingProblem {
     /// Puts a path in front of the path of the setting.
     #[must_use]
     pub fn below(mut self, outer: &str) -> Self {
+        // An index follows its list without a dot.
         let path = std::mem::take(&mut self.path);
         let dot = match path.chars().next() {
             None | Some('[') => "",
@@ -93,6 +94,7 @@ impl From<SettingProblem> for Vec<SettingProblem> {
 /// Returns the first problem, with the path of the setting.
 pub fn read<S: DeserializeOwned>(settings: &Value) -> Result<S, SettingProblem> {
     serde_path_to_error::deserialize(settings).map_err(|error| {
+        // serde_path_to_error shows the root as a dot.
         let path = error.path().to_string();
         let path = if path == "." { String::new() } else { path };
         SettingProblem::new(error.inner()).at(path)

@@ -57,7 +57,7 @@ impl Setup {
 
     pub(crate) fn modes_with(&self, hook: Hook) -> impl Iterator<Item = &dyn ThinkingMode> {
         let modes = self.modes.iter().map(AsRef::as_ref);
-        modes.filter(move |mode: &&dyn ThinkingMode| mode.hooks().has(hook))
+        modes.filter(move |mode: &&dyn ThinkingMode| mode.hooks().contains(&hook))
     }
 }
 
@@ -69,6 +69,7 @@ impl<C> Thinking<C> {
             setup: Arc::new(Setup {
                 modes: Vec::new(),
                 memory: None,
+                // Enough for every built-in mode, and an end for one that never stops asking.
                 limits: Limits::default()
                     .with_calls(32)
                     .with_time(Duration::from_secs(300)),

@@ -91,6 +91,7 @@ impl ToolError {
         | Self::Failed { tool, .. }
         | Self::Unavailable { tool, .. }
         | Self::Timeout { tool, .. } = &mut self
+            // A tool that calls other tools has named the one that failed.
             && tool.is_empty()
         {
             name.clone_into(tool);
@@ -110,6 +111,7 @@ impl ToolError {
 
 /// Returns what is expected instead.
 fn expected(known: &[String]) -> String {
+    // The model has invented a tool although it was offered none.
     if known.is_empty() {
         return "there are no tools".to_owned();
     }

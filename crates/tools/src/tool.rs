@@ -149,6 +149,7 @@ where
     }
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {
+        // Read again, because a value can only be given away once.
         let output = (self.call)(read(&input)?).await?;
 
         text(&output)
@@ -161,6 +162,7 @@ fn read<A: DeserializeOwned>(input: &Value) -> Result<A, ToolError> {
 
 /// Returns a string as it is, and any other value as JSON.
 fn text(output: &impl Serialize) -> Result<String, ToolError> {
+    // The type may be any, so only its JSON tells whether it is a string.
     let json = serde_json::to_string(output).map_err(|error| {
         ToolError::failed(format_args!(
             "its result cannot be written as JSON: {error}"

@@ -103,6 +103,7 @@ impl Tools {
             ));
         }
 
+        // Servers refuse the whole request for one schema that isn't an object.
         if let Err(error) = serde_json::from_str::<Map<String, Value>>(definition.input_schema()) {
             return Some(format!(
                 "the input schema of the tool `{name}` is not a JSON object: {error}"
@@ -130,6 +131,7 @@ impl Tools {
             only.by_name.insert(name.as_ref().to_owned(), tool.clone());
         }
 
+        // An approval that is required stays required.
         only.approval.retain(|name| only.by_name.contains_key(name));
         Ok(only)
     }
@@ -276,6 +278,7 @@ impl Tools {
         self.find(call.name())?;
 
         match call.arguments().trim() {
+            // Models write nothing for a tool without arguments.
             "" => Ok(Map::new()),
             text => serde_json::from_str(text).map_err(|error| ToolError::Input {
                 tool: call.name().to_owned(),
@@ -334,6 +337,7 @@ impl Tools {
 
         // The registry and the tool share no state that a panic could leave inconsistent.
         let call = AssertUnwindSafe(async { tool.call(input).await }).catch_unwind();
+        // The limit holds also for tools that have none of their own.
         let outcome = match tokio::time::timeout(self.timeout, call).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(ToolError::failed("it panicked")),

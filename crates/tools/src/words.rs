@@ -13,6 +13,7 @@
 /// ```
 pub fn in_json_words(error: &serde_json::Error) -> String {
     let message = error.to_string();
+    // The model has written the arguments in one line, so their place says nothing.
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&place).unwrap_or(&message);
 
@@ -25,6 +26,7 @@ pub fn in_json_words(error: &serde_json::Error) -> String {
         return format!("unknown value {variant}; expected {expected}");
     }
 
+    // Each of serde's messages begins with one of these, or is passed on as it is.
     let found = ["invalid type: ", "invalid value: "]
         .iter()
         .find_map(|prefix| problem.strip_prefix(prefix))

@@ -103,6 +103,7 @@ impl Indexer {
         let files = blocking(move || walk::files(&folder)).await?;
 
         let known = self.memory.digests(&self.prefix).await?;
+        // What is left of these at the end are files that are gone.
         let mut known: BTreeMap<String, String> = known.into_iter().collect();
         let mut report = IndexReport::default();
         for file in files {
@@ -126,6 +127,7 @@ impl Indexer {
         known: Option<String>,
         report: &mut IndexReport,
     ) -> Result<(), RecallError> {
+        // One file that cannot be read must not keep the others from being found.
         let text = match blocking(move || file.read()).await {
             Ok(text) => text,
             Err(reason) => {
@@ -136,6 +138,7 @@ impl Indexer {
         };
 
         let digest = self.digest(&text);
+        // Embedding is what costs time and money, so unchanged texts keep their vectors.
         if known.is_some_and(|known| known == digest) {
             report.unchanged += 1;
             return Ok(());
@@ -159,6 +162,7 @@ impl Indexer {
         let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
         let bytes = self.passage_bytes();
 
+        // A text that would be split differently now has other passages, too.
         format!("v{SPLIT_VERSION} {bytes} {hash}")
     }
 }

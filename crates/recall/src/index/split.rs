@@ -20,6 +20,7 @@ struct Paragraph {
 pub(super) fn passages(text: &str, most: usize) -> Vec<Passage> {
     let mut passages: Vec<Passage> = Vec::new();
     for paragraph in paragraphs(text) {
+        // Short paragraphs share a passage, since a few words alone say little about their meaning.
         let room = passages
             .last_mut()
             .filter(|last| fits(last, &paragraph, most));
@@ -38,6 +39,7 @@ pub(super) fn passages(text: &str, most: usize) -> Vec<Passage> {
 /// Returns whether the paragraph is joined to the passage before it.
 fn fits(last: &Passage, paragraph: &Paragraph, most: usize) -> bool {
     let is_heading = paragraph.text.starts_with('#');
+    // A heading begins a passage, unless the one before it is still short.
     if is_heading && last.text.len() >= most / HEADING {
         return false;
     }
@@ -79,6 +81,7 @@ fn parts(paragraph: &Paragraph, most: usize) -> Vec<Passage> {
 
     while !rest.is_empty() {
         let (part, after) = rest.split_at(end_of_part(rest, most));
+        // A passage of white space would be refused by the memory.
         if !part.trim().is_empty() {
             parts.push(Passage::new(part.trim_end()).with_line(line));
         }
@@ -105,9 +108,11 @@ fn end_of_part(text: &str, most: usize) -> usize {
 
     let end = (0..=most).rev().find(|end| text.is_char_boundary(*end));
     let part = end.and_then(|end| text.get(..end)).unwrap_or(text);
+    // A word that is cut in two would mean something else.
     let last_space = part.char_indices().rfind(|(_, c)| c.is_whitespace());
     match last_space {
         Some((at, space)) if !part.trim().is_empty() => at + space.len_utf8(),
+        // At least one byte, so that the loop ends.
         _ => part.len().max(1),
     }
 }

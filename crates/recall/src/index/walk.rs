@@ -32,6 +32,7 @@ pub(super) struct File {
 impl File {
     fn new(folder: &Path, place: PathBuf) -> Self {
         let inside = place.strip_prefix(folder).unwrap_or(&place);
+        // The same on every platform, because it is the name of the source.
         let parts: Vec<_> = inside.iter().map(OsStr::to_string_lossy).collect();
 
         Self {
@@ -67,6 +68,7 @@ pub(super) fn files(folder: &Path) -> Result<Vec<File>, RecallError> {
         for entry in fs::read_dir(level).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let kind = entry.file_type().map_err(failed)?;
+            // Hidden folders, such as that of git, have texts that nobody wrote to be found.
             if entry.file_name().to_string_lossy().starts_with('.') {
                 continue;
             }
@@ -88,6 +90,7 @@ pub(super) fn files(folder: &Path) -> Result<Vec<File>, RecallError> {
         }
     }
 
+    // The order of a folder differs between file systems.
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
 }

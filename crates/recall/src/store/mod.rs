@@ -65,6 +65,7 @@ impl Store {
         model: &str,
         dimension: Option<usize>,
     ) -> Result<Self, RecallError> {
+        // The first embedder decides; in one statement, because several may open the file at once.
         let sql = "UPDATE memory SET model = ?1 WHERE model IS NULL";
         let set = self.connection().execute(sql, [model]);
         set.map_err(|error| self.failed(error))?;
@@ -106,6 +107,8 @@ impl Store {
         dimension: Option<usize>,
     ) -> Result<(), RecallError> {
         let of_model = stored.model.as_deref().unwrap_or_default();
+        // Vectors of different models have nothing to do with each other, even with equal
+        // dimensions.
         let (of_model, model, is_same) = (named(of_model), named(model), of_model == model);
 
         let problem = match (stored.dimension, dimension) {
@@ -161,6 +164,7 @@ impl Place {
             | rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnType(..)
+            // A row without its counterpart: something else has edited the file.
             | rusqlite::Error::QueryReturnedNoRows => true,
             _ => false,
         };

@@ -112,6 +112,7 @@ pub(super) fn prepare(connection: &mut Connection, place: &Place) -> Result<(), 
 }
 
 fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+    // Readers and a writer work at the same time, and a crash loses no commit.
     write_ahead(connection)?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     // SQLite doesn't enforce them otherwise, and vectors are removed by them.

@@ -30,6 +30,8 @@ impl Store {
         self.check(&stored, model, Some(vector.len()))?;
 
         let hits = self.hits(&reading, vector, query)?;
+        // Texts are read of the best ones only, because reading all would take longer than
+        // comparing.
         let found = hits.into_iter().map(|hit| self.passage(&reading, hit));
         found.collect()
     }
@@ -56,6 +58,7 @@ impl Store {
             }
 
             let hit = self.hit(row, vector)?;
+            // Also false for a minimum that isn't a number.
             if hit.score >= query.min_score {
                 hits.push(hit);
             }

@@ -43,6 +43,7 @@ impl Store {
             let mut scored: Vec<_> = scores(&connection, query)?.into_iter().collect();
             // A word that all notes have weighs nothing.
             scored.retain(|(_, score)| *score > 0.0 && *score >= threshold);
+            // Of equal notes, the newer one comes first, as it does in memory.
             scored.sort_by(|(id, score), (other, than)| than.total_cmp(score).then(other.cmp(id)));
             scored.truncate(top_k);
 
@@ -75,6 +76,7 @@ fn scores(connection: &Connection, query: &str) -> rusqlite::Result<HashMap<i64,
         let ids = ids.collect::<rusqlite::Result<Vec<i64>>>()?;
         let weight = weight(notes, ids.len());
 
+        // Words that no note has count as well, so that a score is the part that was found.
         whole += weight;
         for id in ids {
             *scores.entry(id).or_insert(0.0) += weight;

@@ -165,6 +165,7 @@ impl Store {
         }
 
         let dimension = i64::try_from(dimension).unwrap_or(i64::MAX);
+        // The first passage decides the dimension.
         let set = writing.execute("UPDATE memory SET dimension = ?1", [dimension]);
         set.map(drop).map_err(|error| self.failed(error))
     }

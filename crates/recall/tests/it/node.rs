@@ -28,7 +28,7 @@ async fn resumed_runs_continue_with_the_recorded_passages() {
     let flow = flow(&memory);
 
     for _ in 0..2 {
-        let question = ("red".to_owned(), Vec::new());
+        let question: State = ("red".to_owned(), Vec::new());
         let journal = store.start_or_resume("run", &flow, &question).await;
         let journal = journal.unwrap();
         let mut state: State = journal.state().unwrap();

@@ -115,7 +115,7 @@ struct Item {
 impl SharedItems {
     fn with_limits(limits: MemoryLimits) -> Self {
         Self {
-            limits: limits.in_bounds(),
+            limits,
             ..Self::default()
         }
     }
@@ -135,6 +135,7 @@ impl SharedItems {
         let mut items = self.lock();
         items.push_back(item);
 
+        // Counted anew, because adding is rare and there are few items.
         let mut bytes: usize = items.iter().map(|item| item.text.len()).sum();
         while items.len() > self.limits.items || bytes > self.limits.total_bytes && items.len() > 1
         {

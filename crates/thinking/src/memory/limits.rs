@@ -39,17 +39,6 @@ impl Default for MemoryLimits {
 }
 
 impl MemoryLimits {
-    /// Returns the limits within the bounds that files allow: at most 10,000 items, 1 MiB for an
-    /// item and 256 MiB in total, and at least 1 of each.
-    #[must_use]
-    pub fn in_bounds(self) -> Self {
-        Self {
-            items: self.items.clamp(1, 10_000),
-            item_bytes: self.item_bytes.clamp(1, 1024 * 1024),
-            total_bytes: self.total_bytes.clamp(1, 256 * 1024 * 1024),
-        }
-    }
-
     /// Checks the size of an item, for custom stores.
     ///
     /// # Errors

@@ -83,6 +83,7 @@ pub(crate) fn recalled(found: &[Found]) -> Option<String> {
     let item = |found: &Found| {
         start(found.text(), SHOWN)
             .replace("</memory", "< /memory")
+            // Lines of an item are indented, so that each item begins at a dash.
             .replace('\n', "\n  ")
     };
 

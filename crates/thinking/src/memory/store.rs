@@ -77,6 +77,7 @@ pub struct Found {
 impl Found {
     /// Creates a result. The score is clamped to 0 to 1.
     pub fn new(text: impl Into<Arc<str>>, score: f32) -> Self {
+        // A number that cannot be compared would make the order of results random.
         let score = if score.is_nan() {
             0.0
         } else {

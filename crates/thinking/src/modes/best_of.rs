@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Draft, Hooks, ThinkingError, ThinkingMode};
+use crate::{Draft, Hook, ThinkingError, ThinkingMode};
 
 const PROMPT: &str = "Which of these answers is the best: right, complete and clear?";
 
@@ -67,6 +67,7 @@ impl BestOf {
             request = request.with_temperature(temperature);
         }
 
+        // With the same seed, all candidates would be the same.
         if let Some(seed) = request.seed() {
             request = request.with_seed(seed.wrapping_add(number));
         }
@@ -103,6 +104,7 @@ impl BestOf {
             .split(|character: char| !character.is_ascii_digit());
         let numbers: BTreeSet<usize> = numbers.filter_map(|number| number.parse().ok()).collect();
 
+        // A reply that names several candidates has chosen none.
         match numbers.first() {
             Some(number) if numbers.len() == 1 && (1..=candidates.len()).contains(number) => {
                 Ok(number - 1)
@@ -121,16 +123,18 @@ impl ThinkingMode for BestOf {
         "best_of"
     }
 
-    fn hooks(&self) -> Hooks {
-        Hooks::After
+    fn hooks(&self) -> &[Hook] {
+        &[Hook::After]
     }
 
     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
         let others =
             (1..self.candidates.clamp(2, 16) as u64).map(|number| self.candidate(draft, number));
         let mut candidates = vec![draft.text().to_owned()];
+        // An empty draft is no reason to fail: the others may be better.
         candidates.retain(|text| !text.trim().is_empty());
 
+        // At the same time, since a hook has a limit on time.
         for other in join_all(others).await {
             match other {
                 Ok(text) => {
@@ -147,15 +151,12 @@ impl ThinkingMode for BestOf {
         }
 
         let best = match candidates.len() {
-            0 => return Err(ThinkingError::Empty),
-            1 => 0,
+            0 | 1 => 0,
             _ => self.judge(draft, &candidates).await?,
         };
 
-        let best = candidates
-            .into_iter()
-            .nth(best)
-            .ok_or(ThinkingError::Empty)?;
+        let best = candidates.into_iter().nth(best);
+        let best = best.ok_or_else(|| ThinkingError::new("there is no answer to choose from"))?;
         draft.set_text(best);
         Ok(())
     }

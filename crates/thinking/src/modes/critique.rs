@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{is_just, some};
-use crate::{Draft, Hooks, ThinkingError, ThinkingMode};
+use crate::{Draft, Hook, ThinkingError, ThinkingMode};
 
 const ALL_MET: &str = "ALL MET";
 
@@ -69,8 +69,8 @@ impl ThinkingMode for Critique {
         "critique"
     }
 
-    fn hooks(&self) -> Hooks {
-        Hooks::After
+    fn hooks(&self) -> &[Hook] {
+        &[Hook::After]
     }
 
     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
@@ -78,6 +78,7 @@ impl ThinkingMode for Critique {
         let prompt = self.prompt();
 
         for _ in 0..self.rounds.clamp(1, 8) {
+            // Judged as free text, because the answer may have a format that criticism doesn't fit.
             let judging = draft.aside(draft.conversation(&prompt));
             let found = draft.ask(judging).await?;
             if is_just(found.text(), ALL_MET) {
@@ -90,6 +91,7 @@ impl ThinkingMode for Critique {
             );
             let revising = draft.answering(draft.conversation(&prompt));
             let revised = draft.ask(revising).await?;
+            // The model insists on its answer, and would be judged the same again.
             if revised.text().trim() == draft.text().trim() {
                 break;
             }

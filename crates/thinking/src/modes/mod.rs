@@ -24,12 +24,14 @@ fn is_just(reply: &str, word: &str) -> bool {
         text.trim_matches(|mark: char| !mark.is_alphanumeric())
             .to_lowercase()
     };
+    // Models like to explain their verdict in the lines that follow.
     let Some(line) = reply.trim().lines().next() else {
         return false;
     };
 
     let said = line.trim();
     let word = word.trim();
+    // Models put verdicts in bold, in quotes, or end them with a full stop.
     said == word || !bare(word).is_empty() && bare(said) == bare(word)
 }
 

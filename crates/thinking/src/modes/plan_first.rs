@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Draft, Hooks, ThinkingError, ThinkingMode};
+use crate::{Draft, Hook, ThinkingError, ThinkingMode};
 
 const PROMPT: &str = "Do not answer yet. Write a short plan first: the steps that lead to a good answer, one per line.";
 
@@ -45,11 +45,12 @@ impl ThinkingMode for PlanFirst {
         "plan_first"
     }
 
-    fn hooks(&self) -> Hooks {
-        Hooks::Before
+    fn hooks(&self) -> &[Hook] {
+        &[Hook::Before]
     }
 
     async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        // The plan is for the model, so it has no format.
         let request = input.aside(input.conversation(&self.plan_prompt));
         let plan = input.ask(request).await?;
 

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{is_just, some};
-use crate::{Draft, Hooks, ThinkingError, ThinkingMode};
+use crate::{Draft, Hook, ThinkingError, ThinkingMode};
 
 /// Shows the model its own draft, and replaces the draft by the reply.
 ///
@@ -80,8 +80,8 @@ impl ThinkingMode for Reflection {
         "reflection"
     }
 
-    fn hooks(&self) -> Hooks {
-        Hooks::After
+    fn hooks(&self) -> &[Hook] {
+        &[Hook::After]
     }
 
     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
@@ -93,6 +93,7 @@ impl ThinkingMode for Reflection {
             let reply = draft.ask(request).await?;
 
             let verdict = self.verdict.as_ref();
+            // Both mean that the model has found nothing to improve.
             let is_accepted = verdict.is_some_and(|word| is_just(reply.text(), word));
             if is_accepted || reply.text().trim() == draft.text().trim() {
                 break;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{is_just, some};
-use crate::{Draft, Hooks, ThinkingError, ThinkingMode};
+use crate::{Draft, Hook, ThinkingError, ThinkingMode};
 
 const NO_CHANGE: &str = "NO CHANGE";
 
@@ -57,6 +57,7 @@ impl Verification {
         );
         let reply = draft.ask(draft.aside(draft.conversation(&prompt))).await?;
         let bare = |line: &str| {
+            // Models number their questions, or begin them with a dash.
             let mark = |character: char| !character.is_alphabetic();
             line.trim_start_matches(mark)
                 .trim()
@@ -88,7 +89,7 @@ impl Verification {
         let answers = join_all(answers).await;
 
         let mut known = Vec::new();
-        let mut last = ThinkingError::Empty;
+        let mut failed = None;
         for (question, answer) in questions.iter().zip(answers) {
             match answer {
                 Ok(answer) => {
@@ -97,16 +98,15 @@ impl Verification {
                 }
                 Err(error) => {
                     draft.report(&error);
-                    last = error;
+                    failed = Some(error);
                 }
             }
         }
 
-        if known.is_empty() {
-            return Err(last);
+        match failed {
+            Some(error) if known.is_empty() => Err(error),
+            _ => Ok(known.join("\n\n")),
         }
-
-        Ok(known.join("\n\n"))
     }
 
     /// Answers a question with the role and the user's attachments, but without the draft.
@@ -116,6 +116,7 @@ impl Verification {
             messages.push(Message::system(draft.role()));
         }
 
+        // With the attachments, which a question may be about.
         messages.push(Message::user(question).with_blocks(draft.input().blocks().iter().cloned()));
         Ok(draft.ask(draft.aside(messages)).await?.into_text())
     }
@@ -127,13 +128,14 @@ impl ThinkingMode for Verification {
         "verification"
     }
 
-    fn hooks(&self) -> Hooks {
-        Hooks::After
+    fn hooks(&self) -> &[Hook] {
+        &[Hook::After]
     }
 
     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
         some(draft)?;
         let questions = self.questions(draft).await?;
+        // Without the draft, so that no answer repeats its mistakes.
         let known = Self::answers(draft, &questions).await?;
         let prompt = format!(
             "These questions were answered independently of your answer:\n\n{known}\n\nWhere your answer contradicts \

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use cogwork_llm::{ChatRequest, LlmClient, Message, ScriptedClient};
-use cogwork_thinking::{Hooks, Registry, Thinking, ThinkingMode};
+use cogwork_thinking::{Hook, Registry, Thinking, ThinkingMode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -73,8 +73,8 @@ struct Tone {
 }
 
 impl ThinkingMode for Tone {
-    fn hooks(&self) -> Hooks {
-        Hooks::After
+    fn hooks(&self) -> &[Hook] {
+        &[Hook::After]
     }
 }
 

@@ -13,6 +13,7 @@ use crate::ToolError;
 impl Link {
     /// Calls a tool by its name at the server.
     pub(super) async fn call(&self, name: &str, input: Value) -> Result<String, ToolError> {
+        // Dropping the call cancels it at the server.
         let limit = self.server.timeout;
         let called = tokio::time::timeout(limit, self.call_now(name, input)).await;
         called.unwrap_or_else(|_| {
@@ -28,6 +29,7 @@ impl Link {
         let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments(input)?);
         let response = match connection.peer().call_tool_once(params).await {
             Ok(response) => response,
+            // The model can correct its arguments, but not the server.
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::INVALID_PARAMS => {
                 return Err(ToolError::input(&error.message));
             }
@@ -68,6 +70,7 @@ fn answer(response: CallToolResponse) -> Result<String, ToolError> {
     };
 
     let text = text(&result);
+    // An error of the tool itself, which the model reads like a result.
     if result.is_error == Some(true) {
         return Err(ToolError::failed(text));
     }

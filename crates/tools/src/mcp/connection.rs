@@ -34,8 +34,8 @@ impl Connection {
 
         opened.unwrap_or_else(|_| {
             let problem = format!("wasn't ready within {limit:?} of its start");
-            let lines = stderr.map(|stderr| stderr.lines());
-            Err(McpError::new(server, problem).with_stderr(lines.unwrap_or_default()))
+            let lines = stderr.map(|stderr| stderr.lines()).unwrap_or_default();
+            Err(McpError::new(server, problem).with_stderr(&lines))
         })
     }
 
@@ -45,6 +45,7 @@ impl Connection {
             Place::Command(line) => line,
             #[cfg(feature = "mcp-http")]
             Place::Http(address) => {
+                // A server over HTTP isn't started, and has no standard error.
                 let service = super::http::connect(server, address).await?;
                 return Ok(Self::new(service, None, None));
             }
@@ -85,6 +86,7 @@ impl Connection {
         stderr: Option<Stderr>,
     ) -> Self {
         let peer = service.peer().clone();
+        // Taken before the service is moved into its task.
         let stop = Some(service.cancellation_token());
 
         // Whatever a server has left running is killed once it has ended.
@@ -127,6 +129,7 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
+            // The transport closes the standard input of the server, and later ends it.
             stop.cancel();
         }
     }

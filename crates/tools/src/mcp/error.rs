@@ -1,5 +1,4 @@
 use std::error::Error;
-use std::fmt;
 use std::iter::successors;
 
 use cogwork_text::{MultiLine, Name};
@@ -15,21 +14,22 @@ use crate::ToolError;
 ///
 /// `Display` ends with the last lines that the server wrote to its standard error, if any.
 #[derive(Clone, thiserror::Error)]
+#[error("{}", MultiLine::new(.message))]
 pub struct McpError {
-    server: String,
-    problem: String,
+    message: String,
     /// Whether a server that was started here has ended.
     pub(super) has_ended: bool,
-    stderr: String,
 }
+
+cogwork_text::debug_as_display!(McpError);
 
 impl McpError {
     pub(super) fn new(server: &McpServer, problem: impl Into<String>) -> Self {
+        let name = Name(&server.name);
+        let problem = server.without_token(problem.into());
         Self {
-            server: server.name.clone(),
-            problem: server.without_token(problem.into()),
+            message: format!("the MCP server `{name}` {problem}"),
             has_ended: false,
-            stderr: String::new(),
         }
     }
 
@@ -91,31 +91,17 @@ impl McpError {
             true => stderr.last_lines().await,
             false => stderr.lines(),
         };
-        self.with_stderr(lines)
+        self.with_stderr(&lines)
     }
 
     /// Adds lines from standard error.
-    pub(super) fn with_stderr(mut self, lines: String) -> Self {
-        self.stderr = lines;
+    pub(super) fn with_stderr(mut self, lines: &str) -> Self {
+        if !lines.is_empty() {
+            self.message += &format!("\nits last lines on standard error:\n{lines}");
+        }
         self
     }
 }
-
-impl fmt::Display for McpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let server = Name(&self.server);
-        let problem = MultiLine::new(&self.problem);
-        write!(f, "the MCP server `{server}` {problem}")?;
-
-        if self.stderr.is_empty() {
-            return Ok(());
-        }
-        let lines = MultiLine::new(&self.stderr);
-        write!(f, "\nits last lines on standard error:\n{lines}")
-    }
-}
-
-cogwork_text::debug_as_display!(McpError);
 
 impl From<McpError> for ToolError {
     fn from(error: McpError) -> Self {
@@ -127,6 +113,7 @@ impl From<McpError> for ToolError {
 /// most.
 fn unreachable<'e>(during: &str, error: &'e (dyn Error + 'static)) -> String {
     let next = |error: &&'e (dyn Error + 'static)| (*error).source();
+    // Chains of errors are short, unless one of them contains itself.
     let sources: Vec<_> = successors(Some(error), next).take(16).collect();
 
     #[cfg(feature = "mcp-http")]

@@ -71,6 +71,7 @@ pub(super) fn refuses_token(error: &(dyn Error + 'static)) -> bool {
             true
         }
         Some(StreamableHttpError::UnexpectedServerResponse(answer)) => {
+            // rmcp has the status only in its message.
             let statuses = ["HTTP 401 ", "HTTP 403 "];
             statuses.iter().any(|status| answer.starts_with(status))
         }

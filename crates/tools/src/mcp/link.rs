@@ -28,12 +28,14 @@ impl Link {
     /// Returns the connection. If there is none, or if it has ended, the server is started.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, McpError> {
         let mut current = self.connection.lock().await;
+        // The lock is held until the server is ready, so that calls at the same time start it once.
         if let Some(connection) = &*current
             && !connection.is_closed()
         {
             return Ok(Arc::clone(connection));
         }
 
+        // Ends the old one first: a server may allow only one of itself.
         *current = None;
         let (connection, listing) = Connection::open(&self.server).await?;
         let mut known = self.listing.write().unwrap_or_else(PoisonError::into_inner);

@@ -35,6 +35,7 @@ impl Connection {
         let mut listing = Listing::new();
         let mut cursor = None;
 
+        // A server may give a cursor for ever.
         for _ in 0..MAX_PAGES {
             let page = self.page(server, cursor).await?;
             let Some(tools) = page.get("tools").and_then(Value::as_array) else {
@@ -90,6 +91,7 @@ fn add(server: &McpServer, tool: &Value, listing: &mut Listing) -> Result<(), Mc
             let problem = format!("has a tool `{}` that can't be used: {reason}", Name(name));
             return Err(McpError::new(server, problem));
         }
+        // One tool that can't be used is no reason to lose the others.
         Err(reason) => tracing::debug!("the tool `{}` can't be used: {reason}", Name(name)),
     }
     Ok(())

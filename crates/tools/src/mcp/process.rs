@@ -33,6 +33,7 @@ pub(super) fn start(line: &CommandLine) -> Result<(TokioChildProcess, Group, Std
 
 fn command(line: &CommandLine) -> Command {
     let mut command = Command::new(&line.program);
+    // The keys of the program are in its environment.
     command.args(&line.args).kill_on_drop(true).env_clear();
 
     // A group of its own, so that its children can be killed with it.
@@ -71,6 +72,7 @@ impl Drop for Group {
         if let Some(id) = self.0.and_then(|id| i32::try_from(id).ok())
             && let Some(group) = rustix::process::Pid::from_raw(id)
         {
+            // It fails if the whole group has ended, which is what is wanted.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }
@@ -131,6 +133,7 @@ async fn keep_last(pipe: &mut (impl AsyncRead + Unpin), kept: &watch::Sender<Vec
     while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
         kept.send_modify(|kept| {
             kept.extend(buffer.get(..count).unwrap_or_default());
+            // A server may write for ever, and only the end is shown.
             let excess = kept.len().saturating_sub(MAX_STDERR);
             kept.drain(..excess);
         });

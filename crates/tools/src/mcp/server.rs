@@ -42,6 +42,7 @@ impl McpServer {
     /// The name of the server is that of the program.
     pub fn command(program: impl Into<OsString>) -> Self {
         let program = program.into();
+        // The folder of a program says little, and may be private.
         let name = Path::new(&program).file_stem().unwrap_or(&program);
         let name = name.to_string_lossy().into_owned();
 

@@ -82,6 +82,7 @@ impl McpTools {
         names
             .filter_map(|name| {
                 let shown = exposed_name(server, name).ok()?;
+                // Replaced by that of the server once it is connected.
                 let definition = ToolDefinition::new(shown, "", r#"{"type":"object"}"#);
                 Some(self.tool(name, definition))
             })
@@ -101,6 +102,7 @@ impl McpTools {
 impl Tool for McpTool {
     fn definition(&self) -> ToolDefinition {
         let listing = self.link.listing();
+        // A server that was started again may describe its tools differently.
         let current = listing.as_ref().and_then(|listing| listing.get(&self.name));
         current.unwrap_or(&self.definition).clone()
     }

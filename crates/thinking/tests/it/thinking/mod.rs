@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 use cogwork_llm::{ChatRequest, ChatResponse, Message, Usage};
 use cogwork_thinking::{
-    Draft, Generation, Hook, Hooks, Report, Thinking, ThinkingError, ThinkingMode, async_trait,
+    Draft, Generation, Hook, Report, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
 /// A mode made of a closure for one of the hooks.
@@ -35,11 +35,8 @@ where
         self.name
     }
 
-    fn hooks(&self) -> Hooks {
-        match self.hook {
-            Hook::Before => Hooks::Before,
-            Hook::After => Hooks::After,
-        }
+    fn hooks(&self) -> &[Hook] {
+        std::slice::from_ref(&self.hook)
     }
 
     async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
