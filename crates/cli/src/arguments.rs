@@ -205,7 +205,7 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
     /// Answer an event that the run waits for, now or later: JSON, or else a text. Can be repeated.
-    #[arg(long = "answer", value_name = "EVENT=VALUE", value_parser = answer)]
+    #[arg(long = "answer", value_name = "EVENT=VALUE", value_parser = named)]
     pub(crate) answers: Vec<Named>,
     /// Make a page of the run: one HTML file, which shows requests and replies of models, plans, tokens and times. An
     /// existing file is replaced.
@@ -257,7 +257,7 @@ pub(crate) struct Fork {
     pub(crate) outcome: Option<String>,
     /// Take this as the outcome of a part of that step: of an item, a branch or a call, with its name as --show prints
     /// it. JSON, or else a text. Can be repeated.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = outcome_of)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = named)]
     pub(crate) outcome_of: Vec<Named>,
     /// Use this state before that step: JSON, or a file with it. --show prints the recorded one.
     #[arg(long, value_name = "JSON|FILE")]
@@ -285,23 +285,16 @@ pub(crate) struct Named {
     pub(crate) value: Value,
 }
 
-fn named(argument: &str, expected: &str) -> Result<Named, String> {
+fn named(argument: &str) -> Result<Named, &'static str> {
     let (name, value) = argument
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
-        .ok_or(expected)?;
+        .ok_or("expected a name, `=`, and a value")?;
 
     Ok(Named {
         name: name.to_owned(),
         value: json_or_text(value),
     })
-}
-
-fn outcome_of(argument: &str) -> Result<Named, String> {
-    named(
-        argument,
-        "expected the name of a part of the step, `=`, and its outcome",
-    )
 }
 
 /// Where a run is forked.
@@ -312,21 +305,21 @@ pub(crate) enum ForkAt {
     End,
 }
 
-fn fork_at(argument: &str) -> Result<ForkAt, String> {
+fn fork_at(argument: &str) -> Result<ForkAt, &'static str> {
     if argument == "end" {
         return Ok(ForkAt::End);
     }
 
-    let expected = "expected the number of a step, a node and the number of a visit such as `think:3`, or `end`";
     if let Ok(number) = argument.parse() {
         return Ok(ForkAt::Step(number));
     }
 
-    let (node, number) = argument.rsplit_once(':').ok_or(expected)?;
-    Ok(ForkAt::Visit {
-        node: node.to_owned(),
-        number: number.parse().map_err(|_| expected)?,
-    })
+    let visit = argument.rsplit_once(':').and_then(|(node, number)| {
+        let node = node.to_owned();
+        let number = number.parse().ok()?;
+        Some(ForkAt::Visit { node, number })
+    });
+    visit.ok_or("expected the number of a step, a node and the number of a visit such as `think:3`, or `end`")
 }
 
 #[derive(Debug, Args)]
@@ -397,26 +390,20 @@ pub(crate) struct Trace {
     pub(crate) output: PathBuf,
 }
 
-fn answer(argument: &str) -> Result<Named, String> {
-    named(
-        argument,
-        "expected the name of an event, `=`, and the answer",
-    )
-}
-
 /// Reads a value as JSON, or else as a text.
 pub(crate) fn json_or_text(value: &str) -> Value {
     serde_json::from_str(value).unwrap_or_else(|_| Value::from(value))
 }
 
 #[cfg(feature = "mcp")]
-fn address(argument: &str) -> Result<SocketAddr, String> {
+fn address(argument: &str) -> Result<SocketAddr, &'static str> {
     if let Ok(port) = argument.parse::<u16>() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
     }
+    // A name can have several addresses, and this one is meant.
     let address = argument.replace("localhost:", "127.0.0.1:");
-    let expected = "expected a port, or an address such as 127.0.0.1:8080";
-    address.parse().map_err(|_| expected.to_owned())
+    let address = address.parse();
+    address.map_err(|_| "expected a port, or an address such as 127.0.0.1:8080")
 }
 
 #[cfg(feature = "studio")]

@@ -8,6 +8,7 @@ use crate::output::{Ended, Exit, tell, write};
 
 /// Returns a loader with the tools of the command.
 pub(crate) fn loader() -> Loader {
+    // So that a file can be tried without writing a program.
     Loader::new().with_tools(cogwork_eval::calculator())
 }
 
@@ -17,6 +18,7 @@ pub(crate) fn check(arguments: &Check) -> Ended {
         false => loader().with_process_environment(),
     };
 
+    // All files are checked, also after one with problems.
     let mut ended = Ok(());
     for file in &arguments.files {
         match loader.load(file) {

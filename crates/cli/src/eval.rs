@@ -35,6 +35,7 @@ pub(crate) async fn eval(arguments: &Eval) -> Ended {
     }
     let table = cancelled_by_user(&token, evaluation.run()).await?;
 
+    // Also what was interrupted has a table, of the runs so far.
     write_pages(arguments, &store, &table).await?;
     write_table(arguments, &table)?;
     if token.is_cancelled() {
@@ -53,12 +54,14 @@ pub(crate) async fn eval(arguments: &Eval) -> Ended {
 /// Shows how many runs have ended, and how long the others will take.
 fn show(started: Instant, done: usize, runs: usize) {
     let is_last = done == runs;
+    // A log needs few lines, a person wants to see that something happens.
     if !std::io::stderr().is_terminal() && !is_last && !done.is_multiple_of(100) {
         return;
     }
 
-    let left = runs.saturating_sub(done) as f64 / done as f64;
+    let left = runs.saturating_sub(done) as f64 / done.max(1) as f64;
     let left = started.elapsed().mul_f64(left);
+    // Whole seconds, since it is an estimate.
     let left = humantime::format_duration(Duration::from_secs(left.as_secs()));
     tell(format_args!("{done} of {runs} runs, {left} left"));
 }
@@ -133,9 +136,11 @@ fn compare(arguments: &Eval, table: &Table) -> Result<bool, String> {
     };
     let earlier = earlier(path)?;
     for arm in &table.arms {
+        // An arm that is new has nothing to be compared with.
         let Some(before) = earlier.arm(&arm.name) else {
             continue;
         };
+        // With few problems, the accuracy differs by chance from run to run.
         if arm.interval[1] < before.interval[0] {
             let (now, then) = (arm.accuracy * 100.0, before.accuracy * 100.0);
             tell(format_args!(

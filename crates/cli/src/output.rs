@@ -34,6 +34,7 @@ impl Exit {
         }
         if error.is::<FileError>() {
             tell(format_args!("{error:#}"));
+            // One line for each, which begins with the place, as compilers do.
             return Self::Problems;
         }
 
@@ -69,6 +70,7 @@ static FLOW: OnceLock<Arc<FileFlow>> = OnceLock::new();
 
 /// Hides the values that a flow took from the environment in all messages that follow.
 pub(crate) fn hide_secrets_of(flow: &Arc<FileFlow>) {
+    // A command runs one flow.
     let _ = FLOW.set(Arc::clone(flow));
 }
 
@@ -83,6 +85,7 @@ pub(crate) fn without_secrets(text: &str) -> String {
 pub(crate) fn write(text: impl Display) -> Ended {
     let mut out = io::stdout().lock();
     let mut text = text.to_string();
+    // A file or a pipe gets the answer of the model as it is.
     if out.is_terminal() {
         text = harmless(&text);
     }

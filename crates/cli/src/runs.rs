@@ -58,6 +58,7 @@ fn status(status: &RunStatus) -> String {
         }
         RunStatus::Failed { error } => format!("failed: {}", OneLine::new(error)),
         RunStatus::Ended { action, steps } => ended(action, *steps),
+        // Listed with the others, which can still be read.
         RunStatus::Damaged { error } => format!("damaged: {}", OneLine::new(error)),
         _ => "in an unknown state".to_owned(),
     }
@@ -72,6 +73,7 @@ async fn list_entries(store: &Store, run_id: &str) -> Ended {
             return Ok(());
         }
 
+        // In parts, because the record of a run may not fit into memory.
         start += PART;
         for RecordedEntry { at, entry, .. } in &entries {
             let at = at.map_or_else(|| "at an unknown time".to_owned(), time);

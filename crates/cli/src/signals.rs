@@ -34,6 +34,7 @@ pub(crate) async fn cancelled_by_user<T>(
 #[cfg(any(feature = "mcp", feature = "studio"))]
 pub(crate) async fn stop() {
     let interrupt = async {
+        // Without a handler, the signal ends the program by itself.
         if tokio::signal::ctrl_c().await.is_err() {
             pending::<()>().await;
         }

@@ -21,6 +21,7 @@ pub(crate) async fn trace(arguments: &Trace) -> Ended {
 
 /// Writes a page, in place of one that may be there.
 pub(crate) fn write_page(page: &Page, path: &Path) -> Ended {
+    // Whoever mixes up two options would lose the only record of a run.
     if is_something_else(path) {
         let path = Escaped::new(path.display());
         let reason = "there is a file that isn't a page; choose another name";

@@ -23,6 +23,7 @@ pub(super) async fn serve(server: &Server, address: SocketAddr, arguments: &Mcp)
     // The port may have been chosen by the system.
     let address = listener.local_addr().unwrap_or(address);
     tell(format_args!("cogwork: serving http://{address}/mcp"));
+    // A token that is sent without TLS can be read on its way.
     if !address.ip().is_loopback() {
         tell("cogwork: connections are not encrypted; use a proxy with TLS outside this machine");
     }
@@ -54,6 +55,7 @@ fn settings(arguments: &Mcp, tokens: &[String]) -> HttpSettings {
 /// Returns the tokens from the file, or else those from the environment.
 fn tokens(arguments: &Mcp) -> Result<Vec<String>, String> {
     let Some(file) = &arguments.token_file else {
+        // Not an option, because other users of the machine can see command lines.
         let text = std::env::var(VARIABLE).unwrap_or_default();
         return Ok(text.split_whitespace().map(str::to_owned).collect());
     };

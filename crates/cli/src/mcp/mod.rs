@@ -18,6 +18,7 @@ use crate::output::{Ended, Exit, read_text, tell};
 use crate::signals;
 
 pub(crate) async fn mcp(arguments: &Mcp) -> Ended {
+    // The default prints a panic as it is, with what a client has sent.
     log::report_panics();
     if arguments.verbose {
         log::start();
@@ -37,6 +38,7 @@ async fn serve(server: &Server, serving: impl Future<Output = Result<(), ServerE
     let served = tokio::select! {
         served = &mut serving => served,
         () = signals::stop() => {
+            // Requests in progress are finished.
             server.stop();
             serving.await
         }
@@ -67,6 +69,7 @@ async fn open(arguments: &Mcp) -> Result<Server, BoxError> {
 /// Returns the folder that the environment names, or the one that the platform has for data, rather than the one of XDG
 /// on every platform.
 fn usual_folder() -> Result<PathBuf, String> {
+    // An empty variable is how scripts unset one.
     let named = std::env::var_os("COGWORK_DATA").filter(|folder| !folder.is_empty());
     if let Some(folder) = named {
         return Ok(folder.into());

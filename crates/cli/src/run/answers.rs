@@ -6,23 +6,21 @@ use std::time::{Duration, SystemTime};
 use cogwork_flow::{Paused, RunError};
 use cogwork_text::Name;
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 use tokio::time::timeout;
 
+use super::progress::step_name;
 use crate::arguments::json_or_text;
-use crate::output::{harmless, tell};
+use crate::output::tell;
 
-/// The lines that a person types. They are read on a thread of their own, because a read cannot be
-/// cancelled.
-pub(super) struct Terminal {
-    lines: Option<mpsc::UnboundedReceiver<String>>,
-}
+/// The lines that a person types.
+pub(super) struct Terminal(Lines<BufReader<Stdin>>);
 
 impl Terminal {
     /// Returns `None` if there is nobody to ask.
     pub(super) fn open() -> Option<Self> {
         let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-        is_terminal.then_some(Self { lines: None })
+        is_terminal.then(|| Self(BufReader::new(tokio::io::stdin()).lines()))
     }
 
     /// Asks for all events that the run waits for. Returns `None` if there is no answer: at the end
@@ -65,7 +63,8 @@ impl Terminal {
             let _ = write!(err, "y/n, JSON or text> ").and_then(|()| err.flush());
             drop(err);
 
-            let line = self.lines().recv().await?;
+            // Lines that are typed after a timeout are kept for the next question.
+            let line = self.0.next_line().await.ok()??;
             match line.trim().to_lowercase().as_str() {
                 "" => {}
                 "y" | "yes" => return Some(Value::Bool(true)),
@@ -74,23 +73,11 @@ impl Terminal {
             }
         }
     }
-
-    fn lines(&mut self) -> &mut mpsc::UnboundedReceiver<String> {
-        self.lines.get_or_insert_with(|| {
-            let (sender, receiver) = mpsc::unbounded_channel();
-            std::thread::spawn(move || {
-                let mut lines = io::stdin().lines().map_while(Result::ok);
-                lines.all(|line| sender.send(line).is_ok())
-            });
-            receiver
-        })
-    }
 }
 
 fn show(pause: &Paused) {
     let event = Name(&pause.event);
-    let step = format!("{}#{}", pause.step.place(), pause.step.number);
-    let step = harmless(&step);
+    let step = step_name(&pause.step);
     tell(format_args!("{step} waits for `{event}`"));
 
     let why = pause.why.trim_end();
@@ -102,5 +89,6 @@ fn show(pause: &Paused) {
 /// Returns whether the run failed because it could not read an answer. It then waits for another
 /// one.
 pub(super) fn is_refusal(error: &RunError) -> bool {
+    // The library doesn't tell this error from others of the journal.
     error.to_string().contains("the answer cannot be read")
 }

@@ -35,6 +35,7 @@ impl Costs {
             _ => return,
         };
 
+        // Calls of a server that counts no tokens count, too.
         self.calls += 1;
         let Some(usage) = usage else { return };
         self.usage += usage;

@@ -62,6 +62,7 @@ impl Ending {
             }
         };
 
+        // Also of a run that was waiting when it was interrupted.
         let exit = if is_interrupted {
             Exit::Interrupted
         } else {

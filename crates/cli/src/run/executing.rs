@@ -43,6 +43,7 @@ impl Execution<'_> {
         let watched = self.watched(&mut state, journal, &id, recorder.as_ref(), &token);
         let (ended, costs) = cancelled_by_user(&token, watched).await;
 
+        // The page has the end of the run, so it is written after it.
         let recorded = recording::finish(options, hint.place, &id, recorder).await;
         if let Some(line) = costs.line().filter(|_| !options.quiet) {
             tell(line);
@@ -50,6 +51,7 @@ impl Execution<'_> {
 
         let ending = Ending::new(ended, loaded, &state);
         let run_id = hint.run_id.as_deref();
+        // The answer comes first, and the warnings below it, where they are seen.
         let written = ending.write(options.json, &state, run_id, &costs);
         warn(&state);
 
@@ -81,10 +83,12 @@ impl Execution<'_> {
             run = run.with_events(recorder);
         }
 
+        // More than happens while a terminal is slow; what doesn't fit is left out.
         let (sink, told) = events(10_000);
         let mut run = run.with_events(sink);
         let finished = async {
             let ended = self.finish(&mut run, state, token).await;
+            // While the journal is open, which is closed with the run.
             if let (Some(recorder), Ok(_)) = (recorder, &ended) {
                 recording::record_answer(recorder, &self.loaded, state);
             }
@@ -104,6 +108,7 @@ impl Execution<'_> {
         state: &mut FlowState,
         token: &CancellationToken,
     ) -> Result<End, RunError> {
+        // Answers are kept until the run waits for them.
         for answer in &self.options.answers {
             run.deliver(&answer.name, &answer.value).await?;
         }

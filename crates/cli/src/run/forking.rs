@@ -117,6 +117,7 @@ async fn edited_outcome(
         return Ok(None);
     };
     let edited = json_or_text(argument);
+    // JSON is the whole outcome.
     if !edited.is_string() {
         return Ok(Some(edited));
     }
@@ -154,6 +155,7 @@ fn edited_state(arguments: &arguments::Fork) -> Result<Option<FlowState>, String
 
 /// Returns an error that names the options of the command instead of the methods of the library.
 pub(super) fn as_options(error: &StoreError) -> String {
+    // The library names its methods, which whoever uses the command has never seen.
     let options = [
         ("`Fork::with_outcome_of`", "`--outcome-of`"),
         ("`Fork::with_run_id`", "`--id`"),

@@ -5,7 +5,8 @@ use std::path::Path;
 use cogwork_flow::Paused;
 use cogwork_text::{Escaped, Name, OneLine};
 
-use crate::output::{harmless, tell};
+use super::progress::step_name;
+use crate::output::tell;
 
 /// What a person needs to know to continue a run.
 pub(super) struct Hint<'a> {
@@ -43,7 +44,7 @@ impl<'a> Hint<'a> {
     pub(super) fn tell_pause(&self, paused: &Paused) {
         let mut answers = String::new();
         for pause in [paused].into_iter().chain(&paused.also) {
-            let step = harmless(&format!("{}#{}", pause.step.place(), pause.step.number));
+            let step = step_name(&pause.step);
             let event = Name(&pause.event);
             let why = match pause.why.trim() {
                 "" => String::new(),
@@ -93,6 +94,7 @@ fn quoted(argument: &str) -> String {
         return argument.to_owned();
     }
 
+    // A quote ends the quoted part, and stands by itself.
     let escaped = argument.replace('\'', r"'\''");
     format!("'{}'", Escaped::new(escaped))
 }

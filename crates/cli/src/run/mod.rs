@@ -69,6 +69,7 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
         None => loader(),
     };
     let loaded = load(loader, &arguments.file).await?;
+    // The fork would be the same as without the option.
     if arguments.model.is_some() && !loaded.has_models() {
         return Err(format!("--model: {NO_MODELS}").into());
     }
@@ -91,8 +92,10 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
 async fn load(loader: Loader, file: &Path) -> Result<Arc<FileFlow>, BoxError> {
     let loaded = loader.with_process_environment().load(file)?;
     let loaded = Arc::new(loaded);
+    // Before anything is printed about the run.
     hide_secrets_of(&loaded);
 
+    // A server may take a minute to start.
     let connected = tokio::select! {
         connected = loaded.connect() => connected,
         Ok(()) = tokio::signal::ctrl_c() => return Err(Exit::Interrupted.into()),
@@ -119,6 +122,7 @@ fn input(argument: Option<&str>) -> Result<String, String> {
     let most = u64::try_from(MAX_INPUT).unwrap_or(u64::MAX);
     std::io::stdin()
         .lock()
+        // One byte more tells a longer input from one that just fits.
         .take(most.saturating_add(1))
         .read_to_string(&mut input)
         .map_err(|error| format!("the input could not be read: {error}"))?;
@@ -135,5 +139,6 @@ fn input(argument: Option<&str>) -> Result<String, String> {
 fn new_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = now.unwrap_or_default().as_millis();
+    // Two runs may be started in the same millisecond.
     format!("{now}-{}", std::process::id())
 }

@@ -29,12 +29,12 @@ pub(super) async fn show(mut events: Events, options: &RunOptions) -> Costs {
 
     while let Some(event) = events.next().await {
         costs.add(&event);
+        // The costs are still counted, for the result as JSON.
         if display.is_quiet {
             continue;
         }
 
-        let step = event.step.as_deref();
-        let step = step.map(|step| harmless(&name(step))).unwrap_or_default();
+        let step = event.step.as_deref().map(step_name).unwrap_or_default();
         let piece = thinkers.piece(&event).or_else(|| thinkers.whole(&event));
         if let Some(piece) = piece {
             display.add(&step, &piece);
@@ -141,13 +141,14 @@ fn tool_line(event: &ToolEvent) -> Option<String> {
 }
 
 /// Returns the step without the name of the flow, which is the same for all.
-fn name(step: &StepName) -> String {
-    format!("{}#{}", step.place(), step.number)
+pub(super) fn step_name(step: &StepName) -> String {
+    harmless(&format!("{}#{}", step.place(), step.number))
 }
 
 /// Returns the first characters of a text, on one line.
 fn beginning_of(text: &str) -> String {
     let line = text.chars().take(SHOWN);
+    // A line of progress is one line.
     let line = line.map(|c| if c.is_whitespace() { ' ' } else { c });
     harmless(&line.collect::<String>())
 }

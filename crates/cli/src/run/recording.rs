@@ -32,6 +32,7 @@ pub(super) fn start(
     }
 
     match journal {
+        // A journal keeps the events of every part of the run, also of parts that ended earlier.
         Some(journal) => Some(RunRecorder::new(journal, settings)),
         None if options.page.is_some() => Some(RunRecorder::in_memory(settings)),
         None => None,
@@ -81,6 +82,7 @@ async fn make_page(
     path: &Path,
 ) -> Ended {
     let page = match place {
+        // A resumed run has a page of all of it.
         Some(place) => Page::of_run(&Store::at(place)?, run_id).await?,
         None => Page::from_events(recorder.events())?,
     };

@@ -22,6 +22,7 @@ impl Growing {
         let Some(end) = self.text.len().checked_sub(HELD) else {
             return String::new();
         };
+        // What is shown now plus what is shown later must be the whole text without secrets.
         let whole = hide(&self.text);
 
         let places = (0..=end).rev().filter(|at| self.text.is_char_boundary(*at));

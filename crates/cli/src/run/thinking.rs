@@ -29,6 +29,7 @@ impl Thinkers {
         let place = event.step.as_deref().map(StepName::place);
 
         let piece = match &event.kind {
+            // The raw reply of a thought is JSON or YAML.
             EventKind::Noted { .. } if self.places.contains(&place) => None,
             EventKind::Noted { text } => Some(Piece {
                 text,
@@ -68,6 +69,7 @@ impl Thinkers {
         };
 
         let text = text?;
+        // Otherwise the text would be shown twice.
         let has_grown = self.growing.remove(&place);
         (!has_grown).then_some(Piece {
             text,

@@ -42,6 +42,7 @@ impl FileFlows {
         for path in &arguments.flows {
             let flow = loader.load(path)?;
             let name = flow.flow().name();
+            // Runs name their flow, so the name has to say which file it is.
             if files.iter().any(|other| other.name == name) {
                 let name = Name(name);
                 let problem = "two files have a flow with the name";
@@ -60,33 +61,6 @@ impl FileFlows {
             max_steps: arguments.max_steps,
         })
     }
-
-    /// Loads a file, without starting its servers.
-    fn read(&self, file: &OfferedFile, loader: &Loader) -> Result<FileFlow, String> {
-        let loaded = loader.load(&file.path).map_err(|error| error.to_string())?;
-        let now = loaded.flow().name();
-        if now != file.name {
-            let path = file.path.display();
-            let names = format_args!("`{}`; expected `{}`", Name(now), Name(&file.name));
-            return Err(format!("{path}: the name of the flow is now {names}"));
-        }
-        Ok(loaded)
-    }
-
-    /// Loads a file whose models are replaced by a different one.
-    fn read_with(&self, file: &OfferedFile, model: &str) -> Result<FileFlow, FlowError> {
-        if model.trim().is_empty() {
-            let problem = "the model has no name; expected one, or no other model";
-            return Err(FlowError::Refused(problem.to_owned()));
-        }
-
-        let own = self.read(file, &self.loader).map_err(FlowError::Refused)?;
-        if !own.has_models() {
-            return Err(FlowError::Refused(NO_MODELS.to_owned()));
-        }
-        let loader = self.loader.clone().with_model(model);
-        self.read(file, &loader).map_err(FlowError::Refused)
-    }
 }
 
 #[async_trait]
@@ -97,15 +71,40 @@ impl Flows for FileFlows {
     }
 
     async fn open(&self, name: &str, model: Option<&str>) -> Result<ServedFlow, FlowError> {
-        let found = self.files.iter().find(|file| file.name == name);
-        let file = found.ok_or(FlowError::Unknown)?;
-        let loaded = match model {
-            Some(model) => self.read_with(file, model)?,
-            None => self.read(file, &self.loader).map_err(FlowError::Failed)?,
+        let mut files = self.files.iter();
+        let file = files.find(|file| file.name == name);
+        let file = file.ok_or(FlowError::Unknown)?;
+
+        let mut loader = self.loader.clone();
+        if let Some(model) = model {
+            if model.trim().is_empty() {
+                let problem = "the model has no name; expected one, or no other model";
+                return Err(FlowError::Refused(problem.to_owned()));
+            }
+            loader = loader.with_model(model);
+        }
+
+        // A person who asks for a model is told what is wrong with the file.
+        let failed = match model {
+            Some(_) => FlowError::Refused,
+            None => FlowError::Failed,
         };
+        let loaded = loader.load(&file.path);
+        let loaded = loaded.map_err(|error| failed(error.to_string()))?;
+        // The runs of the page would be resumed with a flow that they don't belong to.
+        if loaded.flow().name() != name {
+            let path = file.path.display();
+            let now = Name(loaded.flow().name());
+            let problem = format!("{path}: the name of the flow is now `{now}`");
+            return Err(failed(format!("{problem}; expected `{}`", Name(name))));
+        }
+        if model.is_some() && !loaded.has_models() {
+            return Err(FlowError::Refused(NO_MODELS.to_owned()));
+        }
+
+        // Each run has servers of its own, which end with it.
         let connected = loaded.connect().await;
         connected.map_err(|error| FlowError::Failed(error.to_string()))?;
-
         Ok(served(Arc::new(loaded)).with_max_steps(self.max_steps))
     }
 }

@@ -13,6 +13,7 @@ use flows::FileFlows;
 
 pub(crate) async fn studio(arguments: &arguments::Studio) -> Ended {
     let store = Store::at(&arguments.journal)?;
+    // Before the address is printed: a page that cannot start its flows helps nobody.
     let flows = FileFlows::load(arguments).await?;
 
     let port = arguments.port;

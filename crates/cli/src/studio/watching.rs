@@ -22,6 +22,7 @@ pub(super) async fn watch(mut events: Events, pieces: &Pieces, loaded: &FileFlow
             let error = loaded.hide_secrets(error);
             tell(format_args!("cogwork: run {}: {error}", Name(&event.run)));
         }
+        // The events of the run as a whole have no text.
         let Some(step) = event.step.as_deref().map(ToString::to_string) else {
             continue;
         };

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::support::Place;
+
 /// Everything in these tests takes far less, unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -22,15 +24,20 @@ fn server(arguments: &[&str]) -> Command {
     command
 }
 
-/// Sends a text to a server that keeps nothing, and returns what it prints until it ends.
-fn talk(text: &[u8]) -> Output {
-    talk_with(&["--memory"], text)
+/// Sends messages to a server that keeps nothing, and returns what it prints until it ends.
+fn talk(arguments: &[&str], messages: &[Value]) -> Output {
+    let arguments = [&["--memory"], arguments].concat();
+    let mut child = server(&arguments).spawn().unwrap();
+    send(child.stdin.take().unwrap(), lines(messages));
+    child.wait_with_output().unwrap()
 }
 
-fn talk_with(arguments: &[&str], text: &[u8]) -> Output {
-    let mut child = server(arguments).spawn().unwrap();
-    send(child.stdin.take().unwrap(), text.to_vec());
-    child.wait_with_output().unwrap()
+/// Calls a tool of a server that keeps nothing, and returns the answer.
+fn call(arguments: &[&str], tool: &str, input: &Value) -> Value {
+    let params = json!({"name": tool, "arguments": input});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let output = talk(arguments, &[initialize(), call]);
+    answer(&messages(&output), 1).clone()
 }
 
 /// Writes in a thread of its own, because the server stops reading when its answers aren't read.
@@ -89,46 +96,19 @@ fn exit_code(child: &mut Child) -> Option<i32> {
 }
 
 #[test]
-fn the_end_of_the_input_ends_the_server() {
-    let output = talk(b"");
+fn requests_are_answered_until_the_end_of_the_input() {
+    let silent = talk(&[], &[]);
+    assert_eq!(silent.status.code(), Some(0));
+    assert!(silent.stdout.is_empty() && silent.stderr.is_empty());
 
-    assert_eq!(output.status.code(), Some(0));
-    assert!(output.stdout.is_empty());
+    let tools = ["--tools", "think,think_session"];
+    let output = talk(&tools, &[initialize(), list(1), list(2)]);
     assert!(output.stderr.is_empty());
-}
-
-#[test]
-fn requests_before_the_end_of_the_input_are_answered() {
-    let output = talk(&lines(&[initialize(), list(1), list(2)]));
-
     let messages = messages(&output);
     assert_eq!(messages.len(), 3);
-    assert!(answer(&messages, 2)["result"]["tools"].is_array());
-    assert!(output.stderr.is_empty());
-}
-
-#[test]
-fn only_the_named_tools_are_offered() {
-    let requests = lines(&[initialize(), list(1)]);
-    let output = talk_with(&["--memory", "--tools", "think,think_session"], &requests);
-
-    let messages = messages(&output);
-    let tools = answer(&messages, 1)["result"]["tools"].as_array().unwrap();
+    let tools = answer(&messages, 2)["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["think", "think_session"]);
-}
-
-#[test]
-fn an_unknown_tool_on_the_command_line_is_an_error() {
-    let output = server(&["--memory", "--tools", "thinking"]).output();
-    let output = output.unwrap();
-
-    assert_eq!(output.status.code(), Some(4));
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        error.contains("there is no built-in tool `thinking`; expected"),
-        "{error}"
-    );
 }
 
 #[test]
@@ -208,19 +188,6 @@ fn sessions_are_kept_among_the_data_of_the_user() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_used_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("file");
-    std::fs::write(&file, "").unwrap();
-
-    let output = server(&["--data"]).arg(&file).output().unwrap();
-
-    assert_eq!(output.status.code(), Some(4));
-    assert!(output.stdout.is_empty());
-    assert!(String::from_utf8_lossy(&output.stderr).starts_with("cogwork: "));
-}
-
-#[test]
 fn the_log_is_written_on_request_and_contains_no_control_characters() {
     let call = json!({
         "jsonrpc": "2.0",
@@ -228,11 +195,7 @@ fn the_log_is_written_on_request_and_contains_no_control_characters() {
         "method": "tools/call",
         "params": {"name": "nope\u{1b}[31m", "arguments": {}},
     });
-    let text = lines(&[initialize(), call]);
-
-    let mut child = server(&["--memory", "--verbose"]).spawn().unwrap();
-    send(child.stdin.take().unwrap(), text);
-    let output = child.wait_with_output().unwrap();
+    let output = talk(&["--verbose"], &[initialize(), call]);
 
     let log = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(messages(&output).len(), 2);
@@ -326,10 +289,13 @@ fn tokens_come_from_the_environment_or_a_file() {
 }
 
 #[test]
-fn errors_of_the_settings_for_http_are_told() {
+fn errors_of_the_settings_are_told() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
-    let cases: [(&[&str], i32, &str); 5] = [
+    let place = Place::new();
+    place.write("file", "");
+    let file = place.path("file").display().to_string();
+    let cases: [(&[&str], i32, &str); 7] = [
         (&["--http", "nowhere"], 2, "expected a port, or an address"),
         (&["--token-file", "x"], 2, "--http"),
         (&["--memory", "--http", &taken], 4, "is not available"),
@@ -339,6 +305,12 @@ fn errors_of_the_settings_for_http_are_told() {
             "/none: ",
         ),
         (&["--memory", "--data", "x"], 2, "cannot be used with"),
+        (&["--data", &file], 4, "cogwork: "),
+        (
+            &["--memory", "--tools", "thinking"],
+            4,
+            "there is no built-in tool `thinking`; expected",
+        ),
     ];
 
     for (arguments, code, part) in cases {
@@ -356,40 +328,32 @@ fn errors_of_the_settings_for_http_are_told() {
 
 #[test]
 fn solve_uses_the_flow_of_a_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("greet.yaml");
-    let flow = "
+    let place = Place::with_flow(
+        "
 name: greet
 nodes:
   - {id: greet, type: agent, config: {provider: scripted, replies: [Hello.], role: You greet.}}
 edges:
   - {from: greet, to: end}
-";
-    std::fs::write(&file, flow).unwrap();
+",
+    );
+    let file = place.path("flow.yaml").display().to_string();
+    let answer = call(&["--flow", &file], "solve", &json!({"problem": "Ada"}));
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("Hello.\n\n(answered, "), "{text}");
 
-    let file = file.to_str().unwrap();
-    let mut child = server(&["--memory", "--flow", file]).spawn().unwrap();
-    let call = json!({
-        "jsonrpc": "2.0",
-        "id": "solve",
-        "method": "tools/call",
-        "params": {"name": "solve", "arguments": {"problem": "Ada"}},
-    });
-    send(child.stdin.take().unwrap(), lines(&[initialize(), call]));
-    let messages = messages(&child.wait_with_output().unwrap());
-
-    let result = messages.iter().find(|message| message["id"] == "solve");
-    let text = &result.unwrap()["result"]["content"][0]["text"];
+    place.write("flow.yaml", "nodes: 5");
+    let refused = place.cogwork(&["mcp", "--memory", "--flow", "flow.yaml"]);
+    assert_eq!(refused.code, 1);
     assert!(
-        text.as_str().unwrap().starts_with("Hello.\n\n(answered, "),
-        "{text}"
+        refused.err.starts_with("flow.yaml:1:8: nodes: "),
+        "{refused:?}"
     );
 }
 
 #[test]
 fn strategies_come_from_a_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("strategies.yaml");
+    let place = Place::new();
     let table = "
 two_looks:
   description: Look twice.
@@ -397,31 +361,20 @@ two_looks:
     problem: {description: The problem., prompt: State the problem., next: [answer]}
     answer: {description: The answer., prompt: Look again and answer., final: true}
 ";
-    std::fs::write(&file, table).unwrap();
+    place.write("strategies.yaml", table);
 
-    let file_name = file.to_str().unwrap();
-    let arguments = ["--memory", "--tools", "think", "--strategies", file_name];
-    let mut child = server(&arguments).spawn().unwrap();
-    let call = json!({
-        "jsonrpc": "2.0",
-        "id": "think",
-        "method": "tools/call",
-        "params": {"name": "think", "arguments": {
-            "strategy": "two_looks",
-            "stage": "problem",
-            "thought": "How long is the coast of Norway?",
-        }},
+    let file = place.path("strategies.yaml").display().to_string();
+    let arguments = ["--tools", "think", "--strategies", &file];
+    let thought = json!({
+        "strategy": "two_looks",
+        "stage": "problem",
+        "thought": "How long is the coast of Norway?",
     });
-    send(child.stdin.take().unwrap(), lines(&[initialize(), call]));
-    let messages = messages(&child.wait_with_output().unwrap());
+    let answer = call(&arguments, "think", &thought).to_string();
+    assert!(answer.contains("Look again and answer."), "{answer}");
 
-    let result = messages.iter().find(|message| message["id"] == "think");
-    let text = result.unwrap()["result"].to_string();
-    assert!(text.contains("Look again and answer."), "{text}");
-
-    std::fs::write(&file, "two_looks: {}").unwrap();
-    let refused = server(&arguments).output().unwrap();
-    let told = String::from_utf8_lossy(&refused.stderr);
-    assert_eq!(refused.status.code(), Some(4));
-    assert!(told.contains("strategies.yaml"), "{told}");
+    place.write("strategies.yaml", "two_looks: {}");
+    let refused = place.cogwork(&[&["mcp", "--memory"], &arguments[..]].concat());
+    assert_eq!(refused.code, 4);
+    assert!(refused.err.contains("strategies.yaml"), "{refused:?}");
 }
