@@ -16,7 +16,7 @@ use super::ending::{Ending, warn};
 use super::hint::Hint;
 use super::{new_id, progress, recording};
 use crate::arguments::RunOptions;
-use crate::output::{Ended, tell};
+use crate::output::{Ended, Exit, tell};
 use crate::signals::cancelled_by_user;
 
 /// A run that is about to be executed.
@@ -53,10 +53,12 @@ impl Execution<'_> {
         let run_id = hint.run_id.as_deref();
         // The answer comes first, and the warnings below it, where they are seen.
         let written = ending.write(options.json, &state, run_id, &costs);
+        let written = written.map_err(|error| Exit::after(&error));
         warn(&state);
 
         ending.explain(hint, token.is_cancelled())?;
-        written.and(recorded)
+        written?;
+        recorded
     }
 
     /// Runs the flow, and shows its progress. After an interruption, the progress is cleared, and the

@@ -32,25 +32,24 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
     let loaded = load(loader(), &arguments.file).await?;
     let place = arguments.journal.as_deref();
     let store = place.map(Store::at).transpose()?;
+    let flow = loaded.flow();
 
-    let journal = match (&store, &arguments.resume) {
+    let (state, journal) = match (&store, &arguments.resume) {
         (Some(store), Some(run_id)) => {
-            let resumed = store.resume(run_id, loaded.flow()).await;
-            Some(resumed.map_err(|error| forking::as_options(&error))?)
+            let resumed = store.resume(run_id, flow).await;
+            let journal = resumed.map_err(|error| forking::as_options(&error))?;
+            (journal.state()?, Some(journal))
         }
-        _ => None,
-    };
-
-    let (state, journal) = match journal {
-        Some(journal) => (journal.state()?, Some(journal)),
-        None => {
+        (Some(store), None) => {
             let state = FlowState::new(input(arguments.input.as_deref())?);
             let id = arguments.id.clone().unwrap_or_else(new_id);
-            let journal = match &store {
-                Some(store) => Some(store.start(&id, loaded.flow(), &state).await?),
-                None => None,
-            };
-            (state, journal)
+            let journal = store.start(&id, flow, &state).await?;
+            (state, Some(journal))
+        }
+        // The command line allows no other run to be resumed.
+        (None, _) => {
+            let state = FlowState::new(input(arguments.input.as_deref())?);
+            (state, None)
         }
     };
 

@@ -44,7 +44,8 @@ impl Link {
     }
 }
 
-fn arguments(input: Value) -> Result<Map<String, Value>, ToolError> {
+/// Returns the arguments of a call, of which there may be none.
+pub(super) fn arguments(input: Value) -> Result<Map<String, Value>, ToolError> {
     match input {
         Value::Object(fields) => Ok(fields),
         Value::Null => Ok(Map::new()),

@@ -5,6 +5,7 @@ use cogwork_llm::ToolDefinition;
 use cogwork_text::check_by_schema;
 use serde_json::Value;
 
+use super::call::arguments;
 use super::link::Link;
 use super::listing::exposed_name;
 use super::{McpError, McpServer};
@@ -121,7 +122,8 @@ impl Tool for McpTool {
     fn check(&self, input: &Value) -> Result<(), ToolError> {
         let definition = self.definition();
         let schema = serde_json::from_str(definition.input_schema()).unwrap_or_default();
-        check_by_schema(&schema, input).map_err(ToolError::input)
+        let arguments = Value::Object(arguments(input.clone())?);
+        check_by_schema(&schema, &arguments).map_err(ToolError::input)
     }
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {
