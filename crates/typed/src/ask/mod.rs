@@ -73,7 +73,7 @@ pub use format::{Format, FormatRefusal, RefusedFormats};
 pub use limits::{Limit, Limits, Reserve};
 pub use log::{AskLog, Try};
 pub use meter::{Meter, MeteredCall, Running};
-pub use record_call::{RecordedCall, call_label, record, record_call};
+pub use record_call::{RecordedCall, call_label, record_call};
 pub use repair::{Repair, RepairKind};
 pub use reporting::Reporting;
 pub use spent::Spent;

@@ -50,10 +50,8 @@ struct Outcome<T> {
 /// result is recorded, or the recorded result is returned, with the time that the call took. `label`
 /// is what distinguishes it from other calls of the step.
 ///
-/// # Errors
-///
-/// Returns why the result couldn't be recorded.
-pub async fn record<T, F>(
+/// Returns an error if the result couldn't be recorded.
+pub(super) async fn record<T, F>(
     label: &str,
     call: impl FnOnce() -> F + Send,
 ) -> Result<(T, Option<Duration>), String>
@@ -92,19 +90,11 @@ pub struct RecordedCall {
     pub replayed: Option<Duration>,
 }
 
-/// Makes a call to the model, which is [recorded](record). `question` is what distinguishes it from
-/// other calls of the step. What becomes of an error depends on its kind, so that the kind is
-/// recorded, too.
-pub async fn record_call<F>(question: &ChatRequest, call: impl FnOnce() -> F + Send) -> RecordedCall
-where
-    F: Future<Output = Result<ChatResponse, LlmError>> + Send,
-{
-    record_named("", question, call).await
-}
-
-/// Like [`record_call`], for one of several questions that are asked at the same time. Its `name` is
-/// a part of the label.
-pub(super) async fn record_named<F>(
+/// Makes a call to the model. In a [composite](cogwork_flow::Node::is_composite) node of a run with a
+/// journal, its outcome is recorded, or the recorded one is returned. `question` is what distinguishes
+/// it from other calls of the step, together with the `name` of one of several questions that are
+/// asked at the same time.
+pub async fn record_call<F>(
     name: &str,
     question: &ChatRequest,
     call: impl FnOnce() -> F + Send,
@@ -113,6 +103,7 @@ where
     F: Future<Output = Result<ChatResponse, LlmError>> + Send,
 {
     let label = call_label(format!("model {name}").trim_end(), question);
+    // What becomes of an error depends on its kind, so that the kind is recorded, too.
     let recorded = record(&label, call).await;
     let (result, replayed) = recorded.unwrap_or_else(|text| {
         let error = LlmError::new(LlmErrorKind::Other, text);

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::ask::{Meter, ToolEvent, call_label, record};
+use crate::ask::record_call::record;
+use crate::ask::{Meter, ToolEvent, call_label};
 
 /// The source of the reports about tools.
 const SOURCE: &str = "tool";

@@ -40,20 +40,15 @@ impl<'f> Fitter<'f> {
     fn no_alternative(&self, shapes: &'f [Shape], mut fits: Vec<Fitted>, tree: &Tree) -> Fitted {
         let is_object = matches!(tree.node, Node::Object(_));
         let is_nested = is_object || matches!(tree.node, Node::List(_));
-        let others = (0..)
-            .zip(shapes)
-            .filter(|(_, shape)| **shape != Shape::Null);
-        let others: Vec<usize> = others.map(|(at, _)| at).collect();
-
-        // A refusal, or the only alternative but null, explains more than a list of them.
-        let is_refused = |at: &usize| fits.get(*at).is_some_and(|fit| fit.refusal.is_some());
-        let refused = others.iter().copied().find(is_refused);
-        let only = match others.as_slice() {
-            [only] if is_nested => Some(*only),
+        let mut others = (0..shapes.len()).filter(|at| shapes.get(*at) != Some(&Shape::Null));
+        let only = match (others.next(), others.next()) {
+            (Some(only), None) if is_nested => Some(only),
             _ => None,
         };
 
-        match self.meant(shapes, tree).or(refused).or(only) {
+        // A refusal explains more than a list of what would be accepted.
+        let refused = || fits.iter().position(|fit| fit.refusal.is_some());
+        match only.or_else(|| self.meant(shapes, tree)).or_else(refused) {
             Some(meant) => fits.swap_remove(meant),
             None if is_object => self.no_form(shapes, tree),
             None => self.mismatch(&Shape::AnyOf(shapes.to_vec()), tree),

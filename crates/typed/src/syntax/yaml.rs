@@ -480,23 +480,10 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Joins the lines of a block, with the line ends that its header asks for.
+/// Joins the lines of a block as its header asks for.
 fn joined(lines: &[&str], style: char, header: &str) -> String {
-    if style == '>' && lines.len() > 1 {
-        let sign: String = header.matches(['+', '-']).collect();
-        let block = format!(">{sign}\n {}\n", lines.join("\n "));
-        if let Ok(folded) = serde_yaml::from_str(&block) {
-            return folded;
-        }
-    }
-
-    let filled = lines
-        .iter()
-        .rposition(|line| !line.trim_matches(' ').is_empty());
-    let (filled, trailing) = lines.split_at(filled.map_or(0, |last| last + 1));
-    let ends = match header.contains('+') {
-        true => trailing.len() + usize::from(!filled.is_empty()),
-        false => usize::from(!filled.is_empty() && !header.contains('-')),
-    };
-    filled.join("\n") + &"\n".repeat(ends)
+    let sign: String = header.matches(['+', '-']).collect();
+    // The first line may begin with blanks, so that its column is told.
+    let block = format!("{style}1{sign}\n {}\n", lines.join("\n "));
+    serde_yaml::from_str(&block).unwrap_or_else(|_| lines.join("\n"))
 }
