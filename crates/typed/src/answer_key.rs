@@ -36,6 +36,7 @@ impl AnswerKey {
 
     /// Returns the keys of a type, in its order. There are none if it isn't an object.
     pub fn of<T: JsonSchema + DeserializeOwned>() -> Vec<Self> {
+        // The keys are taken out of the form, where references would lead nowhere.
         let form = Form::of::<T>().inlined();
         form.properties().iter().cloned().map(Self).collect()
     }
@@ -84,6 +85,7 @@ impl AnswerKey {
     #[must_use]
     pub fn offering_items(mut self, least: usize, most: usize) -> Self {
         if let Shape::List(items, _) = &self.0.shape {
+            // A server refuses a schema whose minimum is above its maximum.
             let bounds = Bounds::of_counts(least, most.max(least));
             self.0.offered = Some(Shape::List(items.clone(), bounds));
         }

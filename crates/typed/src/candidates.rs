@@ -22,6 +22,7 @@ const MAX_TRIED: usize = 8;
 
 /// Returns the parts of a reply that may be the value, in order.
 pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
+    // A draft in the thinking looks like the value, so that it is left out before the search.
     let part = Passage::answer(text, words);
     if let Some(whole) = part.whole() {
         return vec![whole];
@@ -33,6 +34,7 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
         .take(MAX_TRIED)
         .flat_map(|block| part.inside(block, words))
         .collect();
+    // A model that uses fences puts its answer in one, and examples outside of them.
     let left_out = if found.is_empty() {
         found = part.search(words, None);
         part.thinking_inside()
@@ -45,6 +47,7 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
             candidate.notes.repair(RepairKind::Prose, line, what);
         }
     }
+    // Each block may have several values.
     found.truncate(MAX_TRIED);
     found
 }
@@ -134,6 +137,7 @@ impl<'t> Passage<'t> {
             tried.any(|block| (block.offset..block.offset + block.text.len()).contains(&at))
         };
         let mut brackets = self.text.match_indices('{').map(|(at, _)| at);
+        // One object is enough for a report, and reading each would take quadratic time.
         let first = brackets.find(|at| !is_inside(*at) && !is_prose(self.after(*at)))?;
 
         let object = self.skipping(first);
@@ -163,6 +167,7 @@ impl<'t> Passage<'t> {
         let part = self.trimmed();
         let text = part.text;
         let is_nested = text.starts_with(['{', '[']);
+        // Objects and lists are read by the tolerant reader, which knows the lines.
         let is_json = is_nested || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
         if !is_json {
             return None;
@@ -204,6 +209,8 @@ impl<'t> Passage<'t> {
             let (start, candidate) = match (yaml, bracket) {
                 (Some(start), bracket) if bracket.is_none_or(|bracket| start < bracket) => {
                     let mut candidate = rest.skipping(start).yaml(words, fence);
+                    // Where any key may be one of the value, its beginning may be in the text that
+                    // is left out.
                     let is_vague =
                         fence.is_some() || words.has_others || words.is_open || words.is_list;
                     if is_vague && !self.up_to(at + start).trim().is_empty() {
@@ -249,6 +256,7 @@ impl<'t> Passage<'t> {
         let mut offset = 0;
         for (at, line) in self.text.split_inclusive('\n').enumerate() {
             let after = self.after(offset + line.len());
+            // The rest of a line, after a value in brackets, isn't at its column.
             let may_begin = (at > 0 || is_first_in_line) && words.begins(line);
             let is_json =
                 introduces_json(line, after) || (!is_framed && is_json_after_prose(line, words));
@@ -263,6 +271,7 @@ impl<'t> Passage<'t> {
     /// Reads the YAML at the beginning.
     fn yaml(self, words: &Words, fence: Option<bool>) -> Parsed {
         let mut parsed = yaml::read(self.text, self.line, words, fence == Some(true));
+        // The brackets of JSON show its end, while YAML may go on after any line.
         parsed.is_closed = fence == Some(false);
         // A sentence with a colon looks like a key.
         let first = parsed.tree.entries().first();
@@ -290,6 +299,7 @@ impl<'t> Passage<'t> {
         let line_before = text_before.rsplit('\n').next().unwrap_or_default();
 
         let notes = &mut parsed.notes;
+        // Models write `[]` and `{}` in sentences, too.
         let is_empty = matches!(&parsed.tree.node, Node::List(items) if items.is_empty())
             || (matches!(parsed.tree.node, Node::Object(_)) && parsed.tree.entries().is_empty());
         let is_after_prose = !is_framed && !text_before.trim().is_empty();
@@ -321,6 +331,7 @@ impl<'t> Passage<'t> {
 /// of a text of the value.
 fn ends_thinking(thinking: &str, words: &Words) -> bool {
     let line = thinking.rsplit('\n').next().unwrap_or_default().trim();
+    // A text of the value may quote the tag.
     let is_quoted = line.contains(['"', '\'']) || line.starts_with("- ");
     let has_begun = !words.is_open && thinking.lines().any(|line| words.begins(line));
     !is_quoted && !has_begun && !words.begins(line)
@@ -347,6 +358,7 @@ fn is_value_of_key(before: &str, words: &Words) -> bool {
         return false;
     };
     let key = key.trim();
+    // No sentence before a value ends with a quote and a colon.
     if key.ends_with(['"', '\'']) {
         return true;
     }
@@ -360,6 +372,7 @@ fn is_value_of_key(before: &str, words: &Words) -> bool {
 /// brackets that nothing opens.
 fn goes_on(after: &str) -> bool {
     let after = after.trim_start();
+    // Another block has brackets of its own.
     let until_fence = after.split("```").next().unwrap_or_default();
 
     let opened = until_fence.matches(['{', '[']).count();
@@ -378,6 +391,7 @@ fn has_end_of_list(text: &str) -> bool {
 /// Returns whether a bracket doesn't begin a value, as in `{see below}`.
 fn is_prose(text: &str) -> bool {
     let inside = text.get(1..).unwrap_or_default().trim_start();
+    // The offset is that of a bracket, which has one byte.
     let is_quoted = inside.starts_with(['"', '\'', '“', '}', ']', '{', '[']);
     if is_quoted {
         return false;

@@ -44,6 +44,7 @@ pub(crate) fn fenced_blocks(text: &str) -> Vec<FencedBlock<'_>> {
         match (label, &open) {
             (Some(label), None) => {
                 let mut labels = LABELS.split(' ');
+                // The value is never in code, though code may look like it.
                 let is_known = labels.any(|known| known.eq_ignore_ascii_case(label));
                 open = Some(Fence {
                     indent,
@@ -51,6 +52,7 @@ pub(crate) fn fenced_blocks(text: &str) -> Vec<FencedBlock<'_>> {
                     from: end,
                 });
             }
+            // A label after the closing fence would open another block, as in Markdown.
             (Some(""), Some(fence)) if indent <= fence.indent => {
                 blocks.extend(fence.block(text, offset, false));
                 open = None;

@@ -20,6 +20,7 @@ impl Beginning {
     /// Adds a piece. Returns the text if it is to be read again.
     pub(crate) fn push(&mut self, piece: &str) -> Option<&str> {
         self.text.push_str(piece);
+        // Reading every piece would take quadratic time.
         if self.text.len() < self.read + self.read / 64 {
             return None;
         }
@@ -126,6 +127,7 @@ impl<T: JsonSchema + DeserializeOwned> GrowingText<T> {
     }
 
     fn grow(&mut self, text: &str) -> Option<Growth<'_>> {
+        // A later block, or the end of a word, may change what was read before.
         let before = match text.starts_with(&self.text) {
             true => self.text.len(),
             false => 0,

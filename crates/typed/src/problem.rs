@@ -94,6 +94,7 @@ impl AnswerProblem {
 impl fmt::Display for AnswerProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = OneLine::new(&self.message);
+        // A check of the program looks at the value, which has no line.
         if self.kind == AnswerProblemKind::Check {
             return write!(f, "{message}");
         }

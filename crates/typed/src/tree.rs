@@ -135,6 +135,7 @@ fn plain_value(text: &str) -> Value {
     }
 
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"+-._".contains(&byte);
+    // Any other text is one in YAML, too, and needs no parser.
     let is_word = text.len() < 400 && text.bytes().all(is_sign);
     let value = is_word.then(|| serde_yaml::from_str(text).ok()).flatten();
     match value {

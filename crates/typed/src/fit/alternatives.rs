@@ -14,6 +14,7 @@ impl<'f> Fitter<'f> {
         let mut fits: Vec<Fitted> = Vec::new();
         for shape in shapes {
             let fitted = self.fit(shape, tree);
+            // Each further alternative would take time without being better.
             if fitted.is_exact() {
                 return fitted;
             }
@@ -27,6 +28,8 @@ impl<'f> Fitter<'f> {
 
         let mut closest = fits.iter().filter(is_closest).map(|fitted| &fitted.value);
         let best = closest.next();
+        // Equal values may come from different forms, and then it doesn't matter which one is
+        // meant.
         if closest.any(|other| Some(other) != best) {
             return self.ambiguous(&Shape::AnyOf(shapes.to_vec()), tree);
         }
@@ -57,6 +60,7 @@ impl<'f> Fitter<'f> {
 
     /// Returns the only alternative that an object can be meant as, by its tags and keys.
     fn meant(&self, shapes: &'f [Shape], tree: &Tree) -> Option<usize> {
+        // Counting repairs would prefer the form with the fewest keys.
         let known = shapes.iter().map(|shape| self.known_keys(shape, tree));
         let known: Vec<usize> = known.collect();
         let most = *known.iter().max().filter(|most| **most > 0)?;

@@ -18,6 +18,7 @@ impl<'f> Fitter<'f> {
             shape,
             Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_)
         );
+        // Such a map was asked for as a list of entries.
         let is_map = matches!(shape, Shape::Map(_)) && self.form.is_of_keys;
         if takes_lists || is_map || matches!(item.node, Node::List(_)) {
             return None;
@@ -60,6 +61,7 @@ impl<'f> Fitter<'f> {
                 let fitted = fitter.fit(shape, item);
                 match fitted.matches() {
                     true => fitted,
+                    // Small models write the description of a step in place of the step.
                     false => fitter.fit_plain_item(shape, item).unwrap_or(fitted),
                 }
             });
@@ -90,6 +92,7 @@ impl<'f> Fitter<'f> {
             return None;
         }
 
+        // Otherwise a list of lists would be made of the value, and of that another one.
         self.is_only_item = true;
         let fitted = self.fit(items, tree);
         self.is_only_item = false;

@@ -18,6 +18,7 @@ impl<'f> Fitter<'f> {
             return None;
         };
         let is_object = matches!(inner.node, Node::Object(_));
+        // An object without properties fits any object, so that nothing shows what is meant.
         if !is_object || object.properties.is_empty() || object.has_key(key) {
             return None;
         }
@@ -37,6 +38,7 @@ impl<'f> Fitter<'f> {
         let Shape::Object(object) = self.form.resolve(items) else {
             return found.into();
         };
+        // Most lists have no such parts, and aren't copied.
         let mut pairs = found.windows(2);
         if !pairs.any(|pair| matches!(pair, [before, item] if is_part(object, item, before))) {
             return found.into();
@@ -60,6 +62,7 @@ impl<'f> Fitter<'f> {
 
     /// Notes a value at a key that is unknown there. The object around it may lack it.
     pub(super) fn remember_stray(&mut self, key: &str, value: &Tree) {
+        // A small model writes `next_thought_needed` into its last step, but never a list.
         let is_nested = matches!(value.node, Node::List(_) | Node::Object(_));
         if self.place.is_empty() || is_nested {
             return;
@@ -67,6 +70,7 @@ impl<'f> Fitter<'f> {
 
         let only = self.strays.entry(folded_name(key));
         let only = only.or_insert_with(|| Some(value.clone()));
+        // Which of two different values is meant can't be known.
         if only.as_ref() != Some(value) {
             *only = None;
         }
@@ -129,6 +133,7 @@ impl<'f> Fitter<'f> {
         if !self.fit(&property.shape, list).matches() {
             return None;
         }
+        // It is reported as the list, and would be reported as an unknown key again.
         sorted.others.retain(|(_, value)| !is_list(value));
         let what = format!("read the key `{}` as `{}`", Name(key), property.name);
         Some((list.clone(), what))
@@ -150,6 +155,7 @@ impl<'f> Fitter<'f> {
             let (Node::Text(written) | Node::Plain(written)) = &value.node else {
                 return None;
             };
+            // A block of text swallows the list if the key of the list is missing before it.
             let (before, list) = self.list_at_end(written, value.line)?;
             if !self.fit(&property.shape, &list).matches() {
                 return None;

@@ -129,6 +129,7 @@ impl<'f> Fitter<'f> {
 
         self.fuel = fuel;
         let shape = self.form.resolve(shape);
+        // In this order, a value with another form isn't taken for one that doesn't match.
         self.fit_single(shape, tree)
             .or_else(|| self.fit_encoded(shape, tree))
             .or_else(|| self.fit_as(shape, tree))
@@ -169,6 +170,7 @@ impl<'f> Fitter<'f> {
 
     /// Fits a part of the value.
     fn inside(&mut self, place: impl ToString, fit: impl FnOnce(&mut Self) -> Fitted) -> Fitted {
+        // A list further in may be made of a single value again.
         let was_only_item = std::mem::replace(&mut self.is_only_item, false);
         self.place.push(place.to_string());
         let fitted = fit(self);

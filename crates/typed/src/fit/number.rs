@@ -31,6 +31,7 @@ pub(crate) fn number_in(text: &str, is_integer: bool) -> Option<String> {
     let point = if fraction.is_empty() { "" } else { "." };
 
     let number = format!("{sign}{whole}{point}{fraction}");
+    // JSON has no leading zeros, and no digits of other scripts.
     serde_json::from_str::<Number>(&number).ok()?;
     Some(number)
 }

@@ -99,7 +99,9 @@ impl<'f> Fitter<'f> {
             ..Fitted::default()
         };
         let mut sorted = self.sorted(object, tree, &mut fitted);
+        // Before the unknown keys are reported, since the list may be at one of them.
         self.find_missing_list(object, &mut sorted, &mut fitted);
+        // Before the properties, since a missing one may be among the values inside others.
         let mut map = self.fit_others(object.others.as_deref(), &sorted.others, &mut fitted);
 
         for property in &object.properties {
@@ -176,6 +178,8 @@ impl<'f> Fitter<'f> {
             return;
         }
 
+        // A missing list or text is empty by default, which says nothing. A status would be made
+        // up.
         let is_choice = matches!(self.form.resolve(&property.shape), Shape::Choice(_));
         if let Some(default) = property.default.as_ref().filter(|_| is_choice) {
             let what = format!("`{name}` is missing; took {default}");

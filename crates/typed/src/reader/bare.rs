@@ -19,12 +19,14 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         text: &str,
         found: &[Parsed],
     ) -> Result<ReadAnswer<T>, AnswerProblem> {
+        // Words of the refusal might be taken for the answer otherwise.
         if no_answer(text, "") == Some(NoAnswer::Refusal) {
             return Err(self.no_value(Kind::Declined, 1, "the reply declines to answer"));
         }
 
         let mut others = found.iter().map(|candidate| &candidate.tree).rev();
         let other = others.find(|tree| !tree.entries().is_empty());
+        // A word of the text would be a guess if there is an object of something else.
         let value = || self.single_value(text).filter(|_| other.is_none());
         if let Some(tree) = self.prose(text).or_else(value) {
             let mut notes = Notes::default();
@@ -55,6 +57,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let of_text = |text: &str| Node::Text(text.to_owned());
 
         let is_text = matches!(self.form.resolve(&only.shape), Shape::Text(_));
+        // Only with a thought, models reason first and state the answer last.
         if let Some(answer) = stated_answer(said).filter(|_| is_text && has_thought) {
             let entries = [(THOUGHT, of_text(said)), (&only.name, of_text(answer))];
             return Some(object(line, entries));
@@ -100,6 +103,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 | Shape::AnyOf(_)
         );
         let (said, line) = said(text);
+        // In a longer text, a number or a word is one of several.
         let is_one_line = !said.contains('\n') && said.len() < 200;
         let value = stated_answer(said)
             .or(is_one_line.then_some(said))

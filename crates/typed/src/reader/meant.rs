@@ -14,6 +14,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     pub(super) fn meant<'c>(&self, found: &'c [Parsed]) -> Vec<&'c Parsed> {
         let attempts = found.iter().filter(|found| self.is_meant(&found.tree));
         let mut meant: Vec<&Parsed> = attempts.collect();
+        // Models repeat their answer, which makes it no less clear.
         meant.dedup_by(|next, last| next.tree == last.tree);
 
         let is_wrapped = |candidate: &&Parsed| self.wrapped(&candidate.tree).is_some();
@@ -35,12 +36,14 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                     let mut keys = tree.entries().iter();
                     keys.any(|(key, _)| self.form.words.is_root(key))
                 };
+                // Small models put the value under the name of its type.
                 let is_wrapper = matches!(entries.as_slice(), [(_, inner)] if has_root(inner));
                 let is_meant = has_root(tree) || is_wrapper || self.is_item(tree);
                 is_meant || (entries.is_empty() && self.fit(tree).matches())
             }
             Node::List(items) => match self.form.resolve(&self.form.root) {
                 Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_) => true,
+                // A list with one object is the object, if nothing else is in it.
                 Shape::Object(_) => items.len() == 1 && self.fit(tree).matches(),
                 _ => false,
             },

@@ -260,6 +260,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         }
 
         self.check_text(text)?;
+        // Before the search for JSON, since the value of a line may contain some.
         if let Some(lines) = self.lines_of(text, text) {
             return self.read_candidate(&lines);
         }
@@ -324,6 +325,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         }
 
         let tree = self.growing_tree(text)?;
+        // A word of prose may be taken for a text or a number that has just begun.
         let is_nested = matches!(tree.node, Node::Object(_) | Node::List(_));
         is_nested.then(|| tree.to_value())
     }
@@ -331,6 +333,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Returns what has arrived of the text of a key.
     pub(crate) fn growing_text(&self, text: &str, key: &str) -> Option<String> {
         let tree = self.growing_tree(text)?;
+        // Of several values of a key, the last one counts, as in the whole reply.
         let mut entries = tree.entries().iter().rev();
         let (_, value) = entries.find(|(name, _)| folded_name(name) == folded_name(key))?;
         match &value.node {
@@ -354,6 +357,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         if text.trim().is_empty() {
             return Err(self.no_value(Kind::Empty, 1, "the reply is empty"));
         }
+        // The door: what is behind it needs no further limits of length.
         if text.len() > MAX_BYTES {
             let length = text.len();
             let message = format!("the reply has {length} bytes; expected at most {MAX_BYTES}");
@@ -407,6 +411,7 @@ impl AnswerReader<Value> {
 
 /// Reads a reply without its thinking.
 fn read_text<T: DeserializeOwned>(text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
+    // A text may mention the closing tag, so that only a pair of tags is thinking.
     let answer = match split_thinking(text) {
         Some(split) if split.is_opened => split.answer.trim_start(),
         _ => text,
@@ -443,6 +448,7 @@ fn schema_name<T: JsonSchema>() -> String {
             '_'
         }
     };
+    // OpenAI refuses longer names and other characters.
     let name: String = T::schema_name().chars().map(allowed).take(64).collect();
 
     if name.is_empty() {

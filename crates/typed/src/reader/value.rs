@@ -30,6 +30,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let line = candidate.tree.line;
         let is_cut = candidate.notes.ending == Ending::Inside;
         let is_open = is_cut || candidate.notes.ending == Ending::Open;
+        // YAML that was cut off between two lines is still valid.
         let needs_end = settings.needs_end && !candidate.is_closed;
         if needs_end || (is_open && !settings.takes_cut) {
             return Err(cut_off(line));
@@ -71,6 +72,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let Some((line, doubt)) = &notes.doubt else {
             return read;
         };
+        // The model corrects both at once.
         let also = read.err().map(|problem| format!(" ({problem})"));
         let also = also.unwrap_or_default();
         let form = match candidate.is_yaml && self.settings.takes_yaml {
@@ -109,6 +111,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
         // The type may know a key by an alias, or refuse unknown keys.
         let value = deserialized(&fitted.take_value(tree)).or_else(|problem| {
+            // Fitting again is only necessary for a type that refuses unknown keys.
             let known = fitted.has_unknown.then(|| {
                 let mut fitter = self.fitter(tree).without_unknown();
                 fitter.fit(&self.form.root, tree).take_value(tree)
@@ -118,6 +121,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
                 .ok_or(problem)
         });
         let value = value.map_err(|(pointer, message)| {
+            // The complaint of the shape says what is expected; that of serde names types of Rust.
             let is_there = |mismatch: &&AnswerProblem| mismatch.pointer() == pointer;
             let mismatches = &fitted.mismatches;
             let reason = mismatches.iter().find(is_there).or(mismatches.first());
@@ -198,6 +202,7 @@ fn line_of(tree: &Tree, pointer: &str) -> usize {
             Node::List(items) => part.parse().ok().and_then(|at: usize| items.get(at)),
             _ => entries.find(|(key, _)| key == part).map(|(_, tree)| tree),
         };
+        // A missing key has no line of its own.
         let Some(next) = next else {
             break;
         };

@@ -108,6 +108,7 @@ impl std::fmt::Display for AnswerSchema {
 impl Form {
     /// Returns the schema whose longest value fits into a number of tokens.
     pub(crate) fn within(&self, tokens: usize) -> Option<AnswerSchema> {
+        // Unrolling is the same for any number of items, so that it is done once.
         let forms = (1..=MOST_LEVELS).rev().map(|levels| self.unrolled(levels));
         let forms: Vec<Self> = forms.collect();
         let mut rooms = Vec::new();
@@ -122,6 +123,7 @@ impl Form {
             let readable = rooms
                 .iter()
                 .filter(|(.., room)| room.text.min(room.text_in_list) >= *least);
+            // Of the sizes that can be read, the one in which the model can say most.
             readable.max_by_key(|(_, count, _)| count.texts_in_lists)
         })?;
         let mut form = (*form).clone();
@@ -163,6 +165,7 @@ impl Form {
         root.count(1, false, 0, &mut count);
         let left = tokens.checked_sub(count.around.div_ceil(CHARACTERS_A_TOKEN))?;
 
+        // Without a share of its own, the thinking would be as short as the text of a step.
         let equal = left * count.texts / (count.texts + count.texts_in_lists).max(1);
         let share = equal.max(left.min(tokens / 5)).min(MOST_TEXT * count.texts);
         if let Some(each) = share.checked_div(count.texts) {
@@ -179,6 +182,7 @@ impl Form {
         let mut root = self.root.clone();
         let has_end = self.unroll(&mut root, levels).is_some();
         Self {
+            // A type that always contains itself has no value that ends.
             root: if has_end { root } else { Shape::Any },
             definitions: BTreeMap::new(),
             ..self.clone()
@@ -189,6 +193,7 @@ impl Form {
     fn unroll(&self, shape: &mut Shape, levels: usize) -> Option<()> {
         match shape {
             Shape::Ref(name) => {
+                // Only types that contain themselves use up levels.
                 let levels = levels.checked_sub(self.is_recursive(name).into())?;
                 let mut definition = self.definitions.get(name)?.clone();
                 self.unroll(&mut definition, levels)?;
@@ -239,6 +244,7 @@ impl Shape {
                     false => room.text,
                 };
                 text.bounds = text.bounds.at_most(most);
+                // Small models leave texts empty if the grammar lets them.
                 text.bounds.min = text.bounds.min.or(Some(1.0));
             }
             Self::List(items, bounds) => {
@@ -292,6 +298,7 @@ impl Shape {
                 }
             }
             Self::AnyOf(shapes) => {
+                // The value has one of the forms, and the largest one has to fit.
                 let sums = shapes.iter().map(|shape| {
                     let mut sum = *sum;
                     shape.count(times, is_in_list, level, &mut sum);

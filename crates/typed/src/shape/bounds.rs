@@ -29,6 +29,7 @@ impl Bounds {
     pub(super) fn at_most(self, most: usize) -> Self {
         let max = self.max.unwrap_or(f64::INFINITY).min(most as f64);
         Self {
+            // A minimum of the type holds even if it takes more room.
             max: Some(max.max(self.min.unwrap_or_default())),
             ..self
         }

@@ -136,6 +136,7 @@ fn kind_of_choice(choices: &[Choice]) -> String {
     let are_integers = choices.iter().all(|choice| choice.value.is_i64());
     match choices {
         [single] => plain(&single.value),
+        // A long list of numbers would hide the other keys from a small model.
         [first, .., last] if choices.len() > 8 && are_integers => {
             format!("from {} to {}", first.value, last.value)
         }
@@ -196,9 +197,11 @@ impl<'f> Lines<'f> {
         depth: usize,
     ) {
         let mut kind = self.form.kind(shape);
+        // The schema requires every key, so that null stands for a missing one.
         if or_null && !kind.ends_with("null") {
             kind.push_str(" or null");
         }
+        // Doc comments have line breaks, which would look like further keys.
         let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
         let colon = if description.is_empty() { "" } else { ": " };
 
@@ -221,6 +224,7 @@ impl<'f> Lines<'f> {
             }
             Shape::AnyOf(shapes) => self.options(shapes, depth),
             Shape::Ref(name) => {
+                // A type that contains itself would be described without an end.
                 if self.described.insert(name) {
                     self.inner(self.form.resolve(shape), depth);
                 }
@@ -282,6 +286,7 @@ impl Form {
     }
 
     fn example_at(&self, shape: &Shape, depth: usize) -> String {
+        // The same holds for an example.
         if depth > MAX_DEPTH {
             return "…".to_owned();
         }

@@ -25,6 +25,7 @@ pub(crate) fn fields<T: DeserializeOwned>() -> Vec<Fields> {
             found: &found,
         }));
 
+        // A type that contains itself has no new fields further in.
         let new = found.get().filter(|fields| !known.contains(fields));
         for field in new.into_iter().flatten() {
             paths.push(path.iter().copied().chain([*field]).collect());

@@ -20,6 +20,7 @@ pub(super) fn listed(shapes: Vec<Shape>) -> Shape {
     }
 
     if !choices.is_empty() {
+        // A name without data is the simplest form, so that it is described first.
         others.insert(0, Shape::Choice(choices));
     }
     match others.len() {
@@ -56,6 +57,7 @@ pub(super) fn both(first: Shape, second: Shape) -> Shape {
 fn merged(mut object: Object, other: Object) -> Object {
     for property in other.properties {
         let mut known = object.properties.iter();
+        // A tag is in both: as one name in the variant, and as any name in the struct around it.
         if known.all(|known| known.name != property.name) {
             object.properties.push(property);
         }

@@ -163,6 +163,8 @@ impl Object {
         let names = self.properties.iter().map(|property| &property.name);
         let has_all = |fields: &&Fields| names.clone().all(|name| fields.contains(&name.as_str()));
 
+        // schemars keeps the order of required properties only, and models write in the order of
+        // the schema.
         if let Some(fields) = known.iter().find(has_all) {
             let place = |name: &str| fields.iter().position(|field| *field == name);
             self.properties
@@ -192,6 +194,7 @@ pub(crate) struct Form {
 impl Form {
     pub(crate) fn of<T: JsonSchema + DeserializeOwned>() -> Self {
         let settings = SchemaSettings::draft2020_12();
+        // `$schema` describes the document, which no server needs.
         let settings = settings.with(|settings| settings.meta_schema = None);
         let schema = settings.into_generator().into_root_schema_for::<T>();
         let mut form = Self::of_schema(schema.as_value());
@@ -263,6 +266,7 @@ impl Form {
         while let Some(shape) = shapes.pop() {
             match shape {
                 Shape::Ref(inner) if inner == name => return true,
+                // Definitions may refer to each other.
                 Shape::Ref(inner) if seen.insert(inner) => {
                     shapes.extend(self.definitions.get(inner));
                 }

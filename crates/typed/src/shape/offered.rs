@@ -40,6 +40,7 @@ impl Shape {
                 *self = entries(std::mem::take(&mut **values));
             }
             Self::Object(object) => {
+                // Strict schemas allow no other keys.
                 object.others = None;
                 object.properties.iter_mut().for_each(Property::offer);
             }
@@ -81,6 +82,7 @@ impl Property {
             (false, true) => shape,
             (false, false) => shape.with_null(true),
         };
+        // Strict schemas require every key.
         self.is_required = true;
     }
 }

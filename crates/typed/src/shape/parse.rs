@@ -30,6 +30,7 @@ impl Form {
             ..Form::default()
         };
 
+        // The reference `#` to the whole schema needs a name like those of other types.
         let has_root = form.shapes().contains(&&Shape::Ref(ROOT.to_owned()));
         if has_root {
             let root = form.root.clone();
@@ -76,6 +77,7 @@ impl<'s> Parser<'s> {
         match parts.len() {
             0 | 1 => parts.pop().unwrap_or_default(),
             _ => {
+                // A shape with further keywords is another one than its definition.
                 let parts = parts.into_iter().map(|part| self.inline(part));
                 parts.reduce(both).unwrap_or_default()
             }
@@ -172,6 +174,7 @@ impl<'s> Parser<'s> {
 
     /// Returns the properties: the required ones as they are declared, then the others.
     fn properties(&mut self, schema: &'s Value) -> Vec<Property> {
+        // schemars lists the required properties in the order of the type, and sorts `properties`.
         let required: Vec<&str> = list(schema, "required").filter_map(Value::as_str).collect();
         let properties = schema.get("properties").and_then(Value::as_object);
 

@@ -51,6 +51,8 @@ impl Serialize for Property {
             schema.serialize_entry("description", &self.description)?;
         }
 
+        // Small models fill in whatever they may, so that null is only offered where nothing else
+        // is empty.
         match self.is_required || self.has_empty_value() {
             true => self.shape.write(&mut schema)?,
             false => schema.serialize_entry("anyOf", &[&self.shape, &Shape::Null])?,
@@ -113,6 +115,7 @@ impl Shape {
             Self::Integer(_) => Some("integer"),
             Self::Number { .. } => Some("number"),
             Self::Text(_) => Some("string"),
+            // Some servers require a type next to `enum`.
             Self::Choice(choices) if are(Value::is_string, choices) => Some("string"),
             Self::Choice(choices) if are(Value::is_i64, choices) => Some("integer"),
             Self::Choice(_) => None,

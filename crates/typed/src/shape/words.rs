@@ -39,6 +39,7 @@ impl Words {
                 words.keys.extend(names.map(|name| folded_name(name)));
             }
         }
+        // Aliases aren't in the schema, but in the fields of the type.
         words.keys.extend(words.roots.iter().cloned());
         words
     }

@@ -125,6 +125,8 @@ impl<'t> Reader<'t> {
     fn nested(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Node {
         if self.open.len() >= MAX_LEVELS {
             self.doubt("the value is nested too deeply");
+            // What follows is part of the value, and reading it as another one would invent
+            // something.
             self.at = self.text.len();
             return Node::Null;
         }
@@ -154,6 +156,7 @@ impl<'t> Reader<'t> {
                 break;
             };
 
+            // In YAML, such a key has the value null.
             let is_missing = matches!(next, ',' | '}' | ']');
             if self.is_json() && (is_missing || !has_colon) {
                 self.doubt("a key has no value");
@@ -212,6 +215,7 @@ impl<'t> Reader<'t> {
                     self.advance(1);
                     return false;
                 }
+                // A bracket of another kind closes what is around this value.
                 Some(bracket @ ('}' | ']')) => {
                     let opening = if bracket == '}' { '{' } else { '[' };
                     if self.open.contains(&opening) {
@@ -280,6 +284,7 @@ impl<'t> Reader<'t> {
 
     /// Notes that the text ends inside the value. What is written of a text is kept.
     fn cut(&mut self, ending: Ending) {
+        // The innermost value is the one in which the text ends.
         if self.notes.ending != Ending::Whole {
             return;
         }
@@ -344,6 +349,7 @@ impl<'t> Reader<'t> {
                 if ends_text(after) {
                     return Some(at);
                 }
+                // An apostrophe is between letters, as in `it's`.
                 let is_inside = after.starts_with(char::is_alphanumeric);
                 if !(is_inside && before.is_alphanumeric()) {
                     self.doubt("there are quotes inside a text");
@@ -359,6 +365,7 @@ impl<'t> Reader<'t> {
     /// Reads a number, a literal, or a text without quotes.
     fn bare(&mut self) -> Node {
         let rest = self.rest();
+        // A number at the end may be incomplete, while these words can't go on.
         let is_literal = matches!(rest.trim_end(), "true" | "false" | "null");
         let end = self.end_of_bare().or(is_literal.then_some(rest.len()));
         let Some(end) = end else {
@@ -389,6 +396,7 @@ impl<'t> Reader<'t> {
         let rest = self.rest();
         if self.is_json() {
             let sign = rest.find([',', ':', '{', '}', '[', ']', '"', '\n'])?;
+            // Without a blank before it, it is part of a text such as `http://`.
             let comments = [" //", " /*", " # "];
             let word = rest.get(..sign).unwrap_or_default();
             let comment = comments.iter().filter_map(|start| word.find(start)).min();
@@ -399,6 +407,7 @@ impl<'t> Reader<'t> {
             let before = rest.get(..at).unwrap_or_default();
             let after = rest.get(at + 1..).unwrap_or_default();
             match mark {
+                // A time such as `10:30` isn't a key.
                 ':' => after.starts_with([' ', '\n', ',', ']', '}']),
                 '#' => before.ends_with(char::is_whitespace),
                 _ => true,

@@ -27,6 +27,7 @@ pub(super) fn lines(text: &str, first: usize) -> impl Iterator<Item = Line<'_>> 
         .enumerate()
         .map(move |(at, line)| {
             let raw = line.trim_end_matches(['\n', '\r']);
+            // Models indent with tabs and no-break spaces, which YAML refuses.
             let content = raw.trim_start_matches([' ', '\t', '\u{a0}']);
             let read = Line {
                 number: first + at,
@@ -58,6 +59,7 @@ pub(super) fn item_of(text: &str) -> Option<Item<'_>> {
     }
 
     let number = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    // A longer number is a year, as in `2024. It was`.
     let rest = match text.len() - number.len() {
         1..=3 => number.strip_prefix(['.', ')'])?,
         _ => text.strip_prefix(['*', '•', '+'])?,
@@ -76,11 +78,13 @@ const MAX_KEY: usize = 100;
 pub(crate) fn key_of(text: &str) -> Option<(Cow<'_, str>, &str)> {
     if let Some(inner) = text.strip_prefix(['"', '\'']) {
         let quote = text.chars().next()?;
+        // A long text in quotes may have a colon after it, but is a sentence.
         let length = end_of_quote(inner, quote).filter(|length| *length < MAX_KEY)?;
         let rest = inner.get(length + 1..)?.trim_start().strip_prefix(':')?;
         let key = unescaped(inner.get(..length)?).text;
         return is_end_of_key(rest).then(|| (key.into(), rest.trim_start_matches(BLANKS)));
     }
+    // These signs begin other values, which may contain a colon.
     if text.starts_with(['[', '{', '#', '|', '>', ']', '}', ',']) {
         return None;
     }

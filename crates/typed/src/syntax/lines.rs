@@ -85,6 +85,7 @@ impl<'f> Keys<'f> {
 
     /// Returns the key and the value of a line such as `**Action:** search`.
     fn at_start<'t>(&self, line: &'t str) -> Option<(&'f str, &'t str)> {
+        // Models that write Chinese use a wide colon.
         let (name, value) = line.split_once([':', '：'])?;
 
         // A name with quotes or braces is JSON.
@@ -93,6 +94,7 @@ impl<'f> Keys<'f> {
         }
 
         let written = folded_name(bare_name(name));
+        // Two keys may differ in what is folded only.
         let exact = self.0.iter().find(|(_, key)| *key == name.trim());
         let similar = || self.0.iter().find(|(folded, _)| *folded == written);
         let (_, key) = exact.or_else(similar)?;
@@ -101,6 +103,7 @@ impl<'f> Keys<'f> {
 
     fn may_begin(&self, line: &str) -> bool {
         let begun = folded_name(bare_name(line));
+        // The end of what has arrived would be shown as the text of the key before it.
         let is_name = line.len() <= MAX_KEY && !line.contains([':', '：', '"', '{']);
         is_name && self.0.iter().any(|(key, _)| key.starts_with(&begun))
     }
@@ -244,6 +247,7 @@ pub(crate) fn any(text: &str) -> Option<Node> {
 /// Returns the first number in a text such as `8`, `8/10`, `8 out of 10`, `8.` or `1,024`. `1,5`
 /// may be one number or two, and isn't accepted.
 fn number(text: &str) -> Option<String> {
+    // In `8/10` and `8 out of 10`, the first number is meant.
     let mut words = text.split(|sign: char| sign.is_whitespace() || "/`*\"'()".contains(sign));
     let word = words.find(|word| word.contains(|sign: char| sign.is_ascii_digit()))?;
     let word = word.trim_end_matches(['.', ',', ';', ':', '%']);
@@ -253,6 +257,7 @@ fn number(text: &str) -> Option<String> {
 
 /// Returns the truth value that is the first word of a text.
 fn boolean(text: &str) -> Option<String> {
+    // Models explain their truth value after it.
     let first = text.split([' ', ',', '.', ';', ':', '\n']).next()?;
     let value = match folded_name(first).as_str() {
         "true" | "yes" => "true",

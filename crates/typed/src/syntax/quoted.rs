@@ -100,6 +100,7 @@ pub(super) fn end_of_quote(inner: &str, quote: char) -> Option<usize> {
             b'\\' if quote == '"' => {
                 bytes.next();
             }
+            // In single quotes, YAML doubles the quote instead of escaping it.
             byte if char::from(byte) == quote => {
                 let is_escaped =
                     quote == '\'' && bytes.peek().is_some_and(|(_, next)| *next == byte);
@@ -116,6 +117,7 @@ pub(super) fn end_of_quote(inner: &str, quote: char) -> Option<usize> {
 
 /// Returns the text in quotes of YAML. One that YAML refuses is read as in JSON.
 pub(super) fn in_quotes(body: &str, quote: char) -> String {
+    // The parser is only asked where it would change something.
     let is_plain = !body.contains(['\\', '\n']) && !body.contains("''");
     let read = match is_plain {
         true => None,

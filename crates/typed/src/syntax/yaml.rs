@@ -43,6 +43,7 @@ pub(crate) fn read(text: &str, line: usize, words: &Words, is_open: bool) -> Par
         None => Tree::new(line, Node::Null),
     };
 
+    // The blank lines and comments after the value belong to it.
     reader.next_line();
     let end = reader
         .lines
@@ -74,8 +75,10 @@ struct Reader<'t> {
 impl<'t> Reader<'t> {
     fn judged(mut self, tree: Tree, end: usize) -> Parsed {
         let read = self.text.get(..end).unwrap_or_default();
+        // What is corrected in ways that YAML doesn't know needs no comparison.
         if self.is_yaml {
             match compare(read, &tree) {
+                // A parser of YAML needs no corrections.
                 Verdict::Same => self.notes.repairs.clear(),
                 Verdict::Different => {
                     let line = self
@@ -150,6 +153,7 @@ impl<'t> Reader<'t> {
         while let Some(line) = self.next_line() {
             let key = key_of(line.text).filter(|(key, _)| self.belongs(key, line, column, outer));
             let Some((key, rest)) = key else {
+                // Only the keys of the whole value can be told from prose.
                 if outer.is_none() && self.skip_prose(column) {
                     continue;
                 }
@@ -225,6 +229,7 @@ impl<'t> Reader<'t> {
                 let what = "read an item in a wrong column";
                 self.repair(RepairKind::Indentation, line.number, what);
             }
+            // YAML takes such lines for a text.
             if !item.is_dash {
                 self.is_yaml = false;
                 self.repair(
@@ -244,6 +249,7 @@ impl<'t> Reader<'t> {
             self.notes.doubt(line.number, "items are left out");
         }
 
+        // A number after a dash is a text, as in `- 1. Add the fee`.
         let is_nested = item_of(rest).is_some_and(|item| item.is_dash) || key_of(rest).is_some();
         if is_nested {
             // The rest of the line is read as if it were a line of its own.
@@ -312,6 +318,7 @@ impl<'t> Reader<'t> {
 
     /// Returns the line after those that are right of a column.
     fn end_of_region(&mut self, column: usize) -> usize {
+        // Many quotes in one block would be looked up to its end each, in quadratic time.
         let (of, end) = self.region;
         if of == column && end > self.at {
             return end;
@@ -342,12 +349,14 @@ impl<'t> Reader<'t> {
         let (start, text) = self.slice(line, rest, end);
         let mut parsed = json::read(text, line.number, Dialect::Yaml);
 
+        // The bracket or quote is only the beginning of a text, as in `[1] says so`.
         if is_followed(text, parsed.end) {
             return self.plain(line, rest, column);
         }
 
         let is_open = parsed.notes.ending != Ending::Whole;
         let is_cut = is_open && end >= self.lines.len();
+        // More lines follow, so that the bracket was forgotten, and where it belongs is a guess.
         if is_open && !is_cut {
             parsed.notes.ending = Ending::Whole;
             self.notes.doubt(line.number, "a bracket isn't closed");
@@ -423,6 +432,7 @@ impl<'t> Reader<'t> {
             self.at += 1;
         }
 
+        // A number or a text may go on, but `true` can't.
         if is_complete_literal(&text) {
             self.ends_in_text = false;
         }
@@ -433,6 +443,7 @@ impl<'t> Reader<'t> {
     fn put_in_quotes(&mut self, line: Line<'t>, part: &str, is_sign: bool) -> bool {
         let has_comment = part.contains(" #");
         let is_reported = has_comment || has_colon(part) || is_sign;
+        // YAML would cut the text off there, while models mean the sign.
         self.is_yaml &= !has_comment;
         if is_reported {
             self.repair(RepairKind::Quotes, line.number, "put a text in quotes");
