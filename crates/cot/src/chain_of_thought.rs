@@ -135,6 +135,7 @@ impl ChainOfThought {
     #[must_use]
     pub fn with_format(mut self, format: impl Into<Option<Format>>) -> Self {
         self.format = format.into();
+        // What was refused before was asked for in another way.
         self.refused = RefusedFormats::default();
         self
     }
@@ -150,6 +151,7 @@ impl ChainOfThought {
     /// Sets the limits of each run. See [`Limits`] for the defaults.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
+        // A loop without any limit could go on for ever.
         self.limits = limits.or(default_limits());
         self
     }
@@ -234,6 +236,7 @@ impl ChainOfThought {
     pub(crate) fn calling(&self) -> Calling {
         if self.tools.is_empty() {
             Calling::Never
+        // A server that knows tools constrains the form of the calls, which a reply doesn't.
         } else if self.client.capabilities().has(Capability::Tools) {
             Calling::Natively
         } else {

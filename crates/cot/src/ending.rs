@@ -46,7 +46,7 @@ impl CutShort {
         self.problem.is_none()
     }
 
-    /// Returns why there is no conclusion, if there is none.
+    /// Returns why the conclusion is missing, if it is.
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }

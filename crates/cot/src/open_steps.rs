@@ -13,6 +13,7 @@ const WIDTH: usize = 200;
 /// Returns the steps that a final reply leaves undone, as one line each; none if the reply is not
 /// final. A step with open sub-steps is not listed itself.
 pub(crate) fn open_steps(reply: &Reply) -> Vec<String> {
+    // More thoughts follow, in which they can be done.
     if reply.next_thought_needed {
         return Vec::new();
     }
@@ -25,6 +26,7 @@ pub(crate) fn open_steps(reply: &Reply) -> Vec<String> {
         beneath = beneath && open.last().is_some_and(|last| last.depth < entry.depth);
         if entry.step.status != Status::Done {
             if beneath {
+                // The innermost open step says what is to be done, those around it follow from it.
                 open.pop();
             }
 

@@ -139,6 +139,7 @@ impl Reasoning {
 
         self.solution = None;
         if let Some(last) = self.thoughts.last_mut() {
+            // The last thought said that none follows, and a saved state is checked for that.
             last.reopen();
         }
 
@@ -164,6 +165,7 @@ impl Reasoning {
     /// Returns the result of the last step, once the reasoning has ended.
     pub(crate) fn conclusion(&self) -> Option<&str> {
         self.solution()?;
+        // The prompts ask for the conclusion as the last step of the plan.
         let last_step = self.plan()?.steps().last()?;
         last_step.result.as_deref()
     }
@@ -191,6 +193,7 @@ impl Reasoning {
     ///
     /// The number is derived from the number of thoughts, so a repeated turn does not count twice.
     pub(crate) fn begin_thought(&mut self) -> u32 {
+        // Counted from the thoughts, so that a step that is made again keeps its number.
         let made = u32::try_from(self.thoughts.len()).unwrap_or(u32::MAX);
         self.current_thought_number = made.saturating_add(1);
         self.current_thought_number
@@ -209,6 +212,7 @@ impl Reasoning {
 
     /// Ends the reasoning because of a limit. The solution is the text of the last thought.
     pub(crate) fn end_at_limit(&mut self, cut_short: CutShort) {
+        // The calls of a conclusion that failed have no thought that counts them.
         self.spent += cut_short.trace().spent;
         self.solution = self
             .thoughts

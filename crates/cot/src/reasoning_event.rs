@@ -183,7 +183,7 @@ pub enum ReasoningEvent {
         thoughts: usize,
         /// What they cost.
         total: Spent,
-        /// The error, in one line, if there is no answer.
+        /// The error, in one line, if there isn't an answer.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },

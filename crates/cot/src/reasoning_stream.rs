@@ -114,6 +114,7 @@ impl Stream for ReasoningStream {
 /// Returns the event of the reasoning that an event of the run contains.
 fn reasoning_event(event: Event) -> Option<ReasoningEvent> {
     match event.kind {
+        // Events of clients and tools are reported, too, and are not of this type.
         EventKind::Reported { report } => report.downcast_ref().cloned(),
         EventKind::Retrying {
             attempts,

@@ -83,7 +83,7 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Returns what is used if there is no better reply.
+    /// Returns what is used unless a better reply follows.
     pub(crate) fn take_fallback(&mut self) -> Option<Read> {
         let read = self.fallback.take()?;
         self.finish_thinking(&read);
@@ -125,6 +125,7 @@ impl<'a> Replies<'a> {
 
         match self.goal {
             Goal::Conclusion => {
+                // No other call follows a conclusion, so that whatever can be read is kept.
                 let part = problem.partial().and_then(|part| self.readable_part(part));
                 self.fallback = part.or(self.fallback.take());
             }
@@ -159,6 +160,7 @@ impl<'a> Replies<'a> {
     fn readable_part(&self, part: &Partial) -> Option<Read> {
         let thinking = part.current_thinking.as_ref();
         let thinking = thinking.filter(|thinking| !thinking.trim().is_empty())?;
+        // The plan comes after the thinking, and is often what was cut off.
         let plan = Some(&part.planning).filter(|plan| !plan.is_empty());
 
         Some(Read {
@@ -187,6 +189,7 @@ impl<'a> Replies<'a> {
 
         match self.turn.node.early_end {
             EarlyEnd::Refuse => Verdict::Unusable { problem, message },
+            // Asked once: a model that repeats itself means it.
             EarlyEnd::Ask if self.fallback.is_none() => {
                 self.fallback = Some(read);
                 Verdict::Questionable { problem, message }
@@ -210,6 +213,7 @@ impl<'a> Replies<'a> {
         // The reply has to repeat the plan.
         let plan = self.turn.plan.as_ref();
         let plan = plan.filter(|_| self.goal != Goal::Conclusion);
+        // What is left of the tokens has become less since the turn began.
         if plan.is_some_and(|plan| !fits(plan, format, &request)) {
             let tokens = node.limits.tokens;
             return Err(Limit::Tokens(tokens.unwrap_or(u64::MAX)));
@@ -241,6 +245,7 @@ impl Policy for Replies<'_> {
             return Err(Kind::CannotWait(error));
         }
 
+        // The next reply begins anew.
         self.thinking.reset();
         let request = meter.fit(request, 1)?;
         Ok(self.with_format(request, format)?)
@@ -252,6 +257,7 @@ impl Policy for Replies<'_> {
             return;
         }
 
+        // Only for the reporter: the run has the pieces as its notes.
         turn.node.tell(&ReasoningEvent::ReplyPiece {
             thought: turn.thought_number,
             text: text.to_owned(),
@@ -297,6 +303,8 @@ impl Policy for Replies<'_> {
 
         let read = match self.read(response, format) {
             Ok(read) => read,
+            // A model that goes on calling tools is told so, instead of being told that it wrote no
+            // plan.
             Err(_) if !calls.is_empty() => {
                 let problem = ReplyProblem::new(AnswerProblemKind::ToolCalls, USED_UP);
                 let message = prompts.message(&prompts.tools.used_up, format, &[]);

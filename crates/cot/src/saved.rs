@@ -16,6 +16,8 @@ const YAML_BYTES: usize = 4 * 1024 * 1024;
 /// A state that isn't checked yet.
 #[derive(Deserialize)]
 #[serde(transparent)]
+// The derived reader, without the check: its errors have places in the text, while that of the
+// check has none.
 struct Unchecked(#[serde(with = "Reasoning")] Reasoning);
 
 impl Reasoning {
@@ -49,6 +51,7 @@ impl Reasoning {
     fn checked(mut self) -> Result<Self, String> {
         self.check()?;
 
+        // A state that was written by hand has no cost of its own.
         if self.spent.is_zero() {
             let of_end = self.cut_short.iter().map(CutShort::trace);
             let traces = self.thoughts.iter().map(Thought::trace).chain(of_end);
@@ -68,6 +71,7 @@ impl Reasoning {
         let number = self.current_thought_number;
         let next = made + 1;
         ensure(
+            // `prep` counts up before the thought is there, and a run may stop in between.
             [made, next].map(u32::try_from).contains(&Ok(number)),
             format_args!("`current_thought_number` is {number}; expected {made} or {next}"),
         )?;
@@ -86,6 +90,7 @@ impl Reasoning {
         )?;
 
         let fits = self.cut_short.as_ref().is_none_or(|end| {
+            // Without a conclusion, the last thought still asks for another one.
             let is_like_thought = is_open != end.is_concluded();
             last.is_some() && is_like_thought && (is_open || end.trace().is_empty())
         });
@@ -119,6 +124,7 @@ fn check_thought(thought: &Thought, number: usize, is_last: bool) -> Result<(), 
         format_args!("`thought_number` is {found}; expected {number}"),
     )?;
     ensure(
+        // Nothing follows the end, so that the state was put together from two.
         is_last || thought.next_thought_needed(),
         "`next_thought_needed` is false; expected true, because another thought follows",
     )?;

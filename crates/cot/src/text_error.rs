@@ -34,7 +34,9 @@ impl TextError {
     /// Creates an error whose message may contain any text of any length. The message is shown on
     /// one line and shortened in the middle.
     pub(crate) fn quoting(message: impl fmt::Display) -> Self {
+        // serde quotes what it found, which may be the whole text.
         let line = OneLine::new(message).to_string();
+        // The beginning says where the fault is, and the end what is expected.
         let (head, tail) = MESSAGE_ENDS;
         let cut = line.chars().count().saturating_sub(head + tail);
         if cut == 0 {
@@ -65,6 +67,7 @@ impl TextError {
 
 /// Returns a line and those before it.
 fn excerpt(text: &str, line: usize) -> String {
+    // A fault often shows a line after it was made.
     let from = line.saturating_sub(LINES_BEFORE).max(1);
     let lines = (1..=line).zip(text.split('\n')).skip(from - 1);
 

@@ -103,12 +103,14 @@ impl Trace {
     /// Returns the tokens of a reply of the turn, as the server counted them, or as estimated.
     pub(crate) fn written_tokens(&self) -> u64 {
         let reported = self.spent.usage.completion_tokens / self.calls();
+        // Some servers report no tokens, or too few.
         let bytes = self.tries.last().map_or(0, |last| last.reply.len());
         reported.max(u64::try_from(bytes / 4).unwrap_or(u64::MAX))
     }
 
     /// Returns the tokens of a prompt of the turn, as the server counted them.
     pub(crate) fn read_tokens(&self) -> u64 {
+        // Every call of a turn reads about the same conversation.
         self.spent.usage.prompt_tokens / self.calls()
     }
 

@@ -28,6 +28,7 @@ impl Replies<'_> {
             Calling::Never => return Ok(Vec::new()),
         };
 
+        // Calls written into a text have passed no client, which would have checked them.
         let limited = ChatResponse::default().with_tool_calls(calls.iter().cloned());
         ResponseLimits::default()
             .check(&limited)
@@ -43,6 +44,7 @@ impl Replies<'_> {
         calls: &[ToolCall],
         format: Format,
     ) -> Vec<Message> {
+        // Calls are only made while rounds are left.
         self.rounds_left -= 1;
 
         let turn = self.turn;
@@ -88,6 +90,7 @@ impl Replies<'_> {
 
         if node.calling() == Calling::InReplies {
             let is_last = !self.may_call();
+            // The server knows nothing of tools, and would refuse their messages.
             let results = node.prompts.tool_results(made, is_last, format);
             return vec![Message::assistant(excerpt(response.text())), results];
         }
@@ -109,8 +112,10 @@ impl Replies<'_> {
 /// Returns a reply with calls as a message: as the model wrote it if it is short, otherwise with an
 /// excerpt of its text.
 fn said(response: &ChatResponse, calls: &[ToolCall]) -> Message {
+    // The thinking was written before the results, and costs tokens in each further request.
     let reply = response.clone().separate_thinking();
     let text = match reply.text().trim() {
+        // A message with calls may have no text, unlike others.
         "" => String::new(),
         _ => excerpt(reply.text()),
     };

@@ -92,10 +92,12 @@ impl Node<Reasoning> for ChainOfThought {
         }
 
         let node = Self {
+            // The limits of a run hold for one state, while the node may be shared by many.
             limits: state.limits.or(self.limits),
             ..self.clone()
         };
         let thought_number = state.begin_thought();
+        // A resumed run begins with a later thought.
         if thought_number == 1 {
             node.emit(|| ReasoningEvent::Started {
                 problem: state.problem().to_owned(),
@@ -112,6 +114,7 @@ impl Node<Reasoning> for ChainOfThought {
 
         // Ends with the attempt, even if a timeout drops it.
         let _running = turn.meter.run();
+        // An earlier attempt may have given it up for a conclusion.
         turn.meter.keep(turn.reserve);
 
         let mut replies = Replies::new(turn);
@@ -138,6 +141,7 @@ impl Node<Reasoning> for ChainOfThought {
         };
 
         if let Some(thought) = outcome.thought {
+            // Before the thought is added, since it shows what changes in the plan.
             turn.node.emit(|| ReasoningEvent::thought(&thought, state));
             state.push(thought);
         }
@@ -163,6 +167,7 @@ impl Turn {
         let meter = Meter::new(node.limits, state.spent());
         meter.keep(reserve);
         let last = state.thoughts().last();
+        // The conversation only grows, so that the next prompt is at least as long.
         meter.expect_prompt(last.map_or(0, |last| last.trace().read_tokens()));
 
         let formats = node.formats();
@@ -182,6 +187,7 @@ impl Turn {
             node,
         };
 
+        // A server would cut the plan off to what the schema allows, without a word.
         turn.formats = formats
             .into_iter()
             .filter(|format| turn.fits(*format))
@@ -214,6 +220,7 @@ impl Turn {
         }
 
         let request = self.node.request.clone().with_messages(conversation);
+        // Tools that are described in the system message needn't be sent.
         if self.node.calling() != Calling::Natively {
             return request;
         }
@@ -221,6 +228,8 @@ impl Turn {
         let request = request.with_tools(self.node.tools.definitions());
         match goal {
             Goal::ThoughtOrCalls => request,
+            // The tools stay in the request, because servers refuse earlier calls of tools that
+            // they aren't told.
             Goal::Thought | Goal::Conclusion => request.with_tool_choice(ToolChoice::None),
         }
     }
@@ -236,6 +245,7 @@ impl Turn {
 
         let working = node.working(self.thought_number);
         let asked = self.meter.limit(asking.run(replies)).await;
+        // The reporter shows no progress while the reply is added.
         drop(working);
 
         replies.add(asking.into_log());
@@ -247,6 +257,7 @@ impl Turn {
             Err(limit) => Kind::Limit(limit),
         };
 
+        // A reply that could have been used is worth more than an error.
         replies.take_fallback().ok_or(kind)
     }
 
@@ -305,6 +316,7 @@ impl Turn {
             kind => kind,
         };
         let error = self.error(kind, replies);
+        // Without a thought, nothing can be the answer.
         if self.plan.is_none() {
             return Err(error);
         }
@@ -386,6 +398,7 @@ impl ChainOfThought {
         let has_own_format = self.request.format().is_some();
         let has_json_prompts = self.prompts.json.is_some();
 
+        // A program that sets a format for all requests reads the replies in it.
         if has_own_format || !has_json_prompts {
             return vec![Format::Text];
         }

@@ -69,6 +69,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             on_growth,
         };
         let settings = &self.settings;
+        // A name that is misspelt in the settings would fail after the first reply otherwise.
         if let Err(error) = settings.tools.ready() {
             return Err(AskError::tools(error, AskLog::default()));
         }
@@ -198,6 +199,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
         response: &ChatResponse,
         _: Format,
     ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
+        // The next reply begins anew.
         self.arrived = Beginning::default();
         self.value = Value::Null;
 
@@ -227,6 +229,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Answering<'_, T> {
         response: &ChatResponse,
     ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
         let settings = &self.model.settings;
+        // One more than allowed: that request forbids calls, which some models make all the same.
         if self.rounds > settings.tool_rounds {
             let message = format!(
                 "the reply calls tools after {} rounds; expected the answer",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::AnswerProblem;
 
-/// Why there is no answer. It contains every raw reply and what the calls cost.
+/// Why an answer is missing. It contains every raw reply and what the calls cost.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -30,7 +30,7 @@ pub struct AskError(Box<Inner>);
 #[derive(Serialize, Deserialize)]
 struct Inner {
     kind: AskErrorKind,
-    /// The message, if there is no problem of a reply to show.
+    /// The message, unless the problem of a reply is shown.
     message: String,
     problem: Option<AnswerProblem>,
     #[serde(skip)]

@@ -81,6 +81,8 @@ impl ChatMemory {
 
     fn forget(&mut self) {
         while self.is_too_long() {
+            // The first message begins the oldest exchange, which ends before the next one of the
+            // user.
             let mut later = self.messages.iter().skip(1);
             let Some(before) = later.position(|message| message.role() == Role::User) else {
                 return;

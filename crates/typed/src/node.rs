@@ -137,7 +137,7 @@ impl<S, T> ModelNode<S, T> {
         self
     }
 
-    /// Follows this action if there is no answer, instead of stopping the run with the error.
+    /// Follows this action without an answer, instead of stopping the run with the error.
     #[must_use]
     pub fn with_failure(
         mut self,
@@ -207,6 +207,7 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode
             messages,
             ..
         } = answered;
+        // Of the replies, the last one was accepted.
         let reply = log.tries.last().map_or("", |last| last.reply.as_str());
         let value = self.model.reader.read(reply)?.value;
 

@@ -57,6 +57,7 @@ impl Prompts {
                 messages.push(Message::user(after_results(&previous.results, &lead)));
             }
 
+            // Without the plan: only the last one counts, and all of them would fill the prompt.
             let words = [number, ("current_thinking", thought.thinking.trim_end())];
             messages.push(Message::assistant(fill(&self.thought, &words)));
         }

@@ -29,6 +29,7 @@ pub(super) fn earlier_results(uses: &[ToolCallRecord]) -> String {
     let mut left = EARLIER_TOTAL;
     let mut newest_first = Vec::new();
 
+    // The newest results matter most.
     for used in uses.iter().rev() {
         let text = shown(used, EARLIER_INPUT, EARLIER_OUTPUT);
         let Some(rest) = left.checked_sub(text.chars().count()) else {
@@ -45,6 +46,7 @@ pub(super) fn earlier_results(uses: &[ToolCallRecord]) -> String {
 }
 
 fn shown(used: &ToolCallRecord, max_input: usize, max_output: usize) -> String {
+    // The name is what the model wrote, and may be anything.
     let name: String = used.name.chars().take(NAME).collect();
     let input = cut(used.input.trim(), max_input);
     let output = cut(used.output.trim_end(), max_output);

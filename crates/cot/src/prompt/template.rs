@@ -16,6 +16,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
                 text.push_str(value);
                 text.push_str(piece.get(name.len() + 1..).unwrap_or_default());
             }
+            // A value may contain braces, which are never filled in again.
             _ => text.extend(["{", piece]),
         }
     }

@@ -45,6 +45,7 @@ impl Prompts {
 fn shown(thoughts: &[Earlier<'_>], history: History) -> usize {
     match history {
         History::All => thoughts.len(),
+        // The last thought explains the plan that is shown after it.
         History::Window(max) => thoughts.len().min(max.max(1)),
         History::Bytes(max) => {
             let mut bytes = 0_usize;

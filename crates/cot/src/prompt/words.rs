@@ -42,6 +42,7 @@ impl Prompts {
 
     /// Appends the example as an earlier exchange.
     fn push_example(&self, messages: &mut Messages, example: &Example, format: Format) {
+        // The example is shown as the turn that it would be in, with the reply that is wanted.
         let Some((last, earlier)) = example.replies.split_last() else {
             return;
         };
@@ -111,6 +112,7 @@ impl Prompts {
         let conclude = conclude.trim_end();
 
         let message = match conversation.pop() {
+            // In the same message, since some servers refuse two of the user in a row.
             Some(turn) => format!("{}\n\n{conclude}", turn.text()),
             None => conclude.to_owned(),
         };
@@ -163,6 +165,7 @@ impl Prompts {
 /// Returns a plan in the form in which the model should repeat it. A plan that is too deep for JSON,
 /// which therefore no reply can contain, is shown as YAML.
 fn shown_plan(plan: &Plan, format: Format) -> String {
+    // The model repeats the plan, so that it has the form of the reply.
     let json = format.is_json().then(|| serde_json::to_string(plan).ok());
     json.flatten()
         .unwrap_or_else(|| format_plan_for_prompt(plan))

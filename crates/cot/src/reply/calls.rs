@@ -21,6 +21,7 @@ pub(crate) fn read_calls(text: &str, id: &str) -> Result<Vec<ToolCall>, ReplyPro
 
     for read in READER.read_each(text) {
         match read {
+            // A thought, or a form with an empty list that a schema required.
             Ok(read) if read.value.tool_calls.is_empty() => {}
             Ok(read) => {
                 let numbered = (1..).zip(read.value.tool_calls);
@@ -49,6 +50,7 @@ fn is_about_calls(problem: &AnswerProblem, text: &str) -> bool {
 fn tool_call(id: String, call: Call) -> ToolCall {
     let input = match call.input {
         Value::Null => "{}".to_owned(),
+        // A server without objects of any keys was asked for JSON in a text.
         Value::String(text) => text,
         input => input.to_string(),
     };

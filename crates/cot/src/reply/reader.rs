@@ -111,6 +111,7 @@ impl ReplyReader {
             Err(problem) => Err(self.problem(text, &problem, reason)),
         };
         checked.map_err(|problem| {
+            // Read again, as a type whose parts may all be missing.
             let partial = PARTIAL.read(text).ok().map(|read| read.value);
             problem.with_partial(partial.filter(|_| self.reading == Reading::Repairing))
         })
@@ -131,15 +132,18 @@ impl ReplyReader {
             Reading::Strict => 0,
         };
         if left_out > 0 {
+            // Steps have no lines, and the loop may go through all of the plan.
             let line = text.lines().position(|line| line.contains("planning"));
             let what = format!("left out {left_out} repetitions of the same step");
             let line = line.unwrap_or_default() + 1;
             repairs.push(Repair::new(RepairKind::Repetition, line, what));
         }
 
+        // Syntax is read before shape, so that they come in two sequences.
         repairs.sort_by_key(|repair| repair.line);
         let mut faults = repairs
             .iter()
+            // Text around the block isn't part of the reply, which is as it was asked for.
             .filter(|repair| repair.kind != RepairKind::Prose);
         if let (Reading::Strict, Some(repair)) = (self.reading, faults.next()) {
             let problem = format!("the reply isn't as it was asked for ({})", repair.what);
@@ -161,12 +165,13 @@ impl ReplyReader {
         })
     }
 
-    /// Returns the problem of a text that is no reply.
+    /// Returns the problem of a text that can't be read.
     fn problem(&self, text: &str, problem: &AnswerProblem, reason: &FinishReason) -> ReplyProblem {
         let wanted = match self.format.is_json() {
             true => "JSON object",
             false => "YAML block",
         };
+        // Why the model stopped explains more than what can't be read for it.
         if let Kind::CutOff | Kind::NoValue | Kind::Empty = problem.kind()
             && *reason != FinishReason::Stop
         {
@@ -216,6 +221,7 @@ const LOOP: usize = 10;
 
 /// Keeps only the first of many equal steps in a row. Returns how many were removed.
 fn drop_loops(steps: &mut Vec<Step>) -> usize {
+    // From the inside, since steps are only equal once the loops in them are gone.
     let inside: usize = steps
         .iter_mut()
         .map(|step| drop_loops(&mut step.sub_steps))

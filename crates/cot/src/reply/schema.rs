@@ -20,6 +20,7 @@ const LEAST_TOKENS: u32 = 512;
 /// preserve the order of the properties, which is the order in which the model should write them.
 fn within<T: JsonSchema + DeserializeOwned>(request: &ChatRequest) -> Option<AnswerSchema> {
     let tokens = request.max_tokens().unwrap_or(DEFAULT_TOKENS);
+    // A schema that holds no plan would be worse than a reply that is cut off.
     let tokens = tokens.max(LEAST_TOKENS);
     AnswerReader::<T>::new().schema_within(usize::try_from(tokens).unwrap_or(usize::MAX))
 }
@@ -34,6 +35,7 @@ pub(crate) fn fits(plan: &Plan, format: Format, request: &ChatRequest) -> bool {
 
     schema.is_some_and(|schema| {
         schema.holds(&Reply {
+            // Only the plan is repeated, so that any thinking will do.
             current_thinking: "…".to_owned(),
             planning: plan.clone(),
             next_thought_needed: true,
@@ -51,6 +53,7 @@ pub(crate) fn reply_format(
     let schema = match format {
         Format::Schema if tools.is_empty() => within::<Reply>(request)?.to_string(),
         Format::Schema => {
+            // Either calls or a plan, since small models write both otherwise.
             let calls = within::<ThoughtAndCalls>(request)?.with_choices("name", tools);
             format!(r#"{{"anyOf":[{},{calls}]}}"#, within::<Reply>(request)?)
         }

@@ -57,6 +57,7 @@ impl ChainOfThought {
         self.tell(&event);
 
         match event {
+            // A slow observer may miss pieces of a text, but no other event.
             ReasoningEvent::Thinking { .. } => report_growth(SOURCE, || event),
             event => report_from(SOURCE, || event),
         }

@@ -115,7 +115,7 @@ pub enum Verdict<R, P> {
     },
 }
 
-/// The reason why there is no usable reply.
+/// The reason why no reply can be used.
 #[derive(Debug)]
 pub enum Unanswered<P, S> {
     /// A call failed.
@@ -222,6 +222,7 @@ impl<'a> Asking<'a> {
     /// further call.
     pub async fn run<P: Policy>(&mut self, policy: &mut P) -> Outcome<P> {
         let question = conversation(&policy.request(Format::Text));
+        // The question is the one without a format, which is the same in a resumed run.
         let mut formats = self.allowed_formats(&question).await.into_iter();
         self.log.format = formats.next().unwrap_or_default();
 
@@ -233,6 +234,7 @@ impl<'a> Asking<'a> {
 
         loop {
             let request = self.next_request(policy, &follow_up)?;
+            // Only now: without room for another request, nobody is asked again.
             if let Some(problem) = problem_before.take() {
                 policy.on_ask_again(&problem);
             }
@@ -350,6 +352,7 @@ impl<'a> Asking<'a> {
         policy: &mut impl Policy,
         request: ChatRequest,
     ) -> Result<ChatResponse, LlmError> {
+        // A client may be anybody's, and some have no limits.
         let limits = ResponseLimits::default();
         if !self.streaming || !self.client.capabilities().has(Capability::Streaming) {
             let response = self.client.complete(request).await?;

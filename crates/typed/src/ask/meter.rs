@@ -114,6 +114,7 @@ impl Meter {
     pub fn restore(&self, spent: Spent) {
         let mut metered = self.locked();
         metered.spent = spent;
+        // The time before belongs to the attempt that is forgotten.
         metered.since = metered.since.map(|_| Instant::now());
     }
 
@@ -218,6 +219,7 @@ impl Meter {
         let by_calls = self.limits.calls.map(|limit| limit.saturating_sub(calls));
 
         let by_time = self.limits.time.and_then(|_| {
+            // Calls at the same time count once, so that the pace includes them.
             let pace = spent.time.checked_div(spent.calls)?.as_nanos();
             let left = self.time_left(&metered).as_nanos().checked_div(pace)?;
             u32::try_from(left).ok()

@@ -188,6 +188,7 @@ fn report_end(reply: ReplyStream, call: ReportedCall) -> ReplyStream {
     let state = (reply, call);
 
     ReplyStream::new(stream::unfold(state, async |(mut reply, mut call)| {
+        // A stream that is dropped before its end has no result to report.
         let delta = call.during(reply.next()).await?;
 
         match &delta {

@@ -243,6 +243,7 @@ impl<'t> ToolCalls<'t> {
         let arguments = Escaped::new(input).with_max_chars(MAX_ARGUMENTS);
         let asker = &self.asker;
         let reason = format!("{asker} wants to call the tool `{tool}` with {arguments}");
+        // The reason is shown to people, and kept in the journal.
         let reason = self.tools.hide_secrets(&reason);
 
         let event = scoped_event(&format!("approve {tool} {number}"));

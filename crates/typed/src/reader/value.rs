@@ -102,7 +102,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return Err(cut_off(tree.line));
         }
 
-        // There is no type that may accept more.
+        // No type may accept more.
         if self.form.is_of_keys
             && let Some(problem) = joined(fitted.mismatches.iter().map(located))
         {

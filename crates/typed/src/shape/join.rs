@@ -57,7 +57,7 @@ pub(super) fn both(first: Shape, second: Shape) -> Shape {
 fn merged(mut object: Object, other: Object) -> Object {
     for property in other.properties {
         let mut known = object.properties.iter();
-        // A tag is in both: as one name in the variant, and as any name in the struct around it.
+        // If both know a key, that of the first one counts: it may be the tag of a variant.
         if known.all(|known| known.name != property.name) {
             object.properties.push(property);
         }

@@ -79,7 +79,7 @@ pub(crate) struct Choice {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Object {
     pub(crate) properties: Vec<Property>,
-    /// The values of other keys. If there is no shape of them, they aren't part of the value.
+    /// The values of other keys. Without a shape of them, they aren't part of the value.
     pub(crate) others: Option<Box<Shape>>,
 }
 

@@ -51,8 +51,7 @@ impl Serialize for Property {
             schema.serialize_entry("description", &self.description)?;
         }
 
-        // Small models fill in whatever they may, so that null is only offered where nothing else
-        // is empty.
+        // Null is only needed where no other value says as much.
         match self.is_required || self.has_empty_value() {
             true => self.shape.write(&mut schema)?,
             false => schema.serialize_entry("anyOf", &[&self.shape, &Shape::Null])?,

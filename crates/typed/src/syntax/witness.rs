@@ -32,7 +32,7 @@ pub(super) fn compare(text: &str, tree: &Tree) -> Verdict {
         return Verdict::Same;
     }
 
-    // A tag is no fault of the text, but no value has one.
+    // A tag isn't a fault of the text, but no value has one.
     match IgnoredAny::deserialize(Yaml::from_str(text)) {
         Ok(_) => Verdict::Different,
         Err(error) => Verdict::Invalid {

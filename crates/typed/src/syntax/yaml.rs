@@ -305,7 +305,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads what is no block: a text, a number, or what is in brackets.
+    /// Reads what isn't a block: a text, a number, or what is in brackets.
     fn scalar(&mut self, line: Line<'t>, rest: &'t str, column: usize) -> Node {
         self.ends_in_text = true;
         match rest.chars().next() {

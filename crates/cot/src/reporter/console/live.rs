@@ -105,6 +105,7 @@ impl Live {
             .iter_mut()
             .filter(|writing| writing.thought == thought);
 
+        // Several runs may share a reporter, and their thoughts have the same numbers.
         if let (Some(writing), None) = (found.next(), found.next()) {
             change(writing);
         }
@@ -113,6 +114,7 @@ impl Live {
     /// Returns the last lines of a text, as many as fit.
     fn tail(&self, text: &str, style: Style) -> String {
         let columns = usize::from(self.terminal.width());
+        // A line that is as wide as the terminal would be wrapped by it, and never cleared.
         let width = columns.saturating_sub(3).min(MAX_COLUMNS);
         let count = usize::from(self.terminal.height() / 3).clamp(1, MAX_LINES);
 

@@ -140,6 +140,7 @@ impl ConsoleReporter {
             return;
         }
         match &self.live {
+            // The lines that change are drawn again below.
             Some(live) => live.above(|| self.write(&page.text)),
             None => self.write(&page.text),
         }
@@ -149,6 +150,7 @@ impl ConsoleReporter {
     /// ignored.
     fn write(&self, text: &str) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        // A closed pipe must not end a run that costs money.
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }

@@ -81,6 +81,7 @@ impl Page {
                 self.line("");
 
                 self.plan(plan);
+                // All of the first plan is new.
                 if *thought > 1 {
                     self.changes(changes);
                 }
@@ -157,6 +158,7 @@ impl Page {
         let input = OneLine::new(input).with_max_chars(MAX_TOOL_INPUT);
         let line = format!("{} {input} {sign} {output}", Name(name));
 
+        // One line each, since a tool may return thousands.
         let columns = self.width.unwrap_or(MAX_TOOL_USE).min(MAX_TOOL_USE);
         self.paragraph(style, OneLine::new(line).with_max_chars(columns));
     }
@@ -181,6 +183,7 @@ impl Page {
             .width
             .map_or(MAX_BAR, |width| width.saturating_sub(columns));
 
+        // A bar of two or three signs says nothing.
         if left < MIN_BAR {
             self.heading("Plan");
             self.paragraph(Style::new(), text);

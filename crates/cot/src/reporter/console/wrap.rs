@@ -17,7 +17,9 @@ pub(super) fn lines(text: &str, width: Option<usize>) -> Vec<String> {
     };
 
     text.split('\n')
+        // The width of a tab depends on its column.
         .map(|line| line.replace('\t', "    "))
+        // Half of the width is left to the text, however far it is indented.
         .flat_map(|line| wrapped(&line, width, hanging_indent(&line).min(width / 2)))
         .collect()
 }
@@ -67,6 +69,7 @@ pub(super) fn styled_lines(line: &str, width: Option<usize>) -> Vec<String> {
             Some((code, _)) if code != "0" => format!("{ESCAPE}{code}m"),
             _ => String::new(),
         };
+        // The guides at the beginning of the next line have another style.
         if !open.is_empty() {
             line += "\u{1b}[0m";
         }
