@@ -60,7 +60,7 @@ impl LlmClient for Metered<'_> {
             Some(_) => {
                 let question = request.clone();
                 let client = Reporting::new(self.client);
-                let called = record_call("", &question, || client.complete(request)).await;
+                let called = record_call(&question, || client.complete(request)).await;
                 called.result?
             }
             None => self.client.complete(request).await?,

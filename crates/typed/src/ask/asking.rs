@@ -8,7 +8,7 @@ use cogwork_llm::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErro
 use crate::ask::events::{ChatEvent, ChatVerdict};
 use crate::ask::format::refuses_format;
 use crate::ask::log::CUT;
-use crate::ask::record_call::{conversation, record_call, record_formats};
+use crate::ask::record_call::{conversation, model_label, record, record_formats, unrecorded};
 use crate::ask::reporting::{ReportedCall, SOURCE};
 use crate::ask::{AskLog, Format, FormatRefusal, Limit, Meter, RefusedFormats, Repair};
 
@@ -329,7 +329,8 @@ impl<'a> Asking<'a> {
             result
         };
 
-        let called = record_call(&self.name, &question, call).await;
+        let label = model_label(&self.name, &question);
+        let called = record(&label, call, unrecorded).await;
         self.meter.add_time(called.replayed.unwrap_or_default());
         let result = called.result;
 

@@ -46,15 +46,44 @@ struct Outcome<T> {
     result: T,
 }
 
-/// Makes a call. In a [composite](cogwork_flow::Node::is_composite) node of a run with a journal, its
-/// result is recorded, or the recorded result is returned, with the time that the call took. `label`
-/// is what distinguishes it from other calls of the step.
-///
-/// Returns an error if the result couldn't be recorded.
+/// The result of a recorded call.
+#[derive(Debug)]
+pub struct RecordedCall<T = Result<ChatResponse, LlmError>> {
+    /// The response, or the error of the call.
+    pub result: T,
+    /// How long the call took, if its recorded outcome was used.
+    pub replayed: Option<Duration>,
+}
+
+/// Makes a call to the model. In a [composite](cogwork_flow::Node::is_composite) node of a run with a
+/// journal, its outcome is recorded, or the recorded one is returned. `question` is what distinguishes
+/// it from other calls of the step.
+pub async fn record_call<F>(question: &ChatRequest, call: impl FnOnce() -> F + Send) -> RecordedCall
+where
+    F: Future<Output = Result<ChatResponse, LlmError>> + Send,
+{
+    record(&model_label("", question), call, unrecorded).await
+}
+
+/// Returns the label of a call to the model. The `name` is that of one of several questions that are
+/// asked at the same time.
+pub(super) fn model_label(name: &str, question: &ChatRequest) -> String {
+    call_label(format!("model {name}").trim_end(), question)
+}
+
+/// Returns the result of a call to the model that couldn't be recorded.
+pub(super) fn unrecorded(problem: String) -> Result<ChatResponse, LlmError> {
+    Err(LlmError::new(LlmErrorKind::Other, problem))
+}
+
+/// Makes a call that is recorded, or returns its recorded result. `label` is what distinguishes it
+/// from other calls of the step, and `unrecorded` makes a result of the reason why it couldn't be
+/// recorded.
 pub(super) async fn record<T, F>(
     label: &str,
     call: impl FnOnce() -> F + Send,
-) -> Result<(T, Option<Duration>), String>
+    unrecorded: impl FnOnce(String) -> T + Send,
+) -> RecordedCall<T>
 where
     T: Serialize + DeserializeOwned + Send,
     F: Future<Output = T> + Send,
@@ -66,48 +95,19 @@ where
             let started = Instant::now();
             let result = call().await;
             let seconds = started.elapsed().as_secs_f64();
+            // What becomes of an error depends on its kind, so that errors are recorded, too.
             Ok::<_, Infallible>(Outcome { seconds, result })
         }
     });
 
-    match outcome.await {
-        Ok(Outcome { result, .. }) if was_made => Ok((result, None)),
+    let (result, replayed) = match outcome.await {
+        Ok(Outcome { result, .. }) if was_made => (result, None),
         Ok(Outcome { seconds, result }) => {
             let took = Duration::try_from_secs_f64(seconds);
-            Ok((result, Some(took.unwrap_or_default())))
+            (result, Some(took.unwrap_or_default()))
         }
         Err(CallError::Failed(never)) => match never {},
-        Err(CallError::Recorded(text)) => Err(text),
-    }
-}
-
-/// The result of a recorded call.
-#[derive(Debug)]
-pub struct RecordedCall {
-    /// The response, or the error of the call.
-    pub result: Result<ChatResponse, LlmError>,
-    /// How long the call took, if its recorded outcome was used.
-    pub replayed: Option<Duration>,
-}
-
-/// Makes a call to the model. In a [composite](cogwork_flow::Node::is_composite) node of a run with a
-/// journal, its outcome is recorded, or the recorded one is returned. `question` is what distinguishes
-/// it from other calls of the step, together with the `name` of one of several questions that are
-/// asked at the same time.
-pub async fn record_call<F>(
-    name: &str,
-    question: &ChatRequest,
-    call: impl FnOnce() -> F + Send,
-) -> RecordedCall
-where
-    F: Future<Output = Result<ChatResponse, LlmError>> + Send,
-{
-    let label = call_label(format!("model {name}").trim_end(), question);
-    // What becomes of an error depends on its kind, so that the kind is recorded, too.
-    let recorded = record(&label, call).await;
-    let (result, replayed) = recorded.unwrap_or_else(|text| {
-        let error = LlmError::new(LlmErrorKind::Other, text);
-        (Err(error), Some(Duration::ZERO))
-    });
+        Err(CallError::Recorded(text)) => (unrecorded(text), Some(Duration::ZERO)),
+    };
     RecordedCall { result, replayed }
 }

@@ -63,8 +63,8 @@ impl ReportedCall {
     }
 
     /// Polls the call. Clients inside it don't report it again.
-    pub(super) async fn during<T>(&self, call: impl Future<Output = T>) -> T {
-        REPORTED.scope((), call).await
+    pub(super) fn during<T>(&self, call: impl Future<Output = T>) -> impl Future<Output = T> {
+        REPORTED.scope((), call)
     }
 
     /// Reports the result.

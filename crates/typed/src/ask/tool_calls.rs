@@ -225,11 +225,11 @@ impl<'t> ToolCalls<'t> {
 
         let what = format!("tool {number} {}", call.name());
         let label = call_label(&what, &call.arguments());
-        let recorded = record(&label, || self.reported(call, work));
+        let recorded = record(&label, || self.reported(call, work), Err);
 
-        let recorded = counted(&self.running, recorded).await;
-        let (outcome, replayed) = recorded.unwrap_or_else(|problem| (Err(problem), None));
-        Ok((ToolUse::new(call, outcome), replayed.unwrap_or_default()))
+        let made = counted(&self.running, recorded).await;
+        let replayed = made.replayed.unwrap_or_default();
+        Ok((ToolUse::new(call, made.result), replayed))
     }
 
     /// Waits for a person's answer. Returns the message to the model if the call is refused.

@@ -169,7 +169,7 @@ impl Node<String> for OneOfTwo {
             let request = ChatRequest::new([Message::user(question)]);
             let client = self.0.clone();
             async move {
-                let asked = record_call("", &request, || client.complete(request.clone()));
+                let asked = record_call(&request, || client.complete(request.clone()));
                 asked.await.result
             }
         };
