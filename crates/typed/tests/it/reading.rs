@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_typed::{AnswerProblemKind, AnswerReader};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+
+use crate::hostile::read;
 
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 struct Order {
@@ -42,21 +42,9 @@ fn order() -> Order {
 
 const JSON: &str = r#"{"customer": "Ann", "item_count": 3, "total": 1234.5, "paid": true, "tags": ["new"], "state": "in_transit"}"#;
 
-fn read<T: JsonSchema + DeserializeOwned>(text: &str) -> Result<(T, Vec<String>), String> {
-    match AnswerReader::<T>::new().read(text) {
-        Ok(read) => Ok((
-            read.value,
-            read.repairs.iter().map(ToString::to_string).collect(),
-        )),
-        Err(problem) => Err(problem.to_string()),
-    }
-}
-
 #[test]
 fn an_answer_is_found_wherever_models_put_it() {
-    let pretty = JSON.replace(", \"", ",\n  \"");
     for reply in [
-        format!("```json\n{pretty}\n```"),
         format!("Sure! Here it is:\n\n```\n{JSON}\n```\nAnything else?"),
         format!("Sure: {JSON} I hope this helps [1]."),
         format!("<think>\n{{\"customer\": \"Bob\"}} no.\n</think>\n{JSON}"),
@@ -119,20 +107,6 @@ fn malformed_yaml_is_corrected_or_refused() {
         ]
         .map(read::<Note>)
     );
-}
-
-#[test]
-fn a_refusal_of_the_model_is_one() {
-    for reply in [
-        "I'm sorry, but I can't help with that.",
-        "I cannot assist with this request.",
-    ] {
-        let problem = AnswerReader::<Order>::new().read(reply).unwrap_err();
-        assert_eq!(problem.kind(), AnswerProblemKind::Declined);
-    }
-
-    let problem = AnswerReader::<Order>::new().read(" \n").unwrap_err();
-    assert_eq!(problem.kind(), AnswerProblemKind::Empty);
 }
 
 #[test]

@@ -12,7 +12,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-fn read<T: JsonSchema + DeserializeOwned>(text: &str) -> Result<(T, Vec<String>), String> {
+/// Returns the value with its repairs, or the problem.
+pub(crate) fn read<T: JsonSchema + DeserializeOwned>(
+    text: &str,
+) -> Result<(T, Vec<String>), String> {
     match AnswerReader::<T>::new().read(text) {
         Ok(read) => Ok((
             read.value,
