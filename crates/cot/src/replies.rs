@@ -1,6 +1,5 @@
 //! Decides whether a reply can be used, and builds the complaint if it can't.
 
-use cogwork_flow::engine::CannotWait;
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError, Message};
 use cogwork_typed::ask::{AskLog, Format, Limit, Meter, Policy, Repair, Verdict};
 use cogwork_typed::{AnswerProblemKind, GrowingText, Growth};
@@ -25,8 +24,6 @@ pub(crate) struct Replies<'a> {
     /// model has been asked about it, or the readable part of a conclusion that was cut off.
     fallback: Option<Read>,
     thinking: GrowingText<Reply>,
-    /// Why the run cannot wait for the approval of a tool call.
-    pub(crate) cannot_wait: Option<CannotWait>,
 }
 
 /// The problem of a reply that calls tools when none may be called.
@@ -43,7 +40,6 @@ impl<'a> Replies<'a> {
             trace: Trace::default(),
             fallback: None,
             thinking: growing_thinking(),
-            cannot_wait: None,
         };
         replies.want_thought();
         replies
@@ -120,7 +116,7 @@ impl<'a> Replies<'a> {
         problem: ReplyProblem,
         reason: &FinishReason,
         format: Format,
-    ) -> Verdict<Read, ReplyProblem> {
+    ) -> Verdict<Read, ReplyProblem, Kind> {
         let node = &self.turn.node;
 
         match self.goal {
@@ -175,7 +171,11 @@ impl<'a> Replies<'a> {
     }
 
     /// Returns the verdict on a reply that ends the reasoning while steps are not done.
-    fn judge_early_end(&mut self, read: Read, open: &[String]) -> Verdict<Read, ReplyProblem> {
+    fn judge_early_end(
+        &mut self,
+        read: Read,
+        open: &[String],
+    ) -> Verdict<Read, ReplyProblem, Kind> {
         let problem = format!(
             "the reply ends the reasoning, but these steps of its plan are not done: {}",
             open.join("; ")
@@ -241,10 +241,6 @@ impl Policy for Replies<'_> {
         request: ChatRequest,
         format: Format,
     ) -> Result<ChatRequest, Kind> {
-        if let Some(error) = self.cannot_wait {
-            return Err(Kind::CannotWait(error));
-        }
-
         // The next reply begins anew.
         self.thinking.reset();
         let request = meter.fit(request, 1)?;
@@ -280,7 +276,7 @@ impl Policy for Replies<'_> {
         &mut self,
         response: &ChatResponse,
         format: Format,
-    ) -> Verdict<Read, ReplyProblem> {
+    ) -> Verdict<Read, ReplyProblem, Kind> {
         let reason = response.finish_reason();
         let prompts = &self.turn.node.prompts;
         self.tries = self.tries.saturating_add(1);
@@ -297,8 +293,10 @@ impl Policy for Replies<'_> {
         };
 
         if !calls.is_empty() && self.may_call() {
-            let messages = self.call_tools(response, &calls, format).await;
-            return Verdict::Continue { messages };
+            return match self.call_tools(response, &calls, format).await {
+                Ok(messages) => Verdict::Continue { messages },
+                Err(error) => Verdict::Stop(Kind::CannotWait(error)),
+            };
         }
 
         let read = match self.read(response, format) {

@@ -1,6 +1,7 @@
 //! The tool calls of a reply: finds them, makes them, and continues the conversation with their
 //! results.
 
+use cogwork_flow::engine::CannotWait;
 use cogwork_flow::watch::note;
 use cogwork_llm::backend::ResponseLimits;
 use cogwork_llm::{ChatResponse, Message, ToolCall};
@@ -43,7 +44,7 @@ impl Replies<'_> {
         response: &ChatResponse,
         calls: &[ToolCall],
         format: Format,
-    ) -> Vec<Message> {
+    ) -> Result<Vec<Message>, CannotWait> {
         // Calls are only made while rounds are left.
         self.rounds_left -= 1;
 
@@ -59,14 +60,7 @@ impl Replies<'_> {
         let tool_calls = turn.tool_calls();
         let mut made = tool_calls.begin(calls, response.finish_reason(), self.tries, &turn.meter);
         while let Some(made) = made.next().await {
-            let (index, used) = match made {
-                Ok(made) => made,
-                Err(error) => {
-                    self.cannot_wait = Some(error);
-                    break;
-                }
-            };
-
+            let (index, used) = made?;
             if let Some(call) = self.trace.tool_calls.get_mut(first + index) {
                 call.end(used);
                 turn.report_result(call);
@@ -74,7 +68,7 @@ impl Replies<'_> {
         }
 
         self.want_thought();
-        self.results(response, calls, first, format)
+        Ok(self.results(response, calls, first, format))
     }
 
     /// Returns the reply and the results of its calls as messages.

@@ -63,7 +63,6 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             meter,
             rounds: 0,
             messages: Vec::new(),
-            cannot_wait: None,
             arrived: Beginning::default(),
             value: Value::Null,
             on_growth,
@@ -131,13 +130,13 @@ struct Answering<'a, T> {
     rounds: u32,
     /// What was added to the conversation.
     messages: Vec<Message>,
-    /// Why a person can't be asked about a tool call.
-    cannot_wait: Option<CannotWait>,
     /// What has arrived of the reply, and the value in it.
     arrived: Beginning,
     value: Value,
     on_growth: Option<OnGrowth<'a>>,
 }
+
+type Judged<T> = Verdict<ReadAnswer<T>, AnswerProblem, Stop>;
 
 /// Why no further call is made.
 enum Stop {
@@ -168,13 +167,6 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
         }
     }
 
-    fn fit(&mut self, meter: &Meter, request: ChatRequest, _: Format) -> Result<ChatRequest, Stop> {
-        match self.cannot_wait {
-            Some(error) => Err(Stop::CannotWait(error)),
-            None => Ok(meter.fit(request, 1)?),
-        }
-    }
-
     fn on_text(&mut self, text: &str) {
         let Some(on_growth) = &mut self.on_growth else {
             return;
@@ -194,11 +186,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
         &read.repairs
     }
 
-    async fn judge(
-        &mut self,
-        response: &ChatResponse,
-        _: Format,
-    ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
+    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Judged<T> {
         // The next reply begins anew.
         self.arrived = Beginning::default();
         self.value = Value::Null;
@@ -224,10 +212,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
 }
 
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Answering<'_, T> {
-    async fn call_tools(
-        &mut self,
-        response: &ChatResponse,
-    ) -> Verdict<ReadAnswer<T>, AnswerProblem> {
+    async fn call_tools(&mut self, response: &ChatResponse) -> Judged<T> {
         let settings = &self.model.settings;
         // One more than allowed: that request forbids calls, which some models make all the same.
         if self.rounds > settings.tool_rounds {
@@ -242,12 +227,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Answering<'_, T> {
         let calls = ToolCalls::new(&settings.tools, "the model");
         let made = match calls.make(response, self.rounds, self.meter).await {
             Ok(made) => made,
-            Err(error) => {
-                self.cannot_wait = Some(error);
-                return Verdict::Continue {
-                    messages: Vec::new(),
-                };
-            }
+            Err(error) => return Verdict::Stop(Stop::CannotWait(error)),
         };
         let results = made.iter().zip(response.tool_calls());
         let results = results.map(|(used, call)| used.message(call));
@@ -258,7 +238,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Answering<'_, T> {
     }
 
     /// Complains about a reply.
-    fn unusable(&self, problem: AnswerProblem) -> Verdict<ReadAnswer<T>, AnswerProblem> {
+    fn unusable(&self, problem: AnswerProblem) -> Judged<T> {
         let ending = match self.model.reader.is_text() {
             true => "Write your answer again.",
             false => "Write the whole JSON object again, corrected.",

@@ -174,9 +174,9 @@ struct Question<'a, T> {
     rounds: u32,
     /// Whether thinking modes may still change the reply, so that it needn't be readable yet.
     is_draft: bool,
-    /// Why no further call is made.
-    stopped: Option<AgentErrorKind>,
 }
+
+type Judged = Verdict<ChatResponse, Unusable, AgentErrorKind>;
 
 impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
     fn new(agent: &'a Agent<T>, attempt: &'a Attempt<'a>, request: ChatRequest) -> Self {
@@ -188,7 +188,6 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
             tools: Vec::new(),
             rounds: 0,
             is_draft: true,
-            stopped: None,
         }
     }
 
@@ -232,7 +231,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
         self.rounds < self.agent.settings.tool_rounds
     }
 
-    async fn call_tools(&mut self, response: &ChatResponse) -> Verdict<ChatResponse, Unusable> {
+    async fn call_tools(&mut self, response: &ChatResponse) -> Judged {
         if !self.may_call() {
             // Reported all the same, so that people see what the model wanted.
             let reason = "the call was not made, because of the limit of rounds".to_owned();
@@ -252,12 +251,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
         let Attempt { meter, calls, .. } = self.attempt;
         let made = match calls.make(response, self.rounds, meter).await {
             Ok(made) => made,
-            Err(error) => {
-                // The asking ends before its next call.
-                self.stopped = Some(AgentErrorKind::CannotWait(error));
-                let messages = Vec::new();
-                return Verdict::Continue { messages };
-            }
+            Err(error) => return Verdict::Stop(AgentErrorKind::CannotWait(error)),
         };
 
         let results = made.iter().zip(response.tool_calls());
@@ -270,7 +264,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
     }
 }
 
-fn unusable(problem: Unusable) -> Verdict<ChatResponse, Unusable> {
+fn unusable(problem: Unusable) -> Judged {
     let message = Message::user(problem.complaint.as_str());
     Verdict::Unusable { problem, message }
 }
@@ -295,23 +289,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Question<'_, 
         }
     }
 
-    fn fit(
-        &mut self,
-        meter: &Meter,
-        request: ChatRequest,
-        _: Format,
-    ) -> Result<ChatRequest, AgentErrorKind> {
-        match self.stopped.take() {
-            Some(kind) => Err(kind),
-            None => Ok(meter.fit(request, 1)?),
-        }
-    }
-
-    async fn judge(
-        &mut self,
-        response: &ChatResponse,
-        _: Format,
-    ) -> Verdict<ChatResponse, Unusable> {
+    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Judged {
         // The thinking is not part of the answer.
         let response = response.clone().separate_thinking();
         if !response.tool_calls().is_empty() && self.is_draft {

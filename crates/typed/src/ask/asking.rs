@@ -66,7 +66,7 @@ pub trait Policy: Send {
         &mut self,
         response: &ChatResponse,
         format: Format,
-    ) -> impl Future<Output = Verdict<Self::Reply, Self::Problem>> + Send;
+    ) -> impl Future<Output = Verdict<Self::Reply, Self::Problem, Self::Stop>> + Send;
 
     /// Returns the changes that made a usable reply readable, for readers of the events of a run.
     ///
@@ -84,7 +84,7 @@ pub trait Policy: Send {
 
 /// The verdict of a [`Policy`] on a reply.
 #[derive(Debug)]
-pub enum Verdict<R, P> {
+pub enum Verdict<R, P, S = Limit> {
     /// The reply can be used.
     Usable(R),
     /// The reply is a step towards a usable one, such as a request for tool calls, and the model is
@@ -113,6 +113,8 @@ pub enum Verdict<R, P> {
         /// The complaint to the model.
         message: Message,
     },
+    /// No further call is made.
+    Stop(S),
 }
 
 /// The reason why no reply can be used.
@@ -256,6 +258,7 @@ impl<'a> Asking<'a> {
             let verdict = self.judge(policy, &response, number, has_questioned).await;
             let (problem, message) = match verdict {
                 Verdict::Usable(reply) => return Ok(reply),
+                Verdict::Stop(stop) => return Err(Unanswered::Stopped(stop)),
                 Verdict::Continue { messages } => {
                     follow_up.extend(messages);
                     continue;
@@ -406,7 +409,7 @@ impl<'a> Asking<'a> {
         response: &ChatResponse,
         call: Option<u64>,
         has_questioned: bool,
-    ) -> Verdict<P::Reply, P::Problem> {
+    ) -> Verdict<P::Reply, P::Problem, P::Stop> {
         // On record before it is read, so that it isn't lost if reading it times out.
         self.log.add(response.text());
 
@@ -423,7 +426,7 @@ impl<'a> Asking<'a> {
                 repairs = policy.repairs(reply);
                 (ChatVerdict::Usable, None)
             }
-            Verdict::Continue { .. } => (ChatVerdict::Continue, None),
+            Verdict::Continue { .. } | Verdict::Stop(_) => (ChatVerdict::Continue, None),
             Verdict::Questionable { problem, .. } => (ChatVerdict::Questioned, Some(problem)),
             Verdict::Unusable { problem, .. } => (ChatVerdict::Unusable, Some(problem)),
         };
