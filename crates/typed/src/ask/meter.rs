@@ -134,7 +134,7 @@ impl Meter {
     }
 
     /// Counts a call to a tool that is about to be made.
-    pub fn count_tool_call(&self) {
+    pub(super) fn count_tool_call(&self) {
         let spent = &mut self.locked().spent;
         spent.tool_calls = spent.tool_calls.saturating_add(1);
     }
