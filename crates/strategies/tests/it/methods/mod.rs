@@ -14,6 +14,7 @@ mod attempts;
 mod complaints;
 mod concluding;
 mod endings;
+mod game_of_24;
 mod hostile;
 mod random;
 mod self_consistency;
