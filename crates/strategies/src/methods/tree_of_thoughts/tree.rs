@@ -31,8 +31,8 @@ pub(super) struct Leaf {
     /// The approach and the steps after it.
     pub(super) steps: Vec<String>,
     worth: Worth,
-    /// Whether it was selected, or compared with the selected one, since it has this score.
-    is_selected: bool,
+    /// Whether it was chosen since it has this score.
+    is_chosen: bool,
     /// Whether no step may follow.
     has_ended: bool,
 }
@@ -47,6 +47,15 @@ impl Leaf {
     fn is_new(&self) -> bool {
         self.steps.len() == 1
     }
+}
+
+/// How a search continues.
+enum Next {
+    /// Opens branches for approaches that weren't tried.
+    Open,
+    /// Develops these branches. There are none if the best branch is the solution.
+    Develop(Vec<Leaf>),
+    GiveUp,
 }
 
 const DEVELOPMENT: &str = "branch_development";
@@ -86,7 +95,7 @@ impl Tree {
                 approach: approach.id,
                 steps: vec![approach.description.clone()],
                 worth: Worth::hopeless(),
-                is_selected: false,
+                is_chosen: false,
                 has_ended: false,
             };
             let leaf = fork(cx, self.explored, leaf)?;
@@ -216,10 +225,9 @@ impl Tree {
 
         // If a branch is both solved and below the threshold, the model made a mistake.
         worth.is_solved &= worth.score >= self.settings.threshold;
-        let is_selected = false;
         Ok(Leaf {
             worth,
-            is_selected,
+            is_chosen: false,
             ..leaf
         })
     }
@@ -235,39 +243,42 @@ impl Tree {
         }
     }
 
-    /// Chooses the branches to continue with, prunes those that aren't needed any more, and returns
-    /// the branches that are developed next. There are none if the best branch has the solution.
+    /// Prunes the branches that aren't worth following, and decides how the search continues. Returns
+    /// the branches that are developed next. There are none if the best branch is the solution.
     pub(super) fn choose(&mut self, cx: &mut Solve, judged: Vec<Leaf>) -> Result<Vec<Leaf>, Stop> {
         self.leaves.extend(judged);
         self.sort();
-        let judged = self.leaves.iter().find(|leaf| !leaf.is_selected).cloned();
-        let mut left = self.keep_good();
-        let selected = self.select(cx, judged.as_ref(), &mut left)?;
-        // A branch that was compared with a selected one stays open for the decision.
-        let (hopeless, needless): (Vec<Leaf>, Vec<Leaf>) =
-            left.into_iter().partition(|leaf| leaf.is_selected);
-        prune_all(cx, &needless)?;
+        prune_all(cx, &self.take_hopeless())?;
 
-        let (text, growing, opens) = self.decision();
-        for branch in selected {
+        // A branch goes on from a decision. One that was chosen before has its decision already.
+        let beam = self.beam();
+        let mut chosen = Vec::new();
+        let leaves = self.leaves.iter_mut().take(beam);
+        for leaf in leaves.filter(|leaf| !leaf.is_chosen) {
+            let text = format!("Chosen with a score of {}.", leaf.worth.score);
+            cx.add_on(leaf.branch, leaf.draft("branch_selection", text))?;
+            leaf.is_chosen = true;
+            chosen.push(leaf.branch);
+        }
+
+        let (next, text) = self.decide();
+        chosen.sort_unstable();
+        for branch in chosen {
             cx.add_on(branch, ThoughtDraft::at("continuation_decision", &*text))?;
         }
         self.keep_best(cx, &[]);
 
-        if opens {
-            prune_all(cx, &hopeless)?;
-            return self.open(cx);
+        match next {
+            Next::Open => self.open(cx),
+            Next::GiveUp => Err(Stop::give_up(text)),
+            Next::Develop(growing) => {
+                let current = growing.first().or(self.leaves.first());
+                switch_to(cx, current)?;
+                let grows = |leaf: &Leaf| growing.iter().any(|other| other.branch == leaf.branch);
+                self.leaves.retain(|leaf| !grows(leaf));
+                Ok(growing)
+            }
         }
-        let Some(current) = growing.first().or(self.leaves.first()) else {
-            return Err(Stop::give_up(text));
-        };
-        switch_to(cx, Some(current))?;
-        if !growing.is_empty() {
-            prune_all(cx, &hopeless)?;
-        }
-        let grows = |leaf: &Leaf| growing.iter().any(|other| other.branch == leaf.branch);
-        self.leaves.retain(|leaf| !grows(leaf));
-        Ok(growing)
     }
 
     /// Returns how many branches are developed at once.
@@ -293,73 +304,33 @@ impl Tree {
         });
     }
 
-    /// Keeps the branches that may be followed: those in the beam if there is one, or all that are
-    /// good enough. Returns the others.
-    fn keep_good(&mut self) -> Vec<Leaf> {
+    /// Takes out the branches that aren't good enough, or aren't in the beam if there is one.
+    fn take_hopeless(&mut self) -> Vec<Leaf> {
         let leaves = std::mem::take(&mut self.leaves).into_iter();
-        let (mut kept, mut left): (Vec<Leaf>, Vec<Leaf>) =
+        let (mut good, mut hopeless): (Vec<Leaf>, Vec<Leaf>) =
             leaves.partition(|leaf| leaf.worth.score >= self.settings.threshold);
 
         if let Search::BreadthFirst { .. } = self.settings.search {
-            left.extend(kept.drain(self.beam().min(kept.len())..));
+            hopeless.extend(good.drain(self.beam().min(good.len())..));
         }
-        self.leaves = kept;
-        left
+        self.leaves = good;
+        hopeless
     }
 
-    /// Adds a thought on each chosen branch that wasn't selected yet. If there are none, the best of
-    /// the `judged` branches has a thought about the chosen one. Returns the branches with a thought,
-    /// the oldest first.
-    fn select(
-        &mut self,
-        cx: &mut Solve,
-        judged: Option<&Leaf>,
-        left: &mut [Leaf],
-    ) -> Result<Vec<BranchId>, Stop> {
-        let best = self.leaves.first().or(judged).cloned();
-        let new = self.leaves.iter().take(self.beam());
-        let new = new.filter(|leaf| !leaf.is_selected).map(|leaf| {
-            let text = format!("Chosen with a score of {}.", leaf.worth.score);
-            (leaf.branch, leaf, text)
-        });
-        let mut thoughts: Vec<_> = new.collect();
-
-        if let (true, Some(judged), Some(best)) = (thoughts.is_empty(), judged, &best) {
-            let (name, score) = (&best.name, best.worth.score);
-            let text = match self.leaves.is_empty() {
-                true => format!("None is good enough; this is the best, with a score of {score}."),
-                false => format!("`{name}` stays the best, with a score of {score}."),
-            };
-            thoughts.push((judged.branch, best, text));
-        }
-
-        let mut selected = Vec::new();
-        for (branch, about, text) in thoughts {
-            cx.add_on(branch, about.draft("branch_selection", text))?;
-            selected.push(branch);
-        }
-        for leaf in self.leaves.iter_mut().chain(left) {
-            leaf.is_selected |= selected.contains(&leaf.branch);
-        }
-        switch_to(cx, best.as_ref())?;
-        selected.sort_unstable();
-        Ok(selected)
-    }
-
-    /// Returns how the search continues in words, the branches that are developed, and whether
-    /// approaches that weren't tried are opened instead.
-    fn decision(&self) -> (String, Vec<Leaf>, bool) {
+    /// Returns how the search continues, also in words.
+    fn decide(&self) -> (Next, String) {
         let untried = self.untried.get(..self.beam()).unwrap_or(&self.untried);
-        let open = || (format!("Try {}.", ids(untried)), Vec::new(), true);
-        let stop = |text| (text, Vec::new(), false);
+        let open = || (Next::Open, format!("Try {}.", ids(untried)));
+        let stop = |text| (Next::Develop(Vec::new()), text);
 
         let threshold = self.settings.threshold;
         let Some(best) = self.leaves.first() else {
+            let exhausted = format!(
+                "every approach was tried, and no branch with a score of {threshold} or more is left"
+            );
             return match untried.is_empty() {
                 false => open(),
-                true => stop(format!(
-                    "every approach was tried, and no branch with a score of {threshold} or more is left"
-                )),
+                true => (Next::GiveUp, exhausted),
             };
         };
 
@@ -380,7 +351,7 @@ impl Tree {
 
         let names: Vec<&str> = growing.iter().map(|leaf| leaf.name.as_str()).collect();
         let text = format!("Go on with {}.", names.join(", "));
-        (text, growing, false)
+        (Next::Develop(growing), text)
     }
 
     /// Returns the approach and the steps of the best branch.
