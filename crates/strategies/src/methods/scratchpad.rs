@@ -15,8 +15,8 @@ use crate::{Answer, Ask, Method, Solve, StageReply, Stop, Strategy, StrategyName
 /// The model is called once for the initial values and once for each step. It isn't called for the
 /// result if the result is a variable. A step only needs to set the variables
 /// that change; each thought of `state_tracking` contains all of them. If a value is of the wrong
-/// type or a variable is unknown, the model is asked again. There can be up to 64 variables with 64
-/// KiB of JSON in total. If a run is stopped, its best answer is the result variable, or else the last
+/// type or a variable is unknown, the model is asked again. The variables can have up to 64 KiB of
+/// JSON in total. If a run is stopped, its best answer is the result variable, or else the last
 /// step.
 ///
 /// | stage | written by |
@@ -92,8 +92,7 @@ impl Default for Scratchpad {
 const STATE: &str = "state_variables";
 const DONE: &str = "done";
 
-const MAX_VARIABLES: usize = 64;
-const MAX_NAME: usize = 64;
+/// The maximum length of all variables in JSON.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// The values of the variables.
@@ -327,14 +326,13 @@ impl Scratchpad {
 
         for (name, value) in given.into_iter().flatten() {
             let mut value = value.clone();
-            match self.variable(name) {
-                Some(parameter) => value = typed(value, parameter),
-                None => self.check_other(name)?,
-            }
-
-            let known = self.variable(name).filter(|_| !value.is_null());
-            if let Some(parameter) = known {
-                faults.extend(parameter.kind.fault(&format!("{STATE}.{name}"), &value));
+            if let Some(parameter) = self.variable(name) {
+                value = typed(value, parameter);
+                let fault = parameter.kind.fault(&format!("{STATE}.{name}"), &value);
+                faults.extend(fault.filter(|_| !value.is_null()));
+            } else if !self.takes_others() {
+                let (name, expected) = (Name(name), NameList::or(&self.names()).to_string());
+                return Err(format!("`{name}` is not a variable; expected {expected}"));
             }
             after.insert(name.clone(), value);
         }
@@ -343,22 +341,11 @@ impl Scratchpad {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             return Err(faults.join("; "));
         }
-        check_size(&after)?;
-        Ok(after)
-    }
-
-    /// Checks that a variable that isn't in the settings may be added.
-    fn check_other(&self, name: &str) -> Result<(), String> {
-        let shown = Name(name);
-        if !self.takes_others() {
-            let expected = NameList::or(&self.names()).to_string();
-            return Err(format!("`{shown}` is not a variable; expected {expected}"));
-        }
-
-        match name.chars().count() <= MAX_NAME {
-            true => Ok(()),
-            false => Err(format!(
-                "the name `{shown}` is too long; expected at most {MAX_NAME} characters"
+        // Every later request and thought contains all variables.
+        match serde_json::to_string(&after).map_or(0, |json| json.len()) {
+            0..=MAX_BYTES => Ok(after),
+            bytes => Err(format!(
+                "the variables have {bytes} bytes; expected at most {MAX_BYTES}"
             )),
         }
     }
@@ -373,22 +360,6 @@ impl Scratchpad {
                 parameter.kind
             )),
         }
-    }
-}
-
-fn check_size(state: &State) -> Result<(), String> {
-    let count = state.len();
-    let bytes = serde_json::to_string(state).map_or(0, |json| json.len());
-    if count > MAX_VARIABLES {
-        Err(format!(
-            "there are {count} variables; expected at most {MAX_VARIABLES}"
-        ))
-    } else if bytes > MAX_BYTES {
-        Err(format!(
-            "the variables have {bytes} bytes; expected at most {MAX_BYTES}"
-        ))
-    } else {
-        Ok(())
     }
 }
 
