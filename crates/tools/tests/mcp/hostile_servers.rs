@@ -116,8 +116,8 @@ async fn a_hostile_schema_neither_hangs_nor_loads_anything() {
     // No arguments are those of an empty object.
     assert!(tools.check("t2", &json!(null)).is_ok());
     for input in [json!(null), json!({"paht": "/"})] {
-        let error = tools.check("t0", &input).unwrap_err();
-        assert_snapshot!(error, @"bad input for the tool `t0`: at '': missing properties 'path'");
+        let error = tools.check("t0", &input).unwrap_err().to_string();
+        assert!(error.ends_with("missing properties 'path'"), "{error}");
     }
 }
 
