@@ -131,7 +131,7 @@ impl ThinkingMode for BestOf {
         let others =
             (1..self.candidates.clamp(2, 16) as u64).map(|number| self.candidate(draft, number));
         let mut candidates = vec![draft.text().to_owned()];
-        // An empty draft is no reason to fail: the others may be better.
+        // The others may be better than an empty draft.
         candidates.retain(|text| !text.trim().is_empty());
 
         // At the same time, since a hook has a limit on time.

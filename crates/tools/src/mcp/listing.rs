@@ -91,7 +91,7 @@ fn add(server: &McpServer, tool: &Value, listing: &mut Listing) -> Result<(), Mc
             let problem = format!("has a tool `{}` that can't be used: {reason}", Name(name));
             return Err(McpError::new(server, problem));
         }
-        // One tool that can't be used is no reason to lose the others.
+        // The other tools are still of use.
         Err(reason) => tracing::debug!("the tool `{}` can't be used: {reason}", Name(name)),
     }
     Ok(())
