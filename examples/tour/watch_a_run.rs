@@ -5,11 +5,14 @@
 //! monday: article/research#1 entered
 //! monday: article/research#1[cats]/search#1 entered
 //! monday: article/research#1[dogs]/search#1 entered
+//! monday: article/research#1[cats]/search#1 returned "what is known of cats"
 //! monday: article/research#1[cats]/search#1 ended on `default` after 3 steps in all
+//! monday: article/research#1[dogs]/search#1 returned "what is known of dogs"
 //! monday: article/research#1[dogs]/search#1 ended on `default` after 3 steps in all
 //! monday: article/research#1 moved on `default` to draft
 //! monday: article/draft#2 entered
 //! monday: article/draft#2 failed attempt 1, next in 10.0ms: the server is starting
+//! monday: article/draft#2 returned "what is known of cats, and what is known of dogs"
 //! monday: article/draft#2 ended on `default` after 4 steps in all
 //! ```
 
