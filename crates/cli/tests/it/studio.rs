@@ -124,7 +124,8 @@ fn a_flow_is_started_answered_and_ends(store: &Path, folder: &Path) {
     let wait = &paused["run"]["waits"][0];
     assert_eq!(wait["why"], "Publish this? A draft.", "{paused}");
     let schema: Value = serde_json::from_str(wait["schema"].as_str().unwrap()).unwrap();
-    assert_eq!(schema["properties"]["action"]["enum"], json!(["yes", "no"]));
+    let form = &schema["anyOf"][0];
+    assert_eq!(form["properties"]["action"]["enum"], json!(["yes", "no"]));
 
     let body = json!({"id": run, "step": wait["step"], "event": wait["event"], "answer": {"action": "yes"}});
     let delivered = studio.call("POST", "/api/run/answers", &body.to_string());
