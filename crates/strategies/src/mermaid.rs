@@ -25,6 +25,7 @@ impl Strategy {
         for (index, stage) in stages.iter().enumerate() {
             for next in &stage.next {
                 let next = stages.iter().position(|stage| stage.name == *next);
+                // Reading a table checks that the stages exist.
                 let next = next.unwrap_or(index);
                 chart.push_str(&format!("\n    s{index} --> s{next}"));
             }

@@ -17,21 +17,13 @@ pub struct Mistyped {
 }
 
 impl Mistyped {
-    /// Creates the fault of a value at a path, for values that are checked like parameters.
-    ///
-    /// ```
-    /// use cogwork_strategies::table::Mistyped;
-    /// use serde_json::json;
-    ///
-    /// let fault = Mistyped::of("steps[2]", "a text", &json!(7));
-    /// assert_eq!(fault.to_string(), "`steps[2]` is 7, expected a text");
-    /// ```
-    pub fn of(place: &str, expected: impl fmt::Display, found: &Value) -> Self {
+    /// Creates the fault of a value at a path.
+    pub(crate) fn of(place: &str, expected: impl fmt::Display, found: &Value) -> Self {
         Self::new(place, expected, shown(found))
     }
 
     /// Creates a fault. `found` describes the value, as in `missing`.
-    pub fn new(place: &str, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
+    pub(crate) fn new(place: &str, expected: impl fmt::Display, found: impl fmt::Display) -> Self {
         Self {
             parameter: Name(place).to_string(),
             expected: expected.to_string(),
@@ -53,6 +45,7 @@ impl fmt::Display for Mistyped {
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => format!("the text \"{}\"", Name(text)),
+        // Its contents would drown the message.
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
         scalar => scalar.to_string(),

@@ -129,6 +129,7 @@ impl Parameter {
     pub(crate) fn key(&self, name: &str) -> AnswerKey {
         let key = AnswerKey::new(name, self.description.as_str(), &self.kind.schema());
         let key = match self.kind {
+            // The schema only knows an integer, and a model should know what it counts.
             ParameterType::Thought => key.with_kind(self.kind.to_string()),
             _ => key,
         };
@@ -160,6 +161,7 @@ impl ParameterType {
             }
             Self::Number { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
             Self::Boolean => json!({"type": "boolean"}),
+            // The schema cannot say which thoughts there are.
             Self::Thought => json!({"type": "integer", "minimum": 1}),
             Self::List { items, min_items } => {
                 json!({"type": "array", "items": items.schema(), "minItems": min_items})
@@ -177,6 +179,7 @@ fn object_schema(fields: &BTreeMap<String, Parameter>) -> Value {
     let properties = fields.iter().map(|(name, field)| {
         let mut schema = field.kind.schema();
         if let Value::Object(keywords) = &mut schema {
+            // Servers show the model the descriptions in the schema.
             keywords.insert("description".to_owned(), field.description.as_str().into());
         }
         (name.clone(), schema)

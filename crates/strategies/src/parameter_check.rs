@@ -20,6 +20,7 @@ impl ParameterType {
         }
 
         let field_of = |name: &str| {
+            // The names of an object come from the model, and may be as long as a reply.
             let name: String = name.chars().take(MAX_NAME).collect();
             format!("{place}.{name}")
         };
@@ -40,6 +41,7 @@ impl ParameterType {
                     None => Some(Mistyped::new(&field_of(name), &field.kind, "nothing")),
                 });
 
+                // An unknown field is often a misspelt one, so it isn't ignored.
                 let unknown = object.iter().find(|(name, _)| !fields.contains_key(*name));
                 let unknown =
                     unknown.map(|(name, value)| Mistyped::of(&field_of(name), "nothing", value));

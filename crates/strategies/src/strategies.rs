@@ -24,7 +24,7 @@ use crate::{Strategy, table};
 /// | `prompt` | the question for the model |
 /// | `next` | the stages that may follow |
 /// | `final` | `true` if the strategy ends here, without a `next` |
-/// | `parameters` | the parameters of a thought by name; see [`Parameter`](crate::table::Parameter) |
+/// | `parameters` | the parameters of a thought by name, which is not `next`; see [`Parameter`](crate::table::Parameter) |
 ///
 /// A text is checked as a whole, and all problems are reported together; see [`TableError`].
 ///
@@ -107,6 +107,7 @@ impl Strategies {
         for new in &other.list {
             table::check_names(new, &mut taken, &mut error);
         }
+        // Before anything is added, so that a set is extended as a whole or not at all.
         error.or(())?;
 
         self.list.extend(other.list);
@@ -119,12 +120,9 @@ impl Strategies {
     ///
     /// Returns an [`UnknownStrategy`] that lists the known names.
     pub fn get(&self, name: &str) -> Result<&Strategy, UnknownStrategy> {
-        self.find(name).ok_or_else(|| self.unknown(name))
-    }
-
-    pub(crate) fn find(&self, name: &str) -> Option<&Strategy> {
         let is_named = |strategy: &&Strategy| strategy.names().any(|known| known == name);
-        self.list.iter().find(is_named)
+        let found = self.list.iter().find(is_named);
+        found.ok_or_else(|| self.unknown(name))
     }
 
     pub(crate) fn unknown(&self, name: &str) -> UnknownStrategy {
@@ -152,6 +150,7 @@ impl Serialize for Strategies {
 /// problems.
 impl<'de> Deserialize<'de> for Strategies {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Through values, because they are checked like those of a text.
         let tables = serde_yaml::Value::deserialize(deserializer)?;
         let list = table::read(tables).map_err(D::Error::custom)?;
         Ok(Self { list })

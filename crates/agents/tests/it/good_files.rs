@@ -223,7 +223,8 @@ edges:
     };
 
     let limits = "thoughts: 1, bytes: 1000000, time: 60, hard_time: 90, reserve_tokens: 100, reserve_time: 1.5";
-    let budget = "calls: 1, bytes: 1000000, time: 60, hard_time: 90, reserve_tokens: 100, reserve_time: 1.5";
+    let budget =
+        "calls: 1, bytes: 1000000, time: 60, hard_time: 90, reserve_tokens: 100, reserve_time: 1.5";
     let state = run_flow(&Loader::new(), &flow(limits, budget), "2 and 2").await;
     let told = |node: &str| {
         let output = state.output(node).unwrap();

@@ -90,6 +90,7 @@ impl Method for ChainOfThoughtMethod {
 
         let most = self.max_steps.clamp(1, 100);
         let question = Ask::of::<Steps>(cx.prompt(&["step_decomposition"])?)
+            // The schema asks for no more, and the check holds for the other formats.
             .narrowed("steps", |key| key.offering_items(1, most))
             .with_check(move |read| match read.steps.len() {
                 steps if steps <= most => Ok(()),
@@ -102,9 +103,11 @@ impl Method for ChainOfThoughtMethod {
         for step in &steps {
             cx.add(ThoughtDraft::here(&**step))?;
         }
+        // A run that ends before the results still has a plan.
         cx.set_plan(steps.iter().map(Step::pending).collect());
 
         let question = Ask::of::<Results>(cx.prompt(&["sequential_reasoning"])?)
+            // Only asked for: fewer results are still of use, and the plan shows which are missing.
             .narrowed("results", |key| key.offering_items(1, steps.len()))
             .answering(cx.problem());
         let read = cx.ask("sequential_reasoning", question)?;

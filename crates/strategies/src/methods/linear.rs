@@ -169,6 +169,7 @@ impl Method for Linear {
 impl Linear {
     /// Returns whether there is no room for another thought.
     fn is_over(&self, cx: &Solve) -> bool {
+        // A hypothesis that was verified is worth more than a further thought without one.
         let is_hurried = cx.calls_left().is_some_and(|left| left <= CALLS_TO_END);
         is_hurried || generated(cx) >= self.max_thoughts.max(1)
     }
@@ -177,6 +178,7 @@ impl Linear {
     fn ways(&self, cx: &Solve) -> Vec<&'static str> {
         if self.is_over(cx) {
             vec![CONCLUDE]
+        // A small model may branch whenever it may.
         } else if cx.session().branches().len() > MAX_BRANCHES {
             vec![THINK_MORE, CONCLUDE]
         } else {
@@ -188,6 +190,7 @@ impl Linear {
     /// first.
     fn evaluate(&self, cx: &mut Solve) -> Result<Choice, Stop> {
         let mut ways = self.ways(cx);
+        // A wrong thought can be put right even if there is no room for another one.
         ways.push(REVISE);
 
         let choice = choose(cx, "thought_evaluation", &ways, "Judged.")?;
@@ -239,6 +242,7 @@ fn total(cx: &Solve, needed: usize) -> Result<usize, Stop> {
 fn generate(cx: &mut Solve, note: &str) -> Result<(), Stop> {
     let question = Ask::new(format!("{note}{}", prompt(cx, GENERATION)?));
     let thought = cx.ask(GENERATION, question)?.text;
+    // A hypothesis is closer to an answer than any thought.
     if !has_hypothesis(cx) {
         cx.keep_guess(&thought);
     }
@@ -275,6 +279,7 @@ fn choose(cx: &mut Solve, stage: &str, ways: &[&str], otherwise: &str) -> Result
     let needed: Needed = reply.value().unwrap_or_default();
     Ok(Choice {
         needed: needed.thoughts_needed,
+        // With only one way, the model isn't asked for it.
         way: reply.next.unwrap_or_else(|| CONCLUDE.to_owned()),
     })
 }
@@ -304,6 +309,7 @@ fn adjust(cx: &mut Solve, needed: Option<usize>) -> Result<(), Stop> {
         Some(needed) => format!("About {needed} more thoughts are needed."),
         None => "More thoughts are needed.".to_owned(),
     };
+    // A model that wants to think more needs at least one thought.
     let total = total(cx, needed.unwrap_or(1))?;
     cx.add(ThoughtDraft::at(THINK_MORE, text).with_total_thoughts(total))?;
     Ok(())

@@ -9,6 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 /// variants of a character are unified, numbers are written by value (`1,000.50` as `1000.5`), and
 /// units are kept. A text of punctuation alone keeps it. Takes linear time.
 pub(super) fn normal_form(text: &str) -> String {
+    // First, because the rest knows only one form of each sign.
     let text = common_form(text.trim());
     let text = text.trim();
     let mut rest = unwrapped(text);
@@ -27,6 +28,7 @@ pub(super) fn normal_form(text: &str) -> String {
     let said = ["the final answer is ", "the answer is "];
     let said = said.iter().find_map(|said| form.strip_prefix(said));
     match said.unwrap_or(&form) {
+        // A text of punctuation alone would otherwise equal any other one.
         "" => text.to_owned(),
         form => form.to_owned(),
     }
@@ -61,6 +63,7 @@ fn word(text: &str, first: char, before: char) -> (String, usize) {
     };
     match (first, number) {
         ('+', Some((number, length))) => (number, length + 1),
+        // There is only one zero.
         ('-', Some((number, length))) if number == "0" => (number, length + 1),
         ('-', Some((number, length))) => (format!("-{number}"), length + 1),
         (_, Some(number)) => number,
@@ -141,6 +144,7 @@ fn common_form(text: &str) -> String {
     let lower = marked.nfkc().flat_map(char::to_lowercase).map(unified);
     // Composed once more, since lower case was written one character at a time.
     let lower: String = lower.nfkc().collect();
+    // NFKC keeps it, and upper case writes it as two letters.
     lower.replace('ß', "ss")
 }
 

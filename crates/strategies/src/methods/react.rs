@@ -97,6 +97,7 @@ impl Method for React {
             skip_to_the_evaluation(cx, answer)?;
         }
 
+        // What the last cycle did, to notice a model that does the same again.
         let mut before = None;
         let mut cycles = 0;
         let answer = loop {
@@ -107,6 +108,7 @@ impl Method for React {
 
             let observed = act(cx, &calls)?;
             cycles += 1;
+            // The table leads to the solution only through these two stages.
             if cycles >= self.max_cycles {
                 cx.think("reasoning_update", NO_MORE)?;
                 cx.think("evaluation_checkpoint", NO_MORE)?;
@@ -178,11 +180,11 @@ fn act(cx: &mut Solve, calls: &[PlannedCall]) -> Result<String, Stop> {
     let names = names(calls);
     plan(cx, format!("Next: {names}."), &names, input(calls))?;
 
-    let fitted = calls.iter().map(|call| call.clone().fitted(cx.tools()));
-    let called = cx.call_tools("action_execution", fitted.collect())?;
+    let called = cx.call_tools("action_execution", calls.to_vec())?;
     for (call, called) in calls.iter().zip(&called) {
         cx.add_message(message(called, call.literal));
     }
+    // After the calls, so that a run that pauses for an approval doesn't claim that they were made.
     cx.think("action_execution", format!("Called: {names}."))?;
 
     let outputs: Vec<&str> = called.iter().map(|called| called.output.as_str()).collect();
@@ -256,6 +258,7 @@ fn read(reply: &StageReply) -> Next {
     let Ok(action) = reply.value::<Action>() else {
         return Next::Finish(reply.text.clone());
     };
+    // Small models write the input into the action, as the paper does.
     let (name, written) = written(&action.action);
     let input = action.action_input.or(written.map(Value::from));
     if is_finish(name) {
@@ -266,6 +269,7 @@ fn read(reply: &StageReply) -> Next {
         });
     }
 
+    // A tool without arguments is often called with `none`.
     let input = input.filter(|input| !input.as_str().is_some_and(is_none));
     let input = input.unwrap_or_else(|| json!({}));
     Next::Act(vec![PlannedCall::new("call", name, input)])
@@ -309,7 +313,10 @@ fn native_call(call: &ToolCall) -> PlannedCall {
     let input = serde_json::from_str(call.arguments()).ok();
     let input = input.filter(|input: &Value| input.is_object() && is_shallow(input));
     let input = input.unwrap_or_else(|| call.arguments().into());
-    PlannedCall::new(call.id(), call.name(), input).literal()
+    PlannedCall {
+        literal: true,
+        ..PlannedCall::new(call.id(), call.name(), input)
+    }
 }
 
 /// Returns whether an action ends the cycles.

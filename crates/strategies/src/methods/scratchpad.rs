@@ -115,6 +115,7 @@ impl Method for Scratchpad {
     }
 
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
+        // A result that no variable can hold would only be noticed at the end.
         self.check_settings()?;
         cx.think_problem()?;
 
@@ -211,6 +212,7 @@ impl Scratchpad {
         let fields = self.variables.iter();
         let fields = fields.map(|(name, parameter)| (name.clone(), parameter.clone().optional()));
         let fields = fields.collect();
+        // The schema names every variable, since small models invent others.
         let values = ParameterType::Object { fields }.schema();
         let settings = self.clone();
         let question = Ask::new(prompt)
@@ -241,6 +243,7 @@ impl Scratchpad {
             "properties": {"name": {"enum": self.names()}, "value": {}},
             "required": ["name", "value"],
         });
+        // A list of changes: a schema with every variable would ask for all of them in each step.
         let list = json!({"type": "array", "items": change});
         let is_last = "whether the scratchpad contains the result now";
         let (settings, before) = (self.clone(), state.clone());
@@ -259,6 +262,7 @@ impl Scratchpad {
         let reply = cx.ask(stage, question)?;
 
         *state = self.changed(state, &reply).map_err(Stop::fail)?;
+        // With a result variable, its value is the better guess.
         if self.result.is_none() {
             cx.keep_guess(&reply.text);
         }
@@ -266,6 +270,7 @@ impl Scratchpad {
         let tracked = ThoughtDraft::at("state_tracking", "The scratchpad after the step.");
         cx.add(tracked.with(STATE, state.clone()))?;
         self.keep_result(cx, state);
+        // A step in other words that changes nothing isn't progress.
         cx.progress(Value::Object(state.clone()).to_string())?;
         Ok(reply.is_true(DONE))
     }

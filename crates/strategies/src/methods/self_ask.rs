@@ -218,7 +218,7 @@ impl SelfAsk {
         let part = match &self.answering_tool {
             Some(tool) if next.answer.is_empty() => {
                 let call = PlannedCall::new(format!("question {number}"), tool, &*question);
-                let called = cx.call_tools(stage, vec![call.fitted(cx.tools())])?.pop();
+                let called = cx.call_tools(stage, vec![call])?.pop();
                 let part = called.map_or_else(String::new, |called| called.output);
                 cx.say(format!("The answer to question {number}: {part}"));
                 part

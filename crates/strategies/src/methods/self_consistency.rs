@@ -109,6 +109,7 @@ impl Method for SelfConsistency {
         let sampled = cx.add(sampling.with("paths", paths))?;
 
         let stage = "reasoning_path_execution";
+        // Names tell the questions apart, whose texts are the same.
         let names: Vec<String> = (1..=paths).map(|path| format!("path {path}")).collect();
         let question = self.question(cx.problem());
         let asks = names.iter().map(|name| question.clone().with_name(&**name));
@@ -126,6 +127,7 @@ impl Method for SelfConsistency {
             let branch = cx.session_mut().fork(sampled, name)?;
             let thought = ThoughtDraft::at(stage, told(path)).with("path_id", name);
             cx.add_on(branch, thought)?;
+            // A lost path stays in the session, but nothing may follow on it.
             if path.is_err() {
                 cx.session_mut().prune(branch)?;
             }
@@ -228,6 +230,7 @@ impl<'p> Votes<'p> {
 
             let vote = (*name, path.answer());
             let form = form(vote.1);
+            // In the order of the paths, so that the first of equal answers gives the words.
             match groups.iter_mut().find(|(known, _)| *known == form) {
                 Some((_, votes)) => votes.push(vote),
                 None => groups.push((form, vec![vote])),
@@ -285,6 +288,7 @@ impl<'p> Votes<'p> {
         };
 
         others.retain(|branch| *branch != target);
+        // In the order of the paths, and not of the votes.
         others.sort_unstable();
         session.switch(target)?;
         if others.is_empty() {

@@ -26,6 +26,7 @@ pub(super) fn ask_for_answer(
     let question = question.answering(cx.problem());
     let ShortAnswer { thought, answer } = cx.ask(stage, question)?;
 
+    // Kept before the thought, which a limit may refuse.
     cx.keep(&*answer);
     cx.think(stage, or(&thought, &answer))?;
     Ok(answer)
@@ -61,6 +62,7 @@ pub(super) fn verified(
     verification: bool,
 ) -> Result<String, Stop> {
     if !verification {
+        // The table has no way around this stage.
         cx.think(stage, "Not checked.")?;
         return Ok(answer);
     }
@@ -87,6 +89,7 @@ pub(super) fn verified(
     }
 
     let corrected = checked.answer.unwrap_or_default();
+    // The earlier answer is known to be wrong now.
     cx.keep(&*corrected);
     cx.think(stage, or(&checked.thought, "The solution does not hold."))?;
     Ok(corrected)

@@ -82,6 +82,7 @@ impl Method for StepBack {
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
         cx.think_problem()?;
 
+        // One question for both: the principle is the answer to the general question.
         let prompt = cx.prompt(&["abstraction", "principle_identification"])?;
         let step = cx.ask("abstraction", Ask::of::<Principle>(prompt))?;
         cx.think("abstraction", below(&step.thought, &step.question))?;
@@ -96,6 +97,7 @@ impl Method for StepBack {
         let question = Ask::of::<Solution>(prompt).answering(cx.problem());
         let step = cx.ask("approach_selection", question)?;
         cx.keep(&*step.answer);
+        // One reply has the text of three stages.
         cx.think("approach_selection", below(&step.thought, &step.approach))?;
         cx.think("specific_application", step.application)?;
         cx.think("step_by_step_solution", step.solution)?;

@@ -94,6 +94,7 @@ impl Branch {
             name,
             from,
             thoughts: Vec::new(),
+            // At least the one for which the branch is created.
             total_thoughts: 1,
             score: None,
             status: BranchStatus::Open,

@@ -23,6 +23,7 @@ impl Session {
         name: impl Into<String>,
     ) -> Result<BranchId, SessionError> {
         let name = name.into();
+        // Any thought can be forked from, also one of a branch that is closed.
         self.existing(from)?;
 
         let is_too_long = name.chars().count() > MAX_NAME;
@@ -83,6 +84,7 @@ impl Session {
             .filter_map(|branch| Some((branch.score?, branch)))
             .collect();
 
+        // A stable sort, so of equal scores the older branch stays first.
         scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let best = scored.into_iter().take(count);
         best.map(|(_, branch)| branch).collect()
@@ -117,6 +119,7 @@ impl Session {
     /// Returns an error if the branch doesn't exist, isn't open, or is the current one.
     pub fn prune(&mut self, branch: BranchId) -> Result<(), SessionError> {
         self.open(branch)?;
+        // The next thought would have nowhere to go.
         if branch == self.current {
             let name = Name(&self.branch(branch)?.name);
             return Err(SessionError::impossible(format!(
@@ -177,6 +180,7 @@ impl Session {
         if self.branch(branch)?.is_in_use() {
             return Ok(());
         }
+        // Its error says what the branch is instead.
         self.open(branch).map(drop)
     }
 }

@@ -60,12 +60,14 @@ impl Session {
         let total = draft.total_thoughts;
         let thought = Thought {
             merged: Some(merged),
+            // Refused before any branch is closed.
             ..self.checked(into, draft)?
         };
         let id = self.add(thought, total)?;
 
         for source in sources {
             self.branch_mut(*source)?.status = BranchStatus::Merged(id);
+            // The current branch has to stay in use.
             if self.current == *source {
                 self.current = into;
             }
@@ -82,6 +84,7 @@ impl Session {
             return Err(SessionError::impossible(message));
         }
 
+        // Paths share their beginning. Only what a source added by itself is merged.
         let on_target: HashSet<ThoughtId> = self.path(target).map(|one| one.id).collect();
         let mut last_values: BTreeMap<&str, Vec<Set<'_>>> = BTreeMap::new();
         let mut parents = Vec::new();
@@ -108,6 +111,7 @@ impl Session {
         let mut values = BTreeMap::new();
         let mut conflicts = Vec::new();
         for (name, mut sets) in last_values {
+            // Numbers of thoughts grow over all branches, so they say which value came last.
             sets.sort_by_key(|set| set.by);
             let value = sets.last().map(|last| last.value);
             if sets.iter().any(|set| Some(set.value) != value) {
@@ -143,9 +147,11 @@ fn sets<'s>(
     let mut sets = BTreeMap::new();
     for thought in thoughts {
         let by = thought.id;
+        // A branch may itself have taken over values in an earlier merge.
         let merged = thought.merged.iter().flat_map(|merged| &merged.values);
         for (name, value) in thought.parameters.iter().chain(merged) {
             let set = Set { branch, by, value };
+            // The thoughts come newest first, so the first value is the last one that was set.
             sets.entry(name.as_str()).or_insert(set);
         }
     }

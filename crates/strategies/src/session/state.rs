@@ -122,6 +122,7 @@ impl Session {
         let is_known = |thought: &ThoughtId| self.thought(*thought).is_some();
         for (index, branch) in self.branches.iter().enumerate() {
             let mut named = branch.thoughts.iter().chain(&branch.from);
+            // Every branch but `main` was forked from a thought.
             let is_first = index == 0;
             if branch.id.index() != index
                 || !named.all(is_known)
@@ -133,6 +134,7 @@ impl Session {
 
         for (index, thought) in self.thoughts.iter().enumerate() {
             let mut before = thought.parents().chain(thought.revises);
+            // Parents come first, so a path always ends.
             let is_in_order = thought.id.index() == Some(index) && before.all(|id| id < thought.id);
             if !is_in_order || self.branch(thought.branch).is_err() {
                 return Err(format!("the thought {} isn't in order", thought.id));
@@ -183,6 +185,7 @@ impl Session {
     /// Returns an error if the branch doesn't exist.
     pub fn allowed(&self, branch: BranchId) -> Result<Vec<&Stage>, SessionError> {
         Ok(match self.branch(branch)?.status {
+            // A branch that was closed keeps its stage, but nothing follows on it.
             BranchStatus::Open => self.strategy.next(self.stage_on(branch)?).collect(),
             _ => Vec::new(),
         })

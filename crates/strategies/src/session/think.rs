@@ -43,6 +43,7 @@ impl Session {
         branch: BranchId,
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
+        // Checked as a whole first, so that a refusal changes nothing.
         let total = draft.total_thoughts;
         let thought = self.checked(branch, draft)?;
         self.add(thought, total)
@@ -76,6 +77,7 @@ impl Session {
         let thought = self.thoughts.last();
         let thought = thought.ok_or_else(|| SessionError::impossible(none))?;
         let id = thought.id;
+        // The fork would begin nowhere.
         if let Some(fork) = self.branches.iter().find(|branch| branch.from == Some(id)) {
             let fork = Name(&fork.name);
             return Err(SessionError::impossible(format!(
@@ -84,12 +86,14 @@ impl Session {
         }
 
         let thought = thought.clone();
+        // Undoing it would open a branch that was given up on purpose.
         if self.branch(thought.branch)?.status == BranchStatus::Pruned {
             self.open(thought.branch)?;
         }
 
         let branch = self.branch_mut(thought.branch)?;
         branch.thoughts.pop();
+        // It was open, or the thought could not have been added.
         branch.status = BranchStatus::Open;
         for source in thought.merged.iter().flat_map(|merged| &merged.sources) {
             self.branch_mut(*source)?.status = BranchStatus::Open;
@@ -125,12 +129,14 @@ impl Session {
 
         let mut parameters = draft.parameters;
         let revision = stage.parameters.get(REVISES);
+        // A custom table may use this name for something else.
         let has_revision = revision.is_some_and(|known| known.kind == ParameterType::Thought);
         if let (Some(revised), true) = (draft.revises, has_revision) {
             let parameter = parameters.entry(REVISES.to_owned());
             parameter.or_insert_with(|| revised.get().into());
         }
 
+        // A thought that stays in a stage continues the one before it, which had the parameters.
         let faults = faults(stage, &parameters, named.is_some() || is_first);
         if !faults.is_empty() {
             return Err(self.refused(from, &stage.name, faults));
@@ -142,6 +148,7 @@ impl Session {
         let branch = self.branch(branch)?;
         if let Some(thought) = revises {
             self.existing(thought)?;
+            // A thought of another branch is not part of what this one builds on.
             if !self.path(branch.tip()).any(|one| one.id == thought) {
                 let branch = Name(&branch.name);
                 return Err(SessionError::impossible(format!(
@@ -201,6 +208,7 @@ impl Session {
         let is_end = self.stage_of(&thought).is_final;
         let branch = self.branch_mut(thought.branch)?;
         branch.thoughts.push(thought.id);
+        // More thoughts than expected are no mistake, so the expectation follows.
         let total = total.unwrap_or(branch.total_thoughts);
         branch.total_thoughts = total.max(branch.thoughts.len());
         if is_end {

@@ -26,6 +26,7 @@ impl ThoughtId {
 
     /// Returns the thought that the value of a parameter names.
     pub(crate) fn of_value(value: &Value) -> Option<Self> {
+        // A negative number or one with a fraction names no thought.
         let number = u32::try_from(value.as_u64()?).ok()?;
         (number > 0).then_some(Self(number))
     }
@@ -85,6 +86,7 @@ impl Thought {
     /// Returns the parameters as texts, without those that repeat the text of the thought.
     pub fn details(&self) -> impl Iterator<Item = (&str, String)> {
         let parameters = self.parameters.iter();
+        // Methods often repeat the text as a parameter that the table requires.
         let new = parameters.filter(|(_, value)| value.as_str() != Some(&self.text));
         new.map(|(name, value)| match value.as_str() {
             Some(text) => (name.as_str(), text.to_owned()),

@@ -169,6 +169,7 @@ impl<T: 'static> Ask<T> {
         name: &str,
         choices: impl IntoIterator<Item = V>,
     ) -> Self {
+        // One more than are listed, to know that there are too many.
         let choices = choices.into_iter().take(MAX_CHOICES + 1).map(Into::into);
         let choices: Vec<Value> = choices.collect();
 
@@ -188,6 +189,7 @@ impl<T: 'static> Ask<T> {
     /// Reads a text such as `none` as an answer, if the problem offers it as a choice.
     #[must_use]
     pub(crate) fn with_offered_answers(self, problem: &str) -> Self {
+        // The same words that say elsewhere that there is no value.
         let mut words = ["none", "n/a", "na", "null"].iter();
         match words.any(|word| is_offered(word, problem)) {
             true => self.with_literal(ANSWER),
@@ -414,6 +416,7 @@ impl Question {
                 reader.schema_within(usize::try_from(max_tokens).unwrap_or(usize::MAX))
             }
             Format::FlatSchema => reader.flat_schema(),
+            // JSON mode has no schema, so nothing has to fit.
             Format::Json => return Some(ReplyFormat::Json),
             _ => None,
         };
@@ -462,6 +465,7 @@ impl Question {
 pub(super) fn add_message(messages: &mut Messages, message: Message) {
     let plain = |message: &Message| message.role() == Role::User && message.blocks().is_empty();
     let last = messages
+        // Messages with images or tool results keep their own place.
         .last()
         .filter(|last| plain(last) && plain(&message));
     let Some(last) = last else {

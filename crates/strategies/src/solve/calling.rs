@@ -40,18 +40,6 @@ impl PlannedCall {
         }
     }
 
-    /// Passes the input to the tool unchanged.
-    ///
-    /// Ids of other calls aren't replaced, a text is used as the arguments exactly as the model
-    /// wrote them, and [`fitted`](Self::fitted) has no effect.
-    #[must_use]
-    pub(crate) fn literal(self) -> Self {
-        Self {
-            literal: true,
-            ..self
-        }
-    }
-
     /// Returns the call with its input adapted to the schema of the tool: if the input isn't an
     /// object and the schema has only one property, the input becomes the value of that property.
     #[must_use]

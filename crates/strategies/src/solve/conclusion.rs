@@ -32,6 +32,7 @@ struct BestAnswer {
 /// It consists of the opening of the conversation and the newest thoughts of all branches, about
 /// 8,000 bytes of them.
 pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<Arc<Batch>> {
+    // Asking again for an answer that the model gave would cost a call, and may lose it.
     let is_open = solving.best.is_none() || solving.is_guess;
     if !is_open || !shared.limits.concludes() {
         return None;
@@ -58,20 +59,21 @@ pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<Arc<Batch
 /// half as long again, since no call is like the others.
 pub(super) fn reserve(shared: &Shared, solving: &Solving, conclusion: &Batch) -> Reserve {
     let spent = solving.spent();
+    // The slowest call would be too careful after a cold start, and the fastest too late.
     let time = spent.time.checked_div(spent.calls).unwrap_or_default();
     let time = time.saturating_add(time / 2);
 
     let newest = solving.calls.iter().rev().filter_map(Call::last_reply);
+    // A token has about four bytes.
     let newest = newest.map(|reply| (u64::try_from(reply.len() / 4).unwrap_or(u64::MAX), time));
     let reserve = shared.limits.reserve(newest);
 
-    match &conclusion.work {
-        Work::Ask { questions, .. } => questions.iter().fold(reserve, |reserve, question| {
-            let request = shared.request(conclusion, question, Format::Text);
-            reserve.with_request(&request)
-        }),
-        Work::Call(_) => reserve,
-    }
+    let Work::Ask { questions, .. } = &conclusion.work else {
+        return reserve;
+    };
+    let requests = questions.iter();
+    let requests = requests.map(|question| shared.request(conclusion, question, Format::Text));
+    requests.fold(reserve, |reserve, request| reserve.with_request(&request))
 }
 
 /// Returns the answer in a reply to the last question.
@@ -94,6 +96,7 @@ fn thoughts_of(session: &Session) -> String {
             bytes <= BYTES
         })
         .collect();
+    // The newest were taken first, because the oldest are the ones to leave out.
     lines.reverse();
 
     if lines.is_empty() {

@@ -84,7 +84,10 @@ pub(super) fn advance(
 ) -> Result<Option<Arc<Batch>>, SolveError> {
     let started = Instant::now();
     let strategy = &shared.strategy;
+    // The context owns the state while the method runs, so it is taken out of the caller's.
     let mut run = std::mem::replace(solving, Solving::new(strategy.clone(), String::new()));
+    // Thoughts, plan and answer follow from the calls again. A second way to keep them could
+    // differ.
     let before = run.begin_again(strategy);
 
     let mut cx = Solve {
@@ -110,19 +113,24 @@ pub(super) fn advance(
         ..
     } = cx;
     *solving = run;
+    // A method can be slow by itself, for example in a check of the program.
     solving.worked = started.elapsed();
 
     // What has changed is reported even if the run fails then.
     report_changes(&before, solving);
 
+    // A method may return something else than the stop that it got, but it still waits for its
+    // calls.
     if let Some(batch) = open {
         return Ok(Some(Arc::new(batch)));
     }
+    // Recorded calls that nobody asks for belong to another version of the method.
     if read < solving.calls.len() {
         return Err(SolveError::method(CHANGED).at(&stage));
     }
 
     match result {
+        // The types of replies allow an empty text, and an answer has to say something.
         Ok(answer) if answer.text.trim().is_empty() => solving.end_with(EndReason::GaveUp {
             why: "the strategy returned an empty answer".to_owned(),
         }),
@@ -236,6 +244,7 @@ impl Solve {
     ///
     /// Fails if the session refuses the thought. Ends the run if the session is full.
     pub fn add_on(&mut self, branch: BranchId, draft: ThoughtDraft) -> Result<ThoughtId, Stop> {
+        // Kept even if the thought is refused, because the error names the stage.
         if let Some(stage) = &draft.stage {
             self.stage.clone_from(stage);
         }
@@ -258,11 +267,15 @@ impl Solve {
     /// the state has already.
     fn check_limits(&self) -> Result<(), Stop> {
         let thoughts = self.run.session.thoughts().len();
+        // Limits may have been lowered since. What was done within the old ones is still worked
+        // through.
         if self.read < self.run.calls.len() || thoughts < self.known_thoughts {
             return Ok(());
         }
 
         let limits = &self.shared.limits;
+        // Without the idle batches, a method that only calls tools would never reach a limit on
+        // thoughts.
         match limits.reached(&self.run.spent, thoughts + self.idle) {
             Some(limit) => Err(Stop(Reason::Limit(limit))),
             None => Ok(()),
@@ -277,9 +290,11 @@ impl Solve {
     /// Ends the run with [`EndReason::NoProgress`].
     pub fn progress(&mut self, what: impl Into<String>) -> Result<(), Stop> {
         let what = what.into().to_lowercase();
+        // A model that repeats itself may still vary case and line breaks.
         let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
         self.progress.push((self.stage.clone(), what));
 
+        // A sequence of several thoughts may repeat, such as question, answer, question, answer.
         let repeats = |length: usize| {
             let newest: Vec<_> = self.progress.rchunks_exact(length).take(TIMES).collect();
             newest.len() == TIMES && newest.iter().all(|one| Some(one) == newest.first())
@@ -302,6 +317,7 @@ impl Solve {
     /// Keeps a text as the best answer until the model gives one, unless the text
     /// [isn't an answer](no_answer). Before the run ends early, the model is still asked for one.
     pub fn keep_guess(&mut self, text: &str) {
+        // A refusal would be worse than no answer, since callers use what is there.
         if no_answer(text, &self.run.problem).is_none() {
             self.run.best = Some(text.into());
             self.run.is_guess = true;
@@ -338,6 +354,7 @@ impl Solve {
             let enough = None;
             return Err(self.park(stage, Work::Ask { questions, enough }));
         };
+        // A label contains the stage, so only a changed method can meet a tool call here.
         let Some(Call::Model(asked)) = calls.pop() else {
             return Err(Stop::fail(CHANGED));
         };
@@ -404,6 +421,7 @@ impl Solve {
         let labels: Vec<String> = asks.iter().map(|ask| ask.question.label(stage)).collect();
         let Some(calls) = self.known(stage, &labels)? else {
             let questions = asks.into_iter().map(|ask| ask.question).collect();
+            // Only needed while the questions are asked. A replay knows which ones were not needed.
             let enough = enough(value);
             return Err(self.park(stage, Work::Ask { questions, enough }));
         };
@@ -426,10 +444,13 @@ impl Solve {
         stage: &str,
         calls: Vec<PlannedCall>,
     ) -> Result<Vec<Called>, Stop> {
+        // Parking for nothing would be a step that changes nothing.
         if calls.is_empty() {
             return Ok(Vec::new());
         }
 
+        let fitted = calls.into_iter().map(|call| call.fitted(self.tools()));
+        let calls: Vec<PlannedCall> = fitted.collect();
         let labels: Vec<String> = calls.iter().map(|call| call.label(stage)).collect();
         let Some(known) = self.known(stage, &labels)? else {
             return Err(self.park(stage, Work::Call(calls)));
@@ -446,11 +467,13 @@ impl Solve {
     fn known(&mut self, stage: &str, labels: &[String]) -> Result<Option<Vec<Call>>, Stop> {
         stage.clone_into(&mut self.stage);
         self.stage(stage)?;
+        // A method that ignores the stop would otherwise wait for two batches.
         if self.open.is_some() {
             return Err(Stop(Reason::Parked));
         }
 
         let next = self.run.calls.get(self.read..).unwrap_or_default();
+        // There may be fewer calls if the time was over in the middle of a batch.
         let next = next.get(..labels.len()).unwrap_or(next);
         if next.iter().all(Call::has_failed) {
             // An attempt that failed is made again.
@@ -467,6 +490,7 @@ impl Solve {
             self.calls_left = asked.calls_left;
         }
         let thoughts = self.run.session.thoughts().len();
+        // Counted when the calls are read, so that a replay counts the same.
         self.idle += usize::from(thoughts == self.thoughts_read);
         self.thoughts_read = thoughts;
         Ok(Some(next))

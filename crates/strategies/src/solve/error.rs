@@ -69,6 +69,7 @@ impl SolveError {
     pub fn of_run(error: RunError, mut solving: Solving) -> Self {
         let mut error = match error.downcast_ref::<Self>() {
             None => Cause::Flow(error).into(),
+            // The downcast takes the error apart, so it is only tried once it must succeed.
             Some(_) => {
                 let own = error.into_source().map(|source| source.downcast::<Self>());
                 let own = own.and_then(Result::ok);
@@ -146,6 +147,7 @@ impl fmt::Display for SolveError {
                 write!(f, "the call to the model failed: {:#}", ErrorText(error))
             }
             Cause::Unreadable(_) if f.alternate() => {
+                // The calls of the failed step move into the state when there is one.
                 let calls = self.so_far().map_or(calls.as_slice(), Solving::calls);
                 let last = calls.iter().rev().find_map(Call::last_reply);
                 write!(f, "{cause}")?;

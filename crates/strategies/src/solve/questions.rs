@@ -36,6 +36,7 @@ impl Shared {
         enough: Option<&Enough>,
         meter: &Meter,
     ) -> (Vec<Asked>, Option<LlmError>) {
+        // The soft limit of time: what is kept for the conclusion is left.
         let deadline = meter.deadline();
         let is_alone = asks.len() == 1;
         let unasked = AtomicU64::new(u64::try_from(asks.len()).unwrap_or(u64::MAX));
@@ -65,6 +66,8 @@ impl Shared {
                 Err(_) => break AskProblem::OutOf(meter.out_of_time()),
             };
 
+            // The others are still of use without a lost question, so the error only counts if all are
+            // lost.
             first_error = first_error.or(error);
             if let Some(slot) = answered.get_mut(place) {
                 *slot = Some(asked);
@@ -74,6 +77,7 @@ impl Shared {
             }
         };
 
+        // Calls in progress are cancelled before their questions are declared unanswered.
         drop(running);
         let left = |ask| Asked::new(&batch.stage, ask, AskLog::default(), Err(left.clone()));
         let asked = asks.iter().zip(answered);
@@ -127,6 +131,7 @@ impl Shared {
 
         let mut formats = Format::from_first(self.format, self.client.capabilities());
         let most = self.max_tokens();
+        // Some forms have no schema that servers take, or none that fits into the limit of tokens.
         formats.retain(|format| !format.is_json() || ask.reply_format(*format, most).is_some());
         formats
     }
@@ -175,6 +180,8 @@ impl QuestionPolicy<'_> {
 
     /// Returns the number of calls that share what is left.
     fn shares(&mut self) -> u64 {
+        // A question that is asked again shares with those that are still to be asked, and with
+        // itself.
         if std::mem::replace(&mut self.is_asked, true) {
             self.unasked.load(Ordering::Relaxed).saturating_add(1)
         } else {
@@ -204,6 +211,7 @@ impl Policy for QuestionPolicy<'_> {
         request: ChatRequest,
         format: Format,
     ) -> Result<ChatRequest, Limit> {
+        // The text of a refused reply must not be continued by the next one.
         self.thinking.begin();
         let request = meter.fit(request, self.shares())?;
 
@@ -259,6 +267,7 @@ fn read(ask: &Question, format: Format, response: &ChatResponse) -> Result<Read,
         return Ok((reply, Vec::new()));
     }
 
+    // A model that isn't told why would write the same length again.
     let is_cut = *response.finish_reason() == FinishReason::Length;
     let read = ask.read(format, response.text());
     read.map_err(|problem| match is_cut {

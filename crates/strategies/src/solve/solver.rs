@@ -65,18 +65,6 @@ impl Shared {
         let problem = format!("The problem:\n{}", problem.trim());
         Messages::from_iter([Message::system(instructions), Message::user(problem)])
     }
-
-    /// Returns the settings of a run with these limits.
-    pub(super) fn with_limits(self: &Arc<Self>, limits: Limits) -> Arc<Self> {
-        if limits == Limits::default() {
-            return Arc::clone(self);
-        }
-
-        Arc::new(Self {
-            limits: limits.or(self.limits),
-            ..Self::clone(self)
-        })
-    }
 }
 
 impl Solver {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cogwork_flow::watch::report_from;
 use cogwork_plan::Plan;
 use cogwork_text::{Name, OneLine};
-use cogwork_typed::ask::{Limit, Limits, Meter, Spent};
+use cogwork_typed::ask::{Limit, Meter, Spent};
 use serde::{Deserialize, Serialize};
 
 use super::context::Batch;
@@ -39,9 +39,7 @@ pub struct Solving {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) over: Option<Limit>,
     pub(super) end: Option<EndReason>,
-    #[serde(skip)]
-    pub(super) limits: Limits,
-    /// The calls that the method waits for, unless the options have changed since.
+    /// The calls that the method waits for, unless the state was read.
     #[serde(skip)]
     pub(super) next: Option<Arc<Batch>>,
     /// How long the method took, which counts as time of the next step.
@@ -62,18 +60,9 @@ impl Solving {
             plan: None,
             over: None,
             end: None,
-            limits: Limits::default(),
             next: None,
             worked: Duration::ZERO,
         }
-    }
-
-    /// Sets limits for the run. The others are those of the solver. They aren't serialised.
-    #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self.next = None;
-        self
     }
 
     /// Forgets what follows from the calls, and returns the session before.
@@ -96,6 +85,7 @@ impl Solving {
                 reply: Ok(reply), ..
             }) = &call
             {
+                // An empty conclusion is worth less than a guess.
                 self.best = conclusion::answer(reply).or(self.best.take());
             }
             // A question that the limits didn't allow was not asked.
@@ -137,6 +127,7 @@ impl Solving {
     /// Returns the cost so far, including that of attempts that failed.
     pub fn spent(&self) -> Spent {
         let mut spent = self.spent;
+        // Failed attempts cost money, too, even if they are not part of a step.
         spent += self.failed.spent();
         spent
     }
@@ -193,6 +184,7 @@ pub struct Solved(Solving);
 impl From<Solving> for Solved {
     /// Returns the result of a run of a solver's [flow](super::Solver::into_flow).
     fn from(mut solving: Solving) -> Self {
+        // A flow may end before the solver does, for example at its limit of steps.
         solving.end.get_or_insert_with(|| EndReason::GaveUp {
             why: "the run was given up".to_owned(),
         });

@@ -135,6 +135,7 @@ impl<'a> Thinking<'a> {
     pub(super) fn new(question: &'a str, form: &Form) -> Self {
         Self {
             question,
+            // Reading a growing text costs something, which a run without a reader needn't pay.
             growing: is_followed().then(|| form.growing_thought()),
         }
     }
@@ -172,11 +173,13 @@ fn event(question: &str, growth: Growth<'_>) -> SolvingEvent {
 
 /// Reports what is different from the session `before`, if the run is watched.
 pub(super) fn report_changes(before: &Session, solving: &Solving) {
+    // The comparison walks all branches, and nobody would see its result.
     if !is_watched() {
         return;
     }
 
     let session = solving.session();
+    // A page draws the table before the first thought is put into it.
     if before.thoughts().is_empty() && !session.thoughts().is_empty() {
         report_from(SOURCE, || SolvingEvent::table(session.strategy()));
     }

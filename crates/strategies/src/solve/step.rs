@@ -66,7 +66,8 @@ impl Node<Solving> for SolveNode {
             return Err(SolveError::method("the problem is empty; expected a text"));
         }
 
-        let shared = self.0.with_limits(solving.limits);
+        let shared = Arc::clone(&self.0);
+        // A misspelt tool would otherwise only be found when the model calls it.
         shared.tools.ready().map_err(|error| {
             let error = SolveError::method(ErrorText(&error).to_string());
             error.at(&shared.strategy.start().name)
@@ -79,17 +80,21 @@ impl Node<Solving> for SolveNode {
             next => next,
         };
 
+        // Only before new calls: a run that is complete ends as such, even if it has used up its
+        // limits.
         if let (None, Some(batch)) = (solving.over, &waiting) {
             solving.over = reached(&shared, solving, batch);
         }
 
         let conclusion = conclusion(&shared, solving);
         let is_last = |batch: &Arc<Batch>| is_last(&shared, batch);
+        // Questions for the answer may use what is kept for the conclusion, since none follows.
         let is_kept = solving.over.is_none() && !waiting.as_ref().is_some_and(is_last);
         let kept = conclusion.as_ref().filter(|_| is_kept);
         let reserve = kept.map(|conclusion| reserve(&shared, solving, conclusion));
 
         let meter = solving.failed.share();
+        // The method ran outside of `exec`, where nothing was metered.
         meter.add_time(std::mem::take(&mut solving.worked));
         Ok(Step {
             meter: meter.with_limits(shared.limits, solving.spent),
@@ -116,12 +121,14 @@ impl Node<Solving> for SolveNode {
 
         let (mut outcome, error) = made.map_err(|error| error.at(&batch.stage))?;
         outcome.spent = step.meter.spent();
+        // Recorded with the calls: a replay has no pace of its own to judge by.
         let calls_left = step.meter.calls_left();
         for call in &mut outcome.calls {
             if let Call::Model(asked) = call {
                 asked.calls_left = calls_left;
             }
         }
+        // A conclusion that fails leaves the best answer so far, which is not an error.
         if step.over.is_some() || outcome.out_of.is_some() || outcome.is_usable() {
             return Ok(outcome);
         }
@@ -130,6 +137,7 @@ impl Node<Solving> for SolveNode {
             Some(error) => SolveError::client(error),
             None => SolveError::unreadable(outcome.first_problem()),
         };
+        // An error is not recorded, so the next attempt asks again. Its calls are kept for readers.
         Err(error.at(&batch.stage).with_calls(outcome.calls))
     }
 
@@ -140,6 +148,7 @@ impl Node<Solving> for SolveNode {
         outcome: Outcome,
     ) -> Result<Action, SolveError> {
         solving.spent += outcome.spent;
+        // The cost of this attempt includes that of the failed ones.
         solving.failed.clear();
 
         if solving.end.is_none() {
@@ -170,6 +179,7 @@ impl Node<Solving> for SolveNode {
 /// this cost.
 fn reached(shared: &Shared, solving: &Solving, batch: &Batch) -> Option<Limit> {
     let thoughts = solving.session.thoughts().len();
+    // The recorded cost, and not that of the meter, which a replay lacks.
     let over = shared.limits.reached(&solving.spent, thoughts);
 
     match &batch.work {
@@ -210,6 +220,7 @@ impl Step {
                     Err(AskProblem::OutOf(limit)) => Some(limit),
                     _ => None,
                 });
+                // With a reply, the method can go on, and meets the limit before its next call.
                 outcome.out_of = out_of.filter(|_| !outcome.is_usable());
             }
             Work::Call(calls) => {

@@ -42,6 +42,7 @@ impl Method for Strategy {
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
         let mut stage = self.start();
         let mut parameters = stage.parameters.values();
+        // The problem is known, so stating it needs no call.
         if !parameters.any(|parameter| parameter.required) && stage.next.len() < 2 {
             cx.think_problem()?;
             cx.progress(cx.problem().to_owned())?;
@@ -57,6 +58,8 @@ impl Method for Strategy {
 
             let answer = text_of(&reply);
             let ends = self.next(stage).all(|stage| stage.is_final);
+            // Before the last stage there is an answer already, in case that a limit ends the run
+            // there.
             if ends && no_answer_at(stage, &answer, cx.problem()).is_none() {
                 cx.keep(answer.clone());
             }
@@ -86,6 +89,7 @@ impl Strategy {
             .with_fields(&stage.parameters)
             .with_next(self.next(stage))
             .with_check(move |reply| {
+                // The session knows the most about a thought, so a copy of it checks the reply.
                 let refused = session.clone().think(reply.draft(&name, &reply.text));
                 refused.map(drop).map_err(|refused| refused.to_string())
             });

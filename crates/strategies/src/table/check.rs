@@ -22,6 +22,7 @@ pub(super) fn check(table: &Table, error: &mut TableError) {
     if table.description.trim().is_empty() {
         error.push(place, "it has no `description`; expected a text");
     }
+    // Without stages, each further check would complain once more.
     if table.stages.is_empty() {
         return error.push(place, "it has no `stages`; expected at least one");
     }
@@ -100,12 +101,14 @@ fn check_ways(table: &Table, error: &mut TableError) {
     }
 
     let reached = reached(vec![&table.start], &forwards);
+    // Backwards from the ends: a stage leads to an end if it is met on the way.
     let ending = self::reached(finals, &backwards);
     for stage in &table.stages {
         let place = place_of(table, stage);
         if !reached.contains(stage.name.as_str()) {
             error.push(&place, "it cannot be reached from the start");
         }
+        // Without an end, no stage leads to one, which was said already.
         if has_end && !ending.contains(stage.name.as_str()) {
             error.push(&place, "it does not lead to a final stage");
         }

@@ -35,6 +35,7 @@ impl TableError {
         let message = message
             .split_once(" at line ")
             .map_or(message, |(what, _)| what);
+        // The key comes from the text, so it is shortened and escaped like every name.
         let twice = message.strip_prefix("duplicate entry with key ");
         let twice = twice.map(|key| format!("`{}` is defined twice", Name(key.trim_matches('"'))));
 
@@ -49,6 +50,7 @@ impl TableError {
 
     /// Adds a problem at a place.
     pub(crate) fn push(&mut self, place: &str, message: impl fmt::Display) {
+        // A table that somebody else wrote may be wrong in every line.
         if self.problems.len() < Self::MAX_PROBLEMS {
             let message = OneLine::new(message).with_max_chars(Self::MAX_MESSAGE);
             self.problems.push(TableProblem {

@@ -30,6 +30,7 @@ const MAX_NAME: usize = 64;
 
 pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
     check_length(text)?;
+    // Before the parser reads it, whose time and memory are not bounded for such texts.
     if let Some(line) = expensive_yaml_line(text, MAX_NESTING) {
         let message = format!("the nesting is too deep; expected at most {MAX_NESTING} levels");
         return Err(TableError::syntax(&message, Some(line)));
@@ -79,6 +80,7 @@ pub(crate) fn read(tables: Value) -> Result<Vec<Strategy>, TableError> {
             Ok(table) => {
                 let strategy = named_table(name, table);
                 check::check(&strategy.0, &mut error);
+                // After the table itself, so that problems come in the order of the text.
                 check_names(&strategy, &mut taken, &mut error);
                 strategies.push(strategy);
             }

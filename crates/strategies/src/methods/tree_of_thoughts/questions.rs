@@ -73,6 +73,7 @@ impl Approaches {
         let mut ids = BTreeSet::new();
         let mut descriptions = BTreeSet::new();
         approaches.retain(|approach| {
+            // Models give one approach two names, or two approaches one name.
             descriptions.insert(normal_form(&approach.description))
                 && ids.insert(normal_form(&approach.id))
         });
@@ -117,6 +118,7 @@ pub(super) fn new_steps(most: usize, path: &[String], reply: &StageReply) -> Vec
         Err(_) => vec![reply.text.clone()],
     };
 
+    // A step that the branch has already would lead in a circle.
     let known = path.iter().map(|step| normal_form(step));
     let mut known: BTreeSet<String> = known.chain(["none".into(), "nothing".into()]).collect();
     let steps = proposed.iter().map(|step| cut(step));
@@ -227,6 +229,7 @@ pub(super) fn shares(
 fn worth(score: f64, solved: usize, of: usize) -> Worth {
     Worth {
         score: (score * 100.0).round() / 100.0,
+        // A single wrong "solved" must not end the search.
         is_solved: solved * 2 > of,
     }
 }

@@ -102,6 +102,7 @@ impl Tree {
             let thought = leaf.draft("branch_creation", approach.description);
             cx.add_on(leaf.branch, thought)?;
             opened.push(leaf);
+            // The first is the most promising one, which a run that ends here is about.
             switch_to(cx, opened.first())?;
         }
         Ok(opened)
@@ -122,10 +123,12 @@ impl Tree {
                     let steps = questions::new_steps(most, &leaf.steps, &reply);
                     grown.extend(self.grow(cx, leaf, steps)?);
                 }
+                // Nothing was wrong with the branch, so it still counts as one that was found.
                 Err(AskProblem::OutOf(_)) if !leaf.is_new() => self.leaves.push(leaf),
                 Err(problem) => abandon(cx, &leaf, "No step could be taken", &problem)?,
             }
         }
+        // By age, since they were in the order of their scores.
         grown.sort_by_key(|leaf: &Leaf| leaf.branch);
         Ok(grown)
     }
@@ -147,6 +150,8 @@ impl Tree {
         let mut grown: Vec<Leaf> = Vec::new();
         for step in steps {
             let mut next = match tip {
+                // The first step continues the branch itself, so that a single proposal needs no
+                // fork.
                 Some(tip) if !grown.is_empty() => fork(cx, tip, leaf.clone())?,
                 _ => leaf.clone(),
             };
@@ -206,6 +211,7 @@ impl Tree {
             Evaluator::Values(times) => (*times).clamp(1, MOST),
         };
 
+        // All in one batch, so that they are asked at the same time.
         let values = leaves.iter();
         let values = values.flat_map(|leaf| repeat_n(questions::value(leaf), times));
         let values = cx.ask_all(EVALUATION, values.collect())?;
@@ -262,6 +268,7 @@ impl Tree {
         }
 
         let (next, text) = self.decide();
+        // By age, as in every other stage.
         chosen.sort_unstable();
         for branch in chosen {
             cx.add_on(branch, ThoughtDraft::at("continuation_decision", &*text))?;
@@ -311,6 +318,7 @@ impl Tree {
             leaves.partition(|leaf| leaf.worth.score >= self.settings.threshold);
 
         if let Search::BreadthFirst { .. } = self.settings.search {
+            // Only a beam gives up branches that are good enough.
             hopeless.extend(good.drain(self.beam().min(good.len())..));
         }
         self.leaves = good;
@@ -401,6 +409,7 @@ const MAX_OTHERS: usize = 5;
 
 /// Prunes a branch for which the model couldn't be asked, unless the run is about to end.
 fn abandon(cx: &mut Solve, leaf: &Leaf, what: &str, problem: &AskProblem) -> Result<(), Stop> {
+    // What is left of the limits may still be enough for the conclusion, which needs the branches.
     if matches!(problem, AskProblem::OutOf(_)) {
         return Ok(());
     }
@@ -416,6 +425,7 @@ fn prune_all(cx: &mut Solve, leaves: &[Leaf]) -> Result<(), Stop> {
 
 fn prune(cx: &mut Solve, branch: BranchId) -> Result<(), Stop> {
     let session = cx.session_mut();
+    // A session refuses to prune the branch that it is on.
     if session.current() == branch {
         session.switch(BranchId::MAIN)?;
     }
@@ -446,6 +456,7 @@ fn fork(cx: &mut Solve, from: ThoughtId, like: Leaf) -> Result<Leaf, Stop> {
         name => name,
     };
 
+    // The branch without a number is the first one.
     let numbered = (2_u32..).map(|number| format!("{base}-{number}"));
     let mut names = once(base.to_owned()).chain(numbered);
     let is_free = |name: &String| cx.session().branch_named(name).is_none();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply, Usage,
 };
-use cogwork_strategies::{Asked, Call, Solved, Solver, Solving, Strategies, StrategyName};
+use cogwork_strategies::{Asked, Call, Solved, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, async_trait, function};
 use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
@@ -286,26 +286,6 @@ async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
         "the budget of 20000 bytes is spent"
     );
     assert!(solved.spent().bytes <= 20_000);
-}
-
-#[tokio::test]
-async fn a_run_of_a_flow_has_its_own_limits() {
-    let client = Endless::new();
-    let solver = Solver::new(client, circle());
-    let flow = solver.clone().into_flow().unwrap();
-    let limits = Limits::default().with_calls(1);
-
-    let mut solving = solver.begin("What is 17 * 3?").with_limits(limits);
-    let saved = serde_json::to_string(&solving).unwrap();
-    flow.run(&mut solving).await.unwrap();
-    assert_eq!(solving.spent().calls, 1);
-
-    // They aren't saved.
-    let mut read: Solving = serde_json::from_str(&saved).unwrap();
-    let limits = Limits::default().with_calls(0);
-    let flow = solver.with_limits(limits).into_flow().unwrap();
-    flow.run(&mut read).await.unwrap();
-    assert_eq!(read.spent().calls, 0);
 }
 
 fn budgets() -> impl Strategy<Value = Limits> {
