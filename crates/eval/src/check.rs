@@ -84,6 +84,10 @@ impl Check {
     /// Returns what is wrong with the check itself, and what would be accepted.
     pub(crate) fn problem(&self) -> Option<String> {
         match self {
+            Self::Number(number) => {
+                let negative = number.tolerance.filter(|tolerance| *tolerance < 0.0);
+                negative.map(|found| format!("the tolerance is {found}; expected at least 0"))
+            }
             Self::Regex(pattern) => regex(pattern).err(),
             Self::Schema(schema) => is_valid(schema, &Value::Null).err(),
             _ => None,
@@ -129,7 +133,7 @@ impl Number {
     fn accepts(&self, answer: &str) -> bool {
         let tolerance = self.tolerance.unwrap_or(self.value.abs() * 1e-9);
         last_number(answer).is_some_and(|(number, place)| {
-            let is_close = (number - self.value).abs() <= tolerance.abs();
+            let is_close = (number - self.value).abs() <= tolerance;
             let rest = answer.get(place.end..).unwrap_or_default();
             is_close && self.unit.as_ref().is_none_or(|unit| has_unit(rest, unit))
         })

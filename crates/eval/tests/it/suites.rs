@@ -62,6 +62,10 @@ fn the_shape_is_checked_first() {
             "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nbaseline: b\n",
             "suite.yaml:3:11: baseline: unknown arm `b`; expected `a`",
         ),
+        (
+            "problems: [{question: a, check: {number: {value: 1, tolerance: -1}}}]\narms: []\n",
+            "suite.yaml:1:12: problems[0]: the tolerance is -1; expected at least 0",
+        ),
     ] {
         let problems = Project::new(suite).problems();
         assert!(problems.starts_with(expected), "{problems}");
