@@ -31,15 +31,13 @@
 //!   8 [B] branch_creation: Round up and take away. · approach_id = B
 //!   9 [B] branch_development: 20 * 38 = 760, and 3 * 38 too many. · approach_id = B
 //!  10 [B] branch_evaluation: Right, but it needs a subtraction. · approach_id = B · evaluation_score = 5.0
-//!  11 [B] branch_selection: `A` stays the best, with a score of 7. · approach_id = A
-//!  12 [B] continuation_decision: Go on with A.
-//!  13 [A] branch_development: 7 * 38 = 266, so it is 380 + 266 = 646. · approach_id = A
-//!  14 [A] branch_evaluation: Right, and nothing is left. · approach_id = A · evaluation_score = 10.0
-//!  15 [A] branch_selection: Chosen with a score of 10. · approach_id = A
-//!  16 [A] continuation_decision: `A` holds the solution.
-//!  17 [A] solution_formulation: 17 * 38 = 10 * 38 + 7 * 38 = 380 + 266 = 646.
-//!  18 [A] path_justification: `A` has a score of 10 and is solved; best of the others: `B` 5.
-//!  19 [A] final_response: 646
+//!  11 [A] branch_development: 7 * 38 = 266, so it is 380 + 266 = 646. · approach_id = A
+//!  12 [A] branch_evaluation: Right, and nothing is left. · approach_id = A · evaluation_score = 10.0
+//!  13 [A] branch_selection: Chosen with a score of 10. · approach_id = A
+//!  14 [A] continuation_decision: `A` holds the solution.
+//!  15 [A] solution_formulation: 17 * 38 = 10 * 38 + 7 * 38 = 380 + 266 = 646.
+//!  16 [A] path_justification: `A` has a score of 10 and is solved; best of the others: `B` 5.
+//!  17 [A] final_response: 646
 //! -> 646 (answered; 8 calls, about 1226 tokens)
 //! ```
 
