@@ -129,6 +129,7 @@ impl<S> FlowBuilder<S> {
     where
         S: 'static,
     {
+        // The flow around it needs an edge for each action on which this one ends.
         let actions = flow.actions();
         let inside = Inside::of(GraphNodeKind::Subflow).with(flow.name(), &flow.wiring);
 
@@ -153,6 +154,7 @@ impl<S> FlowBuilder<S> {
         S: Send + 'static,
     {
         let inside = branches.inside();
+        // Branches may end on different actions, so none of them can choose the edge.
         self.add(name, vec![Action::DEFAULT], inside, branches)
     }
 
@@ -211,6 +213,7 @@ impl<S> FlowBuilder<S> {
     /// ```
     pub fn chain<L: Into<String>>(mut self, nodes: impl IntoIterator<Item = L>) -> Self {
         let mut nodes = nodes.into_iter().map(Into::into);
+        // An empty chain changes nothing, and `build` reports what is missing.
         let Some(mut last) = nodes.next() else {
             return self;
         };
@@ -259,6 +262,7 @@ impl<S> FlowBuilder<S> {
             Err(problems) => return Err(BuildError::new(self.name, problems)),
         };
 
+        // Only now, because an edge may be added before the nodes that it connects.
         for (place, exits) in self.places.iter_mut().zip(exits) {
             place.exits = exits;
         }

@@ -27,6 +27,7 @@ pub(crate) fn check(
     let mut check = Check::new(places);
     let start = check.start(starts);
     let exits = check.exits(edges);
+    // Without a start, every node would be reported as unreachable.
     if let Some(start) = start {
         check.unreachable(start, &exits);
     }
@@ -52,6 +53,7 @@ type Declared<'b> = Vec<(&'b Action, bool)>;
 fn declared(place: &Place) -> Declared<'_> {
     let mut actions: Vec<_> = place.actions.iter().map(|action| (action, false)).collect();
     actions.sort_unstable();
+    // A node may declare an action twice, and one edge covers both.
     actions.dedup();
     actions
 }
@@ -94,6 +96,7 @@ impl<'b> Check<'b> {
                 .push(WiringProblem::NoActions { node: node() });
         }
 
+        // The steps of two branches with one name would have the same names in a journal.
         let mut known = HashSet::new();
         for (branch, _) in &place.inside.flows {
             if !known.insert(branch) {
@@ -119,6 +122,7 @@ impl<'b> Check<'b> {
                 free.insert(self.places.len());
                 self.places.push(place);
             }
+            // Reported once, however often the name is repeated.
             Entry::Occupied(_) if repeated.insert(&place.name) => {
                 let node = place.name.clone();
                 self.problems.push(WiringProblem::DuplicateNode { node });

@@ -39,6 +39,7 @@ impl Current {
 
     /// Makes this the current step while a synchronous phase runs.
     pub(crate) fn during_phase<T>(self, work: impl FnOnce() -> T) -> T {
+        // A guard, so that a panic of the phase doesn't leave its step on the thread.
         let _entered = Entered(CURRENT.replace(Some(self)));
         work()
     }
@@ -59,6 +60,7 @@ fn of_current<T>(read: impl FnOnce(&Current) -> Option<T>) -> Option<T> {
 }
 
 fn step() -> Option<NamedStep> {
+    // Cloned, so that nothing is borrowed while code runs that may set another step.
     of_current(|current| Some(current.step.clone()))
 }
 
@@ -140,6 +142,7 @@ fn emit_note(is_growth: bool, text: impl FnOnce() -> String) {
         return;
     }
 
+    // Made once, for the subscriber and for the events.
     let text = text();
     spans::noted(&text);
     step.emit_if_wanted(is_growth, || EventKind::Noted { text });
@@ -172,6 +175,7 @@ fn emit_note(is_growth: bool, text: impl FnOnce() -> String) {
 /// ```
 pub fn idempotency_key() -> Option<String> {
     of_current(|current| {
+        // Replays repeat `prep` and `post`, so what a key protects doesn't belong there.
         let journal = current.step.journal().filter(|_| current.is_exec)?;
         Some(current.step.name.key_in(journal.run_id()))
     })

@@ -53,6 +53,7 @@ impl RunError {
     /// Creates the error of a run that stopped at `location`.
     #[cold]
     pub(crate) fn new(mut location: Location, failure: Failure) -> Self {
+        // An error from an item or a branch keeps its node, and only its path becomes longer.
         if let Failure::Inside { label, mut error } = failure {
             location.node.push_str(&label);
             error.0.location.put_inside(location);

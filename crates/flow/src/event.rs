@@ -122,6 +122,7 @@ pub enum EventKind {
 
 /// Serialises a report with its source.
 fn with_source<S: Serializer>(report: &ReportedValue, serializer: S) -> Result<S::Ok, S::Error> {
+    // How many fields there are doesn't matter: they are flattened into those of the event.
     let mut fields = serializer.serialize_map(None)?;
     fields.serialize_entry("source", report.source())?;
     fields.serialize_entry("report", report)?;
@@ -136,6 +137,7 @@ impl Event {
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Losses are counted for a channel, which several runs may share.
         if !self.run.is_empty() {
             write!(f, "{}: ", Name(&self.run))?;
         }

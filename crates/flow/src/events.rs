@@ -51,6 +51,7 @@ use crate::watch::{Event, EventKind};
 /// # }
 /// ```
 pub fn events(capacity: usize) -> (EventSink, Events) {
+    // tokio panics for a channel without room.
     let (sender, receiver) = mpsc::channel(capacity.max(1));
     let lost = Arc::new(AtomicU64::new(0));
     let channel = Channel {
@@ -150,6 +151,7 @@ impl Observer for Channel {
     fn event(&self, event: &Event) {
         // Never waits: a run must not depend on whether somebody reads.
         let sent = self.sender.try_send(event.clone());
+        // If the reader was dropped, nobody wants to know what is lost.
         if let Err(mpsc::error::TrySendError::Full(_)) = sent {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -178,6 +180,7 @@ impl Events {
     }
 
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
+        // Before the queue, because a reader that is too slow may never reach its end.
         match self.lost() {
             Some(lost) => Poll::Ready(Some(lost)),
             None => self.receiver.poll_recv(context),
@@ -186,6 +189,7 @@ impl Events {
 
     /// Returns an event with the number of events that were lost since the last call.
     fn lost(&self) -> Option<Event> {
+        // Read and reset at once, so that a loss in between is counted the next time.
         let count = self.lost.swap(0, Ordering::Relaxed);
         (count > 0).then(|| Event {
             run: Arc::from(""),

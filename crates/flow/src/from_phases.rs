@@ -311,6 +311,7 @@ where
     }
 
     fn post(&self, state: &mut S, (): (), (): ()) -> Result<Action, BoxError> {
+        // In `post` and not in `prep`, which cannot choose an action.
         (self.post)(state).into_result()
     }
 }

@@ -129,6 +129,7 @@ impl FlowGraph {
         let mut hasher = SipHasher24::new();
         for line in self.lines() {
             hasher.write(line.as_bytes());
+            // Keeps two lines apart that would be the same text when joined.
             hasher.write(b"\n");
         }
 
@@ -249,6 +250,7 @@ fn edges<'f>(wiring: &'f Wiring, place: &'f Place) -> impl Iterator<Item = Graph
 
 /// Returns the lines of one list that the other doesn't have.
 fn only_in<'a>(these: &'a [String], those: &[String]) -> Vec<&'a String> {
+    // A set, because comparing each line with each would take quadratic time.
     let those: HashSet<_> = those.iter().collect();
     these.iter().filter(|line| !those.contains(line)).collect()
 }

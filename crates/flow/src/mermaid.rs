@@ -58,6 +58,7 @@ impl Drawing {
             .zip(first..)
             .map(|(node, number)| (node.name.as_str(), number))
             .collect();
+        // A graph that was read from JSON may name a node that it doesn't have.
         let number = |name: &str| numbers.get(name).copied().unwrap_or(first);
 
         self.line(format_args!("start{id}(( )) --> n{}", number(&flow.start)));
@@ -96,6 +97,7 @@ impl Drawing {
             return;
         }
 
+        // Branches are numbered like nodes, because their names may be any text.
         let first = self.reserve(node.inside.len());
         for (branch, number) in node.inside.iter().zip(first..) {
             self.a_box(&MermaidLabel(&branch.name), number, |drawing| {

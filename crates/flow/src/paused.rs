@@ -52,6 +52,7 @@ impl Paused {
     /// Adds the waits of other items or branches.
     pub(crate) fn join(&mut self, others: impl IntoIterator<Item = Self>) {
         for mut other in others {
+            // A flat list, so that a program finds every wait, however deep it is.
             let also = mem::take(&mut other.also);
             self.also.push(other);
             self.also.extend(also);

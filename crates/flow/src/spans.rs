@@ -16,6 +16,7 @@ pub(crate) fn are_wanted() -> bool {
 
 /// Opens the span of a run inside the current one.
 pub(crate) fn of_run(flow: &str, id: Option<&str>) -> Span {
+    // Fields that are only known at the end are named here: a span accepts no others later.
     info_span!(
         "run",
         run = id,

@@ -76,6 +76,7 @@ impl StepName {
     /// Returns the idempotency key of the step in the run with this id.
     pub(crate) fn key_in(&self, run: &str) -> String {
         // The id of the run, which may be any text, ends with a colon.
+        // The percent sign is replaced first, since the other replacement adds one.
         let run = run.replace('%', "%25").replace(':', "%3A");
         format!("{run}:{self}")
     }

@@ -184,6 +184,7 @@ impl Place {
     #[inline]
     pub(crate) fn exit(&self, action: &Action) -> Option<&Exit> {
         let label = action.as_str();
+        // A node has few exits, which are searched faster than a map is asked.
         self.exits.iter().find(|exit| exit.action.as_str() == label)
     }
 }
@@ -196,6 +197,7 @@ pub(crate) fn reached<I: Iterator<Item = usize>>(
     next: impl Fn(usize) -> I,
 ) -> Vec<bool> {
     let mut reached = vec![false; count];
+    // A list and not a recursion, so that a long chain of nodes uses no stack.
     let mut open: Vec<usize> = from.into_iter().collect();
 
     while let Some(index) = open.pop() {

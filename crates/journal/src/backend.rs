@@ -130,6 +130,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
     place: String,
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
+    // Outside of a runtime, `spawn_blocking` would panic.
     let runtime = Handle::try_current().map_err(|_| StoreError::no_runtime(&place))?;
     runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
         Err(StoreError::new(

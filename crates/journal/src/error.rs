@@ -94,6 +94,7 @@ impl StoreError {
         error: impl Into<BoxError>,
     ) -> Self {
         let source = error.into();
+        // With the source, because most programs print the message alone.
         let text = format!("{what}: {source}");
         Self::with_source(kind, text, Some(source))
     }

@@ -59,6 +59,7 @@ impl RunEvents {
     /// Returns `false`, and drops the event, if too many bytes wait to be written (16 MiB), if events
     /// of this run could not be written, or if its journal was dropped.
     pub fn push(&self, event: String) -> bool {
+        // Only the journal owns the queue, so that a recorder doesn't keep the run in use.
         let Some(queue) = self.queue.upgrade() else {
             return false;
         };
@@ -69,6 +70,7 @@ impl RunEvents {
             return false;
         }
 
+        // Before it is sent, because the writer may be done with it before this goes on.
         waiting.fetch_add(event.len(), Ordering::Relaxed);
         events.fetch_add(1, Ordering::Relaxed);
         queue.send(Job::Event(event)).is_ok()
@@ -81,6 +83,7 @@ impl RunEvents {
     ///
     /// Returns the error for which some were not written.
     pub async fn written(&self) -> Result<(), StoreError> {
+        // What is pushed from now on isn't waited for.
         let accepted = self.accepted.events.load(Ordering::Relaxed);
         let mut written = self.written.clone();
         let is_known =

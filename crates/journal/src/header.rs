@@ -174,6 +174,7 @@ pub(crate) fn from_millis(millis: u64) -> Option<SystemTime> {
 /// Returns where two JSON texts differ, or `None` if they are equal. The order of keys doesn't matter,
 /// since it differs between processes for a `HashMap`.
 fn difference(recorded: &str, given: &str) -> Option<String> {
+    // Mostly equal, and then neither of them needs to be parsed.
     if recorded == given {
         return None;
     }
@@ -201,6 +202,7 @@ fn first_difference(recorded: &Value, given: &Value) -> String {
             let Some(key) = keys.find(|key| recorded.get(*key) != given.get(*key)) else {
                 return String::new();
             };
+            // As JSON pointers are written; `~` first, since the other replacement adds one.
             let name = key.replace('~', "~0").replace('/', "~1");
             (name, recorded.get(key).zip(given.get(key)))
         }

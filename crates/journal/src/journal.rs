@@ -69,6 +69,7 @@ impl RunJournal {
         let log = RunLog::start(place.clone(), writer);
         let entries = lines.into_iter().map(|line| line.entry);
         let mut recorded = Recorded::over(header.run_id.as_str(), entries, log)?;
+        // All machines compare the times of waits with the clock of the database.
         if let Some(now) = now {
             recorded = recorded.with_time(now);
         }
@@ -96,6 +97,7 @@ impl RunJournal {
     /// run whose outcomes are kept elsewhere, such as in Restate.
     pub fn into_events(self) -> RunEvents {
         let mut events = self.events();
+        // By itself, the handle doesn't keep the queue open.
         events.run = Some(Arc::new(self));
         events
     }
@@ -129,6 +131,7 @@ impl RunJournal {
         if self.has_ended {
             return Err(StoreError::ended(&self.header.run_id));
         }
+        // A call inside a node may wait for an event that isn't in the graph.
         if !self.recorded.awaits(event) {
             self.header.check_event(&self.place, event)?;
         }

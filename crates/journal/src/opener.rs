@@ -74,6 +74,7 @@ impl Opener {
         match (new, wanted) {
             (Some(new), _) if taken.lines.is_empty() => self.start(taken, new).await,
             (_, Some(wanted)) if !taken.lines.is_empty() => self.resume(taken, wanted).await,
+            // It was removed after it was found and before it was locked.
             _ => Err(self.reader().missing()),
         }
     }

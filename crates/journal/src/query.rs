@@ -167,6 +167,7 @@ impl RunQuery {
         let order = if self.by_id {
             "id"
         } else {
+            // The key decides between runs that started in the same millisecond.
             "started DESC, key DESC"
         };
         let (limit, offset) = (self.limit, self.offset);

@@ -76,6 +76,7 @@ pub(crate) fn fork_column(header: &Header) -> Option<String> {
 
 /// Converts a number for a column.
 pub(crate) fn count(number: impl TryInto<i64>) -> i64 {
+    // A number that large is the end of an open range.
     number.try_into().unwrap_or(i64::MAX)
 }
 

@@ -26,11 +26,13 @@ pub(crate) fn check_answer(
             return Ok(());
         };
         match check_by_schema(&schema, &answer) {
+            // One wait that can use the answer is enough.
             Ok(()) => return Ok(()),
             Err(problem) => refusal = refusal.or(Some(problem)),
         }
     }
 
+    // Nothing waits for the event yet, so its schema isn't known.
     let Some(problem) = refusal else {
         return Ok(());
     };

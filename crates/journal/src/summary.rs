@@ -282,6 +282,7 @@ impl Standing {
     pub(crate) fn summary(self, header: Header, updated: Option<u64>) -> RunSummary {
         let is_paused = self.is_paused();
         let mut waits: Vec<_> = self.waiting.into_values().collect();
+        // The map is sorted by name.
         waits.sort_by_key(|(line, _)| *line);
         let waits = waits.into_iter().map(|(_, wait)| wait);
         let status = match self.stopped {
@@ -307,6 +308,7 @@ impl Standing {
 fn take_one(counts: &mut HashMap<String, u64>, event: &str) {
     if let Some(count) = counts.get_mut(event) {
         *count -= 1;
+        // Removed at zero, so that each event in the map has an unused answer or a wait.
         if *count == 0 {
             counts.remove(event);
         }

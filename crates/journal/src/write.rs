@@ -194,6 +194,7 @@ impl RunLog {
     fn push_job(&self, job: Job) -> u64 {
         // If the task has ended, whoever waits for the number gets an error.
         let _ = self.queue.send(job);
+        // Numbers follow the order of the queue, since the index is locked meanwhile.
         self.pushed.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
@@ -212,6 +213,7 @@ impl Batch {
     fn of(jobs: impl Iterator<Item = Job>) -> Self {
         let mut batch = Self::default();
         for job in jobs {
+            // Those that a fold replaces count, too: somebody may wait for their numbers.
             batch.changes += u64::from(!matches!(job, Job::Event(_)));
             match job {
                 Job::Append(entry) => batch.entries.push(entry),
@@ -232,6 +234,7 @@ async fn write_all(
 ) {
     let mut next = Vec::new();
     while jobs.recv_many(&mut next, MAX_JOBS).await > 0 {
+        // Everything that waits, because a sync takes longer than writing its lines.
         let batch = Batch::of(next.drain(..));
         if batch.changes > 0 {
             let lines = batch.entries.into_iter();
@@ -276,6 +279,7 @@ impl Log for RunLog {
         let mut written = self.written.clone();
         let is_known = |written: &Written| written.entries >= number || written.failed.is_some();
         match written.wait_for(is_known).await {
+            // What was written before the failure is there all the same.
             Ok(written) if written.entries >= number => Ok(()),
             Ok(written) => Err(failure(&written.failed, &self.place).into()),
             // The task was dropped.

@@ -79,6 +79,7 @@ impl EventReader {
         }
 
         for (event, fields) in marked {
+            // If a snapshot has replaced the outcome, the event stays without it.
             if let Some(fields) = self.outcomes.put_into(fields) {
                 event.json = Value::Object(fields).to_string();
             }
@@ -110,6 +111,7 @@ struct Outcomes {
 impl Outcomes {
     /// Reads all entries that are new.
     async fn read(&mut self, store: &Store, run_id: &str) -> Result<(), StoreError> {
+        // The first entry shows whether the record was folded since the last call.
         let first = store.entries(run_id, 0..1).await?;
         let folded = match first.first().map(|first| &first.entry) {
             Some(Entry::Snapshot(snapshot)) => snapshot.steps,
@@ -118,6 +120,7 @@ impl Outcomes {
         if folded != self.folded {
             // A snapshot has replaced the entries that were read, and all have new indexes.
             (self.folded, self.next) = (folded, 0);
+            // A snapshot repeats the unused answers, and outcomes that were read before stay known.
             self.answers.clear();
         }
 

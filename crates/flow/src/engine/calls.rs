@@ -121,6 +121,7 @@ where
                 Ok(outcome) => (Ok(outcome), None),
                 Err(error) => (Err(shortened(&error.to_string())), Some(error)),
             };
+            // Checked inside the work, so that the journal never gets what cannot be read back.
             let recordable = recordable(&outcome, calls.step.attached.max_outcome());
             let (json, outcome) = recordable.map_err(WorkError::new)?;
 
@@ -139,6 +140,7 @@ where
 
     match outcome.json.read::<Result<T, String>>() {
         Ok(recorded) => recorded.map_err(CallError::Recorded),
+        // The record is at fault and not the call, so the run stops and `exec` doesn't see it.
         Err(problem) => calls.stop_at(problem).await,
     }
 }
@@ -226,6 +228,7 @@ pub async fn wait_for<T: DeserializeOwned>(
     };
 
     let Some(calls) = current::calls() else {
+        // Where there is a key, the run has a journal, and only its calls aren't recorded here.
         return Err(match current::idempotency_key() {
             Some(_) => CannotWait::NotComposite,
             None => CannotWait::NoJournal,

@@ -39,7 +39,9 @@ impl Clock {
 
     /// Returns the time after `duration`, in milliseconds since 1970.
     pub(super) fn after(&self, duration: Duration) -> u64 {
+        // A system clock before 1970 must not fail the run.
         let then = self.then.duration_since(UNIX_EPOCH).unwrap_or_default();
+        // A program may ask for a wait of `Duration::MAX`.
         let after = then
             .saturating_add(self.since.elapsed())
             .saturating_add(duration);

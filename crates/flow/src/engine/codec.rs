@@ -57,6 +57,7 @@ pub(crate) fn recordable<T: Serialize + DeserializeOwned>(
     outcome: &T,
     at_most: usize,
 ) -> Result<(Json, T), OutcomeProblem> {
+    // The size is checked first, so that an outcome that is too large isn't parsed as well.
     let json = encode(outcome, at_most)?;
     let outcome = json.read_or(OutcomeProblem::NotRecordable)?;
     Ok((json, outcome))

@@ -34,6 +34,7 @@ impl StateDigest {
 
     /// Returns whether two states are equal if the order of items in lists doesn't matter.
     pub fn is_equal_in_any_order(&self, other: &Self) -> bool {
+        // The lower half is the hash of the text with sorted lists.
         self.0 as u64 == other.0 as u64
     }
 }
@@ -55,6 +56,7 @@ impl TryFrom<String> for StateDigest {
 
     fn try_from(text: String) -> Result<Self, String> {
         let digest = u128::from_str_radix(&text, 16).ok().map(Self);
+        // A sign, upper case or fewer digits would be a second spelling, which the parser accepts.
         let digest = digest.filter(|digest| digest.to_string() == text);
 
         digest.ok_or_else(|| {
@@ -92,6 +94,7 @@ fn list(items: &[Value], sorts_lists: bool) -> String {
 
 fn object(fields: &Map<String, Value>, sorts_lists: bool) -> String {
     let mut sorted: Vec<_> = fields.iter().collect();
+    // With a feature of `serde_json`, a map keeps the order of insertion.
     sorted.sort_unstable_by_key(|(key, _)| *key);
 
     let field = |(key, value): (&String, &Value)| {

@@ -68,6 +68,7 @@ impl From<String> for Json {
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Checked here, because the text may come from a record that was edited.
         let value: &RawValue = serde_json::from_str(self.as_str()).map_err(ser::Error::custom)?;
         value.serialize(serializer)
     }
@@ -177,6 +178,7 @@ impl Entry {
             return None;
         };
 
+        // The last character keeps attempt 1 apart from attempt 10, and step 1 from step 10.
         Some(match step.strip_suffix(CallName::FAILURE) {
             Some(attempt) => format!("{attempt}/"),
             None => format!("{step}."),

@@ -63,6 +63,7 @@ impl Index {
         };
         match entry {
             Entry::Began { .. } if !self.is_new() => Err("the run has begun already".to_owned()),
+            // With two outcomes of one step, a replay could not know which one was used.
             Entry::Outcome { step, .. }
             | Entry::Sleep { step, .. }
             | Entry::Waiting { step, .. }
@@ -70,6 +71,7 @@ impl Index {
             {
                 Err(format!("the step `{step}` is already recorded"))
             }
+            // A sender that repeats its answer forever must not fill the record.
             Entry::Answer { event, .. } if answers(event) >= MAX_ANSWERS => Err(format!(
                 "there already are {MAX_ANSWERS} unused answers to `{event}`"
             )),
@@ -88,6 +90,7 @@ impl Index {
     /// Returns the digest of the state with which the run has to begin, if it is known.
     pub(super) fn first_state(&self) -> Option<StateDigest> {
         match &self.snapshot {
+            // A folded run is resumed with the state of its snapshot.
             Some(snapshot) => snapshot.state.digest(),
             None => self.first_state,
         }
@@ -100,6 +103,7 @@ impl Index {
         // An entry after the end, for example of a longer flow, means that the run hasn't ended.
         self.ended = matches!(entry, Entry::Ended { .. });
 
+        // Most runs wait for nothing, and then no name has to be made.
         if !self.waiting.is_empty()
             && let Some(ended) = entry.ended_calls()
         {
@@ -128,11 +132,13 @@ impl Index {
                     self.know(step, What::Answered { answer }, line);
                 }
             }
+            // The step still waits, for another answer.
             Entry::Refused { event, .. } => drop(self.take(&event)),
             Entry::TimedOut { step } => {
                 self.waiting.remove(&step);
                 self.know(step, What::TimedOut, line);
             }
+            // Unused answers aren't lost: they follow the snapshot as entries.
             Entry::Snapshot(snapshot) => {
                 *self = Self {
                     snapshot: Some(snapshot),
@@ -145,6 +151,7 @@ impl Index {
 
     /// Ends the waits of all steps whose names begin with this.
     fn end_waits(&mut self, beginning: &str) {
+        // Names are sorted, so only those that begin like this are looked at.
         let steps = self.waiting.range(beginning.to_owned()..);
         let steps: Vec<_> = steps
             .map(|(step, _)| step.clone())
@@ -225,6 +232,7 @@ impl Index {
                 answer: answer.clone(),
             })
         });
+        // The snapshot comes first, because adding it forgets everything before it.
         let entries: Vec<_> = std::iter::once(Entry::Snapshot(snapshot))
             .chain(kept)
             .collect();
@@ -259,6 +267,7 @@ fn moments(step: &str) -> impl Iterator<Item = (String, &str)> {
 
 fn outermost_number(step: &str) -> u64 {
     let number = step.split_once('#').map_or("", |(_, rest)| digits(rest));
+    // A name in a record that was edited may have no number, or one that is too large.
     number.parse().unwrap_or_default()
 }
 

@@ -30,6 +30,7 @@ pub trait Log: Send + Sync {
 #[async_trait]
 impl Log for () {
     fn push(&self, _: Entry) -> u64 {
+        // The number of what needn't be waited for.
         0
     }
 

@@ -79,6 +79,7 @@ impl<L: Log> Recorded<L> {
                 problem: Escaped::new(&problem).with_max_chars(300).to_string(),
             })?;
 
+            // All of these are stored, so nobody has to wait for their numbers.
             index.add(entry, 0);
         }
 
@@ -107,8 +108,10 @@ impl<L: Log> Recorded<L> {
     /// Begins a run with a state that has this digest, without comparing it.
     /// [`begin`](Journal::begin) also compares it.
     pub fn begin_with(&self, state: StateDigest) {
+        // Looked at and added under one lock, so that the run begins once.
         let mut index = self.index();
         if index.is_new() {
+            // Not waited for, because outcomes are: they are written after it.
             self.push_to(&mut index, Entry::Began { state });
         }
     }
@@ -155,6 +158,7 @@ impl<L: Log> Recorded<L> {
 
     /// Returns what is recorded of a step, once that is stored durably.
     async fn known(&self, step: &str) -> Result<Option<What>, BoxError> {
+        // The lock is given back before the `await`, which takes as long as the disk.
         let known = self.index().steps.get(step).cloned();
         let Some(Known { what, line }) = known else {
             return Ok(None);
@@ -197,12 +201,14 @@ impl<L: Log> Recorded<L> {
         step: &str,
         awaited: Awaited<'_>,
     ) -> Result<Option<u64>, BoxError> {
+        // Before anything is recorded, so that a changed flow leaves the record as it was.
         self.index().same_way(step)?;
 
         let until = awaited.within.map(|within| self.clock.after(within));
         self.record(Entry::Waiting {
             step: step.to_owned(),
             event: awaited.event.to_owned(),
+            // A reason may quote a whole document, and every list of paused runs reads it.
             why: awaited.why.chars().take(MAX_WHY).collect(),
             until,
             schema: awaited.schema.and_then(recorded_schema),
@@ -220,12 +226,14 @@ impl<L: Log> Recorded<L> {
         answer: Json,
     ) -> Result<Waited, BoxError> {
         let event = awaited.event.to_owned();
+        // Discarded, because the step would otherwise find the same answer each time.
         if let Err(refusal) = awaited.accept(&answer) {
             let error = refusal.to_string().chars().take(MAX_ERROR).collect();
             self.record(Entry::Refused { event, error }).await?;
             return Err(refusal);
         }
 
+        // Recorded before it is used, so that a replay uses the same answer.
         self.record(Entry::Taken { step, event }).await?;
         Ok(Waited::Answered(answer))
     }
@@ -239,6 +247,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
 
     fn begin(&self, state: &Json) -> Result<(), BoxError> {
         let Some(given) = state.digest() else {
+            // A state that is nested too deeply cannot be compared, and is accepted.
             return Ok(());
         };
 
@@ -257,6 +266,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
         match self.known(&step).await.map_err(StepError::Journal)? {
             Some(What::Outcome(outcome)) => return Ok(outcome),
             Some(_) => return Err(StepError::journal(other_kind(&step))),
+            // A call may cost money or change the world, so it isn't made on a different path.
             None => self.index().same_way(&step)?,
         }
 
@@ -289,6 +299,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
             Some(_) => return Err(other_kind(&name).into()),
             None => {
                 self.index().same_way(&name)?;
+                // The end and not the duration, so that a resumed run only sleeps for the rest.
                 let until = self.clock.after(duration);
                 self.record(Entry::Sleep { step: name, until }).await?;
 
@@ -319,11 +330,13 @@ impl<L: Log + 'static> Journal for Recorded<L> {
         let arrival = awaited.is_live.then(|| self.arrival(awaited.event));
 
         loop {
+            // Bound first: within the condition, the lock would be held during the `await`.
             let answer = self.index().next_answer(awaited.event);
             if let Some(answer) = answer {
                 return self.use_answer(name, awaited, answer).await;
             }
 
+            // After the answers, since one that has arrived counts even when the time is over.
             let left = until.map(|until| self.clock.left(until));
             if left.is_some_and(|left| left.is_zero()) {
                 self.record(Entry::TimedOut { step: name }).await?;
@@ -334,6 +347,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
                 (None, _) => break,
                 (Some(arrival), None) => arrival.notified().await,
                 (Some(arrival), Some(left)) => {
+                    // The loop finds out which of the two it was.
                     let _ = tokio::time::timeout(left, arrival.notified()).await;
                 }
             }
@@ -350,6 +364,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
         })?;
 
         // Wakes the step that has waited longest.
+        // It needn't wait for this write, since its own entry comes later in the log.
         if let Some(arrival) = self.arrivals().get(event) {
             arrival.notify_one();
         }
@@ -408,6 +423,7 @@ const MAX_WHY: usize = 10_000;
 const MAX_SCHEMA: usize = 64 * 1024;
 
 fn recorded_schema(schema: &Json) -> Option<Json> {
+    // A wait can be answered without its schema, so a long one is left out and not refused.
     let is_short = schema.as_str().len() <= MAX_SCHEMA;
     is_short.then(|| schema.clone())
 }

@@ -34,6 +34,7 @@ impl Budget {
 
     /// Counts steps that were taken before the run was resumed.
     pub(crate) fn begin_at(&mut self, taken: u64) {
+        // The walk sets the other number from this one when it begins.
         *self.complete.get_mut() = taken;
     }
 

@@ -108,6 +108,7 @@ impl<'f> Cursor<'f> {
     /// the subflow in the flow around it; `build` has checked that there is an edge for it.
     #[inline]
     pub(crate) fn follow(&mut self, exit: &'f Exit) {
+        // Counted here and not at the visit, so that a step that stops isn't counted.
         self.steps += 1;
         match exit.target {
             Target::Node(index) => self.go_to(index),
@@ -117,6 +118,7 @@ impl<'f> Cursor<'f> {
 
     #[inline]
     fn go_to(&mut self, index: usize) {
+        // There always is a position, because the outermost one is never removed.
         let Some(position) = self.position.last_mut() else {
             return;
         };
@@ -146,8 +148,10 @@ impl<'f> Cursor<'f> {
             match self.place.and_then(|place| place.exit(action)) {
                 Some(exit) => match exit.target {
                     Target::Node(index) => return self.go_to(index),
+                    // The subflow was the last place of the flow around it, which ends as well.
                     Target::End => {}
                 },
+                // Doesn't happen: `build` has checked that each end of a subflow has an exit.
                 None => return,
             }
         }
@@ -172,6 +176,7 @@ impl<'f> Cursor<'f> {
 
     /// Moves to the start of a flow, and of a subflow at that place, down to a node.
     fn enter(&mut self, wiring: &'f Wiring) {
+        // A loop and not a recursion, so that depth uses no stack.
         let mut next = Some(wiring);
         while let Some(wiring) = next {
             next = self.push(wiring, wiring.start).inside.subflow();

@@ -54,6 +54,7 @@ impl Failure {
 
     /// Returns the same failure for one item of a batch.
     pub(crate) fn of_item(mut self, index: usize) -> Self {
+        // A stop or an error of the journal isn't about a single item.
         if let Self::Node(failed) = &mut self {
             failed.item = Some(index);
         }
@@ -75,6 +76,7 @@ impl Failure {
             Self::Stopped(Stopped::Deadline) => "deadline",
             Self::Stopped(Stopped::Cancelled) => "cancelled",
             Self::Journal(_) => "journal_failed",
+            // What OpenTelemetry calls any other error.
             _ => "_OTHER",
         }
     }

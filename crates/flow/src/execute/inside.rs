@@ -18,6 +18,7 @@ pub(crate) async fn finish<S>(
     part: Part,
     state: &mut S,
 ) -> Result<(), Failure> {
+    // Most runs have no names, and make no path.
     let around = here.step.map_or_else(Vec::new, |step| {
         let level = Level {
             name: step.name.node.clone(),
@@ -66,6 +67,7 @@ pub(crate) async fn all_of<T>(
     let mut pauses = Vec::new();
 
     while let Some((index, outcome)) = begun.next().await {
+        // In any case, because a pause doesn't keep the others from beginning.
         begun.extend(works.next().map(numbered));
 
         match outcome {
@@ -88,6 +90,7 @@ pub(crate) async fn all_of<T>(
 }
 
 async fn numbered<F: Future>((index, work): (usize, F)) -> (usize, F::Output) {
+    // Items that never wait would otherwise all be done within one poll.
     if (index as u64 + 1).is_multiple_of(BETWEEN_YIELDS) {
         yield_now().await;
     }

@@ -64,6 +64,7 @@ impl Attached {
         let name = StepName {
             within,
             node: place.name.clone(),
+            // Counted within its flow: the number must not depend on how fast other items are.
             number: cursor.steps().saturating_add(1),
             item: None,
             call: None,
@@ -114,6 +115,7 @@ impl NamedStep {
         if let Some(watch) = &self.attached.watch
             && watch.is_wanted(is_growth)
         {
+            // Made only now: most kinds contain texts, which would be copied for nobody.
             watch.emit(Some(Arc::clone(&self.name)), is_growth, kind());
         }
     }

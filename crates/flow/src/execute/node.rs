@@ -104,12 +104,14 @@ pub(crate) async fn exec<S, N: Node<S>>(
         step.returned(&outcome.json);
     }
 
+    // It was read back when it was made, and needn't be read a second time.
     let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let (true, Some(exec)) = (outcome.was_made, made) {
         return Ok(exec);
     }
 
     step.replayed();
+    // The type of the outcome may have changed since it was recorded.
     let exec = outcome.json.read();
     exec.map_err(|problem| Failure::Journal(problem.into()))
 }

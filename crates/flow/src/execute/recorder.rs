@@ -88,6 +88,7 @@ pub(crate) async fn exec_composite<'a>(
         let exec = step.exec(Some(&calls), exec());
         let stopped = match calls.attempt(exec).await {
             Ok(outcome) => {
+                // A call that `exec` has abandoned ends in the journal before the step does.
                 calls.end_dropped().await?;
 
                 // Later replays need none of the calls of the step.
@@ -240,6 +241,7 @@ impl Calls {
     /// Pauses the run if `exec` only waits for events.
     fn pause(&self, context: &Context<'_>) -> Poll<Stopped> {
         let mut state = self.state();
+        // Another call may still end, and is recorded before the run pauses.
         if state.waits.is_empty() || state.in_progress > 0 {
             return Poll::Pending;
         }
@@ -344,6 +346,7 @@ impl Calls {
         // Named before its turn, so that calls keep the order in which they were first polled.
         let _turn = self.turn().await;
 
+        // Without `calls`, because what is called inside the work is part of its outcome.
         let work = step.current(None).during(work);
         let outcome = if self.journal.in_order() {
             self.call_in_order(&step.name, work).await
@@ -389,6 +392,7 @@ impl Calls {
             if begun.await.is_ok() {
                 let _ = end.send(work.await);
             }
+            // The journal still has to record the outcome, so this side must not end the `select`.
             pending::<()>().await;
         });
 
@@ -403,6 +407,7 @@ impl Calls {
     /// Polls the call in order until it ends in the journal; `None` if there is none.
     async fn in_journal(&self) -> Option<Result<Outcome, StepError>> {
         poll_fn(|context| {
+            // Polled under the lock, which is safe because the work is done outside of this future.
             let mut state = self.state();
             let Some(call) = &mut state.in_journal else {
                 return Poll::Ready(None);
@@ -502,6 +507,7 @@ impl<'a> Begun<'a> {
     fn new(calls: &'a Calls) -> Self {
         let mut state = calls.state();
         state.in_progress += 1;
+        // `exec` gets another poll before the run may pause.
         state.is_idle = false;
         Self(calls)
     }
@@ -531,6 +537,7 @@ impl<'a> Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
+        // `exec` may have stopped waiting, for example because of a timeout around the wait.
         self.calls.state().waits.remove(&self.call);
     }
 }

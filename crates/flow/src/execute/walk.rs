@@ -77,6 +77,7 @@ impl<S> Walk<'_, '_, S> {
         let mut span = None;
 
         loop {
+            // Before the visit, so that a run at its limit can be resumed at this node.
             let Some(number) = self.context.budget.take() else {
                 let limit = self.context.budget.max;
                 return Err(self.failed(Failure::StepLimit { limit }));
@@ -100,6 +101,7 @@ impl<S> Walk<'_, '_, S> {
             };
             let visit = self.flow.visit(self.state, self.cursor.position(), here);
             let visit = match &span {
+                // Boxed a second time, which only runs with a subscriber pay for.
                 Some(span) => Box::pin(visit.instrument(Span::clone(span))),
                 None => visit,
             };
@@ -114,10 +116,12 @@ impl<S> Walk<'_, '_, S> {
                 return Err(stopped(self.failed(undeclared), span));
             };
 
+            // A step in an item may be repeated until the step around it is complete.
             if self.around.is_none() {
                 self.context.budget.keep();
             }
 
+            // Before the progress is recorded: if that fails, the step must not be taken again.
             self.cursor.follow(exit);
             if let Some(step) = &step {
                 if let Some(span) = span.take() {
@@ -163,6 +167,7 @@ fn stopped(error: RunError, span: Option<Box<Span>>) -> RunError {
 
 #[cold]
 fn panicked(panic: &(dyn Any + Send)) -> Failure {
+    // A panic with a literal contains a `&str`, and one with a formatted text a `String`.
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     Failure::Panicked(text.unwrap_or("with a value that isn't text").to_owned())

@@ -16,6 +16,7 @@ pub(crate) async fn yield_now() {
             return Poll::Ready(());
         }
 
+        // Nothing else would wake the task.
         context.waker().wake_by_ref();
         Poll::Pending
     })

@@ -136,6 +136,7 @@ impl<S, I, O, W> Items<S, I, O, W> {
     {
         Self {
             work,
+            // With 0, no item would be begun, and `join` would get an empty list.
             at_most: at_most.max(1),
             split: Box::new(move |state| split(state).into_result()),
             join: Box::new(move |state, outcomes| join(state, outcomes).into_result()),

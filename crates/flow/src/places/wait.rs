@@ -141,6 +141,7 @@ impl<S> Wait<S> {
     /// None.
     #[must_use]
     pub fn with_schema(mut self, schema: impl Serialize) -> Self {
+        // The wait works without a schema, so one that cannot be written is left out.
         self.schema = Json::of(&schema).ok();
         self
     }

@@ -184,6 +184,7 @@ impl<'f, S> Run<'f, S> {
         let answer =
             encode(answer, attached.max_outcome()).map_err(|problem| failed(problem.into()))?;
         let delivered = journal.deliver(event, answer).await;
+        // Not a failure of the journal: whoever answers can send a different answer.
         delivered.map_err(|error| match error.downcast::<RefusedAnswer>() {
             Ok(refused) => self.error(Failure::Refused(refused.to_string())),
             Err(error) => failed(error),
@@ -199,6 +200,7 @@ impl<'f, S> Run<'f, S> {
         state: &mut S,
         distance: Distance,
     ) -> impl Future<Output = Result<Ended, RunError>> {
+        // A run that has ended does nothing more, and needs no span.
         let is_traced = self.cursor.place().is_some() && spans::are_wanted();
 
         async move {
@@ -242,6 +244,7 @@ impl<'f, S> Run<'f, S> {
         let folding = self.extra.as_ref().and_then(|extra| extra.folding);
 
         async move {
+            // A traced run comes here with or without these settings.
             if self.extra.is_some() {
                 self.begin_watching()?;
                 self.check_state(state)?;

@@ -17,6 +17,7 @@ impl<S> Run<'_, S> {
     /// Starts to send events, once, and checks that the journal belongs to this flow.
     pub(super) fn begin_watching(&mut self) -> Result<(), RunError> {
         let extra = self.extra();
+        // `with_journal` returns no error, so the first step does.
         if let Some(problem) = extra.misplaced.clone() {
             return Err(self.error(Failure::Journal(problem.into())));
         }

@@ -151,6 +151,7 @@ impl<S> Run<'_, S> {
     #[must_use]
     pub fn with_journal_any_state(mut self, journal: impl IntoJournal) -> Self {
         let journal = journal.into_journal();
+        // The steps before a snapshot aren't on record any more, so the run begins there.
         if let Some(snapshot) = journal.snapshot()
             && let Err(problem) = self.begin_at(&snapshot)
         {

@@ -109,6 +109,7 @@ impl<S: Send + 'static> Flow<S> {
             let mut state = state;
 
             Box::pin(async move {
+                // Begun inside, because the run borrows the flow, which the future owns.
                 let mut run = set(flow.begin()).with_events(sink);
                 let result = run.finish(&mut state).await;
                 Finished { state, result }

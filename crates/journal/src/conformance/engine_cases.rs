@@ -69,6 +69,7 @@ impl<'k> Reference<'k> {
         match (self.kind.ends, end) {
             (Ok(expected), Stopped::Ended { state, .. }) => {
                 equal("the final state", &expected.to_vec(), state)?;
+                // Sets, because calls at the same time come in any order, and a crash repeats some.
                 let names = |calls: Vec<String>| calls.into_iter().collect::<BTreeSet<_>>();
                 let expected = names(self.calls.clone());
                 equal("the calls", &expected, &names(trial.world.calls()))?;
@@ -128,6 +129,7 @@ async fn a_run_may_be_dropped_anywhere(engine: &dyn TestedEngine) -> Checked {
 pub(super) async fn drop_at_each_poll(engine: &dyn TestedEngine, kind: &Kind) -> Checked {
     let reference = Reference::of(engine, kind).await?;
 
+    // How often the run is polled is known once it isn't dropped any more.
     for polls in 1..MAX_POLLS {
         let mut trial = Trial::of(kind)?;
         let is_whole = trial.proceed_for(engine, polls).await?;
@@ -185,6 +187,7 @@ async fn ends_with(trial: &mut Trial, engine: &dyn TestedEngine, expected: &[u64
 /// An answer that arrives before the run waits for it is kept.
 async fn an_early_answer_is_kept(engine: &dyn TestedEngine) -> Checked {
     let mut trial = asks()?;
+    // The process ends at the call before the wait, so the answer comes first.
     trial.crash_at(engine, 1).await?;
 
     trial.deliver(engine, EVENT, "5").await?;
@@ -312,6 +315,7 @@ async fn a_changed_flow_is_refused_with_the_difference(engine: &dyn TestedEngine
         got => return unexpected("a changed flow", "the refusal `AnotherFlow`", &got),
     }
 
+    // The refusal must not have changed the record.
     ends_with(&mut trial, engine, &[96, 60]).await?;
     trial.check_calls(1)
 }
@@ -367,6 +371,7 @@ async fn similar_and_hostile_names_are_kept_apart(engine: &dyn TestedEngine) -> 
         }
     }
 
+    // A subject that refuses every id would pass otherwise.
     equal(
         "whether plain names are accepted",
         &true,

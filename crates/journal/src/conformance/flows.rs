@@ -160,6 +160,7 @@ fn followed(
         |all: &mut State| first(all),
         move |n: u64| made(calling.clone(), n, does),
         move |all: &mut State, (step, value): Made| {
+            // From here on, the outcome has to be on record.
             using.uses(&step);
             set_first(all, value);
             next(all)
@@ -239,6 +240,7 @@ fn nested(world: &World) -> Built {
         .subflow("loop", a_loop(world)?, |all: &mut State| all)
         .chain(["loop"])
         .build()?;
+    // Other numbers than on the left, so that branches that are mixed up are noticed.
     let right = |all: &State| all.iter().map(|n| n + 1).collect::<State>();
     let branches = Branches::new()
         .branch("left", a_loop(world)?, State::clone, |all, left| {
@@ -251,6 +253,7 @@ fn nested(world: &World) -> Built {
         .branches("both", branches)
         .chain(["both"])
         .build()?;
+    // Without items, no call is made, and `join` gets an empty list.
     let none = Batch::at_most(
         2,
         of_number(world, double),
@@ -308,6 +311,7 @@ impl Several {
         });
         let (step, n) = outcome.await?;
 
+        // `exec` has the outcome now, so it has to be on record.
         self.world.uses(&step);
         Ok(n)
     }
@@ -328,6 +332,7 @@ impl Node<State> for Several {
 
     async fn exec(&self, n: &u64) -> Result<u64, BoxError> {
         let first = self.double("first", *n).await?;
+        // One label for all, so that only their numbers keep the calls apart.
         let many = (0..3).map(|more| self.double("many", n + more));
         let many = try_join_all(many).await?;
         let mut sum = first + many.iter().sum::<u64>();

@@ -106,6 +106,7 @@ async fn a_run_is_started_once(store: Store) -> Checked {
 /// A run that doesn't exist cannot be resumed, answered or removed.
 async fn a_missing_run_is_reported(store: Store) -> Checked {
     let (trial, kind) = (asks("a")?, StoreErrorKind::Missing);
+    // In an empty store, and in one that has another run.
     for is_empty in [true, false] {
         refuses(&store, &[Open::Resume], &trial, kind).await?;
         refused("an answer", kind, store.deliver("a", EVENT, "7").await)?;
@@ -121,8 +122,10 @@ async fn a_missing_run_is_reported(store: Store) -> Checked {
 /// A resumed run has the input with which it was started. A different one is refused, however far it came.
 async fn a_run_is_resumed_with_its_input(store: Store) -> Checked {
     let mut trial = Trial::of(&flows::LOOP)?;
+    // Numbers that lose digits if they are read as floating-point numbers.
     trial.attempt.input = vec![0, u64::MAX, 1 << 53, (1 << 53) + 1];
     store.open(Open::Start, &trial.attempt).await?;
+    // Another process doesn't have the input in memory.
     let other = store.another_process();
     let opened = other.open(Open::Resume, &trial.attempt).await?;
     equal("the input", &trial.attempt.input, &opened.state)?;
@@ -181,6 +184,7 @@ async fn a_run_in_use_is_not_opened(store: Store) -> Checked {
 
 /// If many processes open a run at once, one of them gets it.
 async fn of_many_takers_one_gets_the_run(store: Store) -> Checked {
+    // Several times, because a race is only lost now and then.
     for _ in 1..=5 {
         let trial = Trial::of(&flows::LOOP)?;
         let takers: Vec<_> = (0..8).map(|_| store.another_process()).collect();
@@ -213,6 +217,7 @@ async fn runs_are_listed_with_their_status(store: Store) -> Checked {
     store.deliver("ended", EVENT, "5").await?;
     stopped(&store, Open::Resume, &asks("ended")?).await?;
 
+    // Sorted by bytes, so upper case comes first.
     let expected = [
         ("Open", "open"),
         ("answered", "open"),
@@ -229,6 +234,7 @@ async fn runs_are_listed_with_their_status(store: Store) -> Checked {
 
 /// After a run was removed, its id can be used again, and nothing of it is left. Other runs aren't affected.
 async fn a_removed_run_leaves_nothing(store: Store) -> Checked {
+    // Ids that a pattern or a file system might take for `a`.
     let others = ["A", "a ", "a.", "aa", "b", "a%"];
     for run_id in others.iter().chain(&["a"]) {
         stopped(&store, Open::Start, &asks(run_id)?).await?;
@@ -290,6 +296,7 @@ async fn a_run_with_snapshots_continues_after_a_crash(store: Store) -> Checked {
 /// A snapshot keeps unused answers and the input.
 async fn a_snapshot_keeps_answers_and_the_input(store: Store) -> Checked {
     let trial = Trial::new(flows::sums, &[3, 1])?;
+    // The run is only started, so that the answers come before its first step.
     take_steps(&store, Open::Start, &trial, 0).await?;
     for answer in ["5", "6"] {
         store.deliver(&trial.attempt.run_id, EVENT, answer).await?;

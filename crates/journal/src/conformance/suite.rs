@@ -70,6 +70,7 @@ impl ConformanceReport {
     where
         C: Future<Output = (&'static str, Checked)>,
     {
+        // Not `buffer_unordered`, so that the report has the cases in their order.
         let found = stream::iter(cases).buffered(AT_ONCE);
         let found = found.map(|(name, checked)| {
             let problem = checked.err().map(|problem| ErrorText(problem).to_string());

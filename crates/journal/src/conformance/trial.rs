@@ -129,6 +129,7 @@ impl Trial {
         })
         .await;
 
+        // The process ends before its calls are counted.
         drop(proceeding);
         match stopped {
             Some(stopped) => stopped.map(|_| true),
@@ -185,6 +186,7 @@ impl Trial {
                 let expected = format_args!("the recorded outcome of `{step}`, which was used");
                 return unexpected(at, expected, &"the same call once more");
             }
+            // Calls in progress may not be on record yet, so they may be made again.
             if repeated.len() > at_once {
                 let expected = format_args!("at most {at_once} calls that are made again");
                 return unexpected(at, expected, &repeated);
@@ -203,6 +205,7 @@ pub(super) fn unique() -> String {
 
 async fn sleep_until(until: Option<SystemTime>) {
     let left = until.and_then(|until| until.duration_since(SystemTime::now()).ok());
+    // At most a second, so that a clock that is ahead doesn't stop the suite.
     let left = left.unwrap_or_default().min(Duration::from_secs(1));
     tokio::time::sleep(left + Duration::from_millis(2)).await;
 }
@@ -261,6 +264,7 @@ pub(super) async fn finish(
             event: paused.event,
             until: paused.until,
         }),
+        // An error of the store must not be taken for one of the run.
         Err(error) if error.is_journal() => Err(StoreError::new(StoreErrorKind::Other, error)),
         Err(error) if error.is_cancelled() => Ok(Stopped::Cancelled),
         Err(error) => Ok(Stopped::Failed {

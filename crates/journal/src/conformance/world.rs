@@ -60,6 +60,7 @@ impl World {
 
     /// Lets the process continue, or the next one begin.
     pub(super) fn release(&self) {
+        // Unlike `send`, this also works while nobody waits.
         self.0.halted.send_replace(false);
     }
 
@@ -75,8 +76,10 @@ impl World {
     /// inside of it.
     pub(super) async fn call(&self) -> String {
         let step = self.enter();
+        // A process that halts is dropped here, so this outcome isn't recorded.
         let mut halted = self.0.halted.subscribe();
         let _ = halted.wait_for(|halted| !*halted).await;
+        // Lets the other calls begin that are made at the same time.
         tokio::task::yield_now().await;
 
         step

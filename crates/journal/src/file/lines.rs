@@ -20,9 +20,11 @@ pub(super) fn append(text: &mut Vec<u8>, lines: &[TextLine], together: bool) {
     for (index, line) in lines.iter().enumerate() {
         let separator = if together && index > 0 { '+' } else { ' ' };
         let TextLine { text: json, at } = line;
+        // The header has no time, because it contains when the run was started.
         let rest = if json.starts_with(START) {
             format!("{separator}{json}")
         } else {
+            // A line that was copied keeps its time.
             format!("{separator}[{},{json}]", at.unwrap_or_else(now))
         };
 
@@ -127,6 +129,7 @@ fn is_header(line: &[u8]) -> Result<(), String> {
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit());
     let digits: String = digits.map(|byte| char::from(*byte)).collect();
     if digits != FORMAT.to_string() {
+        // The file may be anything, so only its first digits are shown.
         return Err(format!(
             "this is a journal of format {digits:.20}; expected format {FORMAT}"
         ));

@@ -107,6 +107,7 @@ impl Files {
 
         let path = self.path(run_id);
         let bytes = contents(&folder, &name(run_id, LINES)).map_err(failed(&path, "read"))?;
+        // The lines before them are read as well, because nothing says where a line begins.
         let read = lines::read(&path, &bytes, numbers.end - 1);
         if let Some(damage) = read.damage {
             return Err(damage);
@@ -137,6 +138,7 @@ impl Files {
         };
         // In this order: after a crash in between, the run still exists and can be removed again.
         let removed = remove(EVENTS).and_then(|()| remove(LINES));
+        // Otherwise, the files might be there again after a power cut.
         let removed = removed.and_then(|()| folder.sync());
         removed.map_err(|error| failed(&self.path(run_id), "removed")(error.into()))?;
 
@@ -149,6 +151,7 @@ impl Files {
             return Ok(Vec::new());
         };
 
+        // A run has a file with a known name, so the others needn't be read.
         let names = match query.only_run() {
             Some(run_id) if self.existing(run_id)?.is_none() => return Ok(Vec::new()),
             Some(run_id) => vec![name(run_id, LINES).into()],
@@ -156,6 +159,7 @@ impl Files {
                 .names()
                 .map_err(|error| failed(&self.folder, "read")(error.into()))?,
         };
+        // All names of records are ASCII, so any other name isn't that of a run.
         let names = names.iter().filter_map(|name| name.to_str());
         let runs = names.filter(|name| name.ends_with(LINES));
         let runs = runs.map(|name| self.summary(&folder, name)).collect();
@@ -320,11 +324,13 @@ fn read_events(folder: &Folder, name: &str, from: u64) -> io::Result<Vec<EventLi
     while next - from < EVENTS_PART as u64 {
         let mut line = Vec::new();
         let read = file.read_until(b'\n', &mut line)?;
+        // The line may still be in the middle of being written.
         if line.pop() != Some(b'\n') {
             break;
         }
 
         next += read as u64;
+        // A power cut may have left other bytes than those of an event.
         let json = String::from_utf8_lossy(&line).into_owned();
         lines.push(EventLine { json, next });
     }

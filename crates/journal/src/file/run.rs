@@ -33,6 +33,7 @@ impl HeldFile {
         ending: &str,
         work: impl FnOnce(&mut FileRun) -> io::Result<()> + Send + 'static,
     ) -> Result<(), StoreError> {
+        // Shared with the thread, which needs the lock even if this future is dropped.
         let run = Arc::clone(&self.0);
         let path = guard(&run).path(ending);
         let work = move || work(&mut guard(&run)).map_err(failed(&path, "written"));
@@ -118,6 +119,7 @@ impl FileRun {
     /// Replaces the file, or creates it: after a crash, either the old or the new one is there.
     fn replace(&mut self, lines: &[TextLine]) -> io::Result<()> {
         let mut text = Vec::new();
+        // The file appears as a whole, so none of its lines is there without the others.
         lines::append(&mut text, lines, false);
         let (target, new) = (name(&self.run_id, LINES), name(&self.run_id, NEW));
         // The new file is synced before it is renamed, and so never half there.
@@ -153,6 +155,7 @@ impl FileRun {
 fn ends_a_line(mut file: &File) -> io::Result<bool> {
     let length = file.metadata()?.len();
     let Some(before) = length.checked_sub(1) else {
+        // In an empty file, no line is incomplete.
         return Ok(true);
     };
 

@@ -72,16 +72,19 @@ impl Cut<'_> {
 
         let is_dropped_step =
             |(line, part): (&Line, &Part)| *part == Part::Dropped && step(&line.entry).is_some();
+        // From the first dropped step on, the record is about what the new run does anew.
         let end = lines.iter().zip(&parts).position(is_dropped_step);
         let end = end.unwrap_or(lines.len());
 
         for arrival in arrivals(lines) {
+            // An answer that was refused after the runs part may be what the new run needs.
             let used = arrival
                 .used
                 .filter(|used| *used < end || !is_refusal(lines, *used));
             let by = used.and_then(|used| parts.get(used).copied());
             let part = match by {
                 Some(part @ (Part::Before | Part::At)) => part,
+                // It was refused before the runs part, and is dropped with its refusal.
                 Some(Part::Dropped) if used.is_some_and(|used| used < end) => Part::Dropped,
                 _ if arrival.line < end => Part::Unused,
                 _ => Part::Dropped,
@@ -102,6 +105,7 @@ impl Cut<'_> {
         match entry {
             // A replay doesn't need them: a refused answer is dropped together with its refusal.
             Entry::Refused { .. } | Entry::Failed { .. } | Entry::Ended { .. } => Part::Dropped,
+            // A snapshot or the beginning; the part of an answer depends on the step that used it.
             _ => Part::Before,
         }
     }

@@ -117,6 +117,7 @@ impl<S> Fork<S> {
         };
 
         let steps = Source::steps(&lines);
+        // The step after the end has no outcome yet.
         if self.at == At::End && !self.outcomes.is_empty() {
             let problem = "an outcome can be edited with `Fork::at`, not with `Fork::at_end`";
             return Err(source.problem(StoreErrorKind::UnknownStep, &problem));
@@ -138,6 +139,7 @@ impl<S> Fork<S> {
         if let Some(edit) = self.state {
             let replay = Replay::new(&source, &header, &kept.before);
             let snapshot = edit(flow, replay, before).await?;
+            // The state contains what these steps did, so their entries aren't copied.
             kept.before = vec![Line {
                 entry: Entry::Snapshot(snapshot),
                 at: Some(now()),
@@ -145,7 +147,9 @@ impl<S> Fork<S> {
             (before, is_at_end) = (0, false);
         }
 
+        // Unused answers come last, because a step uses the oldest answer to its event.
         let lines = [kept.before, kept.at, kept.unused].concat();
+        // The record was read without this check, and may have been edited.
         check_order(&lines)
             .map_err(|error| source.problem(StoreErrorKind::Damaged, &error.problem))?;
         Ok(Plan {
@@ -189,6 +193,7 @@ impl Source {
         };
         let steps = lines.iter().filter_map(|line| step(&line.entry));
         let last = steps.map(outermost_number).max();
+        // Nothing may be on record since the snapshot.
         let last = last.unwrap_or_default().max(folded);
 
         folded.saturating_add(1)..=last.saturating_add(1)
@@ -204,6 +209,7 @@ impl Source {
             At::Step(step) => step,
         };
 
+        // Steps are counted from 1, so 0 never was on record.
         let why = if step < first && step > 0 {
             "was replaced by a snapshot"
         } else {
@@ -233,6 +239,7 @@ impl Source {
 
         let steps = lines.iter().filter_map(|line| step(&line.entry));
         let visits = steps.filter(|step| super::step::node(step) == node);
+        // A set, because a visit with items or calls has several lines.
         let visits: BTreeSet<u64> = visits.map(outermost_number).collect();
         let index = usize::try_from(number).unwrap_or(usize::MAX).checked_sub(1);
         let visit = index.and_then(|index| visits.iter().nth(index));
@@ -326,6 +333,7 @@ impl<'a> Outcomes<'a> {
             });
         }
 
+        // The calls of a composite step are part of its outcome.
         let whole = self.all.iter().copied();
         let whole = whole.filter(|(_, step)| step_around_call(step).is_none());
         let whole: Vec<_> = whole.collect();

@@ -82,6 +82,7 @@ impl Replay {
                 .begin()
                 // The run may have had a higher limit than the default.
                 .with_max_steps(u64::MAX)
+                // The state comes from the record, so it needn't be compared with it.
                 .with_journal_any_state(on_record),
             state,
             has_ended: false,
@@ -113,6 +114,7 @@ impl<S> Replayed<'_, S> {
 
         match self.run.step(&mut self.state).await {
             Ok(_) => Ok(()),
+            // A wait without an answer is where the record ends.
             Err(error) if error.paused().is_some() => Ok(()),
             Err(_) if self.stop.get() == Some(&Stop::Missing) => Ok(()),
             Err(error) => Err(self.problem(&error)),

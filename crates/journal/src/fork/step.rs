@@ -11,6 +11,7 @@ fn moments(step: &str) -> impl Iterator<Item = (&str, u64)> {
             .find(|character: char| !character.is_ascii_digit())
             .unwrap_or(after.len());
 
+        // Counting starts anew inside each item and branch, so their path belongs to the number.
         let way = before.rfind(']').and_then(|end| before.get(..=end));
         let number = after.get(..digits)?.parse().ok()?;
         Some((way.unwrap_or_default(), number))
@@ -30,6 +31,7 @@ pub(super) fn node(step: &str) -> &str {
 
 /// Returns the name of the step around a call inside `exec`. Returns `None` if this isn't a call.
 pub(super) fn step_around_call(step: &str) -> Option<&str> {
+    // Names may contain dots, but the first one after the last `#` begins the call.
     let mark = step.rfind('#')?;
     let dot = step.get(mark..)?.find('.')?;
     step.get(..mark + dot)
@@ -48,6 +50,7 @@ pub(super) fn is_around_or_with(step: &str, call: &str) -> bool {
         return false;
     };
 
+    // Step 1 isn't the one around the calls of step 10.
     step.strip_prefix(around)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

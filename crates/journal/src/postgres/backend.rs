@@ -45,6 +45,7 @@ impl Postgres {
     async fn hold(&self, run_id: &str, expected: Expected) -> Result<Option<HeldRun>, StoreError> {
         let mut give_up = None;
         loop {
+            // A run that must not exist isn't taken, because finding it is an error.
             let found = self.find(run_id, expected != Expected::New).await?;
             let is_missing = found.get::<_, Option<i64>>("found").is_none();
             if is_missing && expected == Expected::Existing {
@@ -70,6 +71,7 @@ impl Postgres {
             // connection may take longer.
             let now = Instant::now();
             let holder: Option<String> = found.get("holder");
+            // Without a holder, the next attempt is likely to take the run.
             if let Some(holder) = holder
                 && now >= *give_up.get_or_insert(now + PATIENCE)
             {
@@ -92,6 +94,7 @@ impl Postgres {
             .0
             .query("cannot be read", sql, &[&run_id, &event])
             .await?;
+        // Nobody works on it, so the answer can be recorded directly.
         let Some(row) = found.first() else {
             return Ok(false);
         };
@@ -105,6 +108,7 @@ impl Postgres {
             return Ok(true);
         }
 
+        // No step waits for the event yet, but one may do so later.
         let reader = Reader {
             backend: self,
             run_id,
@@ -162,6 +166,7 @@ impl Backend for Postgres {
              WHERE id = $1 ORDER BY number LIMIT $3";
         let values: [Sql<'_>; 3] = [&run_id, &count(from), &EVENTS_AT_ONCE];
         let rows = self.0.query("cannot be read", sql, &values).await?;
+        // A run without further events still has one row, in which both are null.
         let events = rows.iter().filter_map(|row| {
             let number: Option<i64> = row.get(0);
             Some(event_line(number?, row.get(1)))
@@ -205,6 +210,7 @@ impl Backend for Postgres {
             answer: answer.clone(),
         };
         let line = serde_json::to_string(&entry).unwrap_or_default();
+        // This checks again that somebody has the run, who may have given it back in the meantime.
         let sql = "SELECT @.offer($1, $2, $3, $4)";
         let values: [Sql<'_>; 4] = [&run_id, &event, &line, &MAX_OFFERED];
         let offered = self.0.query_one("cannot be written", sql, &values).await?;
@@ -360,6 +366,7 @@ impl HeldRun {
 
     async fn start(&mut self, edit: &Edit) -> Result<(), StoreError> {
         let database = &self.database;
+        // Without a lease, the run is new, and a new run begins with its header.
         let Some(header) = &edit.replaces else {
             return Err(StoreError::missing(&self.run_id, &database.place()));
         };
@@ -384,6 +391,7 @@ impl HeldRun {
         let key = key.ok_or_else(exists)?;
 
         if !self.is_queued {
+            // The fence of a new run is the default of its column.
             self.lease = Some(Lease::keep(database, key, 1, CancellationToken::new()));
         }
         Ok(())
@@ -416,6 +424,7 @@ impl HeldRun {
 
     /// Returns whether a change only adds lines.
     fn is_append(&self, edit: &Edit) -> bool {
+        // Failures are counted in the row of the run, which appending doesn't update.
         let ends_failures = edit.is_progress && self.has_failures;
 
         edit.replaces.is_none()
@@ -444,8 +453,10 @@ impl Held for HeldRun {
             return self.start(&edit).await;
         };
 
+        // After that, the lease has expired, and somebody else may have the run.
         let give_up = Instant::now() + self.database.settings.lease;
         let mut delays = reconnects();
+        // Repeating a change is safe: the statements notice if it was written before.
         loop {
             let error = match self.attempt(lease, &edit).await {
                 Ok(true) => break,
@@ -468,6 +479,7 @@ impl Held for HeldRun {
 
     async fn write_events(&mut self, events: Vec<String>) -> Result<(), StoreError> {
         let Some(Lease { key, fence, .. }) = &self.lease else {
+            // Nothing happens in a queued run before a worker takes it.
             return Ok(());
         };
         let values: [Sql<'_>; 3] = [key, fence, &events];

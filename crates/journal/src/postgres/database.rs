@@ -66,6 +66,7 @@ impl Database {
     /// Returns the location of the runs, for messages. It doesn't contain the password.
     pub(super) fn place(&self) -> String {
         let config = &self.settings.config;
+        // As in libpq, a database without a name has that of the user.
         let database = config.get_dbname().or(config.get_user());
         let database = database.unwrap_or("postgres");
         let hosts = config.get_hosts().iter().map(|host| match host {
@@ -140,6 +141,7 @@ impl Database {
 
     async fn open(&self) -> Result<Pool, StoreError> {
         let place = self.place();
+        // Without a runtime, the timers would panic.
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(StoreError::no_runtime(place));
         }
@@ -174,6 +176,7 @@ impl Database {
              FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
              WHERE nspname = $1 AND relname = 'runs'";
         let schema = &self.settings.schema;
+        // The tables mostly exist, and then no lock is needed.
         if let Some(row) = client.query_opt(find, &[schema]).await? {
             return Ok(row.get(0));
         }
@@ -182,6 +185,7 @@ impl Database {
         // Programs that start at the same time would otherwise create the same tables.
         let lock = "SELECT pg_advisory_xact_lock(hashtext($1))";
         transaction.execute(lock, &[schema]).await?;
+        // Somebody else may have created them while this waited for the lock.
         if let Some(row) = transaction.query_opt(find, &[schema]).await? {
             return Ok(row.get(0));
         }
@@ -202,6 +206,7 @@ impl Database {
         what: &str,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, StoreError> {
+        // With a short lease, a third of it might be too little for a connection.
         let limit = (self.settings.lease / 3).max(Duration::from_secs(1));
         let failure = match tokio::time::timeout(limit, work).await {
             Ok(Ok(done)) => return Ok(done),
@@ -299,6 +304,7 @@ impl Encryption {
     /// Returns what opens connections.
     fn manager(&self, config: Config) -> Manager {
         let recycling = ManagerConfig {
+            // A test would cost a round trip each time, and `query` drops a connection that failed.
             recycling_method: RecyclingMethod::Fast,
         };
         match self {

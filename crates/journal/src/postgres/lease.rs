@@ -64,6 +64,7 @@ impl Lease {
             ..LeaseWatch::default()
         };
         let keeping = keep(Arc::clone(database), key, fence, watch.clone());
+        // A task, because the run may be busy for longer than a lease lasts.
         tokio::spawn(keeping);
         Self { key, fence, watch }
     }
@@ -71,6 +72,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        // Dropping cannot wait for the database, so the task gives the lease back.
         self.watch.dropped.cancel();
     }
 }

@@ -104,6 +104,7 @@ impl PostgresStore {
     fn with(&self, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = self.database.settings.clone();
         change(&mut settings);
+        // A new pool, because connections are opened with the settings.
         Self::over(settings)
     }
 
@@ -129,6 +130,7 @@ impl PostgresStore {
     /// 8.
     #[must_use]
     pub fn with_max_connections(self, connections: usize) -> Self {
+        // A pool without connections could execute nothing.
         self.with(|settings| settings.max_connections = connections.max(1))
     }
 
@@ -160,6 +162,7 @@ impl PostgresStore {
         let failed = |error: rustls::Error| {
             StoreError::caused(StoreErrorKind::Other, "TLS cannot be set up", error)
         };
+        // Named here, because rustls panics if other crates have enabled a second provider.
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

@@ -193,6 +193,7 @@ impl Worker {
         let ended = async { while at_work.runs.join_next().await.is_some() {} };
         if tokio::time::timeout(grace, ended).await.is_err() {
             at_work.stop.cancel();
+            // Runs that were interrupted still have to give back their leases.
             while at_work.runs.join_next().await.is_some() {}
         }
     }
@@ -242,6 +243,7 @@ impl AtWork {
 
     /// Takes as many runs as there is room for. Returns how long to wait unless something happens.
     async fn take_runs(&mut self) -> Duration {
+        // Runs that have ended make room for others.
         while self.runs.try_join_next().is_some() {}
 
         match self.claim().await {
@@ -264,13 +266,16 @@ impl AtWork {
     async fn claim(&self) -> Result<(Vec<Row>, Option<Duration>), StoreError> {
         let database = &self.worker.store.database;
         let what = "runs cannot be taken";
+        // First, so that the runs that are due can be taken at once.
         let sql = "SELECT @.wake_due($1)";
         let delays = database.retry_seconds();
         let next = database.query_one(what, sql, &[&delays]).await?;
         let seconds: Option<f64> = next.get(0);
+        // Negative while another worker wakes the run, which must not cause a busy loop.
         let due = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.001)).ok());
 
         let room = self.worker.concurrency.saturating_sub(self.runs.len());
+        // Runs were woken all the same, since other workers may have room for them.
         if room == 0 {
             return Ok((Vec::new(), due));
         }
@@ -299,6 +304,7 @@ impl AtWork {
             run_id,
             report: self.worker.report.clone(),
         };
+        // A child, so that losing one lease interrupts one run.
         let run = HeldRun::taken(&self.worker.store.database, row, self.stop.child_token());
         self.runs.spawn(execution.run(run));
     }
@@ -384,6 +390,7 @@ where
             Err(error) => Stopped::of(&error),
         };
 
+        // Before the journal is dropped, with which the lease is given back.
         lease.set_stopped(stopped.clone());
         stopped
     }
@@ -391,6 +398,7 @@ where
 
 impl Stopped {
     fn of(error: &RunError) -> Self {
+        // Others may have wrapped the error of the store.
         let sources = std::iter::successors(error.source(), |cause| (*cause).source());
         let mut errors = sources.filter_map(|cause| cause.downcast_ref::<StoreError>());
         match errors.next().is_some_and(is_passing) {

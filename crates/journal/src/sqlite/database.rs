@@ -106,6 +106,7 @@ impl Database {
 
     fn send(&self, job: Job) {
         let mut writer = guard(&self.writer);
+        // Started by the first write, so that a store that is only read needs no thread.
         let writer = writer.get_or_insert_with(|| {
             let (jobs, queue) = mpsc::channel();
             let place = self.place.clone();
@@ -153,6 +154,7 @@ fn write_all(place: &Place, jobs: &mpsc::Receiver<Job>) {
 fn write_batch(place: &Place, connection: &mut Connection, batch: Vec<Job>) {
     if let Ok(keys) = transaction(connection, &batch) {
         for (job, key) in batch.into_iter().zip(keys) {
+            // The caller may be gone, and the change is written all the same.
             let _ = job.done.send(Ok(key));
         }
         return;
@@ -174,6 +176,7 @@ fn transaction(connection: &mut Connection, batch: &[Job]) -> rusqlite::Result<V
     let synchronous = if is_durable { "FULL" } else { "NORMAL" };
     connection.pragma_update(None, "synchronous", synchronous)?;
 
+    // Locked from the beginning: one that locks after reading may fail without waiting.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let keys = batch.iter().map(|job| (job.part)(&transaction));
     let keys = keys.collect::<Result<_, _>>()?;
@@ -202,6 +205,7 @@ impl Place {
         let connection = self.connect()?;
         let failed = |error| self.failed("opened", error);
         if is_empty(&connection).map_err(failed)? {
+            // One transaction, so that a crash leaves either an empty database or a complete one.
             let make = format!(
                 "BEGIN EXCLUSIVE; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; \
                  {TABLES} COMMIT;"
@@ -210,6 +214,7 @@ impl Place {
         }
 
         self.check(&connection)?;
+        // Only now, because the file might belong to a different program.
         connection
             .pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
             .and_then(|()| connection.pragma_update(None, "foreign_keys", true))
@@ -252,6 +257,7 @@ impl Place {
         let path = std::path::absolute(&self.path).map_err(|error| {
             StoreError::io(format_args!("{}: cannot be opened", self.shown()), error)
         })?;
+        // Without `CREATE`: reading creates nothing, and `create_file` sets the mode.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
 
         let connection = Connection::open_with_flags(path, flags);

@@ -170,6 +170,7 @@ impl Backend for Sqlite {
     async fn list(&self, query: RunQuery) -> Result<Vec<RunSummary>, StoreError> {
         let list = move |store: &Self, _: &str| store.0.read(|reader| list(reader, &query));
         let listed = self.run("", list).await?;
+        // A database that doesn't exist has no runs.
         Ok(listed.unwrap_or_default())
     }
 
@@ -190,6 +191,7 @@ impl Backend for Sqlite {
             let removed = connection.execute("DELETE FROM runs WHERE id = ?1", [&id])?;
             Ok(count(removed))
         };
+        // The lock is held until the rows are gone, so that nobody resumes the run meanwhile.
         let removed = self.0.write(true, remove).await?;
         lock::remove(&folder, &lock_name(run_id), lock);
         Ok(removed > 0)
@@ -223,6 +225,7 @@ impl Held for HeldRow {
         let (key, run_id) = (self.key, self.run_id.clone());
         let lock = Arc::clone(&self.lock);
         let write = move |connection: &Connection| {
+            // The queue has the lock, too, so the run stays taken until this is written.
             let _locked = &lock;
             write(connection, key, &run_id, &edit)
         };
@@ -240,6 +243,7 @@ impl Held for HeldRow {
             let _locked = &lock;
             write_events(connection, key, &events)
         };
+        // Not synced, because a run continues without its events.
         let written = self.database.write(false, write).await;
         written.map(drop).map_err(|error| self.failed(error))
     }
@@ -282,11 +286,14 @@ fn write(
             execute("DELETE FROM waits WHERE run = ?1", &[&key])?;
             key
         }
+        // No row has the key 0, so the foreign key refuses it.
         (key, None) => key.unwrap_or_default(),
     };
 
+    // A line that is there already is an error: somebody else has written it.
     for (number, line) in (edit.first..).zip(&edit.lines) {
         let sql = "INSERT INTO lines (run, number, line, at) VALUES (?1, ?2, ?3, ?4)";
+        // The first line contains when the run was started.
         let at = (number > 1).then(|| count(line.at.unwrap_or_else(now)));
         execute(sql, &[&key, &count(number), &line.text, &at])?;
     }

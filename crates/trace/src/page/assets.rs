@@ -71,6 +71,7 @@ pub(super) fn script() -> String {
 /// Returns the script without the function around it, and without the part that starts a page.
 pub(super) fn parts() -> String {
     let parts = SCRIPTS.join("\n");
+    // A browser would look for a file that isn't there.
     let dagre = DAGRE.replace("//# sourceMappingURL=dagre.min.js.map", "");
     format!("/* dagre 3.1.3\n{DAGRE_LICENCE}*/\n{dagre}\n{parts}")
 }

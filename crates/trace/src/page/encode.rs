@@ -24,6 +24,7 @@ pub(super) fn record(header: &Header, lines: &[String]) -> io::Result<String> {
         let packed = pack(lines)?;
         format!("{{\"header\":{header},\"packed\":\"{packed}\"}}")
     } else {
+        // One event a line, for people who read the source.
         let events = lines.join(",\n");
         format!("{{\"header\":{header},\"events\":[\n{events}\n]}}")
     };
@@ -33,6 +34,7 @@ pub(super) fn record(header: &Header, lines: &[String]) -> io::Result<String> {
 
 /// Compresses lines, and writes them in Base64.
 fn pack(lines: &[String]) -> io::Result<String> {
+    // A page is written once, so its size counts more than the time.
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     for line in lines {
         encoder.write_all(line.as_bytes())?;
@@ -61,6 +63,7 @@ fn escape(json: &str) -> String {
 }
 
 fn push_escape(text: &mut String, character: char) {
+    // JSON escapes a character above U+FFFF as two units.
     for unit in character.encode_utf16(&mut [0; 2]) {
         let _ = write!(text, "\\u{unit:04x}");
     }

@@ -14,9 +14,11 @@ use crate::Header;
 pub(super) fn write(header: &Header, record: &str, mut target: impl Write) -> io::Result<()> {
     let script = assets::script();
     let style = assets::style();
+    // The browser accepts only texts with these digests, so nothing may be added to them later.
     let policy = policy(&script, &style);
     let title = title(header);
 
+    // Only the template is searched, because a record may contain `{{title}}` as well.
     let mut rest = assets::PAGE;
     while let Some((before, name, after)) = next_slot(rest) {
         let value = match name {

@@ -99,6 +99,7 @@ impl Page {
         })?;
 
         // A crash may have cut one off.
+        // A `RawValue` is checked without keeping what is in it.
         let is_whole = |event: &String| serde_json::from_str::<&RawValue>(event).is_ok();
         let lines = events.filter(is_whole).collect();
         Ok(Self { header, lines })

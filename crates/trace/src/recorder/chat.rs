@@ -184,6 +184,7 @@ fn settings(request: &ChatRequest, tools: Option<u64>) -> Value {
 }
 
 fn usage(usage: Usage) -> Value {
+    // Zero mostly means that the server doesn't count these.
     let positive = |tokens: u64| (tokens > 0).then_some(tokens);
 
     present(json!({

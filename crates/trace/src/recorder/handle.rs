@@ -67,6 +67,7 @@ impl Handle {
 
     /// Records the answer of the run.
     pub(super) fn answer(&self, text: &str) {
+        // The clock of the run isn't known here.
         let answered = json!({ "at": 0.0, "type": "answered", "text": text });
         self.write(&mut self.lock(), answered);
     }
@@ -123,6 +124,7 @@ impl Handle {
         let value = report
             .to_json()
             .and_then(|json| serde_json::from_str(&json));
+        // What cannot be written is still shown, with the reason.
         let value = value
             .unwrap_or_else(|error| json!({ "type": "unwritable", "error": error.to_string() }));
         self.write_at(state, moment, reported(report.source(), value));
@@ -216,6 +218,7 @@ impl Handle {
         let line = self.recorded(event).to_string();
         if state.bytes.saturating_add(line.len() as u64) > MAX_RECORD {
             state.is_full = true;
+            // Recorded itself, so that the page shows that something is missing.
             let full = json!({ "at": 0.0, "type": "full", "limit": MAX_RECORD });
             self.push(state, full.to_string());
         // The gap is told before what comes after it.
@@ -274,6 +277,7 @@ fn reported(source: &str, report: Value) -> Value {
 impl Observer for Handle {
     fn run_started(&self, run: &str, flow: &FlowGraph) {
         let mut state = self.lock();
+        // Without a journal, the first run that starts is the one to record.
         let recorded = state.run.get_or_insert_with(|| run.to_owned());
 
         if *recorded == run && self.start(&mut state, run, flow).is_err() {
@@ -283,6 +287,7 @@ impl Observer for Handle {
 
     fn event(&self, event: &Event) {
         let mut state = self.lock();
+        // Several runs may share a sink.
         let is_of_run = state.run.as_deref() == Some(&*event.run);
 
         if is_of_run && self.record(&mut state, event).is_err() {

@@ -155,6 +155,7 @@ impl RunRecorder {
     ///
     /// Returns an error if something could not be written.
     pub async fn flush(&self) -> Result<(), StoreError> {
+        // Before waiting, so that the number of lost events is written as well.
         self.handle.finish();
         match &self.target {
             Target::Journal { events, .. } => events.written().await,

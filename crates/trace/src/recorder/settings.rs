@@ -109,6 +109,7 @@ impl RecorderSettings {
 
     /// Returns an event as it is recorded.
     pub(crate) fn event(&self, mut event: Value) -> Value {
+        // First, so that texts that aren't kept needn't be searched for secrets.
         if !self.has_content {
             remove_content(&mut event);
         }
@@ -132,6 +133,7 @@ impl RecorderSettings {
     }
 
     fn text(&self, text: &str) -> String {
+        // Before the text is cut, because the cut may be in the middle of a secret.
         let text = self.hide(text);
         if text.len() <= MAX_TEXT {
             return text.into_owned();
@@ -169,6 +171,7 @@ fn remove_content(event: &mut Value) {
 
     // A list of what stays, so that a new field isn't shown by mistake.
     fields.retain(|name, _| WITHOUT_CONTENT.contains(&name.as_str()));
+    // The fields of a report are chosen by the same list.
     if let Some(report) = fields.get_mut("report") {
         remove_content(report);
     }
