@@ -53,6 +53,7 @@ impl ToolApproval {
         }
 
         let refusal = "refused by a person";
+        // A form sends an empty reason if the person wrote none.
         Some(match self.reason.as_deref().map(str::trim) {
             None | Some("") => refusal.to_owned(),
             Some(reason) => format!("{refusal}: {reason}"),

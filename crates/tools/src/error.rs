@@ -97,6 +97,7 @@ impl ToolError {
             name.clone_into(tool);
         }
 
+        // These texts come from tools, and may have any length.
         if let Self::Input { problem, .. }
         | Self::Failed { problem, .. }
         | Self::Unavailable { problem, .. }

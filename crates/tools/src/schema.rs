@@ -10,6 +10,7 @@ pub fn schema_of<T: JsonSchema>() -> Value {
         settings.inline_subschemas = true;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    // The title is the name of the Rust type, which says nothing to a model.
     schema.remove("title");
 
     schema.to_value()

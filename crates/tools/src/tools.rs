@@ -275,6 +275,7 @@ impl Tools {
     ///
     /// Returns an error if the tool is unknown or the arguments aren't a JSON object.
     pub fn input_of(&self, call: &ToolCall) -> Result<Map<String, Value>, ToolError> {
+        // Before the arguments, which don't matter if the tool doesn't exist.
         self.find(call.name())?;
 
         match call.arguments().trim() {

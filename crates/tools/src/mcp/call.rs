@@ -126,5 +126,6 @@ fn part(block: &ContentBlock) -> String {
 /// Returns the number of bytes that the Base64 text stands for.
 fn decoded_length(base64: &str) -> usize {
     let digits = base64.trim_end_matches('=').len();
+    // Four digits are three bytes, and the last group may be incomplete.
     digits / 4 * 3 + digits % 4 * 3 / 4
 }

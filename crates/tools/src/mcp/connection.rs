@@ -22,9 +22,11 @@ pub(super) struct Connection {
 impl Connection {
     /// Connects, and asks for the tools.
     pub(super) async fn open(server: &McpServer) -> Result<(Self, Listing), McpError> {
+        // Outside of what has the limit, so that a server that hangs still shows what it wrote.
         let mut stderr = None;
         let limit = server.start_timeout;
 
+        // One limit for both, because no tool can be used before both are done.
         let opened = async {
             let connection = Self::connect(server, &mut stderr).await?;
             let listing = connection.list(server).await?;

@@ -87,6 +87,7 @@ impl McpError {
     /// Adds the last lines on standard error. Those of a server that has ended may still be on
     /// their way.
     pub(super) async fn with_stderr_of(self, stderr: &Stderr) -> Self {
+        // A server that has ended may have left lines that aren't read yet.
         let lines = match self.has_ended {
             true => stderr.last_lines().await,
             false => stderr.lines(),

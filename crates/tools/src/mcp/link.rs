@@ -38,6 +38,7 @@ impl Link {
         // Ends the old one first: a server may allow only one of itself.
         *current = None;
         let (connection, listing) = Connection::open(&self.server).await?;
+        // Another lock, so that the tools can be listed while the server starts.
         let mut known = self.listing.write().unwrap_or_else(PoisonError::into_inner);
         *known = Some(Arc::new(listing));
         drop(known);

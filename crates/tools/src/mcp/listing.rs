@@ -81,6 +81,7 @@ impl Connection {
 fn add(server: &McpServer, tool: &Value, listing: &mut Listing) -> Result<(), McpError> {
     let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
     let is_named = |only: &Vec<String>| only.iter().any(|wanted| wanted == name);
+    // If two tools have the same name, the first one counts.
     if !server.only.as_ref().is_none_or(is_named) || listing.contains_key(name) {
         return Ok(());
     }
@@ -100,6 +101,7 @@ fn add(server: &McpServer, tool: &Value, listing: &mut Listing) -> Result<(), Mc
 /// Returns a list that has all tools that were named.
 fn complete(server: &McpServer, listing: Listing) -> Result<Listing, McpError> {
     let mut named = server.only.iter().flatten();
+    // A misspelt name would otherwise be a tool that is missing without notice.
     match named.find(|name| !listing.contains_key(*name)) {
         None => Ok(listing),
         Some(missing) => {
@@ -118,6 +120,7 @@ fn definition(
     listing: &Listing,
 ) -> Result<ToolDefinition, String> {
     let shown = exposed_name(server, name)?;
+    // Two names may become the same one, since dots and slashes are replaced.
     if listing.values().any(|taken| taken.name() == shown) {
         return Err(format!("there is already a tool `{shown}`"));
     }

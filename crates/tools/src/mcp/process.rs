@@ -46,6 +46,7 @@ fn command(line: &CommandLine) -> Command {
         }
     }
 
+    // After the inherited ones, so that the program can replace them.
     command.envs(line.env.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = &line.folder {
         command.current_dir(folder);
@@ -122,6 +123,8 @@ impl Stderr {
     pub(super) async fn last_lines(&self) -> String {
         let mut kept = self.0.clone();
         let ended = async { while kept.changed().await.is_ok() {} };
+        // A child of the server may keep the pipe open, so its end isn't waited for without a
+        // limit.
         let _ = timeout(LAST_LINES, ended).await;
 
         self.lines()
