@@ -40,6 +40,9 @@ pub enum LockError {
         /// The id of the process that holds the lock, if it can be read.
         holder: Option<u32>,
     },
+    /// The file doesn't have the content of a lock file, so it may contain data.
+    #[error("this is not a lock file; expected an empty file, or one with a process id")]
+    NotALockFile,
     /// The file no longer has its name.
     #[error("the file was replaced while it was being locked")]
     Replaced,
@@ -84,7 +87,7 @@ impl LockFile {
             // It may have been removed between the two steps. The next process would then create and
             // lock another file.
             if is_at(&file, &path).map_err(Error::Io)? {
-                sign(&mut file);
+                sign(&mut file)?;
                 return Ok(Self { _file: file });
             }
         }
@@ -119,7 +122,11 @@ fn lock(file: &File, patience: Duration) -> Result<(), TryLockError> {
 }
 
 /// Writes the process id into the lock file, for the error message of the next process.
-fn sign(file: &mut File) {
+fn sign(file: &mut File) -> Result<(), LockError> {
+    if signature(file)?.is_none() && file.metadata().map_err(Error::Io)?.len() > 0 {
+        return Err(LockError::NotALockFile);
+    }
+
     let id = std::process::id();
 
     // The lock is effective without it.
@@ -127,6 +134,7 @@ fn sign(file: &mut File) {
         .set_len(0)
         .and_then(|()| file.rewind())
         .and_then(|()| writeln!(file, "{id}"));
+    Ok(())
 }
 
 fn signature(file: &mut File) -> Result<Option<u32>, Error> {
