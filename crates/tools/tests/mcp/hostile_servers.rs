@@ -89,12 +89,20 @@ async fn a_list_that_is_none_or_has_no_end_is_an_error() {
 /// Arguments are checked by the schema of a server before a person is asked about a call.
 #[tokio::test]
 async fn a_hostile_schema_neither_hangs_nor_loads_anything() {
+    let doubling = |level: usize| {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        (format!("d{level}"), json!({"allOf": [next, next]}))
+    };
+    let mut definitions: Map<String, Value> = (0..40).map(doubling).collect();
+    definitions.insert("d40".to_owned(), json!({"type": "object"}));
+
     let schemas = json!([
         {"type": "object", "required": ["path"]},
         {"type": "object", "$ref": "#"},
         {"type": "object", "$ref": "http://127.0.0.1:1/schema.json"},
         {"type": "object", "properties": {"path": {"pattern": "(a+)+$"}}},
         {"type": "object", "properties": {"path": {"pattern": "("}}},
+        {"type": "object", "$ref": "#/$defs/d0", "$defs": definitions},
     ]);
     let named = schemas.as_array().unwrap().iter().enumerate();
     let tools = named.map(|(n, schema)| json!({"name": format!("t{n}"), "inputSchema": schema}));
@@ -111,6 +119,7 @@ async fn a_hostile_schema_neither_hangs_nor_loads_anything() {
     t2 ok
     bad input for the tool `t3`: at '/path': 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' does not match pattern '(a+)+$'
     t4 ok
+    t5 ok
     ");
 
     // No arguments are those of an empty object.
