@@ -158,7 +158,7 @@ impl Tools {
         self
     }
 
-    /// Sets the tools whose calls need a person's approval. The default is none.
+    /// Adds tools whose calls need a person's approval. By default, none do.
     ///
     /// The run needs a journal. Before such a call, it [pauses][paused] once all other calls of the
     /// same reply are complete. The event of the pause is unique to the call, and the reason
@@ -188,7 +188,8 @@ impl Tools {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> Result<Self, ToolError> {
-        self.approval = names.into_iter().map(Into::into).collect();
+        // A flow file must not take away what the program requires.
+        self.approval.extend(names.into_iter().map(Into::into));
 
         // With a misspelt name, the calls of the tool that was meant would not wait.
         for name in &self.approval {
