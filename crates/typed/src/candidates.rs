@@ -401,10 +401,12 @@ fn is_prose(text: &str) -> bool {
         let is_literal = ["true", "false", "null"]
             .iter()
             .any(|word| inside.starts_with(word));
-        let is_number = inside
-            .trim_start_matches('-')
-            .starts_with(|sign: char| sign.is_ascii_digit());
-        return !is_literal && !is_number;
+        // An integer has at most 20 characters.
+        let beginning = inside.chars().take(21);
+        let number: String = beginning
+            .take_while(|c| !matches!(c, ',' | ']' | '.' | ' ' | '\n'))
+            .collect();
+        return !is_literal && number.parse::<i64>().is_err();
     }
 
     let word = inside.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
