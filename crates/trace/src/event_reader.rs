@@ -66,7 +66,6 @@ impl EventReader {
     /// Returns an error if the run doesn't exist, or if the store cannot be read.
     pub async fn next(&mut self) -> Result<Vec<EventLine>, StoreError> {
         let mut events = self.store.events(&self.run_id, self.position).await?;
-        self.position = events.last().map_or(self.position, |last| last.next);
 
         let marked = events.iter_mut().filter_map(|event| {
             let fields = marked(&event.json)?;
@@ -84,6 +83,8 @@ impl EventReader {
                 event.json = Value::Object(fields).to_string();
             }
         }
+        // Only now, so that no event is lost if the outcomes could not be read.
+        self.position = events.last().map_or(self.position, |last| last.next);
         Ok(events)
     }
 }
