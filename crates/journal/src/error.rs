@@ -143,13 +143,6 @@ impl StoreError {
         )
     }
 
-    pub(crate) fn refused_answer(place: &str, problem: &str) -> Self {
-        Self::new(
-            StoreErrorKind::RefusedAnswer,
-            format_args!("{place}: {problem}"),
-        )
-    }
-
     pub(crate) fn ended(run_id: &str) -> Self {
         let run_id = Name(run_id);
         Self::new(

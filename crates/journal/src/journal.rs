@@ -137,7 +137,7 @@ impl RunJournal {
         }
 
         let checked = schema::check_answer(event, self.recorded.schemas(event), answer);
-        checked.map_err(|problem| StoreError::refused_answer(&self.place, &problem))
+        checked.map_err(|problem| StoreError::new(StoreErrorKind::RefusedAnswer, problem))
     }
 
     /// Returns whether the run began with this state. If the state was read from the record, a

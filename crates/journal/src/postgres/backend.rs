@@ -104,7 +104,7 @@ impl Postgres {
         if let Some(waits) = row.get::<_, Option<&str>>("waits") {
             let waits = waits_of(waits).into_iter().map(|wait| wait.schema);
             let checked = schema::check_answer(event, waits, answer);
-            checked.map_err(|problem| StoreError::refused_answer(&self.place(), &problem))?;
+            checked.map_err(|problem| StoreError::new(StoreErrorKind::RefusedAnswer, problem))?;
             return Ok(true);
         }
 

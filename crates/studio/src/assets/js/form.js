@@ -25,9 +25,10 @@ function fieldOf(place) {
     return fieldOf({ ...place, schema: { title, description, ...inner }, isNullable: true, isRequired: false });
   }
 
-  // Of several kinds of answers, the first is the one for people.
-  const [first] = schema.type === undefined ? (schema.anyOf ?? []) : [];
-  if (first) return fieldOf({ ...place, schema: first, depth: place.depth + 1 });
+  // The first kind of answer is the one for people if the others have no form.
+  const [first, ...others] = schema.type === undefined ? (schema.anyOf ?? []) : [];
+  const hasForm = (other) => resolved(other, place.root)?.type !== undefined;
+  if (first && !others.some(hasForm)) return fieldOf({ ...place, schema: first, depth: place.depth + 1 });
 
   switch (schema.type) {
     case 'string':

@@ -46,7 +46,7 @@ async fn are_given_in_a_form_and_checked() -> Result<()> {
     amount.clear().await?;
     amount.send_keys("41").await?;
     press(&browser, "Send the answer").await?;
-    until_text(&browser, PROBLEM, "doesn't match its schema").await?;
+    until_text(&browser, PROBLEM, "doesn't match the schema of its wait").await?;
     let problem = text(&browser, PROBLEM).await?;
     assert!(
         problem.contains("amount") && problem.contains("40"),
