@@ -25,10 +25,10 @@ use crate::table::{Parameter, named};
 /// assert!(needs["observation"].required);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Strategy(pub(crate) Arc<Table>);
 
-#[derive(PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(
     deny_unknown_fields,
     expecting = "a mapping with `description` and `stages`"
@@ -121,6 +121,23 @@ impl Strategy {
     }
 }
 
+/// Compares the contents. The order of stages is ignored, since some formats don't preserve it.
+impl PartialEq for Strategy {
+    fn eq(&self, other: &Self) -> bool {
+        let a = &*self.0;
+        let b = &*other.0;
+        Arc::ptr_eq(&self.0, &other.0)
+            || (a.name == b.name
+                && a.aliases == b.aliases
+                && a.description == b.description
+                && a.start == b.start
+                && a.stages.len() == b.stages.len()
+                && a.stages
+                    .iter()
+                    .all(|stage| other.stage(&stage.name).is_some_and(|same| same == stage)))
+    }
+}
+
 impl fmt::Debug for Strategy {
     /// Writes the name only: a table has hundreds of lines, and every thought of a session shares
     /// it.
@@ -141,7 +158,6 @@ fn by_name<S: Serializer>(stages: &[Stage], serializer: S) -> Result<S::Ok, S::E
 }
 
 fn in_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stage>, D::Error> {
-    // The first stage is the start, so the order of the text counts.
     let stages = IndexMap::<String, Stage>::deserialize(deserializer)?;
     let named = stages
         .into_iter()
