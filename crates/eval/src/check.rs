@@ -88,6 +88,9 @@ impl Check {
                 let negative = number.tolerance.filter(|tolerance| *tolerance < 0.0);
                 negative.map(|found| format!("the tolerance is {found}; expected at least 0"))
             }
+            Self::Choice(letter) if !letter.is_ascii_alphabetic() => Some(format!(
+                "the choice is `{letter}`; expected a letter from A to Z"
+            )),
             Self::Regex(pattern) => regex(pattern).err(),
             Self::Schema(schema) => is_valid(schema, &Value::Null).err(),
             _ => None,

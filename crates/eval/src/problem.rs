@@ -12,6 +12,7 @@ pub struct Problem {
     #[serde(default)]
     pub id: String,
     /// The question.
+    #[serde(deserialize_with = "question")]
     pub question: String,
     /// How an answer is checked.
     #[serde(rename = "answer", alias = "check", deserialize_with = "check")]
@@ -24,10 +25,21 @@ pub struct Problem {
     pub difficulty: Option<u32>,
 }
 
+fn question<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let question = String::deserialize(deserializer)?;
+    if question.trim().is_empty() {
+        return Err(D::Error::custom("the question is blank; expected a text"));
+    }
+    Ok(question)
+}
+
 /// Reads a check, such as `{choice: B}`, or an answer, such as `B`.
 fn check<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Check, D::Error> {
     // All checks are mappings, and no answer is.
     let value = Value::deserialize(deserializer)?;
+    if value.is_null() {
+        return Err(D::Error::custom("no answer; expected `answer` or `check`"));
+    }
     let check = if value.is_object() {
         Check::deserialize(value).map_err(D::Error::custom)?
     } else {

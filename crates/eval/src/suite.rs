@@ -22,6 +22,9 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// The maximum depth of a suite.
 const MOST_LEVELS: usize = 64;
 
+/// The maximum number of runs of a suite.
+const MOST_RUNS: usize = 1_000_000;
+
 /// Problems, and the arms that are compared on them.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -228,11 +231,17 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn suite(&mut self, written: WrittenSuite, default_name: &str) -> Suite {
         self.check_names(&written);
+        if written.judge.is_none() && !written.labels.is_empty() {
+            self.add(
+                "labels",
+                "there is no `judge`; expected the settings of one",
+            );
+        }
         let mut arms = Vec::new();
         for (index, arm) in written.arms.into_iter().enumerate() {
             arms.extend(self.arm(&format!("arms[{index}]"), arm, &written.defaults));
         }
-        Suite {
+        let suite = Suite {
             name: written.name.unwrap_or_else(|| default_name.to_owned()),
             problems: self.problems(written.problems, written.judge.is_some()),
             arms,
@@ -242,6 +251,29 @@ impl Reading<'_> {
             at_once: written.at_once.map_or(4, NonZeroUsize::get),
             judge: written.judge.and_then(|config| self.judge(config)),
             labels: written.labels,
+        };
+        self.check_amounts(&suite);
+        suite
+    }
+
+    fn check_amounts(&mut self, suite: &Suite) {
+        let runs = suite.runs();
+        if runs > MOST_RUNS {
+            let problem = format!("there are {runs} runs; expected at most {MOST_RUNS}");
+            self.add("repetitions", problem);
+        }
+
+        let limits = &suite.limits;
+        for (name, limit) in [
+            ("calls", limits.calls),
+            ("tokens", limits.tokens),
+            ("money", limits.money),
+            ("seconds", limits.seconds),
+        ] {
+            if let Some(limit) = limit.filter(|limit| limit.is_nan() || *limit < 0.0) {
+                let problem = format!("the limit is {limit}; expected at least 0");
+                self.add(&format!("limits.{name}"), problem);
+            }
         }
     }
 

@@ -66,6 +66,38 @@ fn the_shape_is_checked_first() {
             "problems: [{question: a, check: {number: {value: 1, tolerance: -1}}}]\narms: []\n",
             "suite.yaml:1:12: problems[0]: the tolerance is -1; expected at least 0",
         ),
+        (
+            "problems: [{question: a, answer: }]\narms: []\n",
+            "suite.yaml:1:12: problems[0]: no answer; expected `answer` or `check`",
+        ),
+        (
+            "problems: [{question: a, answer: .nan}]\narms: []\n",
+            "suite.yaml:1:12: problems[0]: no answer; expected `answer` or `check`",
+        ),
+        (
+            "problems: [{question: a, check: {choice: '1'}}]\narms: []\n",
+            "suite.yaml:1:12: problems[0]: the choice is `1`; expected a letter from A to Z",
+        ),
+        (
+            "problems: [{question: ' ', answer: b}]\narms: []\n",
+            "suite.yaml:1:12: problems[0]: the question is blank; expected a text",
+        ),
+        (
+            "problems: [{question: a, answer: b}]\narms: []\nlabels: [{question: a, expected: b, answer: b, right: true}]\n",
+            "suite.yaml:3:9: labels: there is no `judge`; expected the settings of one",
+        ),
+        (
+            "problems: [{question: a, answer: b}]\narms: []\nlimits: {calls: .nan}\n",
+            "suite.yaml:3:17: limits.calls: the limit is NaN; expected at least 0",
+        ),
+        (
+            "problems: [{question: a, answer: b}]\narms: []\nlimits: {seconds: -1}\n",
+            "suite.yaml:3:19: limits.seconds: the limit is -1; expected at least 0",
+        ),
+        (
+            "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nrepetitions: 1000001\n",
+            "suite.yaml:3:14: repetitions: there are 1000001 runs; expected at most 1000000",
+        ),
     ] {
         let problems = Project::new(suite).problems();
         assert!(problems.starts_with(expected), "{problems}");
