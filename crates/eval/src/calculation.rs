@@ -2,6 +2,7 @@
 
 use cogwork_tools::{ToolError, Tools, function};
 use minijinja::Environment;
+use regex::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -12,8 +13,10 @@ const MOST_BYTES: usize = 500;
 pub(crate) fn calculate(text: &str) -> Option<f64> {
     let text = text
         .replace(['×', '·', 'x'], "*")
-        .replace('÷', "/")
-        .replace(['−', '–'], "-");
+        .replace(['÷', ':'], "/")
+        .replace(['−', '–'], "-")
+        .replace(['`', '$'], " ");
+    let text = text.trim_end_matches(|c: char| c.is_whitespace() || "=.".contains(c));
 
     // Expressions of minijinja can do more: powers, texts, functions. It calls itself for each sign, so a
     // long text would need a large stack.
@@ -25,6 +28,9 @@ pub(crate) fn calculate(text: &str) -> Option<f64> {
         return None;
     }
 
+    // minijinja reads `0.5`, but not `.5`.
+    let bare_point = Regex::new(r"(^|[^0-9])\.").ok()?;
+    let text = bare_point.replace_all(text, "${1}0.");
     let environment = Environment::empty();
     let calculation = environment.compile_expression(&text).ok()?;
     let value = f64::try_from(calculation.eval(()).ok()?).ok()?;
@@ -52,9 +58,12 @@ impl Calculation {
 
         let mut left = self.numbers.clone();
         let used = line.split(|c: char| !c.is_ascii_digit() && c != '.');
-        for used in used.filter(|number| !number.is_empty()) {
-            let place = left.iter().position(|number| number.to_string() == used);
-            let Some(place) = place else { return false };
+        for used in used.filter(|number| !number.trim_matches('.').is_empty()) {
+            let used = used.parse::<f64>();
+            let mut numbers = left.iter().map(|number| Ok(*number as f64));
+            let Some(place) = numbers.position(|number| number == used) else {
+                return false;
+            };
             left.swap_remove(place);
         }
 
@@ -67,7 +76,7 @@ impl Calculation {
 fn calculation_in(line: &str) -> &str {
     let line = line.rsplit_once(':').map_or(line, |(_, behind)| behind);
     let line = line.split('=').next().unwrap_or_default();
-    line.trim_matches(|c: char| !c.is_alphanumeric() && !"(-)".contains(c))
+    line.trim_matches(|c: char| !c.is_alphanumeric() && !"(-.)".contains(c))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -81,8 +90,8 @@ pub fn calculator() -> Tools {
     let calculated = |input: Input| async move {
         let text = input.calculation;
         let value = calculate(&text).map(|value| value.to_string());
-        let wrong = format!("`{text}` has no value; expected a calculation such as (1 + 2) * 3");
-        value.ok_or_else(|| ToolError::failed(wrong))
+        let expected = "expected numbers with +, -, *, / and parentheses, such as (1 + 2) * 3";
+        value.ok_or_else(|| ToolError::failed(format!("`{text}` has no value; {expected}")))
     };
     let tool = function("calculator", "Calculates.", calculated);
     Tools::new().with(tool).unwrap_or_default()

@@ -1,6 +1,6 @@
 //! What counts as a right answer.
 
-use cogwork_eval::Check;
+use cogwork_eval::{Check, calculator};
 use serde_json::{Value, json};
 
 fn check(written: Value) -> Check {
@@ -122,6 +122,8 @@ fn calculations_are_read_and_their_numbers_counted() {
         "8 / (3 - 8 / 3)",
         "8/(3-(8/3)) = 24",
         "The answer: 8 ÷ (3 − 8 ÷ 3)",
+        "8.0 / (3.0 - 8 / 3)",
+        "**`8 / (3 - $8 / 3$)`.**",
     ];
     let wrong = [
         "3 * 8",
@@ -138,8 +140,39 @@ fn calculations_are_read_and_their_numbers_counted() {
     assert_accepts(
         &some,
         &["2 * 5", "5 × 2"],
-        &["5 + 5", "9 + 1", "999999999999999999999 * 2"],
+        &[
+            "5 + 5",
+            "9 + 1",
+            ".5 * 2 * 9 + 1",
+            "999999999999999999999 * 2",
+        ],
     );
+}
+
+#[tokio::test]
+async fn calculations_are_read_as_models_write_them() {
+    for (calculation, expected) in [
+        (".5 + 1", Some("1.5")),
+        ("5. + .25", Some("5.25")),
+        ("(1+2)*3 =", Some("9")),
+        ("(1 + 2) * 3.", Some("9")),
+        ("6:2", Some("3")),
+        ("$3 * 8$", Some("24")),
+        ("`3 × $8`", Some("24")),
+        ("3 $ 8", None),
+        ("1.2.3", None),
+        ("2 ** 3", None),
+        ("2 +", None),
+        ("", None),
+    ] {
+        let input = json!({"calculation": calculation});
+        let value = calculator().call_with("calculator", input).await;
+        if let Err(error) = &value {
+            let known = "expected numbers with +, -, *, / and parentheses";
+            assert!(error.to_string().contains(known), "{error}");
+        }
+        assert_eq!(value.ok().as_deref(), expected, "{calculation}");
+    }
 }
 
 #[test]
