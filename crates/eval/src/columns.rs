@@ -29,7 +29,7 @@ pub(crate) const COLUMNS: [(&str, Unit); 21] = [
     ("any_of_4", Percent),
     ("any_of_8", Percent),
     ("majority", Percent),
-    ("failed", Percent),
+    ("failure_rate", Percent),
     ("calls", Number(1)),
     ("tokens", Number(0)),
     ("tokens_in", Number(0)),

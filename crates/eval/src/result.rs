@@ -45,8 +45,8 @@ impl Table {
             .iter()
             .find(|arm| Some(&arm.name) == suite.baseline.as_ref());
         if let Some(baseline) = baseline.cloned() {
-            let others = arms.iter_mut().filter(|arm| arm.name != baseline.name);
-            others.for_each(|arm| arm.compare(&baseline));
+            // The baseline, too, so that conditions can be met by all arms.
+            arms.iter_mut().for_each(|arm| arm.compare(&baseline));
         }
 
         Self {

@@ -163,7 +163,10 @@ impl Evaluation {
         };
 
         let mut used = Self::used(arm, &ended);
-        used.insert("failed".to_owned(), f64::from(u8::from(right.is_err())));
+        used.insert(
+            "failure_rate".to_owned(),
+            f64::from(u8::from(right.is_err())),
+        );
         Ok(RunResult {
             problem: problem.id.clone(),
             repetition,

@@ -43,6 +43,7 @@ problems: [{question: a, answer: b}, {question: c, answer: d}]
 arms:
   - {name: half, config: {provider: rules, rules: [], else: b}}
   - {name: none, config: {provider: rules, rules: [], else: x}}
+baseline: half
 ";
     let table = Project::new(suite).table().await;
     let picked = |pick: &str| {
@@ -62,8 +63,14 @@ arms:
         picked("accuracy > 0.3 and tokens < 100").as_deref(),
         Some("half")
     );
+
+    let kept: Pick = "difference >= -0.5, p >= 0.05, failure_rate <= 0.1"
+        .parse()
+        .unwrap();
+    assert!(table.arms.iter().all(|arm| kept.allows(arm)));
     for wrong in [
         "",
+        "failed <= 1",
         "accuracy",
         "accuracy >= NaN",
         "least luck",
