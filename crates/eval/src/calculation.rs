@@ -59,11 +59,9 @@ impl Calculation {
         let mut left = self.numbers.clone();
         let used = line.split(|c: char| !c.is_ascii_digit() && c != '.');
         for used in used.filter(|number| !number.trim_matches('.').is_empty()) {
-            let used = used.parse::<f64>();
-            let mut numbers = left.iter().map(|number| Ok(*number as f64));
-            let Some(place) = numbers.position(|number| number == used) else {
-                return false;
-            };
+            let used = used.parse().unwrap_or(f64::NAN);
+            let place = left.iter().position(|number| *number as f64 == used);
+            let Some(place) = place else { return false };
             left.swap_remove(place);
         }
 

@@ -12,7 +12,6 @@ pub struct Problem {
     #[serde(default)]
     pub id: String,
     /// The question.
-    #[serde(deserialize_with = "question")]
     pub question: String,
     /// How an answer is checked.
     #[serde(rename = "answer", alias = "check", deserialize_with = "check")]
@@ -23,14 +22,6 @@ pub struct Problem {
     /// The difficulty, higher for harder problems.
     #[serde(default)]
     pub difficulty: Option<u32>,
-}
-
-fn question<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let question = String::deserialize(deserializer)?;
-    if question.trim().is_empty() {
-        return Err(D::Error::custom("the question is blank; expected a text"));
-    }
-    Ok(question)
 }
 
 /// Reads a check, such as `{choice: B}`, or an answer, such as `B`.

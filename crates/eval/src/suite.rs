@@ -252,29 +252,19 @@ impl Reading<'_> {
             judge: written.judge.and_then(|config| self.judge(config)),
             labels: written.labels,
         };
-        self.check_amounts(&suite);
-        suite
-    }
 
-    fn check_amounts(&mut self, suite: &Suite) {
-        let runs = suite.runs();
+        let (runs, limits) = (suite.runs(), suite.limits);
         if runs > MOST_RUNS {
             let problem = format!("there are {runs} runs; expected at most {MOST_RUNS}");
             self.add("repetitions", problem);
         }
-
-        let limits = &suite.limits;
-        for (name, limit) in [
-            ("calls", limits.calls),
-            ("tokens", limits.tokens),
-            ("money", limits.money),
-            ("seconds", limits.seconds),
-        ] {
-            if let Some(limit) = limit.filter(|limit| limit.is_nan() || *limit < 0.0) {
-                let problem = format!("the limit is {limit}; expected at least 0");
-                self.add(&format!("limits.{name}"), problem);
-            }
+        let limits = [limits.calls, limits.tokens, limits.money, limits.seconds];
+        let mut wrong = limits.into_iter().flatten();
+        if let Some(wrong) = wrong.find(|limit| limit.is_nan() || *limit < 0.0) {
+            let problem = format!("a limit is {wrong}; expected at least 0");
+            self.add("limits", problem);
         }
+        suite
     }
 
     fn judge(&mut self, mut config: Settings) -> Option<Arm> {
@@ -312,8 +302,12 @@ impl Reading<'_> {
 
         // Runs are found again by the ids of their problems.
         let mut ids = BTreeSet::new();
-        for Problem { id, check, .. } in &problems {
-            let name = Name(id);
+        for problem in &problems {
+            let (id, check, name) = (&problem.id, &problem.check, Name(&problem.id));
+            if problem.question.trim().is_empty() {
+                let problem = format!("the question of `{name}` is blank; expected a text");
+                self.add("problems", problem);
+            }
             if !ids.insert(id) {
                 let problem = format!("two problems have the id `{name}`; expected different ones");
                 self.add("problems", problem);

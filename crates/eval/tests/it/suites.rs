@@ -80,7 +80,7 @@ fn the_shape_is_checked_first() {
         ),
         (
             "problems: [{question: ' ', answer: b}]\narms: []\n",
-            "suite.yaml:1:12: problems[0]: the question is blank; expected a text",
+            "suite.yaml:1:11: problems: the question of `problem-1` is blank; expected a text",
         ),
         (
             "problems: [{question: a, answer: b}]\narms: []\nlabels: [{question: a, expected: b, answer: b, right: true}]\n",
@@ -88,11 +88,11 @@ fn the_shape_is_checked_first() {
         ),
         (
             "problems: [{question: a, answer: b}]\narms: []\nlimits: {calls: .nan}\n",
-            "suite.yaml:3:17: limits.calls: the limit is NaN; expected at least 0",
+            "suite.yaml:3:9: limits: a limit is NaN; expected at least 0",
         ),
         (
             "problems: [{question: a, answer: b}]\narms: []\nlimits: {seconds: -1}\n",
-            "suite.yaml:3:19: limits.seconds: the limit is -1; expected at least 0",
+            "suite.yaml:3:9: limits: a limit is -1; expected at least 0",
         ),
         (
             "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nrepetitions: 1000001\n",
