@@ -116,7 +116,7 @@ impl Waiting {
             "required": ["action"],
             "additionalProperties": false,
         });
-        json!({"anyOf": [form, {"not": {"type": "object"}}]})
+        json!({"anyOf": [form, {}]})
     }
 
     /// Returns the reason, after what was wrong with the last answer.

@@ -94,6 +94,8 @@ async fn the_schema_of_an_answer_lists_the_actions() {
     let form = &schema["anyOf"][0];
     assert_eq!(form["properties"]["action"]["enum"], json!(["yes", "no"]));
     assert_eq!(form["required"], json!(["action"]));
+    // Any other answer is read as well, so that a wrong one is asked for again with the reason.
+    assert_eq!(schema["anyOf"][1], json!({}));
 }
 
 #[tokio::test]
@@ -111,6 +113,10 @@ async fn an_answer_that_names_no_action_is_asked_for_again() {
         (
             json!(7),
             "the answer names no action; expected `yes` or `no`",
+        ),
+        (
+            json!({"action": "maybe"}),
+            "`maybe` names no action; expected `yes` or `no`",
         ),
         (
             json!({"text": "no"}),
