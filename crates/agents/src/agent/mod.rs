@@ -353,7 +353,8 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         let settings = &self.settings;
         settings.tools.ready().map_err(AgentErrorKind::NotReady)?;
 
-        let instructions = self.expected.instructions(&self.formats());
+        let formats = self.formats(!settings.tools.is_empty());
+        let instructions = self.expected.instructions(&formats);
         // One system message, because some servers accept no second one.
         let told = [settings.role.clone(), instructions];
         let system = told.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
@@ -368,12 +369,9 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         })
     }
 
-    fn formats(&self) -> Vec<Format> {
-        let Settings {
-            thinking, tools, ..
-        } = &self.settings;
-        let capabilities = thinking.client().capabilities();
-        self.expected.formats(capabilities, !tools.is_empty())
+    fn formats(&self, has_tools: bool) -> Vec<Format> {
+        let capabilities = self.settings.thinking.client().capabilities();
+        self.expected.formats(capabilities, has_tools)
     }
 }
 

@@ -198,10 +198,12 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
         visit: &mut Visit,
     ) -> Result<ChatResponse, AgentErrorKind> {
         let settings = &self.agent.settings;
+        // Only a draft may call tools.
+        let has_tools = self.is_draft && !settings.tools.is_empty();
         let mut asking = Asking::new(
             settings.thinking.client(),
             &settings.refused,
-            self.agent.formats(),
+            self.agent.formats(has_tools),
         )
         .with_meter(&self.attempt.meter)
         .with_asks_again(asks_again);
