@@ -81,8 +81,10 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
         let modes = making.modes("thinking", &thinking).into_iter();
         agent = modes.fold(agent, Agent::with_mode);
     }
-    if let Some(memory) = settings.memory {
-        agent = agent.with_memory(memory.recall(making)?);
+    let memory = settings.memory;
+    // A problem of the memory is reported, and doesn't hide those that follow.
+    if let Some(recall) = memory.and_then(|memory| memory.recall(making)) {
+        agent = agent.with_memory(recall);
     }
 
     match settings.output {
