@@ -122,13 +122,26 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// Checks the first alternative that accepts values of this type.
+    /// Reports the problems of the closest alternative: the first one of the same type.
     fn any_of(&mut self, value: &Json, branches: &'c [Json], path: &str) {
-        let accepts = |branch: &&Json| self.kinds(branch).iter().any(|kind| is_of(value, kind));
-        if let Some(branch) = branches.iter().find(accepts) {
-            return self.value(value, branch, path);
+        let mut closest = None;
+        for branch in branches {
+            if !self.kinds(branch).iter().any(|kind| is_of(value, kind)) {
+                continue;
+            }
+
+            let before = self.problems.len();
+            self.value(value, branch, path);
+            let problems = self.problems.split_off(before);
+            if problems.is_empty() {
+                return;
+            }
+            closest.get_or_insert(problems);
         }
 
+        if let Some(problems) = closest {
+            return self.problems.extend(problems);
+        }
         // No alternative is close, so the message names the types of all of them.
         let kinds = branches.iter().flat_map(|branch| self.kinds(branch));
         let expected = called(kinds.collect());

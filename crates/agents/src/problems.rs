@@ -157,6 +157,11 @@ impl Problems {
         self.found.extend(others.into_iter().take(room));
     }
 
+    /// Removes and returns all problems after the first ones.
+    pub(crate) fn split_off(&mut self, first: usize) -> Vec<FileProblem> {
+        self.found.split_off(first)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.found.len()
     }

@@ -7,8 +7,9 @@
 
 use std::path::Path;
 
-use cogwork_agents::{FlowState, Loader};
+use cogwork_agents::{FlowState, Loader, Made, Making};
 use cogwork_flow::engine::MemoryJournal;
+use cogwork_flow::from_fn;
 use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -188,4 +189,65 @@ nodes:
     flow.yaml:8:10: nodes[5]: node `g` cannot be reached from the start; expected an edge with `to: g`
     flow.yaml:8:85: nodes[5].config.output: a value names no action; remove `output` or `actions`
     ");
+}
+
+#[expect(dead_code, reason = "only whether a file is accepted is tested")]
+mod alternatives {
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Source {
+        File { path: String },
+        Page { url: String },
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Target {
+        Folder { path: String },
+        Mail { to: String },
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Share {
+        Percent(u8),
+        Fraction(f64),
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub(super) struct Alternatives {
+        source: Option<Source>,
+        target: Option<Target>,
+        share: Option<Share>,
+    }
+}
+
+#[test]
+fn a_setting_may_be_any_of_several_alternatives_of_the_same_kind() {
+    let loader = Loader::new();
+    let copy = |_: alternatives::Alternatives, _: &mut Making<'_, '_>| {
+        Some(Made::node(from_fn(|_: &mut FlowState| ())))
+    };
+    let loader = loader.with_node_type("copy", "Copies.", copy).unwrap();
+    let flow = |setting: &str| format!("nodes: [{{id: a, type: copy, config: {{{setting}}}}}]");
+
+    for setting in [
+        "source: {path: a.txt}",
+        "source: {url: 'https://example.com'}",
+        "target: {folder: {path: b}}",
+        "target: {mail: {to: Ada}}",
+        "share: 50",
+        "share: 300",
+        "share: 0.5",
+    ] {
+        let loaded = loader.load_text("flow.yaml", &flow(setting));
+        assert!(loaded.is_ok(), "{setting}: {loaded:?}");
+    }
+
+    // The problems are those of the first alternative.
+    insta::assert_snapshot!(problems(&loader, &flow("source: {uri: x}")), @"flow.yaml:1:46: nodes[0].config.source: the key `path` is missing; expected a text");
 }
