@@ -1,5 +1,7 @@
 //! A visit of an agent: its draft, the thinking modes that work on it, and the answer.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use cogwork_flow::Action;
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message, ToolCall, ToolChoice,
@@ -22,16 +24,13 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         let mut attempt = Attempt {
             meter: Meter::default(),
             calls: ToolCalls::new(&settings.tools, "the agent"),
-            id: &settings.id,
+            visit: Mutex::new(Visit::of(&settings.id)),
             failed: &question.failed,
             has_ended: false,
         };
 
-        let mut visit = Visit::of(&settings.id);
-        let answer = self.answer(&question.request, &attempt, &mut visit).await;
-        // Read after the thinking modes, whose calls the meter counts as well.
-        visit.spent = attempt.meter.spent();
-        attempt.has_ended = true;
+        let answer = self.answer(&question.request, &attempt).await;
+        let mut visit = attempt.end();
 
         match answer {
             Ok((output, action)) => {
@@ -50,7 +49,6 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         &self,
         request: &ChatRequest,
         attempt: &Attempt<'_>,
-        visit: &mut Visit,
     ) -> Result<(Output, Action), AgentErrorKind> {
         let settings = &self.settings;
         let thinking = settings
@@ -60,7 +58,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
 
         // The modes may have changed the question.
         let mut question = Question::new(self, attempt, generating.request().clone());
-        let draft = question.ask(settings.asks_again, visit).await?;
+        let draft = question.ask(settings.asks_again).await?;
         let mut request = question.conversation();
 
         let ended = generating.end(request.clone(), draft).await;
@@ -77,7 +75,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
             Ok((text, action)) => return Ok((Output { text, ..output }, action)),
             Err(unusable) => unusable,
         };
-        if let Some(last) = visit.tries.last_mut() {
+        if let Some(last) = attempt.visit().tries.last_mut() {
             last.complaint = Some(unusable.problem);
         }
         // The conversation continues, so that the model corrects its answer and doesn't begin anew.
@@ -90,7 +88,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
                 let request = request.with_tool_choice(ToolChoice::None);
                 let mut question = Question::new(self, attempt, request);
                 question.is_draft = false;
-                question.ask(more, visit).await
+                question.ask(more).await
             }
             None => Err(unusable.kind),
         };
@@ -145,20 +143,48 @@ fn has_content(report: &Report) -> bool {
 struct Attempt<'v> {
     meter: Meter,
     calls: ToolCalls<'v>,
-    id: &'v str,
+    /// The replies and tool calls so far.
+    visit: Mutex<Visit>,
     failed: &'v Failed,
     has_ended: bool,
+}
+
+impl Attempt<'_> {
+    /// A panic elsewhere cannot leave a visit inconsistent, so a poisoned lock is still usable.
+    fn visit(&self) -> MutexGuard<'_, Visit> {
+        self.visit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&mut self) -> Visit {
+        self.has_ended = true;
+        let mut visit = std::mem::take(&mut *self.visit());
+        // Read after the thinking modes, whose calls the meter counts as well.
+        visit.spent = self.meter.spent();
+        visit
+    }
 }
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         // A run that waits for a person continues the attempt later, and counts the calls then.
         if !self.has_ended && !self.calls.are_waiting() {
-            let mut visit = Visit::of(self.id);
+            let mut visit = self.end();
             visit.error = Some("the visit was stopped before its end".to_owned());
-            visit.spent = self.meter.spent();
             self.failed.add(visit);
         }
+    }
+}
+
+/// Adds the replies to the visit when it is dropped, because the visit may be stopped.
+struct Kept<'a> {
+    asking: Asking<'a>,
+    attempt: &'a Attempt<'a>,
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        let tries = self.asking.log().tries.iter().cloned();
+        self.attempt.visit().tries.extend(tries);
     }
 }
 
@@ -167,9 +193,8 @@ struct Question<'a, T> {
     agent: &'a Agent<T>,
     attempt: &'a Attempt<'a>,
     request: ChatRequest,
-    /// The tool calls so far, and their results.
+    /// The messages of the tool calls so far, and of their results.
     follow_up: Vec<Message>,
-    tools: Vec<ToolUse>,
     /// The number of replies with tool calls.
     rounds: u32,
     /// Whether thinking modes may still change the reply, so that it needn't be readable yet.
@@ -185,22 +210,17 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
             attempt,
             request,
             follow_up: Vec::new(),
-            tools: Vec::new(),
             rounds: 0,
             is_draft: true,
         }
     }
 
     /// Returns a reply that can be used. All replies and tool calls are added to the visit.
-    async fn ask(
-        &mut self,
-        asks_again: u32,
-        visit: &mut Visit,
-    ) -> Result<ChatResponse, AgentErrorKind> {
+    async fn ask(&mut self, asks_again: u32) -> Result<ChatResponse, AgentErrorKind> {
         let settings = &self.agent.settings;
         // Only a draft may call tools.
         let has_tools = self.is_draft && !settings.tools.is_empty();
-        let mut asking = Asking::new(
+        let asking = Asking::new(
             settings.thinking.client(),
             &settings.refused,
             self.agent.formats(has_tools),
@@ -208,9 +228,9 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
         .with_meter(&self.attempt.meter)
         .with_asks_again(asks_again);
 
-        let asked = asking.run(self).await;
-        visit.tries.extend(asking.into_log().tries);
-        visit.tools.append(&mut self.tools);
+        let attempt = self.attempt;
+        let mut kept = Kept { asking, attempt };
+        let asked = kept.asking.run(self).await;
 
         asked.map_err(|unanswered| match unanswered {
             Unanswered::Client(error) => AgentErrorKind::Client(error),
@@ -238,8 +258,8 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
             // Reported all the same, so that people see what the model wanted.
             let reason = "the call was not made, because of the limit of rounds".to_owned();
             let not_made = |call: &ToolCall| ToolUse::new(call, Err(reason.clone()));
-            self.tools
-                .extend(response.tool_calls().iter().map(not_made));
+            let not_made = response.tool_calls().iter().map(not_made);
+            self.attempt.visit().tools.extend(not_made);
 
             let rounds = self.agent.settings.tool_rounds;
             return unusable(Unusable {
@@ -259,7 +279,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
         let results = made.iter().zip(response.tool_calls());
         let results = results.map(|(used, call)| used.message(call));
         let messages: Vec<_> = std::iter::once(response.message()).chain(results).collect();
-        self.tools.extend(made);
+        self.attempt.visit().tools.extend(made);
         // Kept for the thinking modes, which continue the conversation.
         self.follow_up.extend(messages.iter().cloned());
         Verdict::Continue { messages }

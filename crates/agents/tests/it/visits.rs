@@ -189,14 +189,29 @@ impl LlmClient for Silent {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_visit_that_is_stopped_is_counted() {
+async fn a_visit_that_is_stopped_keeps_its_replies() {
     let agent =
         Agent::new("a", Silent(ScriptedClient::new([reply("")]))).timeout(Duration::from_secs(5));
     let (ended, state) = run(agent, "?").await;
     assert!(ended.is_err());
+
     let stopped = &state.failures()[0];
     let told = Some("the visit was stopped before its end");
     assert_eq!((state.calls(), stopped.error.as_deref()), (2, told));
+    assert_eq!(replies(&stopped.tries), [("", Some("the reply is empty"))]);
+    assert_eq!(stopped.spent.time, Duration::from_secs(5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_visit_that_is_stopped_keeps_its_tool_calls() {
+    let script = ScriptedClient::default()
+        .then(reply("").with_tool_calls([ToolCall::new("1", "none", "{}")]));
+    let agent = Agent::new("a", Silent(script)).timeout(Duration::from_secs(5));
+    let (_, state) = run(agent, "?").await;
+
+    let stopped = &state.failures()[0];
+    let called: Vec<_> = stopped.tools.iter().map(|used| &used.name).collect();
+    assert_eq!(called, ["none"]);
 }
 
 const NESTED: &str = "
