@@ -88,6 +88,13 @@ impl FileFlow {
     pub fn hide_secrets(&self, text: &str) -> String {
         self.secrets.hide(text)
     }
+
+    /// Returns a function that does the same as [`hide_secrets`](Self::hide_secrets), and that may
+    /// outlive the flow without keeping its clients and memories.
+    pub fn hider(&self) -> impl Fn(&str) -> String + Send + Sync + use<> {
+        let secrets = self.secrets.clone();
+        move |text| secrets.hide(text)
+    }
 }
 
 impl fmt::Debug for FileFlow {

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use cogwork_agents::{FileError, FileFlow};
 use cogwork_flow::BoxError;
@@ -65,18 +65,19 @@ impl Display for Exit {
 
 impl Error for Exit {}
 
-/// The flow that the command runs.
-static FLOW: OnceLock<Arc<FileFlow>> = OnceLock::new();
+/// Hides the secrets of the flow that the command runs. The flow itself would never be dropped here,
+/// so that its memories would not be closed.
+static HIDE: OnceLock<Box<dyn Fn(&str) -> String + Send + Sync>> = OnceLock::new();
 
 /// Hides the values that a flow took from the environment in all messages that follow.
-pub(crate) fn hide_secrets_of(flow: &Arc<FileFlow>) {
+pub(crate) fn hide_secrets_of(flow: &FileFlow) {
     // A command runs one flow.
-    let _ = FLOW.set(Arc::clone(flow));
+    let _ = HIDE.set(Box::new(flow.hider()));
 }
 
 pub(crate) fn without_secrets(text: &str) -> String {
-    match FLOW.get() {
-        Some(flow) => flow.hide_secrets(text),
+    match HIDE.get() {
+        Some(hide) => hide(text),
         None => text.to_owned(),
     }
 }
