@@ -41,14 +41,14 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
             (journal.state()?, Some(journal))
         }
         (Some(store), None) => {
-            let state = FlowState::new(input(arguments.input.as_deref())?);
+            let state = FlowState::new(input(arguments.input.as_deref()).await?);
             let id = arguments.id.clone().unwrap_or_else(new_id);
             let journal = store.start(&id, flow, &state).await?;
             (state, Some(journal))
         }
         // The command line allows no other run to be resumed.
         (None, _) => {
-            let state = FlowState::new(input(arguments.input.as_deref())?);
+            let state = FlowState::new(input(arguments.input.as_deref()).await?);
             (state, None)
         }
     };
@@ -111,12 +111,21 @@ async fn load(loader: Loader, file: &Path) -> Result<Arc<FileFlow>, BoxError> {
 const MAX_INPUT: usize = Template::MAX_FILLED;
 
 /// Returns the input of a run, which `-` reads from standard input.
-fn input(argument: Option<&str>) -> Result<String, String> {
+async fn input(argument: Option<&str>) -> Result<String, BoxError> {
     let argument = argument.unwrap_or_default();
     if argument != "-" {
         return Ok(argument.to_owned());
     }
 
+    // The read blocks its thread, and Ctrl-C no longer ends the program by itself.
+    let read = tokio::task::spawn_blocking(read_input);
+    tokio::select! {
+        input = read => Ok(input??),
+        Ok(()) = tokio::signal::ctrl_c() => Err(Exit::Interrupted.into()),
+    }
+}
+
+fn read_input() -> Result<String, String> {
     let mut input = String::new();
     let most = u64::try_from(MAX_INPUT).unwrap_or(u64::MAX);
     std::io::stdin()

@@ -196,6 +196,49 @@ fn run_reads_its_input_from_a_pipe() {
 }
 
 #[test]
+fn a_run_that_reads_its_input_can_be_interrupted() {
+    let mut run = cogwork(&["run", "-q", REVIEW, "--input", "-"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+
+    std::thread::sleep(Duration::from_millis(500));
+    let interrupt = Command::new("kill")
+        .args(["-INT", &run.id().to_string()])
+        .status();
+    assert!(interrupt.unwrap().success());
+
+    // `wait` would close the pipe.
+    let input = run.stdin.take();
+    // On a slow machine, the signal may come before there is a handler.
+    assert!(matches!(run.wait().unwrap().code(), Some(130) | None));
+    drop(input);
+}
+
+#[test]
+fn a_memory_is_closed_when_the_run_ends() {
+    let place = Place::with_flow(
+        "
+nodes:
+  - id: keeper
+    type: agent
+    config:
+      provider: rules
+      rules: []
+      else: Well.
+      memory: {type: file, file: notes.db, recall: {remember: true}}
+",
+    );
+    let mut run = place.command(&["run", "-q", "flow.yaml", "--input", "Well?"]);
+    assert_eq!(told(&run.output().unwrap()).0, 0);
+
+    let files = std::fs::read_dir(place.folder()).unwrap();
+    let mut files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["flow.yaml", "notes.db"]);
+}
+
+#[test]
 fn a_run_that_fails_says_where_and_why() {
     let flow = "nodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: Hello, reply: Hi.}]}}]";
     let (code, out, err) = run(flow, &["-q", "--input", "Goodbye"]);
