@@ -65,9 +65,11 @@ impl Display for Exit {
 
 impl Error for Exit {}
 
+type Hide = dyn Fn(&str) -> String + Send + Sync;
+
 /// Hides the secrets of the flow that the command runs. The flow itself would never be dropped here,
 /// so that its memories would not be closed.
-static HIDE: OnceLock<Box<dyn Fn(&str) -> String + Send + Sync>> = OnceLock::new();
+static HIDE: OnceLock<Box<Hide>> = OnceLock::new();
 
 /// Hides the values that a flow took from the environment in all messages that follow.
 pub(crate) fn hide_secrets_of(flow: &FileFlow) {
