@@ -123,6 +123,18 @@ async fn a_server_enforces_the_schema_if_there_are_no_tools() {
 }
 
 #[tokio::test]
+async fn with_tools_the_schema_is_enforced_when_the_model_is_asked_again() {
+    let client = ScriptedClient::new(["It is refused.", r#"{"refund": false, "letter": "No."}"#])
+        .with_capabilities(Capabilities::none().with(Capability::JsonSchema));
+    let (ended, _) = run(client.clone(), orders()).await;
+
+    assert!(ended.is_ok());
+    let requests = client.requests();
+    let enforced = requests.iter().map(|request| request.format().is_some());
+    assert_eq!(enforced.collect::<Vec<_>>(), [false, true]);
+}
+
+#[tokio::test]
 async fn a_reply_that_is_never_a_value_is_an_error_with_every_reply() {
     let (ended, ticket) = run(
         ScriptedClient::new(["no", "never", "not at all"]),
