@@ -172,3 +172,19 @@ fn a_file_that_is_wrong_all_over_tells_a_hundred_problems() {
     let error = loader().load_text("keys.yaml", &keys).unwrap_err();
     assert_eq!(error.problems().len(), 100);
 }
+
+#[test]
+fn a_problem_of_a_memory_hides_no_other() {
+    let flow = "nodes:
+- id: a
+  type: agent
+  config:
+    {provider: rules, rules: [], memory: {type: file}, actions: [go], output: {schema: {}}}
+";
+    let error = loader().load_text("flow.yaml", flow).unwrap_err();
+    let paths: Vec<_> = error.problems().iter().map(|one| &one.path).collect();
+    assert_eq!(
+        paths,
+        ["nodes[0].config.memory.type", "nodes[0].config.output"]
+    );
+}
