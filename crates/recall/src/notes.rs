@@ -91,7 +91,6 @@ impl Notes {
         // All lines are read first, so that a faulty file adds nothing.
         let read = blocking(move || read_lines(&path)).await?;
 
-        // Only after all lines could be read, so that a wrong file adds nothing.
         for text in &read {
             self.add(text).await?;
         }

@@ -169,6 +169,5 @@ fn text(output: &impl Serialize) -> Result<String, ToolError> {
         ))
     })?;
 
-    // The JSON of a string is the string itself, whatever type it comes from.
     Ok(serde_json::from_str::<String>(&json).unwrap_or(json))
 }

@@ -13,7 +13,7 @@ pub(crate) fn start() {
     let targets = Targets::new()
         .with_default(LevelFilter::WARN)
         .with_target("cogwork", LevelFilter::DEBUG);
-    // Control characters are escaped by the layer.
+    // The layer escapes most control characters, such as those that begin the codes of terminals.
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_writer(io::stderr);

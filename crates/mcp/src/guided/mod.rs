@@ -95,7 +95,6 @@ async fn answer(store: &SessionStore, call: Call, caller: &Caller) -> Result<Str
     let current = || connection.current(SessionKind::Guided);
     let id = call.session_id.clone();
 
-    // A model may repeat the problem when it replies.
     // The order matters: with a reply, the problem is only a repetition.
     let view = if call.problem.is_some() && !has_reply {
         begin(store, call, caller).await?
