@@ -135,7 +135,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let chats = ServedFlow::new(chat(model(Rules)?)?, |_| Ok(Chat::default()), |_| None);
     let runner = Runner::new(Store::at(&store)?, vec![chats]);
-    runner.resume_interrupted().await?;
+    for (chat, resumed) in runner.resume_interrupted().await? {
+        if let Err(error) = resumed {
+            eprintln!("chat {chat} cannot be resumed: {error}");
+        }
+    }
 
     let service = Router::new()
         .route("/", get(async || Html(include_str!("chat.html"))))

@@ -111,10 +111,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some(ticket.answer.clone())
     });
     let runner = Runner::new(Store::at(&store)?, vec![tickets]);
-    let resumed = runner.resume_interrupted().await?;
+    for (ticket, resumed) in runner.resume_interrupted().await? {
+        if let Err(error) = resumed {
+            eprintln!("ticket {ticket} cannot be resumed: {error}");
+        }
+    }
 
     let service = Router::new().nest("/api", api(runner, view));
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port.parse()?)).await?;
-    println!("{}, {resumed} tickets go on", listener.local_addr()?);
+    println!("{}", listener.local_addr()?);
     Ok(axum::serve(listener, service).await?)
 }

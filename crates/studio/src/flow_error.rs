@@ -49,13 +49,16 @@ impl FlowError {
 
     /// Returns whether a run isn't started because it exists.
     pub(crate) fn is_about_a_known_run(&self) -> bool {
-        let Self::Store(error) = self else {
-            return false;
-        };
         // It is in use while it is executed.
-        matches!(
-            error.kind(),
-            StoreErrorKind::AlreadyThere | StoreErrorKind::InUse
-        )
+        self.is_in_use() || self.is_of_store(StoreErrorKind::AlreadyThere)
+    }
+
+    /// Returns whether somebody else has the run open.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.is_of_store(StoreErrorKind::InUse)
+    }
+
+    fn is_of_store(&self, kind: StoreErrorKind) -> bool {
+        matches!(self, Self::Store(error) if error.kind() == kind)
     }
 }

@@ -16,7 +16,9 @@
 //! let greet = ServedFlow::new(flow, |input| Ok(serde_json::from_value(input)?), |text: &String| Some(text.clone()));
 //!
 //! let runner = Runner::new(Store::at("runs")?, vec![greet]);
-//! runner.resume_interrupted().await?;
+//! for (run, resumed) in runner.resume_interrupted().await? {
+//!     println!("{run}: {resumed:?}");
+//! }
 //! let view = |request: &Parts| match request.headers.get("authorization") {
 //!     Some(key) if key == "Bearer secret" => Some(View::Full),
 //!     _ => Some(View::Public),

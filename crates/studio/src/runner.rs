@@ -102,12 +102,14 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// Returns an error if the run or its flow doesn't exist, or if the run is in use.
+    /// Returns an error if the run or its flow doesn't exist, if the run is in use, or if its state cannot
+    /// be read.
     pub async fn resume(&self, run_id: &str) -> Result<(), FlowError> {
         let run = self.find(run_id).await?;
         let model = lock(&self.0.models).get(run_id).cloned();
         let flow = self.0.flows.open(&run.flow, model.as_deref()).await?;
         let journal = flow.open(self.store(), Begin::Resume { run_id }).await?;
+        flow.check_state(&journal)?;
         self.execute(flow, journal, None);
         Ok(())
     }
@@ -155,28 +157,32 @@ impl Runner {
     }
 
     /// Resumes all runs of these flows that were interrupted, such as by a crash, and those whose wait
-    /// has timed out. Returns their number. A program calls this when it starts, and every minute if
-    /// waits of its flows have a timeout.
+    /// has timed out. A program calls this when it starts, and every minute if waits of its flows have a
+    /// timeout.
+    ///
+    /// Returns the id of each, and the error of one that cannot be resumed, which is left as it is. A run
+    /// that somebody else executes isn't among them.
     ///
     /// # Errors
     ///
-    /// Returns an error if the store cannot be read. A run that cannot be resumed is left as it is.
-    pub async fn resume_interrupted(&self) -> Result<usize, StoreError> {
-        let now = SystemTime::now();
-        let mut resumed = 0;
+    /// Returns an error if the store cannot be read.
+    pub async fn resume_interrupted(
+        &self,
+    ) -> Result<Vec<(String, Result<(), FlowError>)>, StoreError> {
+        let mut resumed = Vec::new();
         for query in [RunQuery::new().open(), RunQuery::new().paused()] {
             for run in self.store().query(query).await? {
-                let is_due = match &run.status {
-                    RunStatus::Paused { waits } => {
-                        let mut ends = waits.iter().filter_map(|wait| wait.until);
-                        ends.any(|until| until <= now)
-                    }
-                    _ => true,
-                };
                 // Others are resumed by the programs whose flows they are.
                 let is_ours = self.offers(&run.flow) && !self.is_running(&run.run_id);
-                if is_due && is_ours && self.resume(&run.run_id).await.is_ok() {
-                    resumed += 1;
+                if !is_ours || !is_due(&run.status) {
+                    continue;
+                }
+
+                match self.resume(&run.run_id).await {
+                    Err(error) if error.is_in_use() => {}
+                    // It was removed a moment ago.
+                    Err(FlowError::MissingRun) => {}
+                    result => resumed.push((run.run_id, result)),
                 }
             }
         }
@@ -306,6 +312,17 @@ impl Runner {
         let number = self.0.started.fetch_add(1, Ordering::Relaxed);
         format!("{now}-{}-{number}", std::process::id())
     }
+}
+
+/// Returns whether a run was interrupted, or a wait of it has timed out.
+fn is_due(status: &RunStatus) -> bool {
+    let RunStatus::Paused { waits } = status else {
+        return true;
+    };
+
+    let now = SystemTime::now();
+    let mut ends = waits.iter().filter_map(|wait| wait.until);
+    ends.any(|until| until <= now)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cogwork_flow::engine::{Journal as _, Progress};
 use cogwork_flow::watch::EventSink;
 use cogwork_flow::{BoxError, CancellationToken, Flow};
 use cogwork_journal::{Fork, RunJournal, Store};
@@ -112,6 +113,11 @@ impl ServedFlow {
         self.flow.has_started(store, run_id, input).await
     }
 
+    /// Checks that the state of a run can be read. That of an earlier version of the program may not be.
+    pub(crate) fn check_state(&self, journal: &RunJournal) -> Result<(), FlowError> {
+        self.flow.check_state(journal)
+    }
+
     /// Executes a run until it ends, fails or waits. How it went is on record.
     pub(crate) async fn finish(
         self,
@@ -180,6 +186,8 @@ trait AnyFlow: Send + Sync {
         input: Value,
     ) -> Result<bool, FlowError>;
 
+    fn check_state(&self, journal: &RunJournal) -> Result<(), FlowError>;
+
     async fn finish(&self, journal: RunJournal, execution: Execution);
 }
 
@@ -225,6 +233,11 @@ where
         }
     }
 
+    fn check_state(&self, journal: &RunJournal) -> Result<(), FlowError> {
+        journal.state::<S>()?;
+        Ok(())
+    }
+
     async fn has_started(
         &self,
         store: &Store,
@@ -236,10 +249,15 @@ where
     }
 
     async fn finish(&self, journal: RunJournal, execution: Execution) {
-        // A journal that was opened for this flow has a state of it, or the store refused it.
-        // A state of an earlier version of the program may not be readable.
-        let Ok(mut state) = journal.state::<S>() else {
-            return;
+        let mut state = match journal.state::<S>() {
+            Ok(state) => state,
+            // Only of a fork, since a run that is resumed was checked. It is on record, because there is
+            // nobody else to tell.
+            Err(error) => {
+                let error = &error.to_string();
+                let _ = journal.progress(Progress::Failed { error }).await;
+                return;
+            }
         };
         let recorder = execution.recorder;
 

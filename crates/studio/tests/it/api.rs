@@ -1,11 +1,12 @@
 //! The API as a part of a program's own server.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use axum::Router;
 use axum::http::request::Parts;
-use cogwork_journal::{RunStatus, Store};
+use cogwork_journal::{RunQuery, RunStatus, Store};
 use cogwork_studio::{Runner, View, api};
 use serde_json::{Value, json};
 
@@ -148,7 +149,7 @@ async fn a_cancelled_run_has_failed_and_is_not_continued() {
     );
     assert!(answer(&server, 5).await["error"].is_string());
     let runner = Runner::new(store.clone(), rating());
-    assert_eq!(runner.resume_interrupted().await.unwrap(), 0);
+    assert!(runner.resume_interrupted().await.unwrap().is_empty());
 
     let missing = server.post("/api/run/cancel", &json!({"id": "b"})).await;
     assert_eq!(missing.status, 404);
@@ -166,7 +167,12 @@ async fn interrupted_runs_continue_after_a_restart() {
     drop(store.start("began", &asking(), &"x").await.unwrap());
 
     let runner = Runner::new(store.clone(), rating());
-    assert_eq!(runner.resume_interrupted().await.unwrap(), 2);
+    let resumed = runner.resume_interrupted().await.unwrap();
+    let resumed: BTreeMap<_, _> = resumed
+        .iter()
+        .map(|(run, result)| (run.as_str(), result.is_ok()))
+        .collect();
+    assert_eq!(resumed, [("a", true), ("began", true)].into());
     for _ in 0..500 {
         let runs = store.runs().await.unwrap();
         let paused = |run: &RunStatus| matches!(run, RunStatus::Paused { .. });
@@ -200,4 +206,24 @@ async fn an_answer_that_a_crash_lost_is_made_again() {
         types(&text).iter().filter(|kind| *kind == "ended").count(),
         1
     );
+}
+
+/// A state of an earlier version of the program.
+#[tokio::test]
+async fn a_run_whose_state_cannot_be_read_is_named_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    drop(store.start("old", &asking(), &7).await.unwrap());
+
+    let runner = Runner::new(store.clone(), rating());
+    let resumed = runner.resume_interrupted().await.unwrap();
+    let [(run, Err(error))] = resumed.as_slice() else {
+        panic!("{resumed:?}");
+    };
+    assert_eq!(run, "old");
+    assert!(error.to_string().contains("the input"), "{error}");
+    assert_eq!(store.query(RunQuery::new().open()).await.unwrap().len(), 1);
+
+    runner.cancel("old").await.unwrap();
+    assert!(runner.resume_interrupted().await.unwrap().is_empty());
 }
