@@ -74,7 +74,7 @@ async fn official_everything() {
     let image = call(&tools, "get-tiny-image", json!({})).await.unwrap();
     assert!(image.contains("[image image/png, "), "{image}");
     let links = call(&tools, "get-resource-links", json!({})).await.unwrap();
-    assert!(links.contains("[resource "), "{links}");
+    assert!(links.contains("[resource_link "), "{links}");
     let env = call(&tools, "get-env", json!({})).await.unwrap();
     assert!(env.contains("PATH") && !env.contains("CARGO_"), "{env}");
 
