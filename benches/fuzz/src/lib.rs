@@ -162,8 +162,9 @@ pub fn strategy_table(data: &[u8]) {
 
     for strategy in strategies.iter() {
         let _ = strategy.mermaid().to_string();
-        let table = serde_json::json!({ strategy.name(): strategy }).to_string();
-        let again = Strategies::from_json(&table);
+        let table = Strategies::from_iter([strategy.clone()]);
+        let table = serde_json::to_string(&table).unwrap_or_default();
+        let again = Strategies::from_yaml(&table);
         let again = again
             .ok()
             .and_then(|again| again.get(strategy.name()).ok().cloned());

@@ -69,12 +69,6 @@ pub const READERS: [Reader; 10] = [
         read: |text| drop(Strategies::from_yaml(text)),
     },
     Reader {
-        name: "tables in JSON",
-        dictionary: include_str!("../dictionaries/json.dict"),
-        beginnings: &["", "{\"a\": {\"description\": \"b\", \"stages\": {"],
-        read: |text| drop(Strategies::from_json(text)),
-    },
-    Reader {
         name: "flow files",
         dictionary: include_str!("../dictionaries/flow.dict"),
         beginnings: &["", "nodes:\n- id: a\n  type: agent\n  config:\n"],

@@ -70,7 +70,8 @@ pub struct Strategies {
 }
 
 impl Strategies {
-    /// Reads tables from YAML of up to [`MAX_TABLE_BYTES`](crate::table::MAX_TABLE_BYTES).
+    /// Reads tables from YAML of up to [`MAX_TABLE_BYTES`](crate::table::MAX_TABLE_BYTES). JSON is
+    /// YAML, too.
     ///
     /// # Errors
     ///
@@ -79,17 +80,6 @@ impl Strategies {
     pub fn from_yaml(text: &str) -> Result<Self, TableError> {
         Ok(Self {
             list: table::from_yaml(text)?,
-        })
-    }
-
-    /// Reads tables from JSON of up to [`MAX_TABLE_BYTES`](crate::table::MAX_TABLE_BYTES).
-    ///
-    /// # Errors
-    ///
-    /// Returns the problems of the text, up to 100, each with its line if it can be determined.
-    pub fn from_json(text: &str) -> Result<Self, TableError> {
-        Ok(Self {
-            list: table::from_json(text)?,
         })
     }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::shared::{ask_for_answer, or, respond};
-use crate::session::{Thought, ThoughtDraft, ThoughtId};
+use crate::session::{Thought, ThoughtId};
 use crate::{Answer, Ask, Method, Solve, Stage, Stop, Strategy, StrategyName};
 
 /// Thinks one thought after the other, with evaluations, revisions and branches, and ends with a
@@ -132,9 +132,8 @@ impl Method for Linear {
         cx.think_problem()?;
         let question = Ask::of::<Outline>(prompt(cx, PLANNING)?);
         let outline = cx.ask(PLANNING, question.choosing("thoughts_needed", FEW_THOUGHTS))?;
-        let thought = ThoughtDraft::at(PLANNING, or(&outline.thought, "The way is open."));
-        let total = total(cx, outline.thoughts_needed)?;
-        cx.add(thought.with_total_thoughts(total))?;
+        let (way, needed) = (or(&outline.thought, "The way is open."), outline.thoughts_needed);
+        cx.think(PLANNING, format!("{way} {}", expected(needed)))?;
 
         let mut note = String::new();
         loop {
@@ -232,12 +231,6 @@ fn prompt(cx: &Solve, stage: &str) -> Result<String, Stop> {
     Ok(format!("This is thought {number}. {prompt}"))
 }
 
-/// Returns the expected number of thoughts on the current branch.
-fn total(cx: &Solve, needed: usize) -> Result<usize, Stop> {
-    let branch = cx.session().branch(cx.session().current())?;
-    Ok(branch.thoughts.len() + 1 + needed)
-}
-
 /// Asks for the next thought, after a note about the branch.
 fn generate(cx: &mut Solve, note: &str) -> Result<(), Stop> {
     let question = Ask::new(format!("{note}{}", prompt(cx, GENERATION)?));
@@ -305,14 +298,13 @@ fn revise(cx: &mut Solve) -> Result<(), Stop> {
 
 /// Adds the thought with the number of thoughts that the model expects.
 fn adjust(cx: &mut Solve, needed: Option<usize>) -> Result<(), Stop> {
-    let text = match needed {
-        Some(needed) => format!("About {needed} more thoughts are needed."),
-        None => "More thoughts are needed.".to_owned(),
-    };
-    // A model that wants to think more needs at least one thought.
-    let total = total(cx, needed.unwrap_or(1))?;
-    cx.add(ThoughtDraft::at(THINK_MORE, text).with_total_thoughts(total))?;
+    let more = || "More thoughts are needed.".to_owned();
+    cx.think(THINK_MORE, needed.map_or_else(more, expected))?;
     Ok(())
+}
+
+fn expected(thoughts: usize) -> String {
+    format!("About {thoughts} more thoughts are needed.")
 }
 
 /// Asks for a branch, adds the thought that opens it, and continues on it. Returns a note about it

@@ -50,9 +50,6 @@ pub struct Branch {
     pub from: Option<ThoughtId>,
     /// The thoughts that were added to this branch, in order.
     pub thoughts: Vec<ThoughtId>,
-    /// How many thoughts the branch is expected to have in total. The number grows with the
-    /// thoughts, and a [`ThoughtDraft`](super::ThoughtDraft) can set it.
-    pub total_thoughts: usize,
     /// The score, from 0 to 10, if one was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
@@ -94,8 +91,6 @@ impl Branch {
             name,
             from,
             thoughts: Vec::new(),
-            // At least the one for which the branch is created.
-            total_thoughts: 1,
             score: None,
             status: BranchStatus::Open,
         }

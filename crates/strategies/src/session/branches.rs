@@ -2,7 +2,7 @@
 
 use cogwork_text::Name;
 
-use super::{Branch, BranchId, BranchStatus, Session, SessionError, SessionLimit, ThoughtId};
+use super::{Branch, BranchId, BranchStatus, Session, SessionError, ThoughtId};
 
 /// The maximum length of the name of a branch, in characters.
 const MAX_NAME: usize = 64;
@@ -36,10 +36,8 @@ impl Session {
 
         let most = self.limits.branches;
         if self.branches.len() >= most {
-            return Err(SessionError::Full {
-                limit: SessionLimit::Branches,
-                most,
-            });
+            let limit = format!("{most} branches");
+            return Err(SessionError::Full { limit });
         }
 
         let id = BranchId::at(self.branches.len());
@@ -74,20 +72,13 @@ impl Session {
         Ok(())
     }
 
-    /// Returns up to `count` branches with the highest scores, the highest first.
-    ///
-    /// Only open and complete branches with a score are considered. Of branches with the same
-    /// score, the older one comes first.
-    pub fn best(&self, count: usize) -> Vec<&Branch> {
+    /// Returns the open or complete branch with the highest score, the oldest if there are several.
+    pub fn best(&self) -> Option<&Branch> {
         let in_use = self.branches.iter().filter(|branch| branch.is_in_use());
-        let mut scored: Vec<(f64, &Branch)> = in_use
-            .filter_map(|branch| Some((branch.score?, branch)))
-            .collect();
-
-        // A stable sort, so of equal scores the older branch stays first.
-        scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        let best = scored.into_iter().take(count);
-        best.map(|(_, branch)| branch).collect()
+        let scored = in_use.filter_map(|branch| Some((branch.score?, branch)));
+        // Of equal scores the last one wins, which is the oldest branch from behind.
+        let best = scored.rev().max_by(|(a, _), (b, _)| a.total_cmp(b));
+        best.map(|(_, branch)| branch)
     }
 
     /// Switches to the branch with the highest score, the oldest if there are several, and returns
@@ -99,7 +90,7 @@ impl Session {
     ///
     /// Returns an error if no open or complete branch has a score.
     pub fn select_best(&mut self) -> Result<BranchId, SessionError> {
-        let best = self.best(1).first().map(|branch| branch.id);
+        let best = self.best().map(|branch| branch.id);
         let best = best.ok_or_else(|| {
             SessionError::impossible(
                 "no open or complete branch has a score; expected at least one",

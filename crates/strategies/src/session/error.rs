@@ -1,5 +1,3 @@
-use std::fmt;
-
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
@@ -22,12 +20,10 @@ pub enum SessionError {
         message: String,
     },
     /// A limit is reached.
-    #[error("the limit of {most} {limit} is reached")]
+    #[error("the limit of {limit} is reached")]
     Full {
-        /// The limit.
-        limit: SessionLimit,
-        /// The value of the limit.
-        most: usize,
+        /// The limit, such as `1000 branches`.
+        limit: String,
     },
 }
 
@@ -40,23 +36,3 @@ impl SessionError {
 }
 
 cogwork_text::debug_as_display!(SessionError);
-
-/// A limit of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum SessionLimit {
-    /// Thoughts on all branches.
-    Thoughts,
-    /// Branches, including closed ones.
-    Branches,
-}
-
-impl fmt::Display for SessionLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Thoughts => "thoughts",
-            Self::Branches => "branches",
-        })
-    }
-}

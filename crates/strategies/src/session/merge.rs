@@ -57,13 +57,12 @@ impl Session {
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
         let merged = self.merged(sources, into)?;
-        let total = draft.total_thoughts;
         let thought = Thought {
             merged: Some(merged),
             // Refused before any branch is closed.
             ..self.checked(into, draft)?
         };
-        let id = self.add(thought, total)?;
+        let id = self.add(thought)?;
 
         for source in sources {
             self.branch_mut(*source)?.status = BranchStatus::Merged(id);

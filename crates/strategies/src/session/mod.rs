@@ -9,7 +9,7 @@ mod think;
 mod thought;
 
 pub use branch::{Branch, BranchId, BranchStatus};
-pub use error::{SessionError, SessionLimit};
+pub use error::SessionError;
 pub use merge::{Conflict, Merged};
 pub use state::{Session, SessionLimits};
 pub use thought::{Thought, ThoughtDraft, ThoughtId};

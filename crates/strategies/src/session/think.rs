@@ -7,7 +7,7 @@ use cogwork_text::Name;
 use serde_json::Value;
 
 use super::{
-    BranchId, BranchStatus, Session, SessionError, SessionLimit, Thought, ThoughtDraft, ThoughtId,
+    BranchId, BranchStatus, Session, SessionError, Thought, ThoughtDraft, ThoughtId,
 };
 use crate::Stage;
 use crate::session::RefusedMove;
@@ -44,15 +44,14 @@ impl Session {
         draft: ThoughtDraft,
     ) -> Result<ThoughtId, SessionError> {
         // Checked as a whole first, so that a refusal changes nothing.
-        let total = draft.total_thoughts;
         let thought = self.checked(branch, draft)?;
-        self.add(thought, total)
+        self.add(thought)
     }
 
     /// Removes the thought that was added last, on any branch, and returns it.
     ///
     /// The branch continues from the thought before it, and branches that the thought merged are
-    /// open again. The expected numbers of thoughts, scores and the current branch stay as they are.
+    /// open again. Scores and the current branch stay as they are.
     ///
     /// ```
     /// use cogwork_strategies::session::{Session, ThoughtDraft};
@@ -194,23 +193,16 @@ impl Session {
     }
 
     /// Adds a checked thought if there is room for it.
-    pub(super) fn add(
-        &mut self,
-        thought: Thought,
-        total: Option<usize>,
-    ) -> Result<ThoughtId, SessionError> {
+    pub(super) fn add(&mut self, thought: Thought) -> Result<ThoughtId, SessionError> {
         let most = self.limits.thoughts;
         if self.thoughts.len() >= most {
-            let limit = SessionLimit::Thoughts;
-            return Err(SessionError::Full { limit, most });
+            let limit = format!("{most} thoughts");
+            return Err(SessionError::Full { limit });
         }
 
         let is_end = self.stage_of(&thought).is_final;
         let branch = self.branch_mut(thought.branch)?;
         branch.thoughts.push(thought.id);
-        // More thoughts than expected are no mistake, so the expectation follows.
-        let total = total.unwrap_or(branch.total_thoughts);
-        branch.total_thoughts = total.max(branch.thoughts.len());
         if is_end {
             branch.status = BranchStatus::Complete;
         }

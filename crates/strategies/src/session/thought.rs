@@ -122,9 +122,6 @@ pub struct ThoughtDraft {
     /// The earlier thought of the same path that this one replaces. Both are kept. In a stage with
     /// the parameter `revises_thought`, setting either of the two is enough.
     pub revises: Option<ThoughtId>,
-    /// The expected number of thoughts on the branch. If it is `None`, the number only grows with
-    /// the thoughts.
-    pub total_thoughts: Option<usize>,
 }
 
 impl ThoughtDraft {
@@ -144,7 +141,6 @@ impl ThoughtDraft {
             text: text.into(),
             parameters: BTreeMap::new(),
             revises: None,
-            total_thoughts: None,
         }
     }
 
@@ -152,13 +148,6 @@ impl ThoughtDraft {
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.parameters.insert(name.into(), value.into());
-        self
-    }
-
-    /// Sets the expected number of thoughts on the branch.
-    #[must_use]
-    pub fn with_total_thoughts(mut self, total: usize) -> Self {
-        self.total_thoughts = Some(total);
         self
     }
 }

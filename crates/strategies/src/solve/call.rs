@@ -129,7 +129,7 @@ pub struct Called {
     pub label: String,
     /// The name of the tool.
     pub tool: String,
-    /// The input, with the outputs of other calls filled in.
+    /// The input.
     pub input: Value,
     /// The output, or a description of the failure for the model.
     pub output: String,

@@ -433,8 +433,7 @@ impl Solve {
         Ok(asked.collect())
     }
 
-    /// Calls tools, concurrently unless one needs the output of another. Returns the results in
-    /// order.
+    /// Calls tools concurrently. Returns the results in order.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use super::context::Batch;
 use super::solving_event::{SOURCE, SolvingEvent};
 use super::{Asked, Call, conclusion};
 use crate::Strategy;
-use crate::session::{BranchId, Session, SessionLimit};
+use crate::session::{BranchId, Session};
 
 /// The state of a run. It is the state of the flow of a [`Solver`](super::Solver).
 ///
@@ -268,10 +268,8 @@ pub enum EndReason {
     },
     /// A [limit of the session](crate::session::SessionLimits) was reached.
     SessionFull {
-        /// The limit.
-        limit: SessionLimit,
-        /// The value of the limit.
-        most: usize,
+        /// The limit, such as `1000 branches`.
+        limit: String,
     },
     /// The thoughts repeated.
     NoProgress {
@@ -292,8 +290,8 @@ impl fmt::Display for EndReason {
         match self {
             Self::Answered => f.write_str("answered"),
             Self::OutOf { limit } => write!(f, "the budget of {limit} is spent"),
-            Self::SessionFull { limit, most } => {
-                write!(f, "the session has reached its limit of {most} {limit}")
+            Self::SessionFull { limit } => {
+                write!(f, "the session has reached its limit of {limit}")
             }
             Self::NoProgress { stage, times } => {
                 let repeated = format_args!("the thoughts repeated {times} times");

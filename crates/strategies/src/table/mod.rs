@@ -29,7 +29,11 @@ const MAX_NESTING: usize = 64;
 const MAX_NAME: usize = 64;
 
 pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
-    check_length(text)?;
+    let length = text.len();
+    if length > MAX_TABLE_BYTES {
+        let message = format!("{length} bytes; at most {MAX_TABLE_BYTES} are read");
+        return Err(TableError::syntax(&message, None));
+    }
     // Before the parser reads it, whose time and memory are not bounded for such texts.
     if let Some(line) = expensive_yaml_line(text, MAX_NESTING) {
         let message = format!("the nesting is too deep; expected at most {MAX_NESTING} levels");
@@ -41,22 +45,6 @@ pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
         TableError::syntax(&error.to_string(), line)
     })?;
     read(tables)
-}
-
-pub(crate) fn from_json(text: &str) -> Result<Vec<Strategy>, TableError> {
-    check_length(text)?;
-    let tables = serde_json::from_str(text)
-        .map_err(|error| TableError::syntax(&error.to_string(), Some(error.line())))?;
-    read(tables)
-}
-
-fn check_length(text: &str) -> Result<(), TableError> {
-    if text.len() <= MAX_TABLE_BYTES {
-        return Ok(());
-    }
-
-    let message = format!("{} bytes; at most {MAX_TABLE_BYTES} are read", text.len());
-    Err(TableError::syntax(&message, None))
 }
 
 /// Reads the tables by name. Each is read by itself, so that the problems of all are reported.

@@ -203,15 +203,7 @@ fn names_and_what_is_not_one() {
 fn tables_come_back_from_yaml_and_json() {
     let built_in = Strategies::built_in();
     let json = serde_json::to_string_pretty(&built_in).unwrap();
-    assert_eq!(Strategies::from_json(&json).unwrap(), built_in);
     assert_eq!(Strategies::from_yaml(&json).unwrap(), built_in);
-
-    // Through a format that doesn't preserve the order of keys.
-    let value = serde_json::to_value(&built_in).unwrap();
-    let back: Strategies = serde_json::from_value(value).unwrap();
-    for strategy in built_in.iter() {
-        assert_eq!(back.get(strategy.name()).unwrap(), strategy);
-    }
 }
 
 #[test]

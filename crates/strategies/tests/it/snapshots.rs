@@ -24,7 +24,6 @@ enum Act {
     Illegal(usize),
     Stay {
         revises: Option<u32>,
-        total: Option<usize>,
         long: bool,
     },
     Fork(u32),
@@ -37,16 +36,12 @@ enum Act {
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let stay = (
-        prop::option::of(0..30_u32),
-        prop::option::of(0..40_usize),
-        any::<bool>(),
-    );
+    let stay = (prop::option::of(0..30_u32), any::<bool>());
 
     prop_oneof![
         10 => (0..4_usize).prop_map(Act::Move),
         2 => (0..12_usize).prop_map(Act::Illegal),
-        3 => stay.prop_map(|(revises, total, long)| Act::Stay { revises, total, long }),
+        3 => stay.prop_map(|(revises, long)| Act::Stay { revises, long }),
         3 => (0..30_u32).prop_map(Act::Fork),
         3 => (0..8_usize).prop_map(Act::Switch),
         2 => ((0..8_usize), -1.0..11.0).prop_map(|(branch, score)| Act::Score(branch, score)),
@@ -89,14 +84,9 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
             let draft = draft(&stages[index % stages.len()].clone(), &text);
             session.think(draft).map(|id| id.to_string())
         }
-        Act::Stay {
-            revises,
-            total,
-            long,
-        } => {
+        Act::Stay { revises, long } => {
             let mut draft = ThoughtDraft::here(if *long { text.repeat(40) } else { text });
             draft.revises = revises.map(ThoughtId::new);
-            draft.total_thoughts = *total;
 
             session.think(draft).map(|id| id.to_string())
         }

@@ -122,7 +122,7 @@ fn the_message_has_the_first_problem() {
         "a": {"description": "d", "prompt": "p", "next": ["b"]},
         "c": {"description": "d", "prompt": "p", "final": true}
     }}}"#;
-    insta::assert_snapshot!(Strategies::from_json(json).unwrap_err(), @"3 problems in the tables, the first: `mine.stages.a.next`: `b` is not a stage; expected `a` or `c`");
+    insta::assert_snapshot!(Strategies::from_yaml(json).unwrap_err(), @"3 problems in the tables, the first: `mine.stages.a.next`: `b` is not a stage; expected `a` or `c`");
 
     let many: String = (0..1_000).map(|n| format!("a{n}: 1\n")).collect();
     let error = Strategies::from_yaml(&many).unwrap_err();
@@ -137,8 +137,6 @@ fn texts_that_cannot_be_read() {
     insta::assert_snapshot!(problems("a: {}\n---\nb: {}"), @"deserializing from YAML containing more than one document is not supported");
     insta::assert_snapshot!(problems("%TAG ! x\n---\na: 1"), @"`a`: invalid type: integer `1`, expected a mapping with `description` and `stages`");
     insta::assert_snapshot!(problems("? [a]\n: b"), @r#"`["a"]`: invalid type: string "b", expected a mapping with `description` and `stages`"#);
-    insta::assert_snapshot!(Strategies::from_json("{\"a\": 1} x").unwrap_err(), @"line 1: trailing characters");
-    insta::assert_snapshot!(Strategies::from_json("{\"a\": \n}").unwrap_err(), @"line 2: expected value");
     insta::assert_snapshot!(problems(&" ".repeat(MAX_TABLE_BYTES + 1)), @"262145 bytes; at most 262144 are read");
 }
 
@@ -198,7 +196,6 @@ fn hostile_tables_are_refused() {
         let error = Strategies::from_yaml(&text).unwrap_err();
         assert!(error.to_string().len() < 1_000, "{error}");
         assert!(format!("{error:#}").len() < 100_000);
-        assert!(Strategies::from_json(&text).is_err());
     }
 }
 
@@ -232,7 +229,7 @@ fn reading_ten_times_the_tables_takes_about_ten_times_as_long() {
     let tables = large_tables(300).into_iter().zip(large_tables(3_000));
     for ((what, short), (_, long)) in tables {
         assert_grows_linearly(what, &short, &long, |text| {
-            let _ = (Strategies::from_yaml(text), Strategies::from_json(text));
+            drop(Strategies::from_yaml(text));
         });
     }
 }

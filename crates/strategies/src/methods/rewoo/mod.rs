@@ -1,4 +1,5 @@
 mod blueprint;
+mod evidence;
 
 use std::collections::BTreeMap;
 
@@ -99,8 +100,7 @@ impl Method for Rewoo {
         let calls: Vec<PlannedCall> = calls.collect();
         specify(cx, &calls)?;
 
-        let calls = calls.into_iter().map(|call| call.fitted(cx.tools()));
-        let called = cx.call_tools("working_phase", calls.collect())?;
+        let called = gather(cx, &calls)?;
         let outputs: Vec<&str> = called.iter().map(|called| called.output.as_str()).collect();
         cx.think("working_phase", outputs.join("\n"))?;
         // Until there is a solution, the best answer is the last evidence.
@@ -146,6 +146,19 @@ fn specify(cx: &mut Solve, calls: &[PlannedCall]) -> Result<(), Stop> {
     let written: Vec<Value> = written.collect();
     cx.add(ThoughtDraft::at("tool_call_specification", text).with("tool_calls", written))?;
     Ok(())
+}
+
+/// Makes all calls, each as soon as the evidence in its input exists. Returns the results in order.
+fn gather(cx: &mut Solve, calls: &[PlannedCall]) -> Result<Vec<Called>, Stop> {
+    let mut called = Vec::new();
+    // The plan was checked: the first call that isn't made only refers to earlier ones.
+    while called.len() < calls.len() {
+        let ready = evidence::ready(calls, &called);
+        called.extend(cx.call_tools("working_phase", ready)?);
+    }
+
+    called.sort_by_key(|called: &Called| calls.iter().position(|call| call.id == called.id));
+    Ok(called)
 }
 
 /// Adds the thought with the evidence, and returns it in lines such as `#E1 = 51`.

@@ -240,7 +240,7 @@ impl Tree {
 
     /// Keeps the steps of the branch with the highest score as the answer until the model gives one.
     fn keep_best(&self, cx: &mut Solve, scored: &[Leaf]) {
-        let best = cx.session().best(1).first().map(|branch| branch.id);
+        let best = cx.session().best().map(|branch| branch.id);
         let mut leaves = self.leaves.iter().chain(scored);
         let best = leaves.find(|leaf| Some(leaf.branch) == best);
 

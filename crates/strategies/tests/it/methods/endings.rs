@@ -8,7 +8,6 @@ use cogwork_llm::{
 use cogwork_strategies::methods::{
     Evaluator, Linear, React, Rewoo, Scratchpad, Search, SelfAsk, TreeOfThoughts,
 };
-use cogwork_strategies::session::SessionLimit;
 use cogwork_strategies::{Call, Called, EndReason, Method, Solver, StrategyName};
 use cogwork_tools::{Tools, function};
 use cogwork_typed::ask::Limits;
@@ -266,8 +265,8 @@ async fn a_tree_without_end_meets_the_bounds() {
     let solver = Solver::new(Endless, widest).with_limits(much.with_tokens(u64::MAX));
     let solved = solver.solve("p").await.unwrap();
 
-    let (limit, most) = (SessionLimit::Branches, 1_000);
-    assert_eq!(solved.end(), &EndReason::SessionFull { limit, most });
+    let limit = "1000 branches".to_owned();
+    assert_eq!(solved.end(), &EndReason::SessionFull { limit });
     assert!(solved.answer().unwrap().starts_with("way 0\nstep 0"));
 
     let solved = Solver::new(Endless, StrategyName::TreeOfThoughts)

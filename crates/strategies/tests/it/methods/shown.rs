@@ -65,11 +65,7 @@ fn show_tables(text: &str) {
     let table =
         json!({ text: { "stages": { text: stage }, text: text, "start": text } }).to_string();
     for table in [table.as_str(), text] {
-        for error in [
-            Strategies::from_json(table).err(),
-            Strategies::from_yaml(table).err(),
-        ] {
-            let Some(error) = error else { continue };
+        if let Err(error) = Strategies::from_yaml(table) {
             error
                 .problems()
                 .iter()

@@ -383,11 +383,11 @@ async fn shown(script: Script) -> String {
 
     for branch in solved.trace().session().branches() {
         let (name, status) = (&branch.name, branch.status);
-        let (count, total) = (branch.thoughts.len(), branch.total_thoughts);
+        let count = branch.thoughts.len();
         let from = branch
             .from
             .map_or_else(String::new, |from| format!(" from {from}"));
-        let _ = write!(shown, "\n{name}{from}: {count} of {total}, {status:?}");
+        let _ = write!(shown, "\n{name}{from}: {count}, {status:?}");
     }
     if let Some(plan) = solved.trace().plan() {
         let _ = write!(shown, "\n{}", plan.outline());
