@@ -28,16 +28,11 @@ pub struct Solve {
     shared: Arc<Shared>,
     /// The run as it follows from the calls that the method has read.
     run: Solving,
-    /// The number of thoughts that the state has already.
-    known_thoughts: usize,
-    /// The number of batches of calls that added no thought. Each counts as one, so that a loop that
-    /// only calls tools ends.
-    idle: usize,
     conversation: Messages,
     /// The number of calls that the method has read.
     read: usize,
-    /// The number of thoughts when it read the last ones.
-    thoughts_read: usize,
+    /// The number of batches in which they were made.
+    batches: usize,
     calls_left: Option<u32>,
     /// The stage that the method is in.
     stage: String,
@@ -93,10 +88,8 @@ pub(super) fn advance(
     let mut cx = Solve {
         conversation: shared.opening(&run.problem),
         stage: strategy.start().name.clone(),
-        known_thoughts: before.thoughts().len(),
-        idle: 0,
         read: 0,
-        thoughts_read: 0,
+        batches: 0,
         calls_left: None,
         progress: Vec::new(),
         open: None,
@@ -264,19 +257,15 @@ impl Solve {
     }
 
     /// Checks that the limits on thoughts and time allow another thought or call. They don't end what
-    /// the state has already.
+    /// was paid for already.
     fn check_limits(&self) -> Result<(), Stop> {
-        let thoughts = self.run.session.thoughts().len();
-        // Limits may have been lowered since. What was done within the old ones is still worked
-        // through.
-        if self.read < self.run.calls.len() || thoughts < self.known_thoughts {
+        if self.read < self.run.calls.len() {
             return Ok(());
         }
 
-        let limits = &self.shared.limits;
-        // Without the idle batches, a method that only calls tools would never reach a limit on
-        // thoughts.
-        match limits.reached(&self.run.spent, thoughts + self.idle) {
+        // Without the batches, a method that only calls tools would never reach a limit on thoughts.
+        let thoughts = self.run.session.thoughts().len().max(self.batches);
+        match self.shared.limits.reached(&self.run.spent, thoughts) {
             Some(limit) => Err(Stop(Reason::Limit(limit))),
             None => Ok(()),
         }
@@ -379,12 +368,12 @@ impl Solve {
     ///
     /// Stops if there are no replies yet, or if a limit doesn't allow the calls. The run fails if no
     /// question has a reply.
-    pub fn ask_all<T>(
+    pub fn ask_all<T: 'static>(
         &mut self,
         stage: &str,
         asks: Vec<Ask<T>>,
     ) -> Result<Vec<Result<T, AskProblem>>, Stop> {
-        self.ask_until(stage, asks, |_| None)
+        self.ask_until_enough(stage, asks, |_| false)
     }
 
     /// Asks the model several questions, until the replies so far are `enough`. The questions that
@@ -399,21 +388,6 @@ impl Solve {
         asks: Vec<Ask<T>>,
         enough: impl Fn(&[Option<Result<T, AskProblem>>]) -> bool + Send + Sync + 'static,
     ) -> Result<Vec<Result<T, AskProblem>>, Stop> {
-        self.ask_until(stage, asks, |value| {
-            Some(Box::new(move |asked| {
-                let asked = asked.iter().map(Option::as_ref);
-                let replies = asked.map(|asked| Some(converted(asked?, value)));
-                enough(&replies.collect::<Vec<_>>())
-            }))
-        })
-    }
-
-    fn ask_until<T>(
-        &mut self,
-        stage: &str,
-        asks: Vec<Ask<T>>,
-        enough: impl FnOnce(Convert<T>) -> Option<Enough>,
-    ) -> Result<Vec<Result<T, AskProblem>>, Stop> {
         let Some(value) = asks.first().map(|ask| ask.value) else {
             return Ok(Vec::new());
         };
@@ -422,7 +396,12 @@ impl Solve {
         let Some(calls) = self.known(stage, &labels)? else {
             let questions = asks.into_iter().map(|ask| ask.question).collect();
             // Only needed while the questions are asked. A replay knows which ones were not needed.
-            let enough = enough(value);
+            let enough: Enough = Box::new(move |asked| {
+                let asked = asked.iter().map(Option::as_ref);
+                let replies = asked.map(|asked| Some(converted(asked?, value)));
+                enough(&replies.collect::<Vec<_>>())
+            });
+            let enough = Some(enough);
             return Err(self.park(stage, Work::Ask { questions, enough }));
         };
 
@@ -488,10 +467,8 @@ impl Solve {
         if let Some(Call::Model(asked)) = next.last() {
             self.calls_left = asked.calls_left;
         }
-        let thoughts = self.run.session.thoughts().len();
         // Counted when the calls are read, so that a replay counts the same.
-        self.idle += usize::from(thoughts == self.thoughts_read);
-        self.thoughts_read = thoughts;
+        self.batches += 1;
         Ok(Some(next))
     }
 

@@ -94,15 +94,6 @@ impl Solver {
         })
     }
 
-    /// Sets the client.
-    #[must_use]
-    pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
-        // What another client has refused says nothing about this one.
-        self.0.refused = RefusedFormats::default();
-        self.0.client = Arc::new(client);
-        self
-    }
-
     /// Sets the tools that the model may use. By default, there are none.
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
@@ -110,8 +101,8 @@ impl Solver {
         self
     }
 
-    /// Sets the limits of a run. See [`Limits`] for the defaults. Calls of tools after which the
-    /// method adds no thought count as a thought, so that no loop is endless.
+    /// Sets the limits of a run. See [`Limits`] for the defaults. A run has at most as many batches of
+    /// calls as thoughts, so that no loop is endless.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.0.limits = limits.or(default_limits());

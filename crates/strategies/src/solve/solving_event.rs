@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::form::Form;
 use super::{EndReason, Solving};
 use crate::Strategy;
-use crate::session::{Branch, BranchId, BranchStatus, Merged, Session, Thought, ThoughtId};
+use crate::session::{Branch, BranchId, BranchStatus, Session, Thought, ThoughtId};
 
 /// The source of these events, in the events of a run.
 pub(super) const SOURCE: &str = "solving";
@@ -23,7 +23,6 @@ pub(super) const SOURCE: &str = "solving";
 /// {"type": "table", "strategy": "self_ask", "start": "ask", "stages": [{"name": "ask", "next": ["answer"], "is_final": false}, …]}
 /// {"type": "branch", "id": 1, "name": "try it", "from": 2, "status": "open", "score": 7.5}
 /// {"type": "stage", "thought": 3, "branch": "try it", "parents": [2], "stage": "explore", "text": "…", "parameters": {}}
-/// {"type": "merged", "thought": 9, "into": "main", "branches": ["try it"], "parents": [3]}
 /// {"type": "ended", "reason": "answered", "answer": "42"}
 /// ```
 ///
@@ -72,6 +71,9 @@ pub enum SolvingEvent {
         text: String,
         /// The parameters, by name.
         parameters: BTreeMap<String, Value>,
+        /// The names of the branches that the thought merged.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        merges: Vec<String>,
     },
     /// A branch was created, or its status or score changed.
     Branch {
@@ -90,17 +92,6 @@ pub enum SolvingEvent {
         /// The score, from 0 to 10.
         #[serde(skip_serializing_if = "Option::is_none")]
         score: Option<f64>,
-    },
-    /// A thought merged branches. Follows the thought.
-    Merged {
-        /// The number of the thought.
-        thought: ThoughtId,
-        /// The name of the branch of the thought.
-        into: String,
-        /// The names of the branches that were merged into it.
-        branches: Vec<String>,
-        /// The last thought of each of them.
-        parents: Vec<ThoughtId>,
     },
     /// The run ended. This is the last event.
     Ended {
@@ -191,9 +182,6 @@ pub(super) fn report_changes(before: &Session, solving: &Solving) {
 
     for thought in session.thoughts().iter().skip(before.thoughts().len()) {
         report_from(SOURCE, || SolvingEvent::stage(session, thought));
-        if let Some(merged) = &thought.merged {
-            report_from(SOURCE, || SolvingEvent::merged(session, thought, merged));
-        }
     }
 
     let known = session.branches().iter().zip(before.branches());
@@ -235,6 +223,7 @@ impl SolvingEvent {
     }
 
     fn stage(session: &Session, thought: &Thought) -> Self {
+        let merged = thought.merged.iter().flat_map(|merged| &merged.sources);
         Self::Stage {
             thought: thought.id,
             branch: name_of(session, thought.branch),
@@ -243,16 +232,7 @@ impl SolvingEvent {
             stage: thought.stage.clone(),
             text: thought.text.clone(),
             parameters: thought.parameters.clone(),
-        }
-    }
-
-    fn merged(session: &Session, thought: &Thought, merged: &Merged) -> Self {
-        let sources = merged.sources.iter();
-        Self::Merged {
-            thought: thought.id,
-            into: name_of(session, thought.branch),
-            branches: sources.map(|source| name_of(session, *source)).collect(),
-            parents: merged.parents.clone(),
+            merges: merged.map(|source| name_of(session, *source)).collect(),
         }
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use cogwork_strategies::session::{RefusedMove, Session, SessionError};
 use cogwork_strategies::{Stage, Strategies, Strategy, StrategyName};
-use support::{draft, needed, walk};
+use support::{draft, walk};
 
 /// The source of the tables.
 fn given() -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
@@ -70,21 +70,6 @@ fn the_tables_are_the_given_ones() {
 }
 
 #[test]
-fn only_the_last_stage_is_final_and_says_so() {
-    for strategy in all() {
-        let finals: Vec<&str> = strategy
-            .stages()
-            .iter()
-            .filter(|s| s.is_final)
-            .map(|stage| &*stage.name)
-            .collect();
-
-        assert_eq!(finals, ["final_response"], "{strategy:?}");
-        assert_eq!(strategy.start().name, "problem_reception", "{strategy:?}");
-    }
-}
-
-#[test]
 fn every_edge_is_taken_and_every_other_move_refused() {
     let mut edges = 0;
     let mut refused = 0;
@@ -130,35 +115,6 @@ fn every_edge_is_taken_and_every_other_move_refused() {
         .map(|table| table.len() * table.len())
         .sum();
     assert_eq!((edges, refused), (given_edges, pairs - given_edges));
-}
-
-#[test]
-fn a_required_parameter_left_out_is_missing_and_nothing_moves() {
-    for strategy in all() {
-        for to in strategy
-            .stages()
-            .iter()
-            .filter(|stage| !needed(stage).is_empty())
-        {
-            let from = strategy
-                .stages()
-                .iter()
-                .find(|from| from.next.contains(&to.name));
-            let mut session = standing_in(&strategy, from.unwrap());
-            let before = session.clone();
-
-            for left_out in needed(to).keys() {
-                let mut draft = draft(to, "next");
-                draft.parameters.remove(left_out);
-                let refusal = refusal(session.think(draft).unwrap_err());
-                let missing = refusal.mistyped.iter().map(|fault| fault.to_string());
-                let missing: Vec<String> = missing.collect();
-                assert_eq!(missing.len(), 1);
-                assert!(missing[0].starts_with(&format!("`{left_out}` is missing")));
-                assert_eq!(session, before);
-            }
-        }
-    }
 }
 
 #[test]

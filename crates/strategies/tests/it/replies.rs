@@ -95,40 +95,6 @@ async fn the_form_is_told_in_the_order_of_its_fields() {
 }
 
 #[test]
-fn a_form_is_read_however_it_is_dressed() {
-    let replies = [
-        "thought: I look.\naction: look\nscore: 8\nremark: soon\nnext: action_planning",
-        "NEXT: Action Planning\nSCORE: 8\nACTION: look\nTHOUGHT: I look.",
-        "I look.\n\n**Action:** look\n**Score**: 8/10\n**Next:** `action_planning`",
-        "**Action: look**\n__Score:__ 8.\n- next: action_planning",
-        "### Action: look\n### Score: 8 out of 10\n### Next: I would go to action_planning now",
-        "```\naction: look\nscore: 8\nnext: action_planning\n```",
-        "Here it is:\n```text\naction: look\nscore: 8\nnext: action_planning\n```\nThat is all.",
-        r#"{"thought": "I look.", "Action": "look", "score": "8", "next": "action_planning"}"#,
-        "```json\n{\"action\": \"look\", \"score\": 8.0, \"next\": \"action_planning\"}\n```",
-        "Sure!\n\n{\"action\": \"look\", \"score\": 8, \"next\": \"action_planning\"}\n\nGood luck.",
-        "<think>action: wait\nscore: 1</think>\naction: look\nscore: 8\nnext: action_planning",
-        "action：look\nscore：8\nnext：action_planning",
-        "action: look\nscore: 8\nremark: none\nnext: action_planning",
-    ];
-    insta::assert_snapshot!(all(&form(), &replies), @r#"
-    "I look." action="look" remark="soon" score=8 -> action_planning
-    "I look." action="look" score=8 -> action_planning
-    "I look." action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "Here it is:" action="look" score=8 -> action_planning
-    "I look." action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "" action="look" score=8 -> action_planning
-    "#);
-}
-
-#[test]
 fn a_reply_that_cannot_be_used_is_told_all_that_is_wrong() {
     let replies = [
         "",

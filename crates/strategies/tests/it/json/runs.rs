@@ -91,48 +91,6 @@ async fn the_conversation_holds_the_replies_as_they_were_written() {
     }
 }
 
-/// Checks what OpenAI's strict mode requires of a schema.
-fn assert_strict(schema: &Value, place: &str) {
-    match schema {
-        Value::Object(object) => {
-            for keyword in ["$ref", "$defs", "oneOf", "allOf", "not"] {
-                assert!(!object.contains_key(keyword), "{place}: {keyword}");
-            }
-
-            if let Some(properties) = object.get("properties").and_then(Value::as_object) {
-                let required = object["required"].as_array().unwrap();
-                assert_eq!(object["additionalProperties"], false, "{place}");
-                assert_eq!(required.len(), properties.len(), "{place}");
-                for name in required {
-                    assert!(properties.contains_key(name.as_str().unwrap()), "{place}");
-                }
-            }
-
-            for (key, value) in object {
-                assert_strict(value, &format!("{place}.{key}"));
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| assert_strict(item, place)),
-        _ => {}
-    }
-}
-
-#[tokio::test]
-async fn flat_schemas_are_strict_and_have_no_bounds() {
-    for name in StrategyName::ALL {
-        let (_, requests) = run(name, Format::FlatSchema).await;
-        for request in requests {
-            let schema = schema(&request).unwrap();
-            assert_strict(&schema, name.as_str());
-
-            let written = schema.to_string();
-            for bound in ["maxLength", "minLength", "maxItems", "minItems"] {
-                assert!(!written.contains(bound), "{name}: {written}");
-            }
-        }
-    }
-}
-
 /// Returns what the schema of a request allows for a key.
 fn allowed(request: &ChatRequest, key: &str) -> Value {
     schema(request).unwrap()["properties"][key]["enum"].clone()

@@ -1,109 +1,37 @@
 //! Answers and non-answers, in every strategy.
 
+use std::iter::repeat_n;
+
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatRequest, LlmClient, ScriptedClient};
-use cogwork_strategies::methods::{React, Search, SelfConsistency, StepBack, TreeOfThoughts};
+use cogwork_strategies::methods::{React, SelfConsistency};
 use cogwork_strategies::{Method, Solved, Solver, Strategies, StrategyName};
 
 use super::support::{scripted, tools};
-use super::wires::tree;
+use crate::json::scripts::{PROBLEM, replies, solver};
 
-const PROBLEM: &str = "What is 17 * 3?";
 const CHOICE: &str = "Which of these is prime: 9, 15, or none?";
 const REFUSAL: &str = "I'm sorry, but I can't help with that.";
 
-/// A run of a strategy: the replies before the one with the answer, which replaces `{}`, and after it.
-struct Script {
-    method: Box<dyn Method>,
-    before: Vec<&'static str>,
-    answer: &'static str,
-    after: Vec<&'static str>,
+/// Returns the replies of a run: those before the one with the answer, that one with another answer,
+/// and the others from that one on.
+fn answering(name: StrategyName, answer: &str) -> (Vec<String>, String, Vec<String>) {
+    let replies = replies(name).into_iter().map(str::to_owned);
+    let mut before: Vec<String> = replies.collect();
+    let has_answer = |reply: &String| {
+        let keys = [r#""answer": "51""#, r#""action_input": "51""#, r#""text": "51""#];
+        keys.iter().any(|key| reply.contains(key))
+    };
+    let place = before.iter().position(has_answer).unwrap();
+    let after = before.split_off(place);
+    let other = after[0].replace("\"51\"", &format!("\"{answer}\""));
+    (before, other, after)
 }
 
-impl Script {
-    fn new(
-        method: impl Into<Box<dyn Method>>,
-        before: &[&'static str],
-        answer: &'static str,
-        after: &[&'static str],
-    ) -> Self {
-        Self {
-            method: method.into(),
-            before: before.to_vec(),
-            answer,
-            after: after.to_vec(),
-        }
-    }
-
-    fn name(&self) -> String {
-        self.method.strategy().name().to_owned()
-    }
-
-    /// Returns a solver whose model gives each of `answers` in turn.
-    fn solver(self, answers: &[&str]) -> (Solver, ScriptedClient) {
-        let before = self.before.iter().map(|reply| (*reply).to_owned());
-        let answers = answers
-            .iter()
-            .map(|answer| self.answer.replace("{}", answer));
-        let after = self.after.iter().map(|reply| (*reply).to_owned());
-        let replies: Vec<String> = before.chain(answers).chain(after).collect();
-        scripted(self.method, replies)
-    }
-}
-
-/// Returns a run of each strategy.
-fn scripts() -> [Script; 9] {
-    let outline = [
-        "thought: Tens and ones.\nthoughts_needed: 4",
-        "30 and 21 make 51.",
-        "thought: Right.\nnext: hypothesis_generation",
-        "hypothesis: 51",
-        "verification: 51 / 3 = 17.\nholds: yes",
-    ];
-    let approach = [
-        r#"approaches: [{"id": "A", "description": "tens first", "promise": 8}]"#,
-        "10 * 3 + 7 * 3 = 51",
-        "evaluation_score: 10\nsolved: yes",
-    ];
-    let principle = ["question: What is a product?\nprinciple: A sum."];
-    let case = "approach: Add.\napplication: 17 + 17 + 17.\nsolution: 51.\nanswer: {}";
-    let variables = [
-        r#"state_variables: {"sum": 0}"#,
-        "thought: s\nstate_variables: {\"sum\": 51}\ndone: yes",
-    ];
-    let action = ["thought: t\naction: height\naction_input: 17"];
-    let finish = "thought: Known.\naction: finish\naction_input: {}";
-    let plan = ["Plan: Multiply.\n#E1 = height[17]"];
-    let steps = ["steps:\n- Multiply."];
-
-    let step_back = StepBack {
-        verification: false,
-    };
-    let vote = SelfConsistency {
-        paths: 1,
-        ..SelfConsistency::default()
-    };
-    let tree = TreeOfThoughts {
-        proposals: 1,
-        ..tree(Search::DepthFirst)
-    };
-    let chain = StrategyName::ChainOfThought;
-    [
-        Script::new(chain, &steps, "results:\n- 51\nanswer: {}", &["holds: yes"]),
-        Script::new(
-            StrategyName::Linear,
-            &outline,
-            "thought: t\nanswer: {}",
-            &[],
-        ),
-        Script::new(step_back, &principle, case, &[]),
-        Script::new(StrategyName::Scratchpad, &variables, "answer: {}", &[]),
-        Script::new(StrategyName::SelfAsk, &[], "answer: {}", &[]),
-        Script::new(StrategyName::React, &action, finish, &[]),
-        Script::new(StrategyName::Rewoo, &plan, "thought: t\nanswer: {}", &[]),
-        Script::new(vote, &[], "thought: t\nanswer: {}", &[]),
-        Script::new(tree, &approach, "17 * 3 = 30 + 21.\nanswer: {}", &[]),
-    ]
+fn given(name: StrategyName, replies: impl IntoIterator<Item = String>) -> (Solver, ScriptedClient) {
+    let schema = Capabilities::none().with(Capability::JsonSchema);
+    let client = ScriptedClient::new(replies).with_capabilities(schema);
+    (solver(name, client.clone()), client)
 }
 
 fn complaint(request: &ChatRequest) -> String {
@@ -116,10 +44,11 @@ async fn a_refusal_is_asked_for_again_and_nothing_but_refusals_is_never_an_answe
     let refusals = [REFUSAL, language_model, "N/A", "unknown", "No answer."];
 
     for refusal in refusals {
-        for (script, refused) in scripts().into_iter().zip(scripts()) {
-            let name = script.name();
-            let asked = script.before.len();
-            let (solver, client) = script.solver(&[refusal, "51"]);
+        for name in StrategyName::ALL {
+            let (before, refused, after) = answering(name, refusal);
+            let asked = before.len();
+            let replies = before.iter().cloned().chain([refused.clone()]).chain(after);
+            let (solver, client) = given(name, replies);
             let solved = solver.solve(PROBLEM).await.unwrap();
             assert_eq!(solved.answer(), Some("51"), "{name}: {refusal}");
             assert!(solved.is_answered(), "{name}: {refusal}: {}", solved.end());
@@ -129,7 +58,7 @@ async fn a_refusal_is_asked_for_again_and_nothing_but_refusals_is_never_an_answe
                 "{name}: {complaint}"
             );
 
-            let (solver, _) = refused.solver(&[refusal]);
+            let (solver, _) = given(name, before.into_iter().chain(repeat_n(refused, 3)));
             let error = solver.with_asks_again(0).solve(PROBLEM).await.unwrap_err();
             assert!(error.is_unreadable(), "{name}: {error}");
             let best = error.so_far().unwrap().best();
@@ -141,9 +70,10 @@ async fn a_refusal_is_asked_for_again_and_nothing_but_refusals_is_never_an_answe
 
 #[tokio::test]
 async fn none_is_an_answer_where_the_problem_offers_it() {
-    for script in scripts() {
-        let name = script.name();
-        let (solver, _) = script.solver(&["None"]);
+    for name in StrategyName::ALL {
+        let (before, none, after) = answering(name, "None");
+        let after = after.into_iter().skip(1);
+        let (solver, _) = given(name, before.into_iter().chain([none]).chain(after));
         let solved = solver.solve(CHOICE).await.unwrap();
         assert_eq!(solved.answer(), Some("None"), "{name}");
         assert!(solved.is_answered(), "{name}");

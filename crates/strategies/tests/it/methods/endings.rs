@@ -16,106 +16,24 @@ use tokio::time::Instant;
 
 use super::support::{ended, scripted};
 use super::wires::{BROAD, TWO, judged, tree};
-
-/// Returns how a run ends with each of these maximum numbers of calls.
-async fn ends(method: impl Into<Box<dyn Method>>, replies: &[&str], calls: &[u32]) -> String {
-    let (solver, _) = scripted(method, replies.iter().copied());
-    let mut ends = Vec::new();
-    for calls in calls {
-        let limits = Limits::default().with_calls(*calls).with_conclude(false);
-        let client = ScriptedClient::new(replies.iter().copied());
-        let solver = solver.clone().with_limits(limits).with_client(client);
-        let solved = solver.solve("p").await.unwrap();
-        let plan = solved.trace().plan();
-        let plan = plan.map_or_else(String::new, |plan| format!(" ({})", plan.progress()));
-        ends.push(ended(&solved) + &plan);
-    }
-    ends.join("\n")
-}
+use crate::json::scripts::{PROBLEM, client, replies, solver};
 
 #[tokio::test]
 async fn a_budget_spent_in_the_middle_leaves_the_best_so_far() {
-    let checked = [
-        "- one\n- two",
-        "results:\n- 3\n- 4\nanswer: 7",
-        "holds: no\nanswer: 8",
-    ];
-    insta::assert_snapshot!(ends(StrategyName::ChainOfThought, &checked, &[0, 1, 2, 3]).await, @"
-    the budget of 0 calls is spent: (none)
-    the budget of 1 calls is spent: (none) (0 of 2 steps done)
-    the budget of 2 calls is spent: 7 (2 of 2 steps done)
-    answered: 8 (1 of 2 steps done, 1 to verify)
-    ");
+    let mut ends = Vec::new();
+    for name in StrategyName::ALL {
+        for calls in 0..=replies(name).len() {
+            let limits = Limits::default().with_calls(u32::try_from(calls).unwrap());
+            let solver = solver(name, client(replies(name)));
+            let solver = solver.with_limits(limits.with_conclude(false));
+            let solved = solver.solve(PROBLEM).await.unwrap();
 
-    let principle = [
-        "question: q\nprinciple: P V = n R T",
-        "approach: a\napplication: b\nsolution: c\nanswer: a quarter",
-        "holds: yes",
-    ];
-    insta::assert_snapshot!(ends(StrategyName::StepBack, &principle, &[1, 2, 3]).await, @"
-    the budget of 1 calls is spent: (none)
-    the budget of 2 calls is spent: a quarter
-    answered: a quarter
-    ");
-
-    let hypothesis = [
-        "thought: Tens and ones.\nthoughts_needed: 2",
-        "30 and 21.",
-        "next: hypothesis_generation",
-        "51",
-        "verification: 51 / 3 = 17.\nholds: yes",
-        "The answer is 51.",
-    ];
-    insta::assert_snapshot!(ends(StrategyName::Linear, &hypothesis, &[0, 3, 4, 6]).await, @"
-    the budget of 0 calls is spent: (none)
-    the budget of 3 calls is spent: 30 and 21.
-    the budget of 4 calls is spent: 51
-    answered: 51
-    ");
-
-    let variables = [
-        r#"state_variables: {"total": 0, "left": [12, 30]}"#,
-        "thought: 12 so far.\nstate_variables: {\"total\": 12}\ndone: no",
-        "thought: 12 + 30 is 42.\nstate_variables: {\"total\": 42}\ndone: yes",
-        "answer: 42",
-    ];
-    insta::assert_snapshot!(ends(StrategyName::Scratchpad, &variables, &[0, 1, 2, 3, 4]).await, @"
-    the budget of 0 calls is spent: (none)
-    the budget of 1 calls is spent: (none)
-    the budget of 2 calls is spent: 12 so far.
-    the budget of 3 calls is spent: 12 + 30 is 42.
-    answered: 42
-    ");
-
-    let evidence = ["Plan: Find it.\n#E1 = height[K2]\nPlan: Say it.", "183 m"];
-    insta::assert_snapshot!(ends(StrategyName::Rewoo, &evidence, &[0, 1, 2]).await, @"
-    the budget of 0 calls is spent: (none)
-    the budget of 1 calls is spent: (none) (0 of 2 steps done, 1 to verify)
-    answered: 183 m (1 of 2 steps done, 1 to verify)
-    ");
-
-    let branches = [
-        TWO,
-        "book a table",
-        "buy rice",
-        &judged(3, false),
-        &judged(6, false),
-        "dine",
-        "boil it",
-        &judged(5, false),
-    ];
-    let method = TreeOfThoughts {
-        proposals: 1,
-        ..tree(BROAD)
-    };
-    insta::assert_snapshot!(ends(method, &branches, &[0, 1, 3, 5, 7, 8]).await, @"
-    the budget of 0 calls is spent: (none)
-    the budget of 1 calls is spent: (none)
-    the budget of 3 calls is spent: (none)
-    the budget of 5 calls is spent: cook, buy rice
-    the budget of 7 calls is spent: cook, buy rice
-    the budget of 8 calls is spent: cook, buy rice
-    ");
+            let plan = solved.trace().plan();
+            let plan = plan.map_or_else(String::new, |plan| format!(" ({})", plan.progress()));
+            ends.push(format!("{name}: {}{plan}", ended(&solved)));
+        }
+    }
+    insta::assert_snapshot!(ends.join("\n"));
 }
 
 #[tokio::test]

@@ -1,9 +1,7 @@
 //! Hostile and unusual models and tables: their cost is limited, and their texts aren't changed.
 
-use std::time::Duration;
-
 use cogwork_llm::backend::{Capabilities, Capability};
-use cogwork_llm::{ChatResponse, ScriptedClient, ScriptedReply, ToolCall};
+use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
 use cogwork_strategies::methods::{React, Scratchpad};
 use cogwork_strategies::table::Parameter;
 use cogwork_strategies::{
@@ -336,14 +334,4 @@ async fn an_endless_method_ends_with_the_limit_of_thoughts() {
         "the budget of 10050 thoughts is spent"
     );
     assert_eq!(solved.trace().session().thoughts().len(), 10_050);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_time_without_a_limit_has_none() {
-    let reply = ScriptedReply::from("x").after(Duration::from_secs(7 * 24 * 3600));
-    let stages = "begin: {description: d, prompt: p, next: [end]}
-        end: {description: d, prompt: p, final: true}";
-    let solver = Solver::new(ScriptedClient::new([reply]), table(stages));
-    let solver = solver.with_limits(Limits::default().with_time(Duration::MAX));
-    assert_eq!(solver.solve("p").await.unwrap().answer(), Some("x"));
 }

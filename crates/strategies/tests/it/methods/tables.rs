@@ -1,10 +1,7 @@
 //! The default driver, which asks the model in each stage.
 
-use std::time::Duration;
-
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::{Asked, Call, Solver, StrategyName};
-use cogwork_typed::ask::Limits;
 
 use crate::methods::support::{conversation, only_append, told};
 
@@ -51,37 +48,6 @@ async fn each_stage_is_asked_for_in_one_growing_conversation() {
     2. Ones.
 
     [user] Work through the steps one by one. Show how each follows from those before it.
-    ");
-}
-
-#[tokio::test]
-async fn a_spent_budget_ends_in_good_order_with_the_best_so_far() {
-    let ended = |budget: Limits| async move {
-        let solver =
-            Solver::new(steps(), StrategyName::ChainOfThought.strategy()).with_limits(budget);
-        let solved = solver.solve("17 * 3?").await.unwrap();
-        format!("{}: {}", solved.end(), solved.answer().unwrap_or("(none)"))
-    };
-
-    let budget = Limits::default().with_conclude(false);
-    let ends = [
-        ended(budget.with_calls(0)).await,
-        ended(budget.with_calls(2)).await,
-        ended(budget.with_calls(4)).await,
-        ended(budget.with_tokens(1)).await,
-        ended(budget.with_thoughts(3)).await,
-        ended(budget.with_time(Duration::ZERO)).await,
-        ended(budget).await,
-    ];
-
-    insta::assert_snapshot!(ends.join("\n"), @"
-    the budget of 0 calls is spent: (none)
-    the budget of 2 calls is spent: (none)
-    the budget of 4 calls is spent: 51 / 3 = 17.
-    the budget of 1 tokens is spent: (none)
-    the budget of 3 thoughts is spent: (none)
-    the budget of 0ns is spent: (none)
-    answered: 51
     ");
 }
 

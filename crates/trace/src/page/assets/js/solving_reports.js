@@ -21,11 +21,13 @@ const SOLVING = {
       revises: report.revises,
       score: report.score,
       parameters: report.parameters ?? {},
+      merges: report.merges?.map(textOf),
       plan: [],
     });
     if (run.thoughts.length === before) return;
     run.stages.push(thought);
     branch.thoughts += 1;
+    branch.merges = thought.merges ?? branch.merges;
   },
 
   branch(run, report) {
@@ -35,13 +37,6 @@ const SOLVING = {
     for (const field of ['from', 'score', 'into']) {
       branch[field] = report[field] ?? branch[field];
     }
-  },
-
-  merged(run, report, step) {
-    const merged = (report.branches ?? []).map(textOf);
-    branchOf(run, report.into).merges = merged;
-    const thought = step?.thoughtsByKey.get(thoughtKey('stage', report.thought));
-    if (thought) thought.merges = merged;
   },
 
   pruned(run, report) {
