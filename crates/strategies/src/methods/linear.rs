@@ -132,7 +132,10 @@ impl Method for Linear {
         cx.think_problem()?;
         let question = Ask::of::<Outline>(prompt(cx, PLANNING)?);
         let outline = cx.ask(PLANNING, question.choosing("thoughts_needed", FEW_THOUGHTS))?;
-        let (way, needed) = (or(&outline.thought, "The way is open."), outline.thoughts_needed);
+        let (way, needed) = (
+            or(&outline.thought, "The way is open."),
+            outline.thoughts_needed,
+        );
         cx.think(PLANNING, format!("{way} {}", expected(needed)))?;
 
         let mut note = String::new();

@@ -85,7 +85,7 @@ impl Session {
 
         // Paths share their beginning. Only what a source added by itself is merged.
         let on_target: HashSet<ThoughtId> = self.path(target).map(|one| one.id).collect();
-        let mut last_values: BTreeMap<&str, Vec<Set<'_>>> = BTreeMap::new();
+        let mut sets: Vec<Set<'_>> = Vec::new();
         let mut parents = Vec::new();
         let mut diverged = target;
 
@@ -96,32 +96,17 @@ impl Session {
 
             parents.extend(tip);
             diverged = diverged.min(own.last().map_or(tip, |first| first.parent));
-            for (name, set) in sets(*source, own) {
-                last_values.entry(name).or_default().push(set);
-            }
+            sets.extend(own.into_iter().flat_map(|one| sets_of(*source, one)));
         }
 
         // The target has changed since the first of them diverged.
+        let names: HashSet<&str> = sets.iter().map(|(_, name, ..)| *name).collect();
         let since = |thought: &&Thought| Some(thought.id) > diverged;
-        for (name, set) in sets(into, self.path(target).take_while(since)) {
-            last_values.entry(name).and_modify(|sets| sets.push(set));
-        }
+        let of_target = self.path(target).take_while(since);
+        let of_target = of_target.flat_map(|one| sets_of(into, one));
+        sets.extend(of_target.filter(|(_, name, ..)| names.contains(name)));
 
-        let mut values = BTreeMap::new();
-        let mut conflicts = Vec::new();
-        for (name, mut sets) in last_values {
-            // Numbers of thoughts grow over all branches, so they say which value came last.
-            sets.sort_by_key(|set| set.by);
-            let value = sets.last().map(|last| last.value);
-            if sets.iter().any(|set| Some(set.value) != value) {
-                let values = sets.iter().map(|set| (set.branch, set.value.clone()));
-                conflicts.push(Conflict {
-                    parameter: name.to_owned(),
-                    values: values.collect(),
-                });
-            }
-            values.extend(value.map(|value| (name.to_owned(), value.clone())));
-        }
+        let (values, conflicts) = last_values(sets);
         Ok(Merged {
             sources: sources.to_vec(),
             parents,
@@ -131,28 +116,39 @@ impl Session {
     }
 }
 
-/// The last value of a parameter on a branch, and the thought that set it.
-struct Set<'s> {
-    branch: BranchId,
-    by: ThoughtId,
-    value: &'s Value,
+/// A thought that set a parameter, the name, the branch of the thought, and the value.
+type Set<'s> = (ThoughtId, &'s str, BranchId, &'s Value);
+
+/// Returns the parameters that a thought set, the ones that count last.
+fn sets_of(branch: BranchId, thought: &Thought) -> impl Iterator<Item = Set<'_>> {
+    // A branch may itself have taken over values in an earlier merge.
+    let merged = thought.merged.iter().flat_map(|merged| &merged.values);
+    let all = merged.chain(&thought.parameters);
+    all.map(move |(name, value)| (thought.id, name.as_str(), branch, value))
 }
 
-/// Returns the last values that the thoughts of a branch set, of which the newest comes first.
-fn sets<'s>(
-    branch: BranchId,
-    thoughts: impl IntoIterator<Item = &'s Thought>,
-) -> BTreeMap<&'s str, Set<'s>> {
-    let mut sets = BTreeMap::new();
-    for thought in thoughts {
-        let by = thought.id;
-        // A branch may itself have taken over values in an earlier merge.
-        let merged = thought.merged.iter().flat_map(|merged| &merged.values);
-        for (name, value) in thought.parameters.iter().chain(merged) {
-            let set = Set { branch, by, value };
-            // The thoughts come newest first, so the first value is the last one that was set.
-            sets.entry(name.as_str()).or_insert(set);
-        }
+/// Returns the values that were set last, and those that differ between branches.
+fn last_values(mut sets: Vec<Set<'_>>) -> (BTreeMap<String, Value>, Vec<Conflict>) {
+    // Numbers of thoughts grow over all branches, so they say which value came last.
+    sets.sort_by_key(|(by, ..)| *by);
+    let mut by_name: BTreeMap<&str, Vec<(BranchId, Value)>> = BTreeMap::new();
+    for (_, name, branch, value) in sets {
+        let values = by_name.entry(name).or_default();
+        values.retain(|(other, _)| *other != branch);
+        values.push((branch, value.clone()));
     }
-    sets
+
+    let mut last = BTreeMap::new();
+    let mut conflicts = Vec::new();
+    for (name, values) in by_name {
+        let Some((_, value)) = values.last().cloned() else {
+            continue;
+        };
+        if values.iter().any(|(_, other)| *other != value) {
+            let parameter = name.to_owned();
+            conflicts.push(Conflict { parameter, values });
+        }
+        last.insert(name.to_owned(), value);
+    }
+    (last, conflicts)
 }

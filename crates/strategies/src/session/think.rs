@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use cogwork_text::Name;
 use serde_json::Value;
 
-use super::{
-    BranchId, BranchStatus, Session, SessionError, Thought, ThoughtDraft, ThoughtId,
-};
+use super::{BranchId, BranchStatus, Session, SessionError, Thought, ThoughtDraft, ThoughtId};
 use crate::Stage;
 use crate::session::RefusedMove;
 use crate::table::{Mistyped, ParameterType};

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -92,6 +93,17 @@ impl Thought {
             Some(text) => (name.as_str(), text.to_owned()),
             None => (name.as_str(), value.to_string()),
         })
+    }
+
+    /// Returns the stage, the text and the details on one line. Each text is truncated after this
+    /// many characters.
+    pub(crate) fn line(&self, most: usize) -> String {
+        let short = |text: &str| OneLine::new(text).with_max_chars(most).to_string();
+        let details = self
+            .details()
+            .map(|(name, value)| format!(" · {name} = {}", short(&value)));
+        let details: String = details.collect();
+        format!("{}: {}{details}", self.stage, short(&self.text))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use cogwork_text::OneLine;
 use cogwork_typed::ask::{Format, Reserve};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +9,7 @@ use serde::Deserialize;
 use super::context::{Batch, Work};
 use super::solver::Shared;
 use super::{Answer, Ask, Call, Solving, StageReply};
-use crate::session::{Session, Thought};
+use crate::session::Session;
 
 /// The name of the question.
 pub(super) const NAME: &str = "conclusion";
@@ -90,7 +89,7 @@ fn thoughts_of(session: &Session) -> String {
         .thoughts()
         .iter()
         .rev()
-        .map(line)
+        .map(|thought| format!("- {}", thought.line(TEXT)))
         .take_while(|line| {
             bytes = bytes.saturating_add(line.len());
             bytes <= BYTES
@@ -109,18 +108,4 @@ fn thoughts_of(session: &Session) -> String {
         _ => format!("The thoughts so far, without the first {left_out}:"),
     };
     format!("{heading}\n{}\n\n", lines.join("\n"))
-}
-
-fn line(thought: &Thought) -> String {
-    let mut line = format!("- {}: {}", thought.stage, short(&thought.text));
-
-    for (name, value) in thought.details() {
-        line.push_str(&format!(" · {name} = {}", short(&value)));
-    }
-
-    line
-}
-
-fn short(text: &str) -> String {
-    OneLine::new(text).with_max_chars(TEXT).to_string()
 }

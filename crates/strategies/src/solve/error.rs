@@ -1,12 +1,10 @@
 use std::fmt;
 
 use cogwork_flow::RunError;
-use cogwork_flow::engine::CannotWait;
 use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
 
 use super::{Call, Solving};
-use crate::session::SessionError;
 
 /// The error of a run that failed. [`so_far`](Self::so_far) contains the thoughts up to that point.
 pub struct SolveError(Box<Failure>);
@@ -26,8 +24,6 @@ enum Cause {
     #[error("no reply could be used: {}", OneLine::new(.0))]
     Unreadable(String),
     #[error(transparent)]
-    Session(SessionError),
-    #[error(transparent)]
     Flow(RunError),
     #[error("{}", OneLine::new(.0))]
     Method(String),
@@ -42,10 +38,6 @@ impl SolveError {
 
     pub(super) fn client(error: LlmError) -> Self {
         Cause::Client(error).into()
-    }
-
-    pub(super) fn cannot_wait(error: CannotWait) -> Self {
-        Self::method(format!("a tool call has to wait for approval: {error}"))
     }
 
     pub(super) fn unreadable(problem: String) -> Self {
@@ -118,12 +110,6 @@ impl From<Cause> for SolveError {
             so_far: None,
             calls: Vec::new(),
         }))
-    }
-}
-
-impl From<SessionError> for SolveError {
-    fn from(error: SessionError) -> Self {
-        Cause::Session(error).into()
     }
 }
 

@@ -143,7 +143,7 @@ impl From<SessionError> for Stop {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Full { limit } => EndReason::SessionFull { limit }.into(),
-            refused => Self(Reason::Failed(refused.into())),
+            refused => Self::fail(refused.to_string()),
         }
     }
 }

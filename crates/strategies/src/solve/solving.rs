@@ -156,13 +156,7 @@ impl fmt::Display for Solving {
                 _ => {}
             }
 
-            write!(f, "{}: {}", thought.stage, line(&thought.text))?;
-
-            for (name, value) in thought.details() {
-                write!(f, " · {name} = {}", line(value))?;
-            }
-
-            f.write_str("\n")?;
+            writeln!(f, "{}", thought.line(MOST))?;
         }
 
         Ok(())
@@ -171,10 +165,6 @@ impl fmt::Display for Solving {
 
 /// The maximum number of characters of a text.
 const MOST: usize = 200;
-
-fn line<T>(text: T) -> OneLine<T> {
-    OneLine::new(text).with_max_chars(MOST)
-}
 
 /// The result of a run, which has the same form for all strategies.
 #[derive(Debug, Clone, Serialize)]

@@ -226,7 +226,9 @@ impl Step {
             Work::Call(calls) => {
                 let waiting = Waiting::new(&self.meter, &shared.tools);
                 let called = call_all(shared, &batch.stage, calls, &waiting.calls, &self.meter);
-                let called = called.await.map_err(SolveError::cannot_wait)?;
+                let called = called.await.map_err(|error| {
+                    SolveError::method(format!("a tool call has to wait for approval: {error}"))
+                })?;
                 let is_cut_short = called.len() < calls.len();
                 outcome.calls = called.into_iter().map(Call::Tool).collect();
                 outcome.out_of = is_cut_short.then(|| self.meter.out_of_time());

@@ -183,16 +183,4 @@ fn a_drawing_has_every_stage_and_edge() {
         s5 --> s6
         s6 --> s7
     "#);
-    for strategy in all() {
-        let chart = strategy.mermaid();
-        let stages = strategy.stages();
-        let edges: usize = stages.iter().map(|stage| stage.next.len()).sum();
-
-        assert_eq!(chart.matches(" --> ").count(), edges, "{strategy:?}");
-        assert_eq!(
-            chart.lines().count(),
-            1 + stages.len() + edges,
-            "{strategy:?}"
-        );
-    }
 }

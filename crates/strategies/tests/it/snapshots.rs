@@ -22,10 +22,7 @@ fn restored(session: &Session) -> Session {
 enum Act {
     Move(usize),
     Illegal(usize),
-    Stay {
-        revises: Option<u32>,
-        long: bool,
-    },
+    Stay { revises: Option<u32>, long: bool },
     Fork(u32),
     Switch(usize),
     Score(usize, f64),

@@ -75,21 +75,6 @@ async fn a_loop_that_only_calls_tools_ends_at_the_limit_on_thoughts() {
     assert!(calls.load(Ordering::SeqCst) <= 40);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_loop_that_only_calls_tools_ends_in_time() {
-    let (tools, _) = counting(1);
-    let time = Duration::from_secs(10);
-    let solver = Solver::new(ScriptedClient::default(), (looping(), only_looks));
-    let solver = solver
-        .with_tools(tools)
-        .with_limits(Limits::default().with_time(time).with_conclude(false));
-    let solved = solver.solve("Where is it?").await.unwrap();
-
-    let limit = Limit::Time(time);
-    assert_eq!(*solved.end(), EndReason::OutOf { limit });
-    assert_eq!(solved.spent().time, time);
-}
-
 #[tokio::test]
 async fn an_empty_answer_is_none() {
     let empty = |cx: &mut Solve| {

@@ -2,7 +2,6 @@
 
 use std::iter::{once, repeat_n};
 
-use cogwork_text::is_invisible;
 use serde_json::json;
 
 use super::questions::{self, Approach, Approaches, Judged};
@@ -446,15 +445,8 @@ const MAX_NAME: usize = 40;
 /// Opens a branch that begins like another one. It has the name of the approach, with a number after
 /// it if the name is taken.
 fn fork(cx: &mut Solve, from: ThoughtId, like: Leaf) -> Result<Leaf, Stop> {
-    let letters = like
-        .approach
-        .chars()
-        .filter(|letter| !is_invisible(*letter));
-    let short: String = letters.take(MAX_NAME).collect();
-    let base = match short.trim() {
-        "" => "approach",
-        name => name,
-    };
+    let base: String = like.approach.chars().take(MAX_NAME).collect();
+    let base = base.trim();
 
     // The branch without a number is the first one.
     let numbered = (2_u32..).map(|number| format!("{base}-{number}"));

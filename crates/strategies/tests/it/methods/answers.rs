@@ -19,7 +19,11 @@ fn answering(name: StrategyName, answer: &str) -> (Vec<String>, String, Vec<Stri
     let replies = replies(name).into_iter().map(str::to_owned);
     let mut before: Vec<String> = replies.collect();
     let has_answer = |reply: &String| {
-        let keys = [r#""answer": "51""#, r#""action_input": "51""#, r#""text": "51""#];
+        let keys = [
+            r#""answer": "51""#,
+            r#""action_input": "51""#,
+            r#""text": "51""#,
+        ];
         keys.iter().any(|key| reply.contains(key))
     };
     let place = before.iter().position(has_answer).unwrap();
@@ -28,7 +32,10 @@ fn answering(name: StrategyName, answer: &str) -> (Vec<String>, String, Vec<Stri
     (before, other, after)
 }
 
-fn given(name: StrategyName, replies: impl IntoIterator<Item = String>) -> (Solver, ScriptedClient) {
+fn given(
+    name: StrategyName,
+    replies: impl IntoIterator<Item = String>,
+) -> (Solver, ScriptedClient) {
     let schema = Capabilities::none().with(Capability::JsonSchema);
     let client = ScriptedClient::new(replies).with_capabilities(schema);
     (solver(name, client.clone()), client)
