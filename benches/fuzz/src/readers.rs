@@ -24,7 +24,7 @@ pub struct Reader {
 }
 
 /// Every reader of what a model says or a file holds.
-pub const READERS: [Reader; 10] = [
+pub const READERS: [Reader; 9] = [
     Reader {
         name: "replies",
         dictionary: include_str!("../dictionaries/reply.dict"),

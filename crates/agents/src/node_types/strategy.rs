@@ -122,10 +122,10 @@ fn tries(call: &Call) -> Vec<Try> {
 /// Reads the strategy from a table in the file.
 fn own_strategy(table: Json, making: &mut Making<'_, '_>) -> Option<Strategy> {
     const NAME: &str = "own";
-    // The reader of tables expects a map of strategies by name.
+    // The reader of tables expects a map of strategies by name, and JSON is YAML.
     let text = Json::from_iter([(NAME, table)]).to_string();
 
-    match Strategies::from_json(&text) {
+    match Strategies::from_yaml(&text) {
         Ok(tables) => tables.get(NAME).cloned().ok(),
         Err(error) => {
             for TableProblem { place, message, .. } in error.problems() {

@@ -94,6 +94,15 @@ impl Solver {
         })
     }
 
+    /// Sets the client.
+    #[must_use]
+    pub fn with_client(mut self, client: impl LlmClient + 'static) -> Self {
+        // What another client has refused says nothing about this one.
+        self.0.refused = RefusedFormats::default();
+        self.0.client = Arc::new(client);
+        self
+    }
+
     /// Sets the tools that the model may use. By default, there are none.
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
