@@ -9,6 +9,8 @@ use async_trait::async_trait;
 use cogwork_flow::engine::Json;
 use serde::Serialize;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::header::Header;
 use crate::query::RunQuery;
@@ -80,6 +82,13 @@ pub(crate) trait Held: Send + 'static {
 
     /// Adds events, which need not be durable.
     async fn write_events(&mut self, events: Vec<String>) -> Result<(), StoreError>;
+
+    /// Returns until when nobody else can take the run, unless that is for as long as this exists. It is
+    /// moved on again and again, is an error while that isn't possible, and is closed once somebody else
+    /// has the run.
+    fn until(&self) -> Option<watch::Receiver<Result<Instant, StoreError>>> {
+        None
+    }
 
     /// Notes why the run cannot be opened.
     fn refused(&mut self, _error: &StoreError) {}

@@ -132,7 +132,6 @@ impl StoreError {
         )
     }
 
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn gone(run_id: &str, place: &str) -> Self {
         let run_id = Name(run_id);
         Self::new(

@@ -196,6 +196,13 @@ impl Journal for RunJournal {
     }
 
     async fn call(&self, name: &StepName, work: Work<'_>) -> Result<Json, StepError> {
+        // A process that was stopped for longer than its lease would otherwise make calls that another one
+        // has on record, until it writes.
+        let is_held = self.recorded.log().is_held().await;
+        is_held
+            .unwrap_or_else(|| Err(StoreError::gone(self.run_id(), &self.place)))
+            .map_err(StepError::journal)?;
+
         self.recorded.call(name, work).await
     }
 

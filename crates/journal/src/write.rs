@@ -8,6 +8,7 @@ use cogwork_flow::BoxError;
 use cogwork_flow::engine::{Entry, Log};
 use serde::Serialize;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 use crate::backend::{Edit, Held, TextLine};
 use crate::header::Header;
@@ -160,6 +161,8 @@ pub(crate) struct RunLog {
     pushed: AtomicU64,
     accepted: Arc<Accepted>,
     written: watch::Receiver<Written>,
+    /// Until when nobody else can take the run.
+    until: Option<watch::Receiver<Result<Instant, StoreError>>>,
 }
 
 impl RunLog {
@@ -169,6 +172,7 @@ impl RunLog {
         let (queue, jobs) = mpsc::unbounded_channel();
         let (sender, written) = watch::channel(Written::default());
         let accepted = Arc::default();
+        let until = writer.held.until();
         tokio::spawn(write_all(writer, jobs, sender, Arc::clone(&accepted)));
 
         Self {
@@ -177,7 +181,23 @@ impl RunLog {
             pushed: AtomicU64::new(0),
             accepted,
             written,
+            until,
         }
+    }
+
+    /// Waits until it is certain that nobody else has taken the run. Returns `None` if somebody has, and
+    /// an error if the database cannot say.
+    pub(crate) async fn is_held(&self) -> Option<Result<(), StoreError>> {
+        let Some(mut until) = self.until.clone() else {
+            return Some(Ok(()));
+        };
+
+        let is_known = |until: &Result<Instant, StoreError>| match until {
+            Ok(until) => Instant::now() < *until,
+            Err(_) => true,
+        };
+        let until = until.wait_for(is_known).await.ok()?;
+        Some(until.clone().map(drop))
     }
 
     /// Returns where events are added.

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use cogwork_flow::CancellationToken;
 use cogwork_flow::engine::{Entry, Json};
 use cogwork_text::Name;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use tokio_postgres::Row;
 
@@ -46,6 +47,7 @@ impl Postgres {
         let mut give_up = None;
         loop {
             // A run that must not exist isn't taken, because finding it is an error.
+            let asked = Instant::now();
             let found = self.find(run_id, expected != Expected::New).await?;
             let is_missing = found.get::<_, Option<i64>>("found").is_none();
             if is_missing && expected == Expected::Existing {
@@ -64,7 +66,7 @@ impl Postgres {
             // The statement found the run and took it at once, so nobody can come between the two.
             if found.get::<_, Option<i64>>("key").is_some() {
                 let interrupt = CancellationToken::new();
-                return Ok(Some(HeldRun::taken(&self.0, &found, interrupt)));
+                return Ok(Some(HeldRun::taken(&self.0, &found, interrupt, asked)));
             }
 
             // The time until this is an error begins when the run is first found to be in use, because a
@@ -311,10 +313,15 @@ impl HeldRun {
         }
     }
 
-    /// Returns a run that was taken, and keeps its lease.
-    pub(super) fn taken(database: &Arc<Database>, row: &Row, interrupt: CancellationToken) -> Self {
+    /// Returns a run that was taken with a statement of this time, and keeps its lease.
+    pub(super) fn taken(
+        database: &Arc<Database>,
+        row: &Row,
+        interrupt: CancellationToken,
+        asked: Instant,
+    ) -> Self {
         let answers: i64 = row.get("answers");
-        let lease = Lease::keep(database, row.get("key"), row.get("fence"), interrupt);
+        let lease = Lease::keep(database, row.get("key"), row.get("fence"), interrupt, asked);
         Self {
             lease: Some(lease),
             version: row.get("version"),
@@ -383,6 +390,7 @@ impl HeldRun {
             &database.lease_seconds(),
             &json(edit),
         ];
+        let asked = Instant::now();
         let started = database
             .query_one("cannot be written", sql, &values)
             .await?;
@@ -392,7 +400,13 @@ impl HeldRun {
 
         if !self.is_queued {
             // The fence of a new run is the default of its column.
-            self.lease = Some(Lease::keep(database, key, 1, CancellationToken::new()));
+            self.lease = Some(Lease::keep(
+                database,
+                key,
+                1,
+                CancellationToken::new(),
+                asked,
+            ));
         }
         Ok(())
     }
@@ -485,6 +499,10 @@ impl Held for HeldRun {
         let values: [Sql<'_>; 3] = [key, fence, &events];
         let written = self.database.query("cannot be written", EVENTS, &values);
         written.await.map(drop)
+    }
+
+    fn until(&self) -> Option<watch::Receiver<Result<Instant, StoreError>>> {
+        Some(self.lease.as_ref()?.until.clone())
     }
 
     /// If the run isn't the wanted one, that is the fault of whoever opens it.

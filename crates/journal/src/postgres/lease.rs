@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use cogwork_flow::CancellationToken;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::database::{Database, Sql, reconnects};
@@ -17,6 +18,9 @@ pub(super) struct Lease {
     /// of the highest one can write.
     pub(super) fence: i64,
     pub(super) watch: LeaseWatch,
+    /// When the lease ends if it isn't renewed, by the clock of this process: not later than by that of
+    /// the database. Or why it cannot be renewed for now.
+    pub(super) until: watch::Receiver<Result<Instant, StoreError>>,
 }
 
 /// Watches a lease that somebody else holds, and sets what it is given back with.
@@ -52,21 +56,28 @@ impl LeaseWatch {
 }
 
 impl Lease {
-    /// Keeps a lease that was taken.
+    /// Keeps a lease that was asked for at this time.
     pub(super) fn keep(
         database: &Arc<Database>,
         key: i64,
         fence: i64,
         interrupt: CancellationToken,
+        asked: Instant,
     ) -> Self {
         let watch = LeaseWatch {
             interrupt,
             ..LeaseWatch::default()
         };
-        let keeping = keep(Arc::clone(database), key, fence, watch.clone());
+        let (renewed, until) = watch::channel(Ok(asked + database.settings.lease));
+        let keeping = keep(Arc::clone(database), key, fence, watch.clone(), renewed);
         // A task, because the run may be busy for longer than a lease lasts.
         tokio::spawn(keeping);
-        Self { key, fence, watch }
+        Self {
+            key,
+            fence,
+            watch,
+            until,
+        }
     }
 }
 
@@ -77,8 +88,15 @@ impl Drop for Lease {
     }
 }
 
-async fn keep(database: Arc<Database>, key: i64, fence: i64, watch: LeaseWatch) {
+async fn keep(
+    database: Arc<Database>,
+    key: i64,
+    fence: i64,
+    watch: LeaseWatch,
+    until: watch::Sender<Result<Instant, StoreError>>,
+) {
     let lease = database.settings.lease;
+    let mut renewed_at = Instant::now();
     // Two renewals may fail before the lease ends.
     let mut pause = lease / 3;
     loop {
@@ -88,6 +106,7 @@ async fn keep(database: Arc<Database>, key: i64, fence: i64, watch: LeaseWatch) 
         }
 
         let seconds = database.lease_seconds();
+        let asked = Instant::now();
         let renewed = database
             .query("cannot be renewed", RENEW, &[&key, &fence, &seconds])
             .await;
@@ -98,12 +117,24 @@ async fn keep(database: Arc<Database>, key: i64, fence: i64, watch: LeaseWatch) 
                 watch.interrupt.cancel();
                 break;
             }
-            Ok(_) => lease / 3,
-            // While the server is gone, the next attempt must come soon.
-            Err(_) => lease / 12,
+            Ok(_) => {
+                renewed_at = asked;
+                until.send_modify(|until| *until = Ok(asked + lease));
+                lease / 3
+            }
+            Err(error) => {
+                // A call waits for the server as long as a write does: for a lease.
+                let is_gone = error.kind() == StoreErrorKind::Unavailable;
+                if !is_gone || renewed_at.elapsed() > 2 * lease {
+                    until.send_modify(|until| *until = Err(error));
+                }
+                // The next attempt must come soon.
+                lease / 12
+            }
         };
     }
 
+    drop(until);
     // Given back only when nothing writes any more.
     watch.dropped.cancelled().await;
     give_back(&database, key, fence, &watch).await;

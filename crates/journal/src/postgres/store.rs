@@ -21,8 +21,8 @@ use crate::{RunQuery, RunSummary, Store, StoreError, StoreErrorKind};
 /// renewed in the background; when the journal is dropped, the lease is given back. If a process
 /// dies, others can take its runs once their leases have expired. Each lease has a number, the
 /// fence, which is checked by the same statement that appends a line: a process whose run was given
-/// to somebody else cannot write any more, however long it was suspended. Only the clock of the
-/// database counts.
+/// to somebody else cannot write any more, however long it was suspended. Before a call, it also checks
+/// by its own clock that its lease hasn't expired.
 ///
 /// Programs can resume runs by their ids, as with the other stores. They can also
 /// [enqueue](PostgresStore::enqueue) runs, which [workers](crate::Worker) take from there.
@@ -32,8 +32,8 @@ use crate::{RunQuery, RunSummary, Store, StoreError, StoreErrorKind};
 /// `waits` has one row for each waiting step, with the number of its line. Other programs may read all
 /// of them.
 ///
-/// If the server is restarted or cannot be reached for a while, a run that has an outcome to record
-/// waits for it for as long as a lease lasts.
+/// If the server is restarted or cannot be reached for a while, a run that has an outcome to record or a
+/// call to make waits for it for as long as a lease lasts.
 ///
 /// ```no_run
 /// use cogwork_flow::{Flow, from_fn};

@@ -11,6 +11,7 @@ use cogwork_flow::draw::FlowGraph;
 use cogwork_flow::{CancellationToken, Flow, Proceeded, RunError};
 use serde::de::DeserializeOwned;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_postgres::Row;
 
 use super::backend::HeldRun;
@@ -246,11 +247,12 @@ impl AtWork {
         // Runs that have ended make room for others.
         while self.runs.try_join_next().is_some() {}
 
+        let asked = Instant::now();
         match self.claim().await {
             Ok((claimed, due)) => {
                 self.delays = None;
                 for row in claimed {
-                    self.start(&row);
+                    self.start(&row, asked);
                 }
                 due.map_or(self.worker.poll, |due| due.min(self.worker.poll))
             }
@@ -290,7 +292,7 @@ impl AtWork {
         Ok((database.query(what, CLAIM, &values).await?, due))
     }
 
-    fn start(&mut self, row: &Row) {
+    fn start(&mut self, row: &Row, asked: Instant) {
         // The statement only takes runs of these flows.
         let Some(flow) = self.worker.flows.get(row.get::<_, &str>("flow")) else {
             return;
@@ -305,7 +307,8 @@ impl AtWork {
             report: self.worker.report.clone(),
         };
         // A child, so that losing one lease interrupts one run.
-        let run = HeldRun::taken(&self.worker.store.database, row, self.stop.child_token());
+        let interrupt = self.stop.child_token();
+        let run = HeldRun::taken(&self.worker.store.database, row, interrupt, asked);
         self.runs.spawn(execution.run(run));
     }
 }
