@@ -204,6 +204,7 @@ impl Journal for RunJournal {
                 event: awaited.event.to_owned(),
                 why: shortened(awaited.why),
                 within_ms: within.map(|within| u64::try_from(within).unwrap_or(u64::MAX)),
+                schema: awaited.schema.cloned(),
                 refused: None,
             });
         });

@@ -1,3 +1,4 @@
+use cogwork_flow::engine::Json;
 use serde::{Deserialize, Serialize};
 
 /// How far a run has come, as [`Client::progress`](crate::Client::progress) returns it.
@@ -31,6 +32,9 @@ pub struct WaitsFor {
     /// The maximum time to wait, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub within_ms: Option<u64>,
+    /// The JSON Schema of the answer from [`Wait::with_schema`](cogwork_flow::Wait::with_schema).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub schema: Option<Json>,
     /// Why the last answer was refused, if one was. The run waits for another.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub refused: Option<String>,

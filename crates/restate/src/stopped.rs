@@ -36,6 +36,8 @@ pub(crate) mod code {
     /// The run has already ended.
     pub(crate) const ENDED: u16 = 410;
     pub(crate) const TOO_LARGE: u16 = 413;
+    /// The answer doesn't match the schema of its wait.
+    pub(crate) const REFUSED: u16 = 422;
     /// The flow failed.
     pub(crate) const FAILED: u16 = 500;
 }

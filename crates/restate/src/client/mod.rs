@@ -140,13 +140,17 @@ impl Client {
     /// to the same event in the order of their delivery. The request is repeated if Restate cannot
     /// be reached for a moment, but the answer is delivered only once.
     ///
-    /// If the step cannot read the answer, the run discards it and waits for another;
-    /// [`WaitsFor::refused`](crate::WaitsFor::refused) contains the reason.
+    /// If the run waits for the event now, and the wait has a
+    /// [schema](cogwork_flow::Wait::with_schema), the answer must match it, even if there are answers before
+    /// it that the run hasn't used yet. If the step cannot read the
+    /// answer, the run discards it and waits for another; [`WaitsFor::refused`](crate::WaitsFor::refused)
+    /// contains the reason.
     ///
     /// # Errors
     ///
-    /// Returns an error if no node waits for this event, if the run has ended, if the answer is too
-    /// large or cannot be written as JSON, or if Restate cannot be reached or refuses the request.
+    /// Returns an error if no node waits for this event, if the run has ended, if the answer doesn't match
+    /// the schema of its wait (status 422), is too large or cannot be written as JSON, or if Restate cannot
+    /// be reached or refuses the request.
     /// The events of composite nodes are known once the run waits for them.
     pub async fn deliver(
         &self,

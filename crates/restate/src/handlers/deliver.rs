@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use cogwork_text::{Name, NameList};
+use cogwork_text::{Name, NameList, check_by_schema};
 use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::TerminalError;
 use serde::Deserialize;
@@ -36,6 +36,7 @@ pub(crate) async fn deliver<S>(inner: &Inner<S>, context: &ContextInternal) -> H
     let progress = of_run(context).await?;
     // An answer to a misspelt event would wait forever, and so would the run.
     check_event(inner, progress.as_ref(), &event)?;
+    check_answer(progress.as_ref(), &event, answer)?;
 
     delivered::deliver(context, &metadata.invocation_id, &event, answer).await?;
     Ok(RawJson(Bytes::from_static(b"null")))
@@ -81,4 +82,28 @@ fn check_event<S>(
         ),
     };
     Err(TerminalError::new_with_code(code::NOT_FOUND, problem))
+}
+
+/// Checks that the answer matches the schema, if the run waits for this event now. Of a later wait, the
+/// schema isn't known yet.
+fn check_answer(
+    progress: Option<&RunProgress>,
+    event: &str,
+    answer: &RawValue,
+) -> Result<(), TerminalError> {
+    let waits_for = progress.and_then(|progress| progress.waits_for.as_ref());
+    let schema = waits_for
+        .filter(|wait| wait.event == event)
+        .and_then(|wait| wait.schema.as_ref()?.read().ok());
+    // An answer that is nested too deeply for this can still be one that the flow reads.
+    let (Some(schema), Ok(answer)) = (schema, serde_json::from_str(answer.get())) else {
+        return Ok(());
+    };
+
+    check_by_schema(&schema, &answer).map_err(|problem| {
+        let event = Name(event);
+        let problem =
+            format!("the answer to `{event}` doesn't match the schema of its wait: {problem}");
+        TerminalError::new_with_code(code::REFUSED, problem)
+    })
 }

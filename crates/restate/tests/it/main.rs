@@ -18,5 +18,6 @@ mod ending;
 mod keys;
 mod outage;
 mod partition;
+mod reasoning;
 mod settings;
 mod waiting;

@@ -2,6 +2,7 @@ use std::time::{Duration, Instant};
 
 use cogwork_flow::{Action, Flow, Wait, from_fn};
 use cogwork_restate::{Client, Workflow};
+use serde_json::json;
 
 use crate::support::server::{Server, server};
 use crate::support::worker::{Worker, endpoint};
@@ -87,6 +88,37 @@ async fn an_answer_after_a_timeout_is_for_the_next_wait() {
 
     let log: Log = client.attach("a").await.unwrap();
     assert!(log.contains(&"answered 7".to_owned()), "{log:?}");
+}
+
+#[tokio::test]
+async fn an_answer_must_match_the_schema_of_its_wait() {
+    let Some(server) = server() else { return };
+    let name = unique("Rates");
+    let rate = Wait::for_event("rating", |log: &mut Log, rating: u64| {
+        log.push(format!("{rating} stars"));
+    });
+    let flow = Flow::builder("rates")
+        .wait(
+            "rate",
+            rate.with_schema(json!({"type": "integer", "maximum": 5})),
+        )
+        .chain(["rate"])
+        .build()
+        .unwrap();
+    let workflow = Workflow::new(name.as_str(), flow).unwrap();
+    let (_worker, client) = serve(&server, workflow, &name).await;
+
+    client.start("a", &Log::new()).await.unwrap();
+    until("the run waits", || async {
+        let progress = client.progress("a").await.unwrap();
+        progress.is_some_and(|progress| progress.waits_for.is_some())
+    })
+    .await;
+
+    let error = client.deliver("a", "rating", &17).await.unwrap_err();
+    insta::assert_snapshot!(error, @"the answer to `rating` doesn't match the schema of its wait: at '': must be <=5, but got 17 (status 422)");
+    client.deliver("a", "rating", &4).await.unwrap();
+    assert_eq!(client.attach::<Log>("a").await.unwrap(), ["4 stars"]);
 }
 
 #[tokio::test]
