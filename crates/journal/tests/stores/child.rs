@@ -1,15 +1,12 @@
 //! The test executable, started again as another process that works on a run.
 
-use std::fs::OpenOptions;
-use std::io::{Read, Write};
-use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_flow::idempotency_key;
-use cogwork_journal::{RunEvents, Store};
+use cogwork_journal::Store;
 
 use crate::each::{FileStore, Tested};
 use crate::work::{Call, Work, flow};
@@ -22,17 +19,11 @@ pub(crate) struct Job {
     pub(crate) folder: PathBuf,
     pub(crate) run_id: String,
     pub(crate) rounds: usize,
-    /// 0 for never.
-    pub(crate) fold_every: u64,
     /// How long a call takes at most.
     pub(crate) slow: u64,
 }
 
 impl Job {
-    pub(crate) fn calls(&self) -> PathBuf {
-        self.folder.join(format!("{}.calls", self.run_id))
-    }
-
     /// This executable, as a child that does the job.
     pub(crate) fn command(&self) -> Command {
         self.command_of("child::works")
@@ -68,7 +59,6 @@ impl Job {
             .env("JOB_FOLDER", &self.folder)
             .env("JOB_RUN", &self.run_id)
             .env("JOB_ROUNDS", self.rounds.to_string())
-            .env("JOB_FOLD", self.fold_every.to_string())
             .env("JOB_SLOW", self.slow.to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -85,7 +75,6 @@ impl Job {
             folder: std::env::var_os("JOB_FOLDER")?.into(),
             run_id: std::env::var("JOB_RUN").unwrap(),
             rounds: number("JOB_ROUNDS") as usize,
-            fold_every: number("JOB_FOLD"),
             slow: number("JOB_SLOW"),
         })
     }
@@ -108,50 +97,14 @@ pub(crate) fn wait_until_it_runs(child: &mut Child) {
     }
 }
 
-/// Tells of each call before and after, outside of the journal.
-///
-/// A kill can leave a part of a line. A whole line ends with a full stop, and begins on a new line.
-pub(crate) fn told(calls: &Path, slow: u64) -> Call {
-    let calls = Arc::new(
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(calls)
-            .unwrap(),
-    );
+/// Adds one after a while.
+fn slow(most_millis: u64) -> Call {
     Arc::new(move |n| {
-        let calls = Arc::clone(&calls);
         Box::pin(async move {
-            let key = idempotency_key().unwrap();
-            (&*calls)
-                .write_all(format!("\nbegun {key} .\n").as_bytes())
-                .unwrap();
             let noise = std::collections::hash_map::RandomState::new();
-            let micros = std::hash::BuildHasher::hash_one(&noise, n) % (slow * 1_000 + 1);
-
+            let micros = std::hash::BuildHasher::hash_one(&noise, n) % (most_millis * 1_000 + 1);
             tokio::time::sleep(Duration::from_micros(micros)).await;
-            (&*calls)
-                .write_all(format!("\ndone {key} .\n").as_bytes())
-                .unwrap();
             Ok(n + 1)
-        })
-    })
-}
-
-/// Adds an event for each call that is done.
-fn reported(call: Call, events: &Arc<OnceLock<RunEvents>>) -> Call {
-    let events = Arc::clone(events);
-    Arc::new(move |n| {
-        let events = Arc::clone(&events);
-        let called = call(n);
-        Box::pin(async move {
-            let done = called.await;
-            let key = idempotency_key().unwrap();
-            let event = serde_json::json!({ "done": key }).to_string();
-
-            // On a full disk, events are the first that are lost.
-            let _ = events.get().unwrap().push(event);
-            done
         })
     })
 }
@@ -209,20 +162,14 @@ impl Task for Works {
 }
 
 async fn work_on(store: &Store, job: &Job) {
-    let events: Arc<OnceLock<RunEvents>> = Arc::default();
-    let flow = flow(&reported(told(&job.calls(), job.slow), &events));
+    let flow = flow(&slow(job.slow));
     let journal = store
         .start_or_resume(&job.run_id, &flow, &Work::of(job.rounds))
         .await
         .unwrap();
-    let _ = events.set(journal.events());
     println!("\nit runs");
     let mut work: Work = journal.state().unwrap();
     let mut run = flow.begin().with_journal(journal);
-
-    if let Some(steps) = NonZeroU64::new(job.fold_every) {
-        run = run.with_fold_every(steps);
-    }
 
     match run.finish(&mut work).await {
         Ok(_) => println!("\n{}", serde_json::to_string(&work).unwrap()),

@@ -99,7 +99,6 @@ fn job<S: Tested>(folder: &std::path::Path, rounds: usize) -> crate::child::Job 
         folder: folder.into(),
         run_id: "a".into(),
         rounds,
-        fold_every: 0,
         slow: 0,
     }
 }

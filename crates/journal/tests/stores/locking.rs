@@ -14,7 +14,6 @@ async fn a_second_process_is_told_who_has_the_run_and_gets_it_when_that_is_gone<
         folder: folder.path().into(),
         run_id: "a".into(),
         rounds: 3,
-        fold_every: 0,
         slow: 60_000,
     };
 

@@ -25,6 +25,7 @@ mod forking;
 mod going_on;
 mod gone;
 mod input;
+#[cfg(feature = "sqlite")]
 mod kills;
 mod listing;
 mod locking;
@@ -48,7 +49,5 @@ mod times;
 #[cfg(all(feature = "postgres-tls", unix))]
 mod tls;
 mod work;
-#[cfg(feature = "postgres")]
-mod worker_kills;
 #[cfg(feature = "postgres")]
 mod workers;

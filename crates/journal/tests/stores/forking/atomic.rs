@@ -45,7 +45,6 @@ fn kill_while_forking<S: Tested>(kills: usize) {
         folder: folder.path().to_owned(),
         run_id: "a".to_owned(),
         rounds: ROUNDS,
-        fold_every: 0,
         slow: 0,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
