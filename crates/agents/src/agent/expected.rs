@@ -1,11 +1,12 @@
 //! What an agent expects of the last reply: a text, a text with an action, or a value.
 
 use std::fmt;
+use std::sync::Arc;
 
 use cogwork_flow::Action;
 use cogwork_llm::backend::Capabilities;
+use cogwork_typed::AnswerReader;
 use cogwork_typed::ask::Format;
-use cogwork_typed::{AnswerProblem, AnswerReader};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -15,9 +16,13 @@ use crate::choice::Choice;
 /// What is expected of the last reply, and how it becomes a `T`.
 pub(super) struct Expected<T> {
     pub(super) reader: AnswerReader<T>,
+    /// Finds what the reader lets pass because `T` accepts any value.
+    pub(super) check: Option<Arc<Check<T>>>,
     /// What a text ends with.
     pub(super) choice: Choice,
 }
+
+pub(super) type Check<T> = dyn Fn(&T) -> Result<(), String> + Send + Sync;
 
 /// Why a reply cannot be used.
 pub(super) struct Unusable {
@@ -38,6 +43,7 @@ impl<T> Clone for Expected<T> {
     fn clone(&self) -> Self {
         Self {
             reader: self.reader.clone(),
+            check: self.check.clone(),
             choice: self.choice.clone(),
         }
     }
@@ -72,15 +78,18 @@ impl<T: JsonSchema + DeserializeOwned> Expected<T> {
     /// Reads the value of an answer that was accepted.
     pub(super) fn value_of(&self, text: &str) -> Result<T, AgentErrorKind> {
         let read = self.reader.read(text);
-        let read = read.map_err(AgentErrorKind::Unreadable)?;
-        Ok(read.value)
+        let value = read.map_err(AgentErrorKind::Unreadable)?.value;
+        if let Some(check) = &self.check {
+            check(&value).map_err(AgentErrorKind::Mismatch)?;
+        }
+        Ok(value)
     }
 
     /// Returns the text of an answer, without the line that names the action, and the action.
     pub(super) fn answer(&self, text: &str) -> Result<(String, Action), Unusable> {
         if !self.reader.is_text() {
             // The value is read again when it is stored, so that a resumed run reads the same.
-            self.reader.read(text).map_err(unreadable)?;
+            self.value_of(text).map_err(unreadable)?;
         }
         if !self.choice.is_open() {
             return Ok((text.to_owned(), Action::DEFAULT));
@@ -116,13 +125,18 @@ pub(super) fn not_empty(text: &str) -> Result<(), Unusable> {
     })
 }
 
-fn unreadable(problem: AnswerProblem) -> Unusable {
+fn unreadable(kind: AgentErrorKind) -> Unusable {
+    let problem = match &kind {
+        AgentErrorKind::Unreadable(problem) => problem.to_string(),
+        AgentErrorKind::Mismatch(problem) => problem.clone(),
+        kind => kind.to_string(),
+    };
     let complaint = format!(
         "Your reply can't be used: {problem}. Write the whole JSON object again, corrected."
     );
     Unusable {
-        problem: problem.to_string(),
-        kind: AgentErrorKind::Unreadable(problem),
+        kind,
+        problem,
         complaint,
     }
 }

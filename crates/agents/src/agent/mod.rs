@@ -15,6 +15,7 @@ use cogwork_flow::IntoAction;
 use cogwork_flow::engine::Operation;
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
+use cogwork_text::check_by_schema;
 use cogwork_thinking::memory::Recall;
 use cogwork_thinking::{Thinking, ThinkingMode};
 use cogwork_tools::Tools;
@@ -142,6 +143,7 @@ impl Agent<String> {
             },
             expected: Expected {
                 reader: AnswerReader::text(),
+                check: None,
                 choice: Choice::default(),
             },
         }
@@ -161,7 +163,10 @@ impl Agent<String> {
     /// Expects a value that a JSON Schema describes in place of a text.
     #[must_use]
     pub(crate) fn with_output_of(self, schema: &Json) -> Agent<Json> {
-        self.expecting(AnswerReader::of_schema(schema))
+        let mut agent = self.expecting(AnswerReader::of_schema(schema));
+        let schema = schema.clone();
+        agent.expected.check = Some(Arc::new(move |value| check_by_schema(&schema, value)));
+        agent
     }
 
     fn expecting<T>(self, reader: AnswerReader<T>) -> Agent<T> {
@@ -169,6 +174,7 @@ impl Agent<String> {
             settings: self.settings,
             expected: Expected {
                 reader,
+                check: None,
                 choice: Choice::default(),
             },
         }

@@ -67,6 +67,35 @@ async fn an_agent_answers_with_a_value_whose_keys_are_slots() {
     assert_eq!(answer, "A colleague will answer you soon.");
 }
 
+const TICKET: &str = "
+nodes:
+  - id: reader
+    type: agent
+    config:
+      provider: scripted
+      replies: ['{\"urgency\": \"high\"}', '{\"urgency\": 9}', '{\"urgency\": \"2\", \"note\": null}']
+      asks_again: 2
+      output:
+        schema:
+          type: object
+          properties: {urgency: {type: integer, maximum: 5}, note: {type: string}}
+          required: [urgency]
+";
+
+#[tokio::test]
+async fn a_value_that_does_not_fit_its_schema_is_asked_for_again() {
+    let loaded = loader().load_text("flow.yaml", TICKET).unwrap();
+    let mut state = FlowState::new("It crashes.");
+    loaded.flow().run(&mut state).await.unwrap();
+    let tries = &state.visits().next().unwrap().tries;
+    let complaints: Vec<_> = tries.iter().map(|tried| &tried.complaint).collect();
+    insta::assert_snapshot!(format!("{complaints:?}"), @r#"[Some("at '/urgency': want integer, but got string"), Some("line 1, `/urgency`: found the number 9; expected an integer of at most 5"), None]"#);
+    assert_eq!(state.last().text, r#"{"urgency":2}"#);
+
+    let never = TICKET.replace("asks_again: 2", "asks_again: 0");
+    insta::assert_snapshot!(answer(&never, "It crashes.").await, @"flow `flow`, node `reader`: exec failed: no reply of the model fits the schema: at '/urgency': want integer, but got string");
+}
+
 #[tokio::test]
 async fn a_map_runs_a_flow_for_each_item_in_order() {
     let (answer, state) = example("outline.yaml", "rain").await;

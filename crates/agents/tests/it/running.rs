@@ -1,8 +1,15 @@
-//! A loaded flow that runs many times at once.
+//! A loaded flow that runs: many times at once, and again from what is in its journal.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may, as the tests do"
+)]
+
+use std::path::Path;
 use std::sync::Arc;
 
 use cogwork_agents::FlowState;
+use cogwork_journal::Store;
 
 use crate::support::load;
 
@@ -45,4 +52,40 @@ async fn one_flow_serves_many_runs_at_once() {
         let inner = state.output("inner").unwrap().text.as_str();
         assert_eq!(inner, format!("run {number} a better draft, heard"));
     }
+}
+
+/// Runs a flow with the journal in a folder. Returns the texts of its visits, and the calls.
+async fn run_in(folder: &Path, flow: &str) -> (Vec<String>, u32) {
+    let loaded = load(flow);
+    let store = Store::files(folder);
+    let input = FlowState::new("run");
+    let journal = store.start_or_resume("7", loaded.flow(), &input).await;
+    let journal = journal.unwrap();
+
+    let mut state: FlowState = journal.state().unwrap();
+    let mut run = loaded.flow().begin().with_journal(journal);
+    run.finish(&mut state).await.unwrap();
+    let outputs = state.visits().filter_map(|visit| visit.output.as_ref());
+    let texts = outputs.map(|output| output.text.clone()).collect();
+    (texts, state.calls())
+}
+
+#[tokio::test]
+async fn a_flow_goes_on_from_every_line_of_its_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = run_in(folder.path(), FLOW).await;
+    let record = std::fs::read_to_string(folder.path().join("7.jsonl")).unwrap();
+    let lines: Vec<_> = record.split_inclusive('\n').collect();
+    assert!(lines.len() > 4, "{record}");
+
+    for kept in 1..=lines.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let part: String = lines[..kept].concat();
+        std::fs::write(folder.path().join("7.jsonl"), part).unwrap();
+        assert_eq!(run_in(folder.path(), FLOW).await, whole, "{kept} lines");
+    }
+
+    // These models would say something else if they were asked again.
+    let other = FLOW.replace("draft", "text").replace("heard", "missed");
+    assert_eq!(run_in(folder.path(), &other).await, whole);
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use boon::{Compiler, Draft, SchemaIndex, Schemas};
 use cogwork_agents::Loader;
+use cogwork_llm::ScriptedClient;
 use cogwork_tools::{Tools, function};
 use serde_json::Value;
 
@@ -94,4 +95,11 @@ fn it_is_a_valid_schema_of_the_draft_it_names() {
         schema["$schema"],
         "https://json-schema.org/draft/2020-12/schema"
     );
+}
+
+#[test]
+fn names_that_are_taken_are_refused() {
+    let make = |_: Value| Ok::<_, String>(ScriptedClient::default());
+    let taken = Loader::new().with_provider("rules", "Mine.", make);
+    insta::assert_snapshot!(taken.unwrap_err(), @"the provider `rules` already exists; known providers: `anthropic`, `ollama`, `openai`, `rules` and `scripted`; choose another name");
 }
