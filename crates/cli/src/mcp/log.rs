@@ -1,7 +1,9 @@
 //! The log on standard error.
 
-use std::{io, panic};
+use std::io::{self, Write};
+use std::panic;
 
+use cogwork_text::Escaped;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -13,10 +15,9 @@ pub(crate) fn start() {
     let targets = Targets::new()
         .with_default(LevelFilter::WARN)
         .with_target("cogwork", LevelFilter::DEBUG);
-    // The layer escapes most control characters, such as those that begin the codes of terminals.
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
-        .with_writer(io::stderr);
+        .with_writer(|| Lines(io::stderr()));
 
     tracing_subscriber::registry()
         .with(lines)
@@ -27,4 +28,21 @@ pub(crate) fn start() {
 /// Prints panics without characters that could control a terminal.
 pub(crate) fn report_panics() {
     panic::set_hook(Box::new(|panic| tell(format_args!("cogwork: {panic}"))));
+}
+
+/// Writes each event on one line, without characters that could control a terminal or look like
+/// another line. The layer escapes only some of them.
+struct Lines(io::Stderr);
+
+impl Write for Lines {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        // The layer writes whole events.
+        let text = String::from_utf8_lossy(event);
+        writeln!(self.0, "{}", Escaped::new(text.trim_end()))?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }

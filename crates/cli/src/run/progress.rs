@@ -7,8 +7,8 @@ use cogwork_flow::watch::{EventKind, Events};
 use cogwork_typed::ask::ToolEvent;
 
 use super::costs::Costs;
+use super::growing::{Piece, Thinkers};
 use super::stream::Growing;
-use super::thinking::{Piece, Thinkers};
 use crate::arguments::RunOptions;
 use crate::output::{harmless, tell, without_secrets};
 

@@ -8,8 +8,8 @@ use cogwork_studio::{Piece, Pieces};
 use cogwork_text::Name;
 
 use crate::output::tell;
+use crate::run::growing::Thinkers;
 use crate::run::stream::Growing;
-use crate::run::thinking::Thinkers;
 
 /// Sends the growing texts of a run until it ends.
 pub(super) async fn watch(mut events: Events, pieces: &Pieces, loaded: &FileFlow) {

@@ -193,14 +193,14 @@ fn the_log_is_written_on_request_and_contains_no_control_characters() {
         "jsonrpc": "2.0",
         "id": 1,
         "method": "tools/call",
-        "params": {"name": "nope\u{1b}[31m", "arguments": {}},
+        "params": {"name": "nope\u{1b}[31m\r\u{202e}", "arguments": {}},
     });
     let output = talk(&["--verbose"], &[initialize(), call]);
 
     let log = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(messages(&output).len(), 2);
     assert!(log.contains("tool"), "{log}");
-    assert!(!log.contains('\u{1b}'), "{log}");
+    assert!(!log.contains(['\u{1b}', '\r', '\u{202e}']), "{log}");
 }
 
 /// A server over HTTP, which is ended with the test.
