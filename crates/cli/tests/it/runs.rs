@@ -1,69 +1,51 @@
 //! The command `runs`.
 
-use std::path::Path;
-
-use cogwork_flow::{BoxError, Flow, from_phases};
-use cogwork_journal::Store;
-
 use crate::support::Place;
 
-fn flow() -> Flow<u32> {
-    let node = from_phases(
-        |n: &mut u32| *n,
-        |n: u32| async move { Ok::<_, BoxError>(n + 1) },
-        |n, more| *n = more,
-    );
+const FLOW: &str = "name: add\nnodes: [{id: one, type: wait, config: {event: go}}]";
 
-    Flow::builder("add")
-        .start("one")
-        .node("one", node)
-        .end("one", "default")
-        .build()
-        .unwrap()
-}
-
-#[tokio::main(flavor = "current_thread")]
-async fn record(folder: &Path) {
-    let store = Store::files(folder);
-    let flow = flow();
-    drop(store.start("begun", &flow, &1).await.unwrap());
-
-    let journal = store.start("ended\u{1b}[2J", &flow, &1).await.unwrap();
-    let mut run = flow.begin().with_journal(journal);
-    run.finish(&mut 1).await.unwrap();
-}
-
-fn masked(text: &str) -> String {
-    let is_time = |word: &str| word.len() >= 24 && word.starts_with("20") && word.contains('T');
-    let words = text.split_inclusive([' ', '\n']);
-    let mask = |word: &str| {
-        if is_time(word) {
-            format!("TIME{}", word.split_at(24).1)
-        } else {
-            word.to_owned()
-        }
-    };
-    words.map(mask).collect()
+/// Replaces times, such as `2026-11-23T00:29:37.123Z`.
+fn without_times(text: &str) -> String {
+    let is_time = |word: &&str| word.len() >= 24 && word.starts_with("20") && word.contains('T');
+    let times: Vec<_> = text.split([' ', '\n']).filter(is_time).collect();
+    let replaced = times.iter().map(|time| time.split_at(24).0);
+    replaced.fold(text.to_owned(), |text, time| text.replace(time, "TIME"))
 }
 
 #[test]
 fn runs_and_what_is_recorded_of_one_are_listed_with_their_times() {
-    let place = Place::new();
-    record(&place.path("runs"));
-    let runs = ["runs", "--journal", "runs"];
+    let place = Place::with_flow(FLOW);
+    let ended = "ended\u{1b}[2J";
+    for (id, more) in [("begun", &[][..]), (ended, &["--answer", "go=Yes."])] {
+        let run = [
+            "run",
+            "flow.yaml",
+            "-q",
+            "-i",
+            "x",
+            "--journal",
+            "runs",
+            "--id",
+            id,
+        ];
+        place.cogwork(&[&run[..], more].concat());
+    }
 
+    let runs = ["runs", "--journal", "runs"];
     let told = place.cogwork(&runs);
     assert_eq!((told.code, told.err.as_str()), (0, ""));
-    insta::assert_snapshot!(masked(&told.out), @r"
-    begun: `add`, started TIME, updated TIME: open
+    insta::assert_snapshot!(without_times(&told.out), @r"
+    begun: `add`, started TIME, updated TIME: waits for `go`
     ended\u{1b}[2J: `add`, started TIME, updated TIME: ended on `default` after 1 step
     ");
 
-    let told = place.cogwork(&[&runs[..], &["ended\u{1b}[2J"]].concat());
+    let told = place.cogwork(&[&runs[..], &[ended]].concat());
     assert_eq!((told.code, told.err.as_str()), (0, ""));
-    insta::assert_snapshot!(masked(&told.out), @r"
+    insta::assert_snapshot!(without_times(&told.out), @"
+    TIME  an answer to `go` arrived
     TIME  the run began
-    TIME  add/one#1: outcome of 1 bytes
+    TIME  add/one/wait#1: waits for `go`
+    TIME  add/one/wait#1: used the answer to `go`
     TIME  ended on `default` after 1 step
     ");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use super::{json, lines, two_nodes};
+use super::{json, two_nodes};
 use crate::server::{Reply, Server};
 use crate::support::{Place, Told, run_id};
 
@@ -82,44 +82,6 @@ fn a_run_that_fails_is_told_with_the_last_reply_and_how_to_resume_it() {
     let state = &json(&failed.out)["state"];
     assert_eq!(state["calls"], 2);
     assert_eq!(state["failures"][0]["tries"][0]["reply"], "Hm.");
-}
-
-/// The record of a complete step makes the records of its calls unnecessary, and an attempt that
-/// failed isn't made again.
-#[test]
-fn a_resumed_run_replays_whole_steps() {
-    let server = Server::new(|number, _| match number {
-        1 => Reply::text("One."),
-        2 => Reply::Refusal("no".to_owned()),
-        _ => Reply::text("Two."),
-    });
-    let config = server.config();
-    let place = Place::with_flow(&format!(
-        "
-nodes:
-  - {{id: a, type: agent, config: {{{config}}}}}
-  - {{id: b, type: agent, config: {{{config}}}}}
-edges: [{{from: a, to: b}}]
-"
-    ));
-
-    let failed = place.run(&["--journal", "runs", "--input", "Go?"]);
-    assert_eq!(failed.code, 3, "{}", failed.err);
-    let resume = ["--journal", "runs", "--resume", run_id(&failed.err)];
-    let resumed = place.run(&resume);
-    assert_eq!(resumed.out, "Two.\n", "{}", resumed.err);
-
-    let before = lines(&place.events()).len();
-    let again = place.run(&resume);
-    assert_eq!((again.out.as_str(), server.calls()), ("Two.\n", 3));
-
-    let recorded = lines(&place.events());
-    let replayed: Vec<_> = recorded[before..]
-        .iter()
-        .filter(|line| line["type"] == "replayed")
-        .map(|line| line["step"].as_str().unwrap())
-        .collect();
-    assert_eq!(replayed, ["flow/a#1", "flow/b#2"]);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 
-use super::{APPROVAL, json};
 use crate::server::{Reply, Server, request};
 use crate::support::{Place, Told};
 
@@ -60,31 +59,4 @@ fn a_stream_shows_the_first_piece_at_once() {
 
     child.kill().unwrap();
     child.wait().unwrap();
-}
-
-#[test]
-fn json_has_every_visit_in_order() {
-    let place = Place::with_flow(APPROVAL);
-    let arguments = [
-        "-q",
-        "--json",
-        "--input",
-        "the sea",
-        "--answer",
-        "approval=no",
-        "--answer",
-        "approval=yes",
-    ];
-    let told = place.run(&arguments);
-    let result = json(&told.out);
-    let visits = result["state"]["visits"].as_array().unwrap();
-
-    let nodes: Vec<_> = visits
-        .iter()
-        .map(|visit| visit["node"].as_str().unwrap())
-        .collect();
-    assert_eq!(nodes, ["writer", "editor", "writer", "editor"]);
-    assert_eq!(visits[0]["tries"][0]["reply"], "The sea.");
-    assert_eq!(visits[0]["spent"]["calls"], 1);
-    assert_eq!(visits[1]["output"]["text"], "no");
 }
