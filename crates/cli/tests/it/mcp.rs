@@ -131,15 +131,12 @@ fn signals_stop_the_server_cleanly() {
         let mut child = server(&["--memory"]).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(&lines(&[initialize()])).unwrap();
-
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut String::new()).unwrap();
 
-        let kill = Command::new("kill")
-            .args(["-s", signal, &child.id().to_string()])
-            .status();
+        let id = child.id().to_string();
+        let kill = Command::new("kill").args(["-s", signal, &id]).status();
         assert!(kill.unwrap().success());
-
         assert_eq!(exit_code(&mut child), Some(0), "{signal}");
         let mut rest = String::new();
         stdout.read_to_string(&mut rest).unwrap();
@@ -152,39 +149,32 @@ fn signals_stop_the_server_cleanly() {
 #[test]
 fn sessions_are_kept_among_the_data_of_the_user() {
     let folder = tempfile::tempdir().unwrap();
-    let home = |name: &str| folder.path().join(name);
+    let place = |name: &str| folder.path().join(name);
+    let home: &[_] = &[("HOME", "home")];
+    let xdg: &[_] = &[("XDG_DATA_HOME", "xdg")];
+    let both: &[_] = &[("XDG_DATA_HOME", "unused"), ("COGWORK_DATA", "variable")];
+    let unused: &[_] = &[("COGWORK_DATA", "unused")];
 
-    let run = |set: &dyn Fn(&mut Command)| {
+    for (variables, data, expected) in [
+        (home, None, "home/.local/share/cogwork"),
+        (xdg, None, "xdg/cogwork"),
+        (both, None, "variable"),
+        (unused, Some("argument"), "argument"),
+    ] {
         let mut command = server(&[]);
-        command
-            .env_remove("XDG_DATA_HOME")
-            .env("HOME", home("home"));
-        set(&mut command);
-        let mut child = command.spawn().unwrap();
-        drop(child.stdin.take());
-        assert_eq!(child.wait().unwrap().code(), Some(0));
-    };
-
-    run(&|_| {});
-    assert!(home("home/.local/share/cogwork/sessions.sqlite").is_file());
-
-    run(&|command| {
-        command.env("XDG_DATA_HOME", home("xdg"));
-    });
-    assert!(home("xdg/cogwork/sessions.sqlite").is_file());
-
-    run(&|command| {
-        command.env("XDG_DATA_HOME", home("unused"));
-        command.env("COGWORK_DATA", home("variable"));
-    });
-    assert!(home("variable/sessions.sqlite").is_file());
-
-    run(&|command| {
-        command.env("COGWORK_DATA", home("unused"));
-        command.arg("--data").arg(home("argument"));
-    });
-    assert!(home("argument/sessions.sqlite").is_file());
-    assert!(!home("unused").exists());
+        command.env_remove("XDG_DATA_HOME");
+        command.envs(variables.iter().map(|(name, folder)| (name, place(folder))));
+        if let Some(data) = data {
+            command.arg("--data").arg(place(data));
+        }
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert!(
+            place(expected).join("sessions.sqlite").is_file(),
+            "{expected}"
+        );
+    }
+    assert!(!place("unused").exists());
 }
 
 #[test]
@@ -276,8 +266,9 @@ fn tokens_come_from_the_environment_or_a_file() {
         "first-token-of-variable second-token-of-variable",
     );
     let from_variable = HttpServer::start(&mut command);
-    assert_eq!(from_variable.status("first-token-of-variable"), "200");
-    assert_eq!(from_variable.status("second-token-of-variable"), "200");
+    for token in ["first-token-of-variable", "second-token-of-variable"] {
+        assert_eq!(from_variable.status(token), "200");
+    }
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tokens");
@@ -291,39 +282,32 @@ fn tokens_come_from_the_environment_or_a_file() {
 #[test]
 fn errors_of_the_settings_are_told() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let taken = taken.local_addr().unwrap().to_string();
+    let taken = format!("--memory --http {}", taken.local_addr().unwrap());
     let place = Place::new();
     place.write("file", "");
-    let file = place.path("file").display().to_string();
-    let cases: [(&[&str], i32, &str); 7] = [
-        (&["--http", "nowhere"], 2, "expected a port, or an address"),
-        (&["--token-file", "x"], 2, "--http"),
-        (&["--memory", "--http", &taken], 4, "is not available"),
+    let file = format!("--data {}", place.path("file").display());
+
+    for (arguments, code, part) in [
+        ("--http nowhere", 2, "expected a port, or an address"),
+        ("--token-file x", 2, "--http"),
+        (&taken, 4, "is not available"),
+        ("--memory --http 0 --token-file /none", 4, "/none: "),
+        ("--memory --data x", 2, "cannot be used with"),
+        (&file, 4, "cogwork: "),
         (
-            &["--memory", "--http", "0", "--token-file", "/none"],
-            4,
-            "/none: ",
-        ),
-        (&["--memory", "--data", "x"], 2, "cannot be used with"),
-        (&["--data", &file], 4, "cogwork: "),
-        (
-            &["--memory", "--tools", "thinking"],
+            "--memory --tools thinking",
             4,
             "there is no built-in tool `thinking`; expected",
         ),
-    ];
-
-    for (arguments, code, part) in cases {
-        let output = server(arguments).output().unwrap();
+        ("--memory --http 0", 3, "at least 16 characters"),
+    ] {
+        let arguments: Vec<_> = arguments.split(' ').collect();
+        let mut command = server(&arguments);
+        let output = command.env("COGWORK_TOKEN", "short").output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{told}");
         assert!(told.contains(part), "{told}");
     }
-
-    let mut command = server(&["--memory", "--http", "0"]);
-    let output = command.env("COGWORK_TOKEN", "short").output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("at least 16 characters"), "{told}");
 }
 
 #[test]

@@ -53,6 +53,11 @@ impl Place {
         command
     }
 
+    /// Runs a command line without spaces in its arguments.
+    pub(crate) fn line(&self, arguments: &str) -> Told {
+        self.cogwork(&arguments.split(' ').collect::<Vec<_>>())
+    }
+
     pub(crate) fn cogwork(&self, arguments: &[&str]) -> Told {
         Told::of(self.command(arguments).output().unwrap())
     }

@@ -34,21 +34,13 @@ fn a_killed_run_is_resumed_without_repeating_a_call() {
     assert!(killed.err.contains(&command), "{}", killed.err);
 
     let resumed = place.run(&["--journal", "runs", "--resume", id]);
-    assert_eq!(
-        (resumed.code, resumed.out.as_str()),
-        (0, "Two.\n"),
-        "{}",
-        resumed.err
-    );
+    assert_eq!((resumed.code, resumed.out.as_str()), (0, "Two.\n"));
     assert_eq!(server.calls(), 3, "the first call is not repeated");
 
     // A run that has ended makes no calls at all.
     let again = place.run(&["--journal", "runs", "--resume", id, "--json", "--quiet"]);
     let result = json(&again.out);
-    assert_eq!(
-        (&result["answer"], &result["run"]),
-        (&"Two.".into(), &id.into())
-    );
+    assert_eq!(result["answer"], "Two.");
     assert_eq!((server.calls(), again.err.as_str()), (3, ""));
 }
 
