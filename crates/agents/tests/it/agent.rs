@@ -289,20 +289,6 @@ async fn the_memory_is_searched_once_a_visit_however_many_calls_it_takes() {
 }
 
 #[tokio::test]
-async fn a_reflection_that_fails_leaves_the_draft() {
-    let script = ScriptedClient::default()
-        .then("Good draft.")
-        .then(LlmError::new(LlmErrorKind::Server, "on fire"));
-    let agent = Agent::new("a", script).with_mode(Reflection::new("Is it true?"));
-    let (ended, state) = run(agent, "Write").await;
-
-    assert_eq!(ended.unwrap(), Action::DEFAULT);
-    assert_eq!(state.last().text, "Good draft.");
-    let report = state.last().thinking.as_ref().unwrap();
-    assert_eq!(report.failures().next().unwrap().0, "reflection");
-}
-
-#[tokio::test]
 async fn an_error_of_the_client_is_one_line_and_keeps_its_source() {
     let error = LlmError::new(LlmErrorKind::Overloaded, "busy\n\u{1b}[31m").with_status(503);
     let script = ScriptedClient::default().then(error);
@@ -337,26 +323,4 @@ async fn a_reply_that_is_cut_off_says_so_in_its_output() {
         let filled = Template::new("{a}.").unwrap().fill(&state).unwrap();
         assert_eq!(filled.truncated, truncated);
     }
-}
-
-#[tokio::test]
-async fn calls_are_counted_with_those_of_thinking_tools_and_actions() {
-    let script = ScriptedClient::default()
-        .then(calls(&["Oslo"]))
-        .then("Rain.")
-        .then("Wet.")
-        .then("ACTION: go");
-    let agent = Agent::new("a", script.clone())
-        .with_tools(weather())
-        .with_mode(Reflection::new("Shorter."))
-        .with_actions(["go", "stay"]);
-    let (ended, mut state) = run(agent, "Walk?").await;
-
-    assert_eq!(ended.unwrap().as_str(), "go");
-    assert_eq!((script.requests().len(), state.last().calls), (4, 4));
-
-    let mut later = Output::new("Later.");
-    later.calls = 2;
-    state.put("b", later);
-    assert_eq!(state.calls(), 6);
 }

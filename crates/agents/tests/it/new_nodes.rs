@@ -119,15 +119,13 @@ nodes:
 
 #[tokio::test]
 async fn the_items_of_a_map_are_a_list_in_json_or_one_that_a_model_wrote() {
-    assert_eq!(
-        answer(SQUARES, r#"["a", {"b": 1}, 2]"#).await,
-        r#"["<a>","<{\"b\":1}>","<2>"]"#
-    );
-    assert_eq!(
-        answer(SQUARES, "Here they are:\n- one\n- two").await,
-        r#"["<one>","<two>"]"#
-    );
-    assert_eq!(answer(SQUARES, "[]").await, "[]");
+    for (items, answers) in [
+        (r#"["a", {"b": 1}, 2]"#, r#"["<a>","<{\"b\":1}>","<2>"]"#),
+        ("Here they are:\n- one\n- two", r#"["<one>","<two>"]"#),
+        ("[]", "[]"),
+    ] {
+        assert_eq!(answer(SQUARES, items).await, answers);
+    }
 
     let many = serde_json::to_string(&vec![0; 1_001]).unwrap();
     insta::assert_snapshot!(answer(SQUARES, &many).await, @"flow `flow/squares/run`, node `item`: prep failed: `items` has 1001 items; expected at most 1000");
@@ -220,63 +218,40 @@ nodes:
     ");
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
 #[expect(dead_code, reason = "only whether a file is accepted is tested")]
-mod alternatives {
-    use schemars::JsonSchema;
-    use serde::Deserialize;
+enum Source {
+    File { path: String },
+    Page { url: String },
+    Percent(u8),
+    Fraction(f64),
+}
 
-    #[derive(Deserialize, JsonSchema)]
-    #[serde(untagged)]
-    enum Source {
-        File { path: String },
-        Page { url: String },
-    }
-
-    #[derive(Deserialize, JsonSchema)]
-    #[serde(rename_all = "snake_case")]
-    enum Target {
-        Folder { path: String },
-        Mail { to: String },
-    }
-
-    #[derive(Deserialize, JsonSchema)]
-    #[serde(untagged)]
-    enum Share {
-        Percent(u8),
-        Fraction(f64),
-    }
-
-    #[derive(Deserialize, JsonSchema)]
-    #[serde(deny_unknown_fields)]
-    pub(super) struct Alternatives {
-        source: Option<Source>,
-        target: Option<Target>,
-        share: Option<Share>,
-    }
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only whether a file is accepted is tested")]
+struct Copy {
+    source: Source,
 }
 
 #[test]
 fn a_setting_may_be_any_of_several_alternatives_of_the_same_kind() {
-    let loader = Loader::new();
-    let copy = |_: alternatives::Alternatives, _: &mut Making<'_, '_>| {
-        Some(Made::node(from_fn(|_: &mut FlowState| ())))
-    };
-    let loader = loader.with_node_type("copy", "Copies.", copy).unwrap();
-    let flow = |setting: &str| format!("nodes: [{{id: a, type: copy, config: {{{setting}}}}}]");
-
-    for setting in [
-        "source: {path: a.txt}",
-        "source: {url: 'https://example.com'}",
-        "target: {folder: {path: b}}",
-        "target: {mail: {to: Ada}}",
-        "share: 50",
-        "share: 300",
-        "share: 0.5",
+    let copy = |_: Copy, _: &mut Making<'_, '_>| Some(Made::node(from_fn(|_: &mut FlowState| ())));
+    let loader = Loader::new().with_node_type("copy", "Copies.", copy);
+    let loader = loader.unwrap();
+    let flow =
+        |source: &str| format!("nodes: [{{id: a, type: copy, config: {{source: {source}}}}}]");
+    for source in [
+        "{path: a.txt}",
+        "{url: 'https://example.com'}",
+        "50",
+        "300",
+        "0.5",
     ] {
-        let loaded = loader.load_text("flow.yaml", &flow(setting));
-        assert!(loaded.is_ok(), "{setting}: {loaded:?}");
+        assert_eq!(problems(&loader, &flow(source)), "none", "{source}");
     }
 
     // The problems are those of the first alternative.
-    insta::assert_snapshot!(problems(&loader, &flow("source: {uri: x}")), @"flow.yaml:1:46: nodes[0].config.source: the key `path` is missing; expected a text");
+    insta::assert_snapshot!(problems(&loader, &flow("{uri: x}")), @"flow.yaml:1:46: nodes[0].config.source: the key `path` is missing; expected a text");
 }
