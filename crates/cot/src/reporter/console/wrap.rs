@@ -1,6 +1,7 @@
 //! Wraps text by the width at which it is displayed, with hanging indents.
 
-use textwrap::{Options, WordSplitter, WrapAlgorithm};
+use textwrap::core::Word;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 /// The maximum width of the text on a terminal, in columns. Longer lines are hard to read.
 pub(super) const MAX_COLUMNS: usize = 100;
@@ -28,12 +29,40 @@ fn wrapped(line: &str, width: usize, indent: usize) -> Vec<String> {
     let indent = " ".repeat(indent);
     let options = Options::new(width.max(MIN_COLUMNS))
         .wrap_algorithm(WrapAlgorithm::FirstFit)
+        .word_separator(WordSeparator::Custom(words))
         .word_splitter(WordSplitter::NoHyphenation)
         .subsequent_indent(&indent);
 
     let lines = textwrap::wrap(line, options);
     lines.into_iter().map(|line| line.into_owned()).collect()
 }
+
+/// Returns the parts of a line between which it may be broken: after blanks, after the slashes of an
+/// address, and after Chinese characters. A part that is still too long is broken anywhere.
+fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    let has_address = line.contains("://");
+    let may_break = move |before: char, after: char| match before {
+        _ if after == ' ' => false,
+        ' ' => true,
+        '/' => has_address && after != '/',
+        '\u{2e80}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}' => !NOT_FIRST.contains(after),
+        _ => false,
+    };
+
+    let pairs = line.char_indices().zip(line.chars().skip(1));
+    let breaks = pairs.filter(move |((_, before), after)| may_break(*before, *after));
+    let ends = breaks.map(|((at, before), _)| at + before.len_utf8());
+
+    let mut start = 0;
+    Box::new(ends.chain([line.len()]).filter_map(move |end| {
+        let word = line.get(start..end).map(Word::from);
+        start = end;
+        word
+    }))
+}
+
+/// The marks with which no line in Chinese begins.
+const NOT_FIRST: &str = "，。、；：？！）」』】》”’…,.;:?!)]";
 
 /// Returns the column of the text of a line: after the blanks, and after the sign of a list.
 fn hanging_indent(line: &str) -> usize {
