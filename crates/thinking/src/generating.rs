@@ -1,8 +1,6 @@
 use std::mem;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use cogwork_llm::backend::Capabilities;
 use cogwork_llm::{
     ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, ReplyStream,
     Role,
@@ -20,38 +18,9 @@ use crate::{Draft, Generation, Hook, HookReport, Outcome, ThinkingError, Thinkin
 
 /// A generation whose hooks before the model have been called.
 ///
-/// Use it in programs that call tools between the first call and the draft, so that the hooks and
-/// the memory are used once for the whole generation rather than once per call. Make the calls with
-/// this type, which is itself a client, so that they are counted and their usage is included.
-///
-/// ```
-/// use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Message, ScriptedClient, ToolCall};
-/// use cogwork_thinking::{Reflection, Thinking};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), LlmError> {
-/// let look = ChatResponse::new("").with_tool_calls([ToolCall::new("1", "weather", "{}")]);
-/// let script = ScriptedClient::default().then(look).then("It rains.").then("It rains in Bergen.");
-/// let thinking = Thinking::new(script).with_mode(Reflection::new("Say where."));
-///
-/// let generating = thinking.begin(ChatRequest::new([Message::user("Umbrella?")])).await?;
-/// let mut request = generating.request().clone();
-/// let draft = loop {
-///     let reply = generating.complete(request.clone()).await?;
-///     if reply.tool_calls().is_empty() {
-///         break reply;
-///     }
-///     request.push(reply.message());
-///     for call in reply.tool_calls() {
-///         request.push(Message::tool_result(call, "rain"));
-///     }
-/// };
-/// let generation = generating.end(request, draft).await?;
-/// assert_eq!(generation.response.text(), "It rains in Bergen.");
-/// assert_eq!(generation.report.spent.calls, 3);
-/// # Ok(())
-/// # }
-/// ```
+/// [`Thinking::begin`] begins one for programs that call tools between the first call and the draft,
+/// such as agents: the hooks and the memory are used once for the whole generation, rather than once
+/// for each call.
 pub struct Generating<'a> {
     record: Record,
     draft: Draft<'a>,
@@ -86,9 +55,13 @@ impl<'a> Generating<'a> {
         &self.draft.request
     }
 
-    /// Ends the generation with an error, which is included in the report. If the generation is
-    /// dropped instead, no report is created.
-    pub fn fail(self, error: LlmError) -> LlmError {
+    /// Returns the client, whose calls are counted.
+    pub(crate) fn client(&self) -> &dyn LlmClient {
+        &self.draft.client
+    }
+
+    /// Ends the generation with an error, which is included in the report.
+    pub(crate) fn fail(self, error: LlmError) -> LlmError {
         self.record.failed(error)
     }
 
@@ -131,7 +104,7 @@ impl<'a> Generating<'a> {
 
     /// Streams the reply without calling hooks after it.
     pub(crate) async fn into_stream(self) -> Result<ReplyStream, LlmError> {
-        let reply = match self.stream(self.request().clone()).await {
+        let reply = match self.client().stream(self.request().clone()).await {
             Ok(reply) => reply,
             Err(error) => return Err(self.fail(error)),
         };
@@ -306,19 +279,4 @@ fn changed(draft: ChatResponse, text: &str) -> ChatResponse {
 /// Returns whether `after` is `before` with further text.
 fn is_extended(before: &str, after: &str) -> bool {
     !before.is_empty() && after.starts_with(before)
-}
-
-#[async_trait]
-impl LlmClient for Generating<'_> {
-    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        self.draft.client.complete(request).await
-    }
-
-    async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        self.draft.client.stream(request).await
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.draft.client.capabilities()
-    }
 }

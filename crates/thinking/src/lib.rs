@@ -43,7 +43,7 @@
 //! | for | see |
 //! |---|---|
 //! | adding modes to any client | [`Thinking`] |
-//! | a generation with tool calls | [`Generating`] |
+//! | a generation with tool calls, as of an agent | [`Thinking::begin`], [`Generating`] |
 //! | custom modes | [`ThinkingMode`], [`Draft`], [`Hook`] |
 //! | built-in modes | [`Reflection`], [`PlanFirst`], [`Critique`], [`Verification`], [`BestOf`] |
 //! | modes by name, with their settings | [`Registry`] |

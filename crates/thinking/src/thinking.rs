@@ -126,28 +126,20 @@ impl<C: LlmClient> Thinking<C> {
     ///
     /// Returns the error of the client, or an error if a mode refuses the request or the answer.
     pub async fn generate(&self, request: ChatRequest) -> Result<Generation, LlmError> {
-        let generating = self.begin(request).await?;
-        let draft = generating.complete(generating.request().clone()).await;
+        let generating = self.begin(&Meter::default(), request).await?;
+        let request = generating.request().clone();
+        let draft = generating.client().complete(request).await;
         generating.end_with(draft).await
     }
 
     /// Begins a generation: searches the memory and calls the hooks before it. The program then
     /// calls the model, as often as its tools require, and [ends](Generating::end) the generation
-    /// with the draft.
+    /// with the draft. `meter` counts all of these calls.
     ///
     /// # Errors
     ///
     /// Returns an error if a mode refuses the request.
-    pub async fn begin(&self, request: ChatRequest) -> Result<Generating<'_>, LlmError> {
-        self.begin_with(&Meter::default(), request).await
-    }
-
-    /// Begins a generation whose calls are counted by `meter`.
-    ///
-    /// # Errors
-    ///
-    /// The same as [`begin`](Self::begin).
-    pub async fn begin_with(
+    pub async fn begin(
         &self,
         meter: &Meter,
         request: ChatRequest,
@@ -170,15 +162,12 @@ impl<C: LlmClient> LlmClient for Thinking<C> {
     /// Returns the errors of [`generate`](Thinking::generate). Later errors are returned by the
     /// stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let generating = self.begin(request).await?;
+        let generating = self.begin(&Meter::default(), request).await?;
         if self.setup.has(Hook::After) {
             // Streamed as well, because a client inside may have limits only for streams.
             let draft = async {
-                generating
-                    .stream(generating.request().clone())
-                    .await?
-                    .collect()
-                    .await
+                let request = generating.request().clone();
+                generating.client().stream(request).await?.collect().await
             };
 
             let draft = draft.await;

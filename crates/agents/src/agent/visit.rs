@@ -51,10 +51,8 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         attempt: &Attempt<'_>,
     ) -> Result<(Output, Action), AgentErrorKind> {
         let settings = &self.settings;
-        let thinking = settings
-            .thinking
-            .begin_with(&attempt.meter, request.clone());
-        let generating = thinking.await.map_err(AgentErrorKind::Client)?;
+        let begun = settings.thinking.begin(&attempt.meter, request.clone());
+        let generating = begun.await.map_err(AgentErrorKind::Client)?;
 
         // The modes may have changed the question.
         let mut question = Question::new(self, attempt, generating.request().clone());

@@ -10,7 +10,6 @@ mod modes;
 mod reflection;
 mod shown;
 mod streams;
-mod tool_loop;
 
 use std::sync::{Arc, Mutex};
 
