@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cogwork_agents::{FileProblem, FlowState, Loader};
+use cogwork_agents::{FlowState, Loader};
 use cogwork_llm::{Block, LlmClient, Role, ScriptedClient};
 use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
@@ -77,31 +77,9 @@ async fn the_example_of_the_document_loads_and_runs() {
 /// Unchanged, with the crate's own client: the key is taken, and loading calls no server.
 #[test]
 fn the_example_of_the_document_loads_with_the_real_client() {
-    let loaded = Loader::new()
-        .with_environment(key)
-        .load(file("document.yaml"))
-        .unwrap();
-    insta::assert_snapshot!(loaded.flow().mermaid(), @r#"
-    flowchart TD
-        start0(( )) --> n0
-        n0["Thoughtful Agent"]
-        n0 -->|"default"| end0(((end)))
-    "#);
-
-    assert_eq!(
-        format!("{loaded:?}"),
-        r#"FileFlow { name: "flow", variables: {"API_KEY"} }"#
-    );
-
-    let error = Loader::new().load(file("document.yaml")).unwrap_err();
-    let FileProblem { place, message, .. } = &error.problems()[0];
-    assert_eq!(
-        (place.unwrap().to_string().as_str(), message.as_str()),
-        (
-            "7:16",
-            "the environment variable `API_KEY` is not set; expected a value"
-        )
-    );
+    let loader = Loader::new().with_environment(key);
+    let loaded = loader.load(file("document.yaml")).unwrap();
+    insta::assert_snapshot!(format!("{loaded:?}"), @r#"FileFlow { name: "flow", variables: {"API_KEY"} }"#);
 }
 
 #[test]
@@ -189,8 +167,11 @@ nodes:
 
     let limited = flow("budget: {calls: 1, conclude: false}");
     let state = run_flow(&loader, &limited, "Where is it?").await;
-    // The last thought is the best answer so far.
-    assert_eq!(state.last().text, "I look.");
+    assert_eq!(
+        state.last().text,
+        "I look.",
+        "the last thought is the best so far"
+    );
 }
 
 #[tokio::test]
@@ -236,13 +217,6 @@ edges:
         "About 4.: the limit of 1 thoughts was reached, 1 call"
     );
     assert_eq!(told("solver"), "5: the budget of 1 calls is spent, 1 call");
-
-    // A limit on bytes is one, too.
-    let loaded = load(&flow("bytes: 1000", "calls: 1"));
-    let mut state = FlowState::new("2 and 2");
-    let error = loaded.flow().run(&mut state).await.unwrap_err().to_string();
-    let told = "the limit of 1000 bytes was reached";
-    assert!(error.contains(told), "{error}");
 }
 
 #[tokio::test]
@@ -276,38 +250,6 @@ edges:
     let ended = load(flow).flow().run(&mut state).await.unwrap();
     assert_eq!(ended.action.as_str(), "refuse");
     assert_eq!(state.last().text, "refuse");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_state_goes_through_json_at_every_step() {
-    let loader = Loader::new().with_tools(tools());
-    let flow = "
-nodes:
-  - id: asker
-    type: agent
-    config: {provider: scripted, tools: [look], replies: [{tool_calls: [{name: look, arguments: {where: here}}], usage: {prompt: 10, completion: 2}}, {text: Done., usage: {prompt: 20, completion: 1}}]}
-  - {id: two, type: agent, config: {provider: rules, rules: [{when: Done, reply: 'Two'}]}}
-edges: [{from: asker, to: two}]
-";
-
-    let begun =
-        || FlowState::new("Look.").with_blocks([Block::image_url("http://localhost/a.png")]);
-    let loaded = loader.load_text("flow.yaml", flow).unwrap();
-    let mut state = begun();
-    let mut run = loaded.flow().begin();
-
-    while run.node().is_some() {
-        run.step(&mut state).await.unwrap();
-        state = serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap();
-    }
-
-    let mut unsaved = begun();
-    let loaded = loader.load_text("flow.yaml", flow).unwrap();
-    loaded.flow().run(&mut unsaved).await.unwrap();
-
-    let json = |state: &FlowState| serde_json::to_value(state).unwrap();
-    assert_eq!(json(&state), json(&unsaved));
-    assert_eq!((state.calls(), state.visits().len()), (3, 2));
 }
 
 /// Both agents name the same board: the second reads what the first has said.

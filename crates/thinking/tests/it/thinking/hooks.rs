@@ -135,20 +135,6 @@ async fn another_draft_is_asked_for_behind_the_one_there_is_and_without_tools() 
 }
 
 #[tokio::test]
-async fn a_draft_that_cannot_be_had_leaves_the_one_there_is() {
-    let script = ScriptedClient::new(["long draft"])
-        .then(LlmError::new(LlmErrorKind::Server, "on fire"))
-        .then("3");
-    let client = Thinking::new(script)
-        .with_mode(Brief)
-        .with_mode(Adds("next"));
-
-    let generation = client.generate(ask("?")).await.unwrap();
-    assert_eq!(generation.response.text(), "long draft\n\nnext");
-    assert_eq!(failures(&generation), [("Brief", "server: on fire")]);
-}
-
-#[tokio::test]
 async fn before_a_generation_there_is_nothing_to_try_again() {
     struct Early;
 
@@ -159,15 +145,11 @@ async fn before_a_generation_there_is_nothing_to_try_again() {
         }
     }
 
-    let script = ScriptedClient::new(["draft"]);
-    let client = Thinking::new(script).with_mode(Early);
+    let client = Thinking::new(ScriptedClient::new(["draft"])).with_mode(Early);
     let generation = client.generate(ask("?")).await.unwrap();
     assert_eq!(generation.response.text(), "draft");
-
-    assert_eq!(
-        failures(&generation),
-        [("Early", "it requested a further draft before there was one")]
-    );
+    let told = "it requested a further draft before there was one";
+    assert_eq!(failures(&generation), [("Early", told)]);
 }
 
 #[tokio::test]
@@ -204,14 +186,14 @@ async fn a_mode_may_refuse_the_request_or_the_answer() {
 }
 
 #[tokio::test]
-async fn what_was_changed_before_a_failure_holds() {
+async fn what_was_changed_before_a_failure_holds_and_the_next_hook_goes_on() {
     struct Failing;
 
     #[async_trait]
     impl ThinkingMode for Failing {
         async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
             draft.set_text("better");
-            draft.ask(draft.request().clone()).await?;
+            draft.try_again("Shorter.").await?;
             draft.set_text("best");
             Ok(())
         }
@@ -220,9 +202,9 @@ async fn what_was_changed_before_a_failure_holds() {
     let busy = LlmError::new(LlmErrorKind::Overloaded, "busy");
     let script = ScriptedClient::new(["draft"]).then(busy).then("unused");
     let thinking = Thinking::new(script).with_mode(Failing);
+    let thinking = thinking.with_mode(after("next", |draft| numbered(draft, 1)));
     let generation = thinking.generate(ask("?")).await.unwrap();
-
-    assert_eq!(generation.response.text(), "better");
+    assert_eq!(generation.response.text(), "better 1");
     assert_eq!(failures(&generation), [("Failing", "overloaded: busy")]);
 }
 
@@ -266,27 +248,24 @@ async fn a_reply_with_calls_of_tools_is_no_draft_yet() {
 
 #[tokio::test]
 async fn a_cut_off_draft_stays_one_when_added_to_and_is_whole_when_replaced() {
-    let cut = || {
-        ChatResponse::new("Once upo")
+    for (text, reason) in [
+        ("Once upon", FinishReason::Length),
+        ("The end.", FinishReason::Stop),
+    ] {
+        let cut = ChatResponse::new("Once upo")
             .with_finish_reason(FinishReason::Length)
-            .with_model("m")
-    };
-
-    let client = Thinking::new(ScriptedClient::new([cut()])).with_mode(Adds("…"));
-    assert_eq!(
-        *client.complete(ask("?")).await.unwrap().finish_reason(),
-        FinishReason::Length
-    );
-
-    let client = Thinking::new(ScriptedClient::new([cut()])).with_mode(after("ends", |draft| {
-        draft.set_text("The end.");
-        Ok(())
-    }));
-    let response = client.complete(ask("?")).await.unwrap();
-    assert_eq!(
-        (response.finish_reason(), response.model()),
-        (&FinishReason::Stop, Some("m"))
-    );
+            .with_model("m");
+        let client =
+            Thinking::new(ScriptedClient::new([cut])).with_mode(after("ends", move |draft| {
+                draft.set_text(text);
+                Ok(())
+            }));
+        let response = client.complete(ask("?")).await.unwrap();
+        assert_eq!(
+            (response.finish_reason(), response.model()),
+            (&reason, Some("m"))
+        );
+    }
 }
 
 #[tokio::test]
@@ -328,13 +307,8 @@ async fn calls_of_hooks_are_bounded_and_the_draft_is_kept() {
     assert_eq!(generation.response.text(), "0");
     assert_eq!(script.requests().len(), 6);
 
-    assert_eq!(
-        failures(&generation),
-        [(
-            "Greedy",
-            "budget: the limit of 5 calls by hooks has been reached"
-        )]
-    );
+    let told = "budget: the limit of 5 calls by hooks has been reached";
+    assert_eq!(failures(&generation), [("Greedy", told)]);
 }
 
 #[tokio::test(start_paused = true)]

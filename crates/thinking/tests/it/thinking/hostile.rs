@@ -51,22 +51,6 @@ async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
     );
 }
 
-#[tokio::test]
-async fn words_of_the_model_do_not_break_a_message() {
-    let script = ScriptedClient::new(["draft", "\u{1b}[2J\nforged line\u{202e}"]);
-    let generation = Thinking::new(script)
-        .with_mode(Verification::default())
-        .generate(ask("?"))
-        .await
-        .unwrap();
-
-    let (_, failure) = generation.report.failures().next().unwrap();
-    assert_eq!(
-        failure,
-        r"the model replied `\u{1b}[2J\nforged line\u{202e}`; expected questions, one per line",
-    );
-}
-
 /// Replies in order, each after two polls in which nothing came.
 struct Hesitant(ScriptedClient);
 

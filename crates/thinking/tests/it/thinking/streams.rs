@@ -1,4 +1,3 @@
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_llm::layers::Timeout;
@@ -105,22 +104,10 @@ async fn a_streamed_answer_is_remembered_at_its_end() {
 #[tokio::test]
 async fn an_error_before_the_stream_is_the_clients_and_is_reported() {
     let script = ScriptedClient::new([LlmError::new(LlmErrorKind::Authentication, "no key")]);
-    let shared = Arc::new(Mutex::new(Vec::new()));
-    let to = shared.clone();
-    let client = Thinking::new(script).with_reporter(move |report| {
-        to.lock()
-            .unwrap()
-            .push((report.error.clone(), report.to_string()))
-    });
-
+    let (client, reports) = kept(Thinking::new(script));
     let error = client.stream(ask("Hello")).await.unwrap_err();
     assert_eq!(error.to_string(), "authentication: no key");
-    let (reported, shown) = shared.lock().unwrap().remove(0);
-    assert_eq!(reported.as_deref(), Some("authentication: no key"));
-    assert_eq!(
-        shown,
-        "no answer: authentication: no key; 0 drafts, 1 call, 0 tokens"
-    );
+    insta::assert_snapshot!(reports.lock().unwrap()[0], @"no answer: authentication: no key; 0 drafts, 1 call, 0 tokens");
 }
 
 #[tokio::test(start_paused = true)]
