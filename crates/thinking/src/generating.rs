@@ -60,8 +60,9 @@ impl<'a> Generating<'a> {
         &self.draft.client
     }
 
-    /// Ends the generation with an error, which is included in the report.
-    pub(crate) fn fail(self, error: LlmError) -> LlmError {
+    /// Ends the generation with an error, which is included in the report. If the generation is
+    /// dropped instead, no report is created.
+    pub fn fail(self, error: LlmError) -> LlmError {
         self.record.failed(error)
     }
 

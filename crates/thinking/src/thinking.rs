@@ -134,7 +134,7 @@ impl<C: LlmClient> Thinking<C> {
 
     /// Begins a generation: searches the memory and calls the hooks before it. The program then
     /// calls the model, as often as its tools require, and [ends](Generating::end) the generation
-    /// with the draft. `meter` counts all of these calls.
+    /// with the draft. `meter` counts the calls of the hooks; the program counts its own with it.
     ///
     /// # Errors
     ///

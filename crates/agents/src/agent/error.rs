@@ -5,7 +5,6 @@ use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
 use cogwork_tools::ToolError;
 use cogwork_typed::AnswerProblem;
-use cogwork_typed::ask::{Spent, ToolUse, Try};
 
 use crate::problems::one_line;
 use crate::{FillError, Visit};
@@ -38,8 +37,8 @@ const MAX_ARGUMENTS: usize = 1_000;
 /// let mut state = FlowState::new("A haiku");
 /// let error = flow.run(&mut state).await.unwrap_err();
 /// let failed = error.downcast_ref::<AgentError>().ok_or("a different error")?;
-/// assert_eq!(failed.tries().len(), 2);
-/// assert_eq!(failed.spent().calls, 2);
+/// assert_eq!(failed.visit().tries.len(), 2);
+/// assert_eq!(failed.visit().spent.calls, 2);
 /// assert!(format!("{error:#}").ends_with("the reply:\nAs I said."));
 ///
 /// assert_eq!(state.calls(), 2);
@@ -111,30 +110,20 @@ impl AgentError {
         &self.0.kind
     }
 
-    /// Returns every reply of the visit, in order.
-    pub fn tries(&self) -> &[Try] {
-        &self.0.visit.tries
-    }
-
-    /// Returns the tool calls of the visit, in order.
-    pub fn tools(&self) -> &[ToolUse] {
-        &self.0.visit.tools
-    }
-
-    /// Returns the cost of the visit. [`FlowState::calls`](crate::FlowState::calls) and
-    /// [`FlowState::usage`](crate::FlowState::usage) include it.
-    pub fn spent(&self) -> Spent {
-        self.0.visit.spent
+    /// Returns the visit, with every reply, the tool calls and the cost.
+    pub fn visit(&self) -> &Visit {
+        &self.0.visit
     }
 
     /// Writes the last reply of the model, or the last tool that it called.
     fn write_last_reply(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(last) = self.tries().last() else {
+        let Visit { tries, tools, .. } = self.visit();
+        let Some(last) = tries.last() else {
             return Ok(());
         };
 
         // A reply that only calls tools has no text to show.
-        match self.tools().last() {
+        match tools.last() {
             Some(tool) if last.reply.trim().is_empty() => {
                 let name = Name(&tool.name);
                 let arguments = OneLine::new(&tool.arguments).with_max_chars(MAX_ARGUMENTS);

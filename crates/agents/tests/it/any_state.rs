@@ -144,6 +144,14 @@ async fn a_reply_that_is_never_a_value_is_an_error_with_every_reply() {
 
     let error = ended.unwrap_err();
     insta::assert_snapshot!(error, @"flow `clerk`, node `clerk`: exec failed: no reply of the model could be read: line 1: the reply has no JSON object; expected a JSON object with `refund`, `letter`");
-    assert_eq!(error.downcast_ref::<AgentError>().unwrap().tries().len(), 3);
+    assert_eq!(
+        error
+            .downcast_ref::<AgentError>()
+            .unwrap()
+            .visit()
+            .tries
+            .len(),
+        3
+    );
     assert_eq!(ticket.decision, None);
 }

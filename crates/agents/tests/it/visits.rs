@@ -45,20 +45,19 @@ async fn a_failed_visit_keeps_every_reply_and_the_cost() {
     let last = "\nthe reply:\nAs I\nsaid.\u{fffd}[31m";
     assert!(shown.ends_with(last), "{shown}");
 
-    let failed = error.downcast_ref::<AgentError>().unwrap();
-    assert_eq!(failed.tries().len(), 2);
-    assert_eq!(failed.spent().calls, 2);
-    assert_eq!(failed.spent().usage, Usage::new(20, 4));
+    let failed = error.downcast_ref::<AgentError>().unwrap().visit();
+    let spent = failed.spent;
+    assert_eq!((spent.calls, spent.usage), (2, Usage::new(20, 4)));
 
     let unnamed = Some("the reply names no action");
     assert_eq!(
-        replies(failed.tries()),
+        replies(&failed.tries),
         [("I like it.", unnamed), ("As I\nsaid.\u{1b}[31m", unnamed)]
     );
 
     let failures = state.failures();
-    assert_eq!(failures[0].tries, failed.tries());
-    assert!(failures[0].error.as_deref().unwrap().contains("ACTION"));
+    assert_eq!(failures, [failed.clone()]);
+    assert!(failed.error.as_deref().unwrap().contains("ACTION"));
 
     // The cost is that of the state, also when it is restored, and a copy has its own.
     let json = serde_json::to_value(&state).unwrap();
@@ -107,8 +106,12 @@ async fn the_tool_calls_of_a_failed_visit_are_kept() {
     let call = "\nthe reply calls `look` with {\"word\": \"whale\"}";
     assert!(shown.ends_with(call), "{shown}");
 
-    let tools = error.downcast_ref::<AgentError>().unwrap().tools();
-    let results: Vec<_> = tools.iter().map(|used| used.result.as_str()).collect();
+    let failed = error.downcast_ref::<AgentError>().unwrap().visit();
+    let results: Vec<_> = failed
+        .tools
+        .iter()
+        .map(|used| used.result.as_str())
+        .collect();
     assert_eq!(
         results,
         [
@@ -130,7 +133,7 @@ async fn the_calls_of_hooks_and_failed_calls_are_counted() {
     let error = ended.unwrap_err();
     let failed = error.downcast_ref::<AgentError>().unwrap();
     assert!(matches!(failed.kind(), AgentErrorKind::Client(_)));
-    assert_eq!((failed.spent().calls, state.calls()), (4, 4));
+    assert_eq!((failed.visit().spent.calls, state.calls()), (4, 4));
     assert_eq!(state.usage(), Usage::new(30, 6));
 }
 
