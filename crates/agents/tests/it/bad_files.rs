@@ -49,31 +49,26 @@ fn an_error_is_one_line_that_counts_the_others() {
 
 #[test]
 fn what_is_no_file_is_no_flow() {
-    let error = loader().load(folder()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "{}: this is a folder; expected a regular file",
-            folder().display()
-        )
-    );
+    let told = |path: &Path| loader().load(path).unwrap_err().to_string();
+    let shown = folder().display().to_string();
+    let expected = format!("{shown}: this is a folder; expected a regular file");
+    assert_eq!(told(&folder()), expected);
 
     let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), [b'a', b'\n', 0xff]).unwrap();
     let name = file.path().display();
-    let error = loader().load(file.path()).unwrap_err();
-
-    assert_eq!(
-        error.to_string(),
-        format!("{name}: the file is not UTF-8 in line 2; expected text")
-    );
-
-    fs::write(file.path(), vec![b'a'; 300_000]).unwrap();
-    let error = loader().load(file.path()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!("{name}: the file has more than 262144 bytes; expected fewer")
-    );
+    for (bytes, problem) in [
+        (
+            b"a\n\xff".to_vec(),
+            "the file is not UTF-8 in line 2; expected text",
+        ),
+        (
+            vec![b'a'; 300_000],
+            "the file has more than 262144 bytes; expected fewer",
+        ),
+    ] {
+        fs::write(file.path(), bytes).unwrap();
+        assert_eq!(told(file.path()), format!("{name}: {problem}"));
+    }
 }
 
 #[test]
@@ -120,26 +115,23 @@ fn files_inside_one_another_are_bounded() {
 
     // Each names the next twice: read one by one they would be 2^14.
     for number in 0..14 {
-        let next = number + 1;
+        let node = |id: &str| {
+            let next = number + 1;
+            format!("{{id: {id}, type: subflow, config: {{file: {next}.yaml}}}}")
+        };
         let flow = format!(
-            "nodes:\n- {{id: a, type: subflow, config: {{file: {next}.yaml}}}}\n- {{id: b, type: subflow, config: {{file: {next}.yaml}}}}\nedges: [{{from: a, to: b}}]\n"
+            "nodes: [{}, {}]\nedges: [{{from: a, to: b}}]\n",
+            node("a"),
+            node("b")
         );
         fs::write(folder.path().join(format!("{number}.yaml")), flow).unwrap();
     }
-
-    fs::write(
-        folder.path().join("14.yaml"),
-        "nodes: [{id: a, type: agent, config: {provider: rules, rules: []}}]",
-    )
-    .unwrap();
+    let last = "nodes: [{id: a, type: agent, config: {provider: rules, rules: []}}]";
+    fs::write(folder.path().join("14.yaml"), last).unwrap();
 
     let error = loader().load(folder.path().join("0.yaml")).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("more than 100 files are read for one flow; expected fewer"),
-        "{error}"
-    );
+    let told = "more than 100 files are read for one flow; expected fewer";
+    assert!(error.to_string().contains(told), "{error}");
 }
 
 #[test]

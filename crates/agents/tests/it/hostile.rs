@@ -58,56 +58,16 @@ fn load(text: &str) -> Result<(), TestCaseError> {
     }
 }
 
-/// Pieces of YAML and of flows, more likely to get anywhere than any characters.
+/// Pieces of YAML and of flows, with bars between them.
+const PIECES: &str = "\
+nodes:|- |\n|\n  |\n    |id: a|type: agent|config:|{|}|[|]|,|: |provider: rules|rules: []|edges:|from: a|to: end|\
+&a |*a|>|\"|'|#|? |---|...|!!str |%YAML 1.2|${A}|$$|<<: |\t|\r|\u{feff}|\0|~|1e999|0x|-";
+
+/// Texts more likely to get anywhere than any characters.
 fn pieces() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![
-        prop::sample::select(vec![
-            "nodes:",
-            "- ",
-            "\n",
-            "\n  ",
-            "\n    ",
-            "id: a",
-            "type: agent",
-            "config:",
-            "{",
-            "}",
-            "[",
-            "]",
-            ",",
-            ": ",
-            "provider: rules",
-            "rules: []",
-            "edges:",
-            "from: a",
-            "to: end",
-            "&a ",
-            "*a",
-            "|",
-            ">",
-            "\"",
-            "'",
-            "#",
-            "? ",
-            "---",
-            "...",
-            "!!str ",
-            "%YAML 1.2",
-            "${A}",
-            "$$",
-            "<<: ",
-            "\t",
-            "\r",
-            "\u{feff}",
-            "\0",
-            "~",
-            "1e999",
-            "0x",
-            "-",
-        ])
-        .prop_map(str::to_owned),
-        ".{0,5}",
-    ];
+    let known: Vec<_> = PIECES.split('|').chain(["|"]).collect();
+    let known = prop::sample::select(known).prop_map(str::to_owned);
+    let piece = prop_oneof![known, ".{0,5}"];
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
@@ -174,34 +134,28 @@ edges: [{{from: h, action: again, to: h}}, {{from: h, action: stop, to: end}}]
 async fn no_prompt_or_answer_is_longer_than_it_may_be() {
     let node =
         "{id: a, type: agent, config: {provider: rules, rules: [], else: y, prompt: '{input}!'}}";
-    let loaded = loader()
-        .load_text(
-            "flow.yaml",
-            &format!("answer: '{{input}}!!'\nnodes: [{node}]"),
-        )
-        .expect("a good file");
+    let flow = format!("answer: '{{input}}!!'\nnodes: [{node}]");
+    let loaded = loader().load_text("flow.yaml", &flow).expect("a good file");
+    let most = Template::MAX_FILLED;
 
-    let run = async |bytes| {
+    let too_long = "has more than 1048576 bytes with its slots filled; expected fewer";
+    for (bytes, expected) in [
+        (
+            most,
+            format!("flow `flow`, node `a`: prep failed: `prompt` {too_long}"),
+        ),
+        (
+            most - 1,
+            format!("the `answer` of the flow `flow` {too_long}"),
+        ),
+        (most - 2, most.to_string()),
+    ] {
         let mut state = FlowState::new("x".repeat(bytes));
-        (loaded.flow().run(&mut state).await, state)
-    };
-    let (ended, state) = run(Template::MAX_FILLED).await;
-    assert_eq!(
-        ended.unwrap_err().to_string(),
-        "flow `flow`, node `a`: prep failed: `prompt` has more than 1048576 bytes with its slots filled; expected fewer"
-    );
-    assert!(state.outputs().is_empty());
-
-    let (ended, state) = run(Template::MAX_FILLED - 1).await;
-    assert!(ended.is_ok());
-    assert_eq!(
-        loaded.answer(&state).unwrap_err().to_string(),
-        "the `answer` of the flow `flow` has more than 1048576 bytes with its slots filled; expected fewer"
-    );
-    let (_, state) = run(Template::MAX_FILLED - 2).await;
-
-    assert_eq!(
-        loaded.answer(&state).map(|answer| answer.text.len()),
-        Ok(Template::MAX_FILLED)
-    );
+        let answered = match loaded.flow().run(&mut state).await {
+            Ok(_) => loaded.answer(&state).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        let told = answered.map_or_else(|error| error, |answer| answer.text.len().to_string());
+        assert_eq!(told, expected);
+    }
 }

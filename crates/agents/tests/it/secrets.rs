@@ -80,11 +80,8 @@ fn not_in_a_slot_of_a_prompt() {
         ("8zq31}", "{${A}"),
         ("8zq31", "{${A}}"),
     ] {
-        let loader = Loader::new().with_environment(move |_| Some(value.to_owned()));
-        let error = loader
-            .load_text("flow.yaml", &flow(prompt))
-            .unwrap_err()
-            .to_string();
+        let loaded = loader_with(value).load_text("flow.yaml", &flow(prompt));
+        let error = loaded.unwrap_err().to_string();
         assert!(!error.contains("8z"), "{error}");
     }
 }
@@ -169,8 +166,7 @@ async fn not_in_the_errors_and_records_of_runs() {
     for (kind, streams) in kinds.iter().flat_map(|kind| [(kind, true), (kind, false)]) {
         let settings = format!("provider: leaky, secret: '${{A}}', streams: {streams}");
         let flow = format!("nodes: [{{id: a, {kind}{settings}}}}}]");
-        let loaded = loader.load_text("flow.yaml", &flow);
-        let loaded = loaded.unwrap();
+        let loaded = loader.load_text("flow.yaml", &flow).unwrap();
 
         let folder = tempfile::tempdir().unwrap();
         let store = Store::files(folder.path());
