@@ -5,30 +5,41 @@ use std::fs;
 use crate::server::{Reply, Server};
 use crate::support::{Place, Told, run_id};
 
-/// A server that repeats the key it was sent.
+/// A key as it is, in JSON, in an address, and in Base64.
+const KEY: [&str; 4] = [
+    r#"canary"87/31"#,
+    r#"canary\"87/31"#,
+    "canary%2287%2F31",
+    "Y2FuYXJ5Ijg3LzMx",
+];
+
+/// A server that repeats the key it was sent, in every form: its answer is JSON.
 #[test]
-fn no_key_is_in_the_journal_or_the_output() {
-    let server = Server::new(|_, _| Reply::Refusal("wrong key canary-8731".to_owned()));
+fn no_key_is_in_the_journal_the_page_the_result_or_the_terminal() {
+    let server = Server::new(|_, _| {
+        let [key, _, in_address, in_base64] = KEY;
+        Reply::Refusal(format!("wrong key {key} {in_address} {in_base64}"))
+    });
     let config = server.config();
     let place = Place::with_flow(&format!(
         "nodes: [{{id: a, type: agent, config: {{{config}, role: '${{KEY}}'}}}}]"
     ));
 
-    let arguments = ["--journal", "runs", "--input", "Go?", "--json"];
-    let failed = Told::of(
-        place
-            .run_command(&arguments)
-            .env("KEY", "canary-8731")
-            .output()
-            .unwrap(),
-    );
+    let arguments = "run flow.yaml --journal runs --input Go? --json --page run.html";
+    let mut command = place.command(&arguments.split(' ').collect::<Vec<_>>());
+    let failed = Told::of(command.env("KEY", KEY[0]).output().unwrap());
     assert_eq!((failed.code, server.calls()), (3, 1));
 
     let journal = journal(&place);
     let texts = journal.matches("wrong key ${KEY}").count();
     assert!(texts > 4, "of the call, the attempt and the run: {journal}");
+    let page = place.read("run.html");
+    assert!(page.contains("wrong key ${KEY}"));
 
-    for shown in [journal, failed.out, failed.err] {
+    for shown in [journal, page, failed.out, failed.err] {
+        for form in KEY {
+            assert!(!shown.contains(form), "{form}: {shown}");
+        }
         assert!(!shown.contains("canary"), "{shown}");
     }
 }
