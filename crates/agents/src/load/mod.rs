@@ -5,6 +5,8 @@ mod files;
 mod making;
 mod masked;
 mod nodes;
+#[cfg(feature = "mcp")]
+mod servers;
 mod tools;
 mod wiring;
 

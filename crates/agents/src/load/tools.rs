@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(not(feature = "mcp"))]
+use cogwork_thinking::SettingProblem;
+use cogwork_thinking::settings::read;
+#[cfg(not(feature = "mcp"))]
+use cogwork_tools::Tools;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-
-use cogwork_thinking::settings::read;
 use serde_json::Value as Json;
 
 use super::{Loading, items_at};
@@ -20,37 +23,37 @@ use crate::problems::item;
 pub(crate) struct ServerSettings {
     /// The name of the server, for errors.
     #[schemars(length(min = 1, max = 200), extend("x-environment" = false))]
-    name: String,
+    pub(super) name: String,
     /// The program that is started: one in PATH, an absolute path, or a path with a slash in the folder of this file or below.
     #[schemars(length(min = 1), extend("x-environment" = false))]
-    command: Option<String>,
+    pub(super) command: Option<String>,
     /// The arguments of the command.
     #[serde(default)]
-    args: Vec<String>,
+    pub(super) args: Vec<String>,
     /// The environment variables of the command, in addition to a few such as PATH and HOME.
     #[serde(default)]
-    env: BTreeMap<String, String>,
+    pub(super) env: BTreeMap<String, String>,
     /// The working directory of the command, in the folder of this file or below. Default: the folder of this file.
     #[schemars(length(min = 1), extend("x-environment" = false))]
-    folder: Option<String>,
+    pub(super) folder: Option<String>,
     /// The address of a server over HTTP.
     #[schemars(length(min = 1))]
-    url: Option<String>,
+    pub(super) url: Option<String>,
     /// The token for the server at the URL, which is sent as `Authorization: Bearer`.
-    token: Option<String>,
+    pub(super) token: Option<String>,
     /// The tools that nodes can name, by their names at the server.
     #[schemars(schema_with = "names")]
-    tools: Vec<String>,
+    pub(super) tools: Vec<String>,
     /// A text before the names of the tools, for nodes and models. Default: none.
     #[serde(default)]
     #[schemars(extend("x-environment" = false))]
-    prefix: String,
+    pub(super) prefix: String,
     /// The timeout of a call in seconds. Default: 30.
     #[schemars(range(min = 0.001, max = 31_536_000.0))]
-    timeout: Option<f64>,
+    pub(super) timeout: Option<f64>,
     /// The timeout for the start of the server in seconds. Default: 60.
     #[schemars(range(min = 0.001, max = 31_536_000.0))]
-    start_timeout: Option<f64>,
+    pub(super) start_timeout: Option<f64>,
 }
 
 fn names(_: &mut SchemaGenerator) -> Schema {
@@ -88,7 +91,7 @@ impl Loading<'_> {
             }
 
             let settings = read::<ServerSettings>(server);
-            match settings.and_then(|settings| self.add_server(settings)) {
+            match settings.and_then(|settings| self.tools_with(settings)) {
                 Ok(tools) => self.source.tools = tools,
                 Err(problem) => {
                     self.source.has_unknown_tools = true;
@@ -98,178 +101,10 @@ impl Loading<'_> {
             }
         }
     }
-}
 
-#[cfg(not(feature = "mcp"))]
-mod servers {
-    use cogwork_tools::Tools;
-
-    use super::{Loading, ServerSettings};
-    use cogwork_thinking::SettingProblem;
-
-    impl Loading<'_> {
-        pub(super) fn add_server(&mut self, _: ServerSettings) -> Result<Tools, SettingProblem> {
-            Err(SettingProblem::new(
-                "this program was built without MCP servers; build it with the feature `mcp`, or remove the server",
-            ))
-        }
-    }
-}
-
-#[cfg(feature = "mcp")]
-mod servers {
-    use std::path::{Path, PathBuf};
-
-    use cogwork_text::files::Folder;
-    use cogwork_tools::Tools;
-    use cogwork_tools::mcp::McpServer;
-
-    use super::super::Source;
-    use super::{Loading, ServerSettings};
-    use crate::settings::duration;
-    use cogwork_thinking::SettingProblem;
-
-    impl Loading<'_> {
-        /// Returns the tools of a source with those of a server.
-        pub(super) fn add_server(
-            &mut self,
-            settings: ServerSettings,
-        ) -> Result<Tools, SettingProblem> {
-            let source = &self.source;
-            let count = settings.tools.len();
-            let unconnected = server(source, settings)?.unconnected();
-            let of_server = unconnected.tools();
-            // Names that models can't call are left out by the server.
-            if of_server.len() != count {
-                let problem = "a name is not valid with its prefix; expected at most 64 letters, digits, `_`, `-`, `.` and `/`";
-                return Err(SettingProblem::new(problem).at("tools"));
-            }
-
-            // A flow that is only drawn starts no programs.
-            if self.loader.connects {
-                self.servers.push(unconnected);
-            }
-            let mut numbered = of_server.into_iter().enumerate();
-            numbered.try_fold(source.tools.clone(), |tools, (index, tool)| {
-                tools.with(tool).map_err(|error| {
-                    let problem = format!("{error}, or a `prefix` for this server");
-                    SettingProblem::new(problem).at(format!("tools[{index}]"))
-                })
-            })
-        }
-    }
-
-    fn server(source: &Source, settings: ServerSettings) -> Result<McpServer, SettingProblem> {
-        let server = match (&settings.command, &settings.url) {
-            (Some(command), None) => by_command(source, command, &settings)?,
-            (None, Some(url)) => by_url(url, &settings)?,
-            _ => {
-                return Err(SettingProblem::new(
-                    "expected either `command` or `url`, for a server that is started or one over HTTP",
-                ));
-            }
-        };
-
-        let mut server = server
-            .with_name(settings.name)
-            .with_only(settings.tools)
-            .with_prefix(settings.prefix);
-        if let Some(limit) = settings.timeout.and_then(duration) {
-            server = server.with_timeout(limit);
-        }
-        if let Some(limit) = settings.start_timeout.and_then(duration) {
-            server = server.with_start_timeout(limit);
-        }
-        Ok(server)
-    }
-
-    fn by_command(
-        source: &Source,
-        command: &str,
-        settings: &ServerSettings,
-    ) -> Result<McpServer, SettingProblem> {
-        if settings.token.is_some() {
-            let message = "a command gets no token; put it into `env`, or use `url`";
-            return Err(SettingProblem::new(message).at("token"));
-        }
-        let is_variable = |(name, value): (&String, &String)| {
-            !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0')
-        };
-        if !settings.env.iter().all(is_variable) {
-            let message = "not an environment variable; expected a name without `=`, and a value";
-            return Err(SettingProblem::new(message).at("env"));
-        }
-
-        let program = program(source, command).map_err(|problem| problem.at("command"))?;
-        // Servers of files expect paths relative to the file, wherever the program was started.
-        let folder = folder(source, settings.folder.as_deref());
-        let folder = folder.map_err(|problem| problem.at("folder"))?;
-
-        let server = McpServer::command(program).with_args(&settings.args);
-        let server = settings
-            .env
-            .iter()
-            .fold(server, |server, (name, value)| server.with_env(name, value));
-        Ok(match folder {
-            Some(folder) => server.with_folder(folder),
-            None => server,
-        })
-    }
-
-    fn by_url(url: &str, settings: &ServerSettings) -> Result<McpServer, SettingProblem> {
-        let of_command = match settings {
-            _ if !settings.args.is_empty() => Some("args"),
-            _ if !settings.env.is_empty() => Some("env"),
-            _ => settings.folder.as_ref().map(|_| "folder"),
-        };
-        if let Some(setting) = of_command {
-            let problem = "a server over HTTP is not started; remove this, or use `command`";
-            return Err(SettingProblem::new(problem).at(setting));
-        }
-
-        let server = McpServer::http(url);
-        Ok(match &settings.token {
-            Some(token) => server.with_token(token),
-            None => server,
-        })
-    }
-
-    /// Returns the path of a program in the folder of the file, and any other program as it is.
-    fn program(source: &Source, command: &str) -> Result<PathBuf, SettingProblem> {
-        let path = Path::new(command);
-        // A name is looked up in PATH by the system, as in a shell.
-        if path.is_absolute() || path.components().count() == 1 && !command.starts_with('.') {
-            return Ok(path.to_owned());
-        }
-
-        let beneath = base(source)?.file_beneath(command);
-        let path = beneath.and_then(|(folder, name)| Ok(folder.real_path()?.join(name)));
-        match path.map_err(SettingProblem::new)? {
-            path if path.is_file() => Ok(path),
-            _ => {
-                let message = "there is no such program in the folder of this file";
-                Err(SettingProblem::new(message))
-            }
-        }
-    }
-
-    /// Returns the working directory: by default, the folder of the file, or `None` for a text that
-    /// is not from a file.
-    fn folder(source: &Source, folder: Option<&str>) -> Result<Option<PathBuf>, SettingProblem> {
-        let path = match (folder, &source.folder) {
-            (None, None) => return Ok(None),
-            (None, Some(base)) => base.real_path(),
-            (Some(folder), _) => {
-                let folder = base(source)?.beneath(folder);
-                folder.and_then(|folder| folder.real_path())
-            }
-        };
-        path.map(Some).map_err(SettingProblem::new)
-    }
-
-    fn base(source: &Source) -> Result<&Folder, SettingProblem> {
-        let message = "this flow was not loaded from a file, so it cannot name files; expected a program in PATH or an absolute path";
-        let folder = source.folder.as_ref();
-        folder.ok_or_else(|| SettingProblem::new(message))
+    #[cfg(not(feature = "mcp"))]
+    fn tools_with(&mut self, _: ServerSettings) -> Result<Tools, SettingProblem> {
+        let problem = "this program was built without MCP servers; build it with the feature `mcp`, or remove the server";
+        Err(SettingProblem::new(problem))
     }
 }

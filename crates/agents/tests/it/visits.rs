@@ -56,7 +56,7 @@ async fn a_failed_visit_keeps_every_reply_and_the_cost() {
     );
 
     let failures = state.failures();
-    assert_eq!(failures, [failed.clone()]);
+    assert_eq!(failures, std::slice::from_ref(failed));
     assert!(failed.error.as_deref().unwrap().contains("ACTION"));
 
     // The cost is that of the state, also when it is restored, and a copy has its own.

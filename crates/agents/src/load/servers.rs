@@ -1,0 +1,152 @@
+//! The servers of tools that a file names. They are created when the file is loaded, and started with a run.
+
+use std::path::{Path, PathBuf};
+
+use cogwork_text::files::Folder;
+use cogwork_thinking::SettingProblem;
+use cogwork_tools::Tools;
+use cogwork_tools::mcp::McpServer;
+
+use super::{Loading, ServerSettings, Source};
+use crate::settings::duration;
+
+impl Loading<'_> {
+    /// Returns the tools of the source with those of a server.
+    pub(super) fn tools_with(&mut self, settings: ServerSettings) -> Result<Tools, SettingProblem> {
+        let source = &self.source;
+        let count = settings.tools.len();
+        let unconnected = server(source, settings)?.unconnected();
+        let of_server = unconnected.tools();
+        // Names that models can't call are left out by the server.
+        if of_server.len() != count {
+            let problem = "a name is not valid with its prefix; expected at most 64 letters, digits, `_`, `-`, `.` and `/`";
+            return Err(SettingProblem::new(problem).at("tools"));
+        }
+
+        // A flow that is only drawn starts no programs.
+        if self.loader.connects {
+            self.servers.push(unconnected);
+        }
+        let mut numbered = of_server.into_iter().enumerate();
+        numbered.try_fold(source.tools.clone(), |tools, (index, tool)| {
+            tools.with(tool).map_err(|error| {
+                let problem = format!("{error}, or a `prefix` for this server");
+                SettingProblem::new(problem).at(format!("tools[{index}]"))
+            })
+        })
+    }
+}
+
+fn server(source: &Source, settings: ServerSettings) -> Result<McpServer, SettingProblem> {
+    let server = match (&settings.command, &settings.url) {
+        (Some(command), None) => by_command(source, command, &settings)?,
+        (None, Some(url)) => by_url(url, &settings)?,
+        _ => {
+            return Err(SettingProblem::new(
+                "expected either `command` or `url`, for a server that is started or one over HTTP",
+            ));
+        }
+    };
+
+    let mut server = server
+        .with_name(settings.name)
+        .with_only(settings.tools)
+        .with_prefix(settings.prefix);
+    if let Some(limit) = settings.timeout.and_then(duration) {
+        server = server.with_timeout(limit);
+    }
+    if let Some(limit) = settings.start_timeout.and_then(duration) {
+        server = server.with_start_timeout(limit);
+    }
+    Ok(server)
+}
+
+fn by_command(
+    source: &Source,
+    command: &str,
+    settings: &ServerSettings,
+) -> Result<McpServer, SettingProblem> {
+    if settings.token.is_some() {
+        let message = "a command gets no token; put it into `env`, or use `url`";
+        return Err(SettingProblem::new(message).at("token"));
+    }
+    let is_variable = |(name, value): (&String, &String)| {
+        !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0')
+    };
+    if !settings.env.iter().all(is_variable) {
+        let message = "not an environment variable; expected a name without `=`, and a value";
+        return Err(SettingProblem::new(message).at("env"));
+    }
+
+    let program = program(source, command).map_err(|problem| problem.at("command"))?;
+    // Servers of files expect paths relative to the file, wherever the program was started.
+    let folder = folder(source, settings.folder.as_deref());
+    let folder = folder.map_err(|problem| problem.at("folder"))?;
+
+    let server = McpServer::command(program).with_args(&settings.args);
+    let server = settings
+        .env
+        .iter()
+        .fold(server, |server, (name, value)| server.with_env(name, value));
+    Ok(match folder {
+        Some(folder) => server.with_folder(folder),
+        None => server,
+    })
+}
+
+fn by_url(url: &str, settings: &ServerSettings) -> Result<McpServer, SettingProblem> {
+    let of_command = match settings {
+        _ if !settings.args.is_empty() => Some("args"),
+        _ if !settings.env.is_empty() => Some("env"),
+        _ => settings.folder.as_ref().map(|_| "folder"),
+    };
+    if let Some(setting) = of_command {
+        let problem = "a server over HTTP is not started; remove this, or use `command`";
+        return Err(SettingProblem::new(problem).at(setting));
+    }
+
+    let server = McpServer::http(url);
+    Ok(match &settings.token {
+        Some(token) => server.with_token(token),
+        None => server,
+    })
+}
+
+/// Returns the path of a program in the folder of the file, and any other program as it is.
+fn program(source: &Source, command: &str) -> Result<PathBuf, SettingProblem> {
+    let path = Path::new(command);
+    // A name is looked up in PATH by the system, as in a shell.
+    if path.is_absolute() || path.components().count() == 1 && !command.starts_with('.') {
+        return Ok(path.to_owned());
+    }
+
+    let beneath = base(source)?.file_beneath(command);
+    let path = beneath.and_then(|(folder, name)| Ok(folder.real_path()?.join(name)));
+    match path.map_err(SettingProblem::new)? {
+        path if path.is_file() => Ok(path),
+        _ => {
+            let message = "there is no such program in the folder of this file";
+            Err(SettingProblem::new(message))
+        }
+    }
+}
+
+/// Returns the working directory: by default, the folder of the file, or `None` for a text that
+/// is not from a file.
+fn folder(source: &Source, folder: Option<&str>) -> Result<Option<PathBuf>, SettingProblem> {
+    let path = match (folder, &source.folder) {
+        (None, None) => return Ok(None),
+        (None, Some(base)) => base.real_path(),
+        (Some(folder), _) => {
+            let folder = base(source)?.beneath(folder);
+            folder.and_then(|folder| folder.real_path())
+        }
+    };
+    path.map(Some).map_err(SettingProblem::new)
+}
+
+fn base(source: &Source) -> Result<&Folder, SettingProblem> {
+    let message = "this flow was not loaded from a file, so it cannot name files; expected a program in PATH or an absolute path";
+    let folder = source.folder.as_ref();
+    folder.ok_or_else(|| SettingProblem::new(message))
+}
