@@ -1,8 +1,8 @@
 //! A step of a run and runs that wait, beside a loop written by hand that does the same work; and building a flow.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{env, io};
 
 use cogwork_benches::{BoxError, BoxFuture, HandWritten, each, print, ratio, runtime};
 use cogwork_flow::{Action, CancellationToken, Flow, Node};
@@ -77,23 +77,28 @@ fn ring(length: usize) -> Result<Flow<Counter>, BoxError> {
     Ok(flow.build()?)
 }
 
-const STEPS: u64 = 1_000;
-
-fn steps(runtime: &Runtime) -> Result<(), BoxError> {
+fn steps(runtime: &Runtime, steps: u64, side: Option<&str>) -> Result<(), BoxError> {
     let flow = ring(1)?;
     let by_hand = HandWritten::repeated(by_hand, AGAIN, STOP);
     let counter = || Counter {
-        left: STEPS,
+        left: steps,
         wait: Duration::ZERO,
     };
 
     let token = CancellationToken::new();
     let own = || {
-        let run = flow.begin().with_max_steps(STEPS);
+        let run = flow.begin().with_max_steps(steps);
         let mut run = run.with_cancellation(token.clone());
         runtime.block_on(run.finish(&mut counter())).map(drop)
     };
     let hand = || runtime.block_on(by_hand.run(&mut counter()));
+
+    // One side alone, once, so that another program can count its instructions.
+    match side {
+        Some("flow") => return Ok(own()?),
+        Some(_) => return hand(),
+        None => {}
+    }
 
     // What fails once fails always: the measured runs need no look at their results.
     own()?;
@@ -153,10 +158,18 @@ where
 
 fn main() -> Result<(), BoxError> {
     let runtime = runtime()?;
-    steps(&runtime)?;
+    let arguments: Vec<String> = env::args().collect();
+    if let [_, side, number] = arguments.as_slice()
+        && let Ok(number) = number.parse()
+    {
+        return steps(&runtime, number, Some(side));
+    }
+
+    steps(&runtime, 1_000, None)?;
     waiting_runs(&runtime)?;
 
     let built = (0..20).map(|_| each(10, || ring(1_000))).min();
+    let built = built.unwrap_or_default();
     print("building 1,000 nodes", format_args!("{built:.1?}"));
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::execute::visit::Visit;
 use crate::places::items::BatchVisit;
 use crate::places::subflow::Subflow;
 use crate::places::wait::Sleep;
-use crate::wiring::{Inside, Place, Wiring};
+use crate::wiring::{Exit, Inside, Place, Target, Wiring};
 use crate::{Action, Batch, Branches, BuildError, Each, Flow, Node, Wait};
 
 /// A builder that connects nodes by name. Created by [`Flow::builder`].
@@ -90,14 +90,13 @@ impl<S> FlowBuilder<S> {
         mut self,
         name: impl Into<String>,
         actions: Vec<Action>,
-        inside: Inside,
+        inside: impl Into<Option<Inside>>,
         visit: impl Visit<S> + 'static,
     ) -> Self {
         self.places.push(Place {
             name: name.into(),
-            actions: actions.into(),
-            exits: Vec::new(),
-            inside,
+            exits: unconnected(actions),
+            inside: inside.into().map(Box::new),
         });
 
         self.visits.push(Box::new(visit));
@@ -115,7 +114,7 @@ impl<S> FlowBuilder<S> {
     where
         S: Send + 'static,
     {
-        self.add(name, node.actions(), Inside::default(), NodeVisit(node))
+        self.add(name, node.actions(), None, NodeVisit(node))
     }
 
     /// Adds a flow over a part of the state. The action on which it ends determines the edge to
@@ -256,16 +255,10 @@ impl<S> FlowBuilder<S> {
     ///
     /// Returns a [`BuildError`] with every [`WiringProblem`](crate::WiringProblem) of the graph.
     pub fn build(mut self) -> Result<Flow<S>, BuildError> {
-        let checked = check(&self.places, &self.starts, &self.edges);
-        let (start, exits) = match checked {
-            Ok(checked) => checked,
+        let start = match check(&mut self.places, &self.starts, self.edges) {
+            Ok(start) => start,
             Err(problems) => return Err(BuildError::new(self.name, problems)),
         };
-
-        // Only now, because an edge may be added before the nodes that it connects.
-        for (place, exits) in self.places.iter_mut().zip(exits) {
-            place.exits = exits;
-        }
 
         let wiring = Wiring::new(self.name, start, self.places);
         Ok(Flow {
@@ -273,4 +266,15 @@ impl<S> FlowBuilder<S> {
             visits: self.visits.into(),
         })
     }
+}
+
+/// Returns the exits for the actions that a node declares, sorted.
+fn unconnected(mut actions: Vec<Action>) -> Vec<Exit> {
+    actions.sort_unstable();
+    // A node may declare an action twice, and one edge covers both.
+    actions.dedup();
+
+    let target = Target::Missing;
+    let exits = actions.into_iter().map(|action| Exit { action, target });
+    exits.collect()
 }

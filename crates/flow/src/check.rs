@@ -17,62 +17,62 @@ pub(crate) struct Edge {
     pub(crate) to: Option<String>,
 }
 
-/// Returns the index of the start and the exits of each place, in the order of the places, or all
-/// problems.
+/// Connects the exits of the places. Returns the index of the start, or all problems.
 pub(crate) fn check(
-    places: &[Place],
+    places: &mut [Place],
     starts: &[String],
-    edges: &[Edge],
-) -> Result<(usize, Vec<Vec<Exit>>), Vec<WiringProblem>> {
-    let mut check = Check::new(places);
+    edges: Vec<Edge>,
+) -> Result<usize, Vec<WiringProblem>> {
+    // Taken out, because the names of the places are borrowed while the exits change.
+    let exits: Vec<_> = places
+        .iter_mut()
+        .map(|place| mem::take(&mut place.exits))
+        .collect();
+    let mut check = Check::new(places, exits);
+
     let start = check.start(starts);
-    let exits = check.exits(edges);
+    edges.into_iter().for_each(|edge| check.connect(edge));
+    check.unconnected();
     // Without a start, every node would be reported as unreachable.
     if let Some(start) = start {
-        check.unreachable(start, &exits);
+        check.unreachable(start);
     }
 
+    let Check {
+        exits, problems, ..
+    } = check;
     match start {
-        Some(start) if check.problems.is_empty() => Ok((start, exits)),
-        _ => Err(check.problems),
+        Some(start) if problems.is_empty() => {
+            for (place, exits) in places.iter_mut().zip(exits) {
+                place.exits = exits;
+            }
+            Ok(start)
+        }
+        _ => Err(problems),
     }
 }
 
 struct Check<'b> {
     /// The places with unique names, in order.
     places: Vec<&'b Place>,
+    exits: Vec<Vec<Exit>>,
     index: HashMap<&'b str, usize>,
-    names: OnceCell<Arc<[String]>>,
     problems: Vec<WiringProblem>,
-}
-
-/// The declared actions of a place, sorted, and whether an edge was found for them. Most places have one or
-/// two, which a hash map would take longer to hash than a search does.
-type Declared<'b> = Vec<(&'b Action, bool)>;
-
-fn declared(place: &Place) -> Declared<'_> {
-    let mut actions: Vec<_> = place.actions.iter().map(|action| (action, false)).collect();
-    actions.sort_unstable();
-    // A node may declare an action twice, and one edge covers both.
-    actions.dedup();
-    actions
-}
-
-/// Sets that an edge was found for an action. Returns whether that was so before, or `None` if the action
-/// isn't declared.
-fn find(declared: &mut Declared<'_>, action: &Action) -> Option<bool> {
-    let at = declared.binary_search_by_key(&action, |(action, _)| action);
-    let (_, is_found) = declared.get_mut(at.ok()?)?;
-    Some(mem::replace(is_found, true))
+    /// The names of all nodes and the actions of some: lists that are shared by all problems that contain
+    /// them.
+    names: OnceCell<Arc<[String]>>,
+    declared: HashMap<usize, Arc<[Action]>>,
 }
 
 impl<'b> Check<'b> {
-    fn new(places: &'b [Place]) -> Self {
+    fn new(places: &'b [Place], exits: Vec<Vec<Exit>>) -> Self {
         let mut check = Self {
             places: Vec::with_capacity(places.len()),
+            exits: Vec::with_capacity(places.len()),
             index: HashMap::with_capacity(places.len()),
-            names: OnceCell::new(),
             problems: Vec::new(),
+            names: OnceCell::new(),
+            declared: HashMap::new(),
         };
 
         if places.is_empty() {
@@ -80,25 +80,29 @@ impl<'b> Check<'b> {
         }
 
         let mut repeated = HashSet::new();
-        for place in places {
-            check.place(place);
-            check.add(place, &mut repeated);
+        for (place, exits) in places.iter().zip(exits) {
+            check.place(place, &exits);
+            check.add(place, exits, &mut repeated);
         }
 
         check
     }
 
     /// Checks a single place.
-    fn place(&mut self, place: &Place) {
+    fn place(&mut self, place: &Place, exits: &[Exit]) {
         let node = || place.name.clone();
-        if place.actions.is_empty() {
+        if exits.is_empty() {
             self.problems
                 .push(WiringProblem::NoActions { node: node() });
         }
 
+        let Some(inside) = &place.inside else {
+            return;
+        };
+
         // The steps of two branches with one name would have the same names in a journal.
         let mut known = HashSet::new();
-        for (branch, _) in &place.inside.flows {
+        for (branch, _) in &inside.flows {
             if !known.insert(branch) {
                 self.problems.push(WiringProblem::DuplicateBranch {
                     node: node(),
@@ -107,7 +111,7 @@ impl<'b> Check<'b> {
             }
         }
 
-        let depth = place.inside.depth();
+        let depth = inside.depth();
         if depth > Wiring::MAX_DEPTH {
             let node = node();
             self.problems.push(WiringProblem::TooDeep { node, depth });
@@ -116,11 +120,12 @@ impl<'b> Check<'b> {
 
     /// Adds a place under its name. A second place with the same name is left out of all other
     /// checks, because their messages would seem to be about the first.
-    fn add(&mut self, place: &'b Place, repeated: &mut HashSet<&'b str>) {
+    fn add(&mut self, place: &'b Place, exits: Vec<Exit>, repeated: &mut HashSet<&'b str>) {
         match self.index.entry(&place.name) {
             Entry::Vacant(free) => {
                 free.insert(self.places.len());
                 self.places.push(place);
+                self.exits.push(exits);
             }
             // Reported once, however often the name is repeated.
             Entry::Occupied(_) if repeated.insert(&place.name) => {
@@ -151,75 +156,56 @@ impl<'b> Check<'b> {
         None
     }
 
-    /// Returns the exits of each place, in the order of the places.
-    fn exits(&mut self, edges: &[Edge]) -> Vec<Vec<Exit>> {
-        let mut exits: Vec<Vec<_>> = self.places.iter().map(|_| Vec::new()).collect();
-        let mut declared: Vec<_> = self.places.iter().map(|place| declared(place)).collect();
+    /// Sets the target of the exit that an edge is for.
+    fn connect(&mut self, edge: Edge) {
+        // Before the source, so that an edge from nowhere to nowhere is reported twice.
+        let target = self.target(&edge);
+        let Edge { from, action, .. } = edge;
 
-        for edge in edges {
-            // Before the source, so that an edge from nowhere to nowhere is reported twice.
-            let target = self.target(edge);
-            let action = edge.action.clone();
+        let Some(index) = self.index.get(from.as_str()).copied() else {
+            let nodes = self.names();
+            let problem = WiringProblem::UnknownSource {
+                from,
+                action,
+                nodes,
+            };
+            return self.problems.push(problem);
+        };
 
-            let leaving = self
-                .source(edge, &mut declared)
-                .map(|index| exits.get_mut(index));
-            match leaving {
-                Ok(Some(exits)) => exits.push(Exit { action, target }),
-                Ok(None) => {}
-                Err(problem) => self.problems.push(problem),
+        // A node has few exits, but whoever writes a file may declare many.
+        let exits = self.exits.get_mut(index).map(Vec::as_mut_slice);
+        let exits = exits.unwrap_or_default();
+        let exit = exits.binary_search_by(|exit| exit.action.cmp(&action));
+        match exit.ok().and_then(|exit| exits.get_mut(exit)) {
+            Some(exit) if exit.target == Target::Missing => exit.target = target,
+            Some(_) => self
+                .problems
+                .push(WiringProblem::DuplicateEdge { from, action }),
+            None => {
+                let declared = exits.iter().map(|exit| exit.action.clone());
+                let declared = self
+                    .declared
+                    .entry(index)
+                    .or_insert_with(|| declared.collect());
+                self.problems.push(WiringProblem::UndeclaredAction {
+                    from,
+                    action,
+                    declared: Arc::clone(declared),
+                });
             }
         }
-
-        for (place, declared) in self.places.iter().zip(&mut declared) {
-            for action in place.actions.iter() {
-                // Reported once, even if it is declared twice.
-                if find(declared, action) == Some(false) {
-                    self.problems.push(WiringProblem::ActionLeadsNowhere {
-                        node: place.name.clone(),
-                        action: action.clone(),
-                    });
-                }
-            }
-        }
-
-        exits
     }
 
-    /// Looks up where an edge begins, and that it is the first for its action.
-    fn source(&self, edge: &Edge, declared: &mut [Declared<'_>]) -> Result<usize, WiringProblem> {
-        let index = self.index.get(edge.from.as_str()).copied();
-        let place = index.and_then(|index| {
-            let declared = declared.get_mut(index)?;
-            Some((index, *self.places.get(index)?, declared))
-        });
-
-        let from = || edge.from.clone();
-        let action = || edge.action.clone();
-        let Some((index, place, declared)) = place else {
-            return Err(WiringProblem::UnknownSource {
-                from: from(),
-                action: action(),
-                nodes: self.names(),
+    /// Reports the exits without an edge.
+    fn unconnected(&mut self) {
+        for (place, exits) in self.places.iter().zip(&self.exits) {
+            let missing = exits.iter().filter(|exit| exit.target == Target::Missing);
+            let problems = missing.map(|exit| WiringProblem::ActionLeadsNowhere {
+                node: place.name.clone(),
+                action: exit.action.clone(),
             });
-        };
-
-        let Some(has_edge) = find(declared, &edge.action) else {
-            return Err(WiringProblem::UndeclaredAction {
-                from: from(),
-                action: action(),
-                declared: Arc::clone(&place.actions),
-            });
-        };
-
-        if has_edge {
-            return Err(WiringProblem::DuplicateEdge {
-                from: from(),
-                action: action(),
-            });
+            self.problems.extend(problems);
         }
-
-        Ok(index)
     }
 
     /// Looks up where an edge leads. An unknown target is reported and treated as an end, because
@@ -249,18 +235,18 @@ impl<'b> Check<'b> {
         Arc::clone(self.names.get_or_init(names))
     }
 
-    fn unreachable(&mut self, start: usize, exits: &[Vec<Exit>]) {
+    fn unreachable(&mut self, start: usize) {
         let next = |index: usize| {
-            let exits = exits.get(index).into_iter();
+            let exits = self.exits.get(index).into_iter();
             exits.flat_map(|exits| targets(exits))
         };
-        let reached = reached([start], exits.len(), next);
+        let reached = reached([start], self.exits.len(), next);
 
-        for (place, reached) in self.places.iter().zip(reached) {
-            if !reached {
-                let node = place.name.clone();
-                self.problems.push(WiringProblem::Unreachable { node });
-            }
-        }
+        let places = self.places.iter().zip(reached);
+        let unreachable = places.filter(|(_, reached)| !reached);
+        let problems = unreachable.map(|(place, _)| WiringProblem::Unreachable {
+            node: place.name.clone(),
+        });
+        self.problems.extend(problems);
     }
 }

@@ -210,15 +210,22 @@ impl FlowGraph {
 
 impl GraphNode {
     fn of(place: &Place) -> Self {
-        let flows = place.inside.flows.iter();
-        let flows = flows.map(|(name, flow)| FlowGraph::named(name, flow));
-
-        Self {
+        let node = Self {
             name: place.name.clone(),
-            kind: place.inside.kind,
-            event: place.inside.event.clone(),
-            at_most: place.inside.at_most,
+            ..Self::default()
+        };
+        let Some(inside) = place.inside.as_deref() else {
+            return node;
+        };
+
+        let flows = inside.flows.iter();
+        let flows = flows.map(|(name, flow)| FlowGraph::named(name, flow));
+        Self {
+            kind: inside.kind,
+            event: inside.event.clone(),
+            at_most: inside.at_most,
             inside: flows.collect(),
+            ..node
         }
     }
 }
@@ -243,7 +250,7 @@ fn edges<'f>(wiring: &'f Wiring, place: &'f Place) -> impl Iterator<Item = Graph
         action: exit.action.as_str().to_owned(),
         to: match exit.target {
             Target::Node(index) => Some(wiring.place(index).name.clone()),
-            Target::End => None,
+            Target::End | Target::Missing => None,
         },
     })
 }

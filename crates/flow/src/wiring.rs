@@ -22,13 +22,13 @@ pub(crate) struct Wiring {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) name: String,
-    /// The actions that it declares.
-    pub(crate) actions: Arc<[Action]>,
+    /// One for each action that it declares.
     pub(crate) exits: Vec<Exit>,
-    pub(crate) inside: Inside,
+    /// `None` for a node.
+    pub(crate) inside: Option<Box<Inside>>,
 }
 
-/// The content of a place.
+/// What a place has that isn't a node.
 #[derive(Debug, Default)]
 pub(crate) struct Inside {
     pub(crate) kind: GraphNodeKind,
@@ -54,21 +54,12 @@ impl Inside {
         self
     }
 
-    /// Returns the flow that the cursor of a run enters.
-    #[inline]
-    pub(crate) fn subflow(&self) -> Option<&Wiring> {
-        match self.kind {
-            GraphNodeKind::Subflow => self.flows.first().map(|(_, flow)| &**flow),
-            _ => None,
-        }
-    }
-
     fn waits_for(&self, event: &str) -> bool {
         self.event.as_deref() == Some(event)
             || self.flows.iter().any(|(_, flow)| flow.waits_for(event))
     }
 
-    pub(crate) fn waits(&self) -> bool {
+    fn waits(&self) -> bool {
         matches!(self.kind, GraphNodeKind::Wait | GraphNodeKind::Sleep)
             || self.flows.iter().any(|(_, flow)| flow.waits)
     }
@@ -90,13 +81,15 @@ pub(crate) struct Exit {
 pub(crate) enum Target {
     Node(usize),
     End,
+    /// No edge was added for the action, which `build` refuses.
+    Missing,
 }
 
 /// Returns the places to which the exits lead.
 pub(crate) fn targets(exits: &[Exit]) -> impl Iterator<Item = usize> {
     exits.iter().filter_map(|exit| match exit.target {
         Target::Node(index) => Some(index),
-        Target::End => None,
+        Target::End | Target::Missing => None,
     })
 }
 
@@ -106,14 +99,14 @@ impl Wiring {
     pub(crate) const MAX_DEPTH: usize = 30;
 
     pub(crate) fn new(name: String, start: usize, places: Vec<Place>) -> Self {
-        let depths = places.iter().map(|place| place.inside.depth());
-        let depth = depths.max().unwrap_or_default();
-        let waits = places.iter().any(|place| place.inside.waits());
+        let inside = places.iter().filter_map(|place| place.inside.as_ref());
+        let depth = inside.map(|inside| inside.depth()).max();
+        let waits = places.iter().any(Place::waits);
         Self {
             name,
             start,
             places,
-            depth,
+            depth: depth.unwrap_or_default(),
             waits,
         }
     }
@@ -135,9 +128,8 @@ impl Wiring {
 
     /// Returns whether a node in it, or in a flow inside it, waits for this event.
     pub(crate) fn waits_for(&self, event: &str) -> bool {
-        self.places
-            .iter()
-            .any(|place| place.inside.waits_for(event))
+        let mut inside = self.places.iter().filter_map(|place| place.inside.as_ref());
+        inside.any(|inside| inside.waits_for(event))
     }
 
     /// Returns the places from which neither an end nor a place that waits can be reached.
@@ -148,7 +140,7 @@ impl Wiring {
         for (index, place) in self.places.iter().enumerate() {
             let is_end = |exit: &Exit| exit.target == Target::End;
             // A run can leave a wait to whoever answers, so it is as good as an end.
-            if place.inside.waits() || place.exits.iter().any(is_end) {
+            if place.waits() || place.exits.iter().any(is_end) {
                 ends.push(index);
             }
 
@@ -180,6 +172,20 @@ impl Wiring {
 }
 
 impl Place {
+    /// Returns the flow that the cursor of a run enters.
+    #[inline]
+    pub(crate) fn subflow(&self) -> Option<&Wiring> {
+        let inside = self.inside.as_deref()?;
+        match inside.kind {
+            GraphNodeKind::Subflow => inside.flows.first().map(|(_, flow)| &**flow),
+            _ => None,
+        }
+    }
+
+    fn waits(&self) -> bool {
+        self.inside.as_ref().is_some_and(|inside| inside.waits())
+    }
+
     /// Returns the exit by which the run leaves on this action.
     #[inline]
     pub(crate) fn exit(&self, action: &Action) -> Option<&Exit> {

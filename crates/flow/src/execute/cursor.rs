@@ -32,12 +32,12 @@ impl<'f> Cursor<'f> {
 
         for name in subflows {
             let place = cursor.push(wiring, wiring.index(name)?);
-            wiring = place.inside.subflow()?;
+            wiring = place.subflow()?;
         }
 
         let place = cursor.push(wiring, wiring.index(node)?);
         // A run is never at the place of a subflow, but at a node inside it.
-        place.inside.subflow().is_none().then_some(cursor)
+        place.subflow().is_none().then_some(cursor)
     }
 
     fn nowhere(flow: &'f Wiring, steps: u64) -> Self {
@@ -78,7 +78,7 @@ impl<'f> Cursor<'f> {
         let mut next = Some(self.flow);
         self.position.iter().map_while(move |index| {
             let place = next?.place(*index);
-            next = place.inside.subflow();
+            next = place.subflow();
             Some(&place.name)
         })
     }
@@ -112,7 +112,7 @@ impl<'f> Cursor<'f> {
         self.steps += 1;
         match exit.target {
             Target::Node(index) => self.go_to(index),
-            Target::End => self.leave(&exit.action),
+            Target::End | Target::Missing => self.leave(&exit.action),
         }
     }
 
@@ -127,7 +127,7 @@ impl<'f> Cursor<'f> {
         *position = index;
         self.place = Some(place);
 
-        if let Some(subflow) = place.inside.subflow() {
+        if let Some(subflow) = place.subflow() {
             self.enter(subflow);
         }
     }
@@ -149,7 +149,7 @@ impl<'f> Cursor<'f> {
                 Some(exit) => match exit.target {
                     Target::Node(index) => return self.go_to(index),
                     // The subflow was the last place of the flow around it, which ends as well.
-                    Target::End => {}
+                    Target::End | Target::Missing => {}
                 },
                 // Doesn't happen: `build` has checked that each end of a subflow has an exit.
                 None => return,
@@ -170,7 +170,7 @@ impl<'f> Cursor<'f> {
             let place = innermost.place(*index);
             self.innermost = innermost;
             self.place = Some(place);
-            wiring = place.inside.subflow();
+            wiring = place.subflow();
         }
     }
 
@@ -179,7 +179,7 @@ impl<'f> Cursor<'f> {
         // A loop and not a recursion, so that depth uses no stack.
         let mut next = Some(wiring);
         while let Some(wiring) = next {
-            next = self.push(wiring, wiring.start).inside.subflow();
+            next = self.push(wiring, wiring.start).subflow();
         }
     }
 
