@@ -173,6 +173,49 @@ impl fmt::Display for Level {
     }
 }
 
+/// A moment of a run, read from the recorded name of a step: a run visits only one node at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Moment<'a> {
+    /// The path up to the last item or branch, in each of which steps are counted anew. Only subflows
+    /// follow, whose steps count like any other.
+    pub way: &'a str,
+    /// The number of the step.
+    pub number: u64,
+    /// The name of the step, without its item or call.
+    pub visited: &'a str,
+}
+
+impl<'a> Moment<'a> {
+    /// Returns the moments of a step: those of the steps around it, outermost first, and its own.
+    pub fn all_of(step: &'a str) -> impl Iterator<Item = Self> {
+        // Names contain no special characters, so each `#` is that of a step.
+        step.match_indices('#').filter_map(|(mark, _)| {
+            let (before, after) = (step.get(..mark)?, step.get(mark + 1..)?);
+            let digits = after.find(|character: char| !character.is_ascii_digit());
+            let digits = digits.unwrap_or(after.len());
+            let way = before.rfind(']').and_then(|end| before.get(..=end));
+
+            Some(Self {
+                way: way.unwrap_or_default(),
+                // A record that was edited may have no number, or one that is too large.
+                number: after.get(..digits)?.parse().ok()?,
+                visited: step.get(..=mark + digits)?,
+            })
+        })
+    }
+
+    /// Returns the number of a step, or of the outermost step around it; 0 if it has none.
+    pub fn outermost_number(step: &'a str) -> u64 {
+        let outermost = Self::all_of(step).next();
+        outermost.map_or(0, |moment| moment.number)
+    }
+
+    pub(crate) fn key(self) -> String {
+        format!("{}#{}", self.way, self.number)
+    }
+}
+
 /// A name with the characters escaped that would end it.
 struct Escaped<'a>(&'a str);
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use super::{Entry, Json, Snapshot, StateDigest, StepError};
+use super::{Entry, Json, Moment, Snapshot, StateDigest, StepError};
 
 /// The maximum number of unused answers to an event.
 const MAX_ANSWERS: usize = 1_000;
@@ -165,11 +165,11 @@ impl Index {
 
     /// Records what a step did. The result of a wait replaces the wait.
     fn know(&mut self, step: String, what: What, line: u64) {
-        for (moment, visited) in moments(&step) {
-            self.moments.insert(moment, visited.to_owned());
+        for moment in Moment::all_of(&step) {
+            self.moments.insert(moment.key(), moment.visited.to_owned());
         }
 
-        self.last = self.last.max(outermost_number(&step));
+        self.last = self.last.max(Moment::outermost_number(&step));
         self.steps.insert(step, Known { what, line });
     }
 
@@ -201,15 +201,15 @@ impl Index {
 
     /// Checks that no different node was visited at the moment of a step that isn't recorded.
     pub(super) fn same_way(&self, step: &str) -> Result<(), StepError> {
-        let other = moments(step).find_map(|(moment, visited)| {
-            let recorded = self.moments.get(&moment)?;
-            (recorded != visited).then_some((visited, recorded))
+        let other = Moment::all_of(step).find_map(|moment| {
+            let recorded = self.moments.get(&moment.key())?;
+            (recorded != moment.visited).then_some((moment.visited, recorded))
         });
         let Some((visited, recorded)) = other else {
             return Ok(());
         };
 
-        let number = outermost_number(step);
+        let number = Moment::outermost_number(step);
         Err(StepError::journal(format!(
             "the run visits `{visited}`, but the recorded one visited `{recorded}` at this point; with the same \
              state and outcomes, `prep` and `post` must do the same again; after a change of the flow, fork the \
@@ -246,33 +246,4 @@ impl Index {
         self.since_fold = 0;
         entries
     }
-}
-
-/// Returns the moments of a step, each with the node visited at it: a run visits only one node at a
-/// moment. One is that of the step, without its item, and one that of each step around it.
-fn moments(step: &str) -> impl Iterator<Item = (String, &str)> {
-    // Names contain no special characters, so each `#` is that of a step.
-    step.match_indices('#').filter_map(|(mark, _)| {
-        let before = step.get(..mark)?;
-        let number = digits(step.get(mark + 1..)?);
-
-        // The path up to the last item or branch is part of the moment. Only subflows follow.
-        let way = before
-            .rfind(']')
-            .and_then(|end| before.get(..=end))
-            .unwrap_or("");
-        Some((format!("{way}#{number}"), step.get(..=mark + number.len())?))
-    })
-}
-
-fn outermost_number(step: &str) -> u64 {
-    let number = step.split_once('#').map_or("", |(_, rest)| digits(rest));
-    // A name in a record that was edited may have no number, or one that is too large.
-    number.parse().unwrap_or_default()
-}
-
-/// Returns the digits at the start of a text.
-fn digits(text: &str) -> &str {
-    let end = text.find(|character: char| !character.is_ascii_digit());
-    end.and_then(|end| text.get(..end)).unwrap_or(text)
 }

@@ -38,7 +38,7 @@ pub use recorded::{MemoryJournal, Recorded};
 pub use work::{CallError, CannotWait, RefusedAnswer, StepError, Work, WorkError};
 
 pub use crate::node::Operation;
-pub use crate::step_name::{CallName, Level, Part, StepName};
+pub use crate::step_name::{CallName, Level, Moment, Part, StepName};
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

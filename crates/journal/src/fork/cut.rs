@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use cogwork_flow::engine::{Entry, Json};
+use cogwork_flow::engine::{Entry, Json, Moment};
 
-use super::step::{comes_after, is_around_or_with, outermost_number};
+use super::step::{comes_after, is_around_or_with};
 use crate::record::Line;
 
 /// The lines that a fork keeps, in the order in which it needs them.
@@ -111,7 +111,7 @@ impl Cut<'_> {
     }
 
     fn part_of_step(&self, index: usize, step: &str) -> Part {
-        let number = outermost_number(step);
+        let number = Moment::outermost_number(step);
         if number < self.step {
             return Part::Before;
         }

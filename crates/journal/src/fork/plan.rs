@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use cogwork_flow::Flow;
-use cogwork_flow::engine::Entry;
+use cogwork_flow::engine::{Entry, Moment};
 use cogwork_text::{Name, NameList};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::cut::{Cut, Edited, answer_at, step};
 use super::replay::Replay;
-use super::step::{outermost_number, step_around_call};
+use super::step::step_around_call;
 use super::{At, Fork, ForkOrigin, ForkOutcome, ForkPreview, NewOutcome};
 use crate::header::{Header, now};
 use crate::record::{Line, Record, Wanted, check_order};
@@ -192,7 +192,7 @@ impl Source {
             _ => 0,
         };
         let steps = lines.iter().filter_map(|line| step(&line.entry));
-        let last = steps.map(outermost_number).max();
+        let last = steps.map(Moment::outermost_number).max();
         // Nothing may be on record since the snapshot.
         let last = last.unwrap_or_default().max(folded);
 
@@ -240,7 +240,7 @@ impl Source {
         let steps = lines.iter().filter_map(|line| step(&line.entry));
         let visits = steps.filter(|step| super::step::node(step) == node);
         // A set, because a visit with items or calls has several lines.
-        let visits: BTreeSet<u64> = visits.map(outermost_number).collect();
+        let visits: BTreeSet<u64> = visits.map(Moment::outermost_number).collect();
         let index = usize::try_from(number).unwrap_or(usize::MAX).checked_sub(1);
         let visit = index.and_then(|index| visits.iter().nth(index));
 
@@ -305,7 +305,7 @@ impl<'a> Outcomes<'a> {
             };
             Some((index, step.as_str()))
         });
-        let all = outcomes.filter(|(_, step)| outermost_number(step) == number);
+        let all = outcomes.filter(|(_, step)| Moment::outermost_number(step) == number);
         let all = all.collect();
         Self { number, all }
     }

@@ -1,27 +1,6 @@
 //! The names of steps in a record.
 
-/// Returns the numbers in the name of a step, those of the steps around it first. Each comes with the
-/// path to the flow that counts, up to its item or branch.
-fn moments(step: &str) -> impl Iterator<Item = (&str, u64)> {
-    // Other characters `#` are escaped in names.
-    step.match_indices('#').filter_map(|(mark, _)| {
-        let before = step.get(..mark)?;
-        let after = step.get(mark + 1..)?;
-        let digits = after
-            .find(|character: char| !character.is_ascii_digit())
-            .unwrap_or(after.len());
-
-        // Counting starts anew inside each item and branch, so their path belongs to the number.
-        let way = before.rfind(']').and_then(|end| before.get(..=end));
-        let number = after.get(..digits)?.parse().ok()?;
-        Some((way.unwrap_or_default(), number))
-    })
-}
-
-/// Returns the number of a step, or of the outermost step around it.
-pub(super) fn outermost_number(step: &str) -> u64 {
-    moments(step).next().map_or(0, |(_, number)| number)
-}
+use cogwork_flow::engine::Moment;
 
 /// Returns the path of the node of a step, without the name of the flow and without items.
 pub(super) fn node(step: &str) -> &str {
@@ -39,8 +18,9 @@ pub(super) fn step_around_call(step: &str) -> Option<&str> {
 
 /// Returns whether a step comes after another one in the same flow, or is inside of such a step.
 pub(super) fn comes_after(step: &str, other: &str) -> bool {
-    moments(other).any(|(other_way, other)| {
-        moments(step).any(|(way, number)| way == other_way && number > other)
+    Moment::all_of(other).any(|other| {
+        let mut moments = Moment::all_of(step);
+        moments.any(|moment| moment.way == other.way && moment.number > other.number)
     })
 }
 
