@@ -7,9 +7,9 @@
 //!     n1["judge"]
 //!     n2["cheer"]
 //!     n0 -->|"default"| n1
+//!     n1 -->|"found"| n2
 //!     n1 -->|"higher"| n0
 //!     n1 -->|"lower"| n0
-//!     n1 -->|"found"| n2
 //!     n2 -->|"default"| end0(((end)))
 //!
 //! guess 50: higher

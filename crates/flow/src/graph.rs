@@ -36,7 +36,7 @@ pub struct FlowGraph {
     /// The nodes, in the order in which they were added.
     #[serde(default)]
     pub nodes: Vec<GraphNode>,
-    /// The edges, grouped by the node where they begin.
+    /// The edges, in the order of the nodes where they begin, and of their actions.
     #[serde(default)]
     pub edges: Vec<GraphEdge>,
 }
