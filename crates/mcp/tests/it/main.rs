@@ -13,13 +13,13 @@ mod support;
 
 mod added;
 mod guided;
-mod host;
 #[cfg(feature = "http")]
 mod http;
-mod lifecycles;
 mod prompts;
+mod refusals;
 mod resources;
 mod sequential;
+mod sessions;
 mod shown;
 mod solve;
 mod store;

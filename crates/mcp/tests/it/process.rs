@@ -1,12 +1,5 @@
 //! A server in a process of its own.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used
-)]
-
 #[path = "../../../text/tests/support/fresh.rs"]
 mod fresh;
 
@@ -17,6 +10,8 @@ use std::sync::LazyLock;
 
 use fresh::is_fresh;
 use serde_json::{Value, json};
+
+use crate::support::initialize;
 
 /// The path of the example `stdio`, which is built if `cargo test` has not built it.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -79,21 +74,24 @@ impl Process {
             answers,
         };
 
-        let hello = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": { "name": "test", "version": "1" },
-        });
-        process.send(0, "initialize", &hello);
+        process.write(&initialize());
         process.receive().expect("an answer");
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         process.write(&initialized);
         process
     }
 
-    /// Sends a request.
-    pub(crate) fn send(&mut self, id: u64, method: &str, params: &Value) {
+    /// Sends a call of a tool.
+    pub(crate) fn send(&mut self, id: u64, tool: &str, arguments: &Value) {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let method = "tools/call";
         self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+    }
+
+    /// Calls a tool, and returns the result.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.send(1, tool, arguments);
+        self.receive().expect("an answer")["result"].take()
     }
 
     fn write(&mut self, message: &Value) {
@@ -108,12 +106,5 @@ impl Process {
         // A line that was cut off wasn't answered.
         let line = line.strip_suffix('\n')?;
         Some(serde_json::from_str(line).expect("JSON"))
-    }
-
-    /// Records a thought, and returns the result.
-    pub(crate) fn record(&mut self, arguments: &Value) -> Value {
-        let params = json!({ "name": "sequentialthinking", "arguments": arguments });
-        self.send(1, "tools/call", &params);
-        self.receive().expect("an answer")["result"].take()
     }
 }

@@ -4,7 +4,7 @@ use cogwork_mcp::Server;
 use rmcp::model::{ContentBlock, GetPromptRequestParams};
 use serde_json::{Value, json};
 
-use crate::support::{Client, connect};
+use crate::support::Client;
 
 /// Returns the text of a prompt, or the error.
 async fn prompt(client: &Client, name: &str, arguments: Value) -> Result<String, String> {
@@ -22,7 +22,7 @@ async fn prompt(client: &Client, name: &str, arguments: Value) -> Result<String,
 
 #[tokio::test]
 async fn each_strategy_that_can_be_followed_is_a_prompt() {
-    let client = connect(Server::builder()).await;
+    let client = Client::new(Server::builder()).await;
     let prompts = client.list_all_prompts().await.expect("prompts");
     let names: Vec<_> = prompts.iter().map(|prompt| prompt.name.as_str()).collect();
     assert_eq!(names.len(), 9);
@@ -42,7 +42,7 @@ async fn each_strategy_that_can_be_followed_is_a_prompt() {
 #[tokio::test]
 async fn a_prompt_is_for_the_tool_that_there_is() {
     for tool in ["reason", "think"] {
-        let client = connect(Server::builder().with_built_in_tools([tool])).await;
+        let client = Client::new(Server::builder().with_built_in_tools([tool])).await;
         let text = prompt(&client, "step_back", json!({"problem": "2 + 2?"})).await;
         insta::assert_snapshot!(tool, text.expect("a text"));
     }
@@ -50,7 +50,7 @@ async fn a_prompt_is_for_the_tool_that_there_is() {
 
 #[tokio::test]
 async fn what_is_wrong_with_a_request_is_named() {
-    let client = connect(Server::builder()).await;
+    let client = Client::new(Server::builder()).await;
 
     let unknown = prompt(&client, "tree", json!({"problem": "?"})).await;
     let unknown = unknown.expect_err("an error");

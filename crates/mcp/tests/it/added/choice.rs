@@ -8,7 +8,7 @@ use rmcp::model::GetPromptRequestParams;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::support::{Client, call, connect, text};
+use crate::support::Client;
 
 #[derive(Deserialize, JsonSchema)]
 struct Empty {}
@@ -17,15 +17,13 @@ const NONE: [&str; 0] = [];
 
 async fn names(client: &Client) -> Vec<String> {
     let tools = client.list_all_tools().await.expect("tools");
-    tools
-        .into_iter()
-        .map(|tool| tool.name.into_owned())
-        .collect()
+    let names = tools.into_iter().map(|tool| tool.name.into_owned());
+    names.collect()
 }
 
 async fn with_only(names: &[&'static str]) -> Client {
     let builder = Server::builder().with_built_in_tools(names.iter().copied());
-    connect(builder).await
+    Client::new(builder).await
 }
 
 fn problem(builder: ServerBuilder) -> String {
@@ -38,17 +36,14 @@ async fn only_the_chosen_tools_exist() {
     let client = with_only(&["sequentialthinking"]).await;
 
     assert_eq!(names(&client).await, ["sequentialthinking"]);
-    let result = call(&client, "think", json!({})).await;
-    assert_eq!(result.is_error, Some(true));
-    assert_eq!(
-        text(&result),
-        "there is no tool `think`; expected `sequentialthinking`"
-    );
+    let refused = client.refused("think", json!({})).await;
+    let expected = "there is no tool `think`; expected `sequentialthinking`";
+    assert_eq!(refused, expected);
 }
 
 #[tokio::test]
 async fn by_default_two_tools_take_at_most_a_thousand_tokens() {
-    let client = connect(Server::builder()).await;
+    let client = Client::new(Server::builder()).await;
     let tools = client.list_all_tools().await.expect("tools");
     let names: Vec<_> = tools.iter().map(|tool| tool.name.as_ref()).collect();
     assert_eq!(names, ["sequentialthinking", "reason"]);
@@ -72,6 +67,7 @@ async fn by_default_two_tools_take_at_most_a_thousand_tokens() {
 
 #[tokio::test]
 async fn the_complete_list_of_tools() {
+    let builder = Server::builder().with_client(ScriptedClient::default());
     let all = [
         "sequentialthinking",
         "reason",
@@ -79,8 +75,7 @@ async fn the_complete_list_of_tools() {
         "think_session",
         "solve",
     ];
-    let builder = Server::builder().with_client(ScriptedClient::new(["answer: 51"]));
-    let client = connect(builder.with_built_in_tools(all)).await;
+    let client = Client::new(builder.with_built_in_tools(all)).await;
 
     // So that every change of a schema is seen.
     let tools = client.list_tools(None).await.expect("tools");
@@ -112,19 +107,14 @@ async fn without_built_in_tools_there_is_nothing_of_them() {
     assert!(info.capabilities.prompts.is_none());
     assert!(info.capabilities.resources.is_none());
     assert!(names(&client).await.is_empty());
-    assert!(
-        client
-            .list_all_resources()
-            .await
-            .expect("a list")
-            .is_empty()
-    );
+    let resources = client.list_all_resources().await.expect("a list");
+    assert_eq!(resources, []);
 }
 
 #[tokio::test]
 async fn a_server_may_have_the_name_of_the_program() {
     let builder = Server::builder().with_name("orders", "1.2.3");
-    let client = connect(builder).await;
+    let client = Client::new(builder).await;
 
     let info = client.peer_info().expect("a server");
     let server = info.server_info.as_ref().expect("a name");
@@ -133,12 +123,17 @@ async fn a_server_may_have_the_name_of_the_program() {
 }
 
 #[test]
-fn unknown_built_in_tools_are_refused() {
-    assert_eq!(
+fn unknown_tools_and_names_that_are_taken_are_refused() {
+    let own = function("reason", "Reasons.", |_: Empty| async { Ok("reasoned") });
+    let tools = Tools::new().with(own).expect("a valid tool");
+    let told = [
+        problem(Server::builder().with_tools(tools)),
         problem(Server::builder().with_built_in_tools(["thinking"])),
-        "there is no built-in tool `thinking`; expected `sequentialthinking`, `reason`, `think`, \
-         `think_session` or `solve`"
-    );
+    ];
+    insta::assert_snapshot!(told.join("\n"), @"
+    `reason` is a built-in tool; choose another name, or leave out the built-in one
+    there is no built-in tool `thinking`; expected `sequentialthinking`, `reason`, `think`, `think_session` or `solve`
+    ");
 }
 
 #[tokio::test]
@@ -148,10 +143,9 @@ async fn the_name_of_a_tool_that_is_left_out_is_free() {
     let builder = Server::builder()
         .with_tools(tools)
         .with_built_in_tools(["think"]);
-    let client = connect(builder).await;
+    let client = Client::new(builder).await;
 
-    let result = call(&client, "solve", json!({})).await;
-    assert_eq!(text(&result), "solved");
+    assert_eq!(client.accepted("solve", json!({})).await, "solved");
 
     // The prompts are for the built-in tool of this name, which isn't there.
     let prompts = client.list_all_prompts().await.expect("prompts");

@@ -10,8 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::host;
-use crate::support::{call, connect, text};
+use crate::support::{Client, request, thought};
 
 #[derive(Deserialize, JsonSchema)]
 struct Sum {
@@ -19,40 +18,19 @@ struct Sum {
     numbers: Vec<f64>,
 }
 
-fn sum(name: &str) -> impl Tool + use<> {
-    function(name, "Adds numbers.", |Sum { numbers }: Sum| async move {
+fn sum() -> impl Tool {
+    function("sum", "Adds numbers.", |Sum { numbers }: Sum| async move {
         Ok(numbers.iter().sum::<f64>())
     })
 }
 
-/// A tool with any definition that only fails.
-struct Failing {
-    name: &'static str,
-    schema: &'static str,
-    is_ready: bool,
-}
-
-impl Failing {
-    fn new(name: &'static str, schema: &'static str) -> Self {
-        Self {
-            name,
-            schema,
-            is_ready: true,
-        }
-    }
-}
+/// A tool that only fails.
+struct Failing;
 
 #[async_trait]
 impl Tool for Failing {
     fn definition(&self) -> ToolDefinition {
-        ToolDefinition::new(self.name, "Fails.", self.schema)
-    }
-
-    fn ready(&self) -> Result<(), ToolError> {
-        match self.is_ready {
-            true => Ok(()),
-            false => Err(ToolError::unavailable("connect it first")),
-        }
+        ToolDefinition::new("print", "Fails.", "{}")
     }
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {
@@ -91,62 +69,40 @@ fn with(tool: impl Tool + 'static) -> ServerBuilder {
     Server::builder().with_tools(Tools::new().with(tool).expect("a valid tool"))
 }
 
-/// Returns why a server can't be opened.
-fn problem(builder: ServerBuilder) -> String {
-    let error = builder.open().expect_err("the server is refused");
-    error.to_string()
-}
-
 #[tokio::test]
-async fn added_tools_are_listed_after_the_built_in_ones() {
-    let client = connect(with(sum("sum"))).await;
+async fn added_tools_are_listed_and_called_next_to_the_built_in_ones() {
+    let client = Client::new(with(sum())).await;
 
     let tools = client.list_all_tools().await.expect("tools");
-    let added = tools.last().expect("a tool");
-
     assert!(tools.iter().any(|tool| tool.name == "sequentialthinking"));
+    let added = tools.last().expect("a tool");
     assert_eq!(added.name, "sum");
     assert_eq!(added.description.as_deref(), Some("Adds numbers."));
     assert_eq!(added.input_schema["type"], json!("object"));
     assert_eq!(added.input_schema["required"], json!(["numbers"]));
-}
 
-#[tokio::test]
-async fn added_tools_are_called_next_to_the_built_in_ones() {
-    let client = connect(with(sum("sum"))).await;
-
-    let result = call(&client, "sum", json!({"numbers": [1, 2, 3.5]})).await;
-    assert_eq!(text(&result), "6.5");
-    assert_ne!(result.is_error, Some(true));
-
-    let thought =
-        json!({"thought": "a", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false});
-    let result = call(&client, "sequentialthinking", thought).await;
-    assert_ne!(result.is_error, Some(true));
+    let numbers = json!({"numbers": [1, 2, 3.5]});
+    assert_eq!(client.accepted("sum", numbers).await, "6.5");
+    client.answer(thought(json!({}))).await;
 }
 
 #[tokio::test]
 async fn a_tool_that_fails_or_panics_is_an_error_that_the_model_reads() {
-    let client = connect(with(Failing::new("print", "{}"))).await;
+    let client = Client::new(with(Failing)).await;
+    let failed = client.refused("print", json!({})).await;
+    let panicked = client.refused("print", json!({"panic": true})).await;
 
-    let failed = call(&client, "print", json!({})).await;
-    let panicked = call(&client, "print", json!({"panic": true})).await;
-
-    assert_eq!(failed.is_error, Some(true));
-    assert_eq!(
-        text(&failed),
-        "the tool `print` failed: there is no paper\u{fffd}[31m"
-    );
-    assert_eq!(panicked.is_error, Some(true));
-    assert_eq!(text(&panicked), "the tool `print` failed: it panicked");
+    let expected = "the tool `print` failed: there is no paper\u{fffd}[31m";
+    assert_eq!(failed, expected);
+    assert_eq!(panicked, "the tool `print` failed: it panicked");
 }
 
 #[tokio::test]
 async fn a_cancelled_call_is_dropped() {
     let (sender, mut events) = mpsc::unbounded_channel();
-    let client = connect(with(Waiting(sender))).await;
+    let client = Client::new(with(Waiting(sender))).await;
 
-    let request = CallToolRequest::new(host::call("wait", json!({})));
+    let request = CallToolRequest::new(request("wait", json!({})));
     let request = ClientRequest::CallToolRequest(request);
     let options = PeerRequestOptions::no_options();
     let handle = client.send_cancellable_request(request, options).await;
@@ -155,16 +111,4 @@ async fn a_cancelled_call_is_dropped() {
 
     handle.cancel(None).await.expect("it is cancelled");
     assert_eq!(events.recv().await, Some("ended"));
-}
-
-#[test]
-fn names_of_built_in_tools_are_refused() {
-    for name in ["sequentialthinking", "reason"] {
-        assert_eq!(
-            problem(with(sum(name))),
-            format!(
-                "`{name}` is a built-in tool; choose another name, or leave out the built-in one"
-            )
-        );
-    }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::mind::MINDS;
 use super::support::{Host, View};
-use crate::support::{call, text};
+use crate::support::text;
 
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -120,7 +120,7 @@ fn any_arguments_get_an_answer() {
             arguments.insert("problem".to_owned(), problem.into());
         }
 
-        let result = runtime.block_on(call(&host.client, "reason", Value::Object(arguments)));
+        let result = runtime.block_on(host.client.call("reason", Value::Object(arguments)));
         let is_safe = !text(&result).contains('\u{1b}');
         prop_assert!(is_safe, "{}", text(&result));
         prop_assert!(!text(&result).is_empty());

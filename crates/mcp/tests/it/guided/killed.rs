@@ -11,9 +11,7 @@ use crate::process::{self, Process};
 
 /// Calls the tool, and returns what the host reads, or `None` for a refusal.
 fn reason(process: &mut Process, arguments: &Value) -> Option<View> {
-    let params = json!({"name": "reason", "arguments": arguments});
-    process.send(1, "tools/call", &params);
-    let result = process.receive().expect("an answer")["result"].take();
+    let result = process.call("reason", arguments);
     let text = result["content"][0]["text"].as_str().expect("a text");
     (result["isError"] != json!(true)).then(|| View::of(text))
 }
@@ -37,8 +35,7 @@ fn solve_with_kills(mind: &Mind, delay: u64) -> View {
     let mut process = Process::start(process::server(folder.path()));
     let mut view = reason(&mut process, &beginning).expect("a session");
     for kill in 0..KILLS {
-        let params = json!({"name": "reason", "arguments": reply(mind, &view)});
-        process.send(2, "tools/call", &params);
+        process.send(2, "reason", &reply(mind, &view));
         // Any moment will do, so nothing is expected of the clock.
         thread::sleep(Duration::from_micros((kill + delay) * 500));
         drop(process);

@@ -1,11 +1,9 @@
 //! Replies that are repaired or refused, and the questions that follow.
 
-use cogwork_mcp::{Server, ServerLimits};
 use serde_json::json;
 
 use super::mind::Mind;
 use super::support::Host;
-use crate::support::{call, text};
 
 #[tokio::test]
 async fn an_unusable_reply_is_refused_with_its_place_and_asked_for_again() {
@@ -74,23 +72,6 @@ async fn a_reply_may_be_an_object() {
 }
 
 #[tokio::test]
-async fn a_reply_that_is_too_long_changes_nothing() {
-    let limits = ServerLimits {
-        argument_bytes: 1_000,
-        ..ServerLimits::default()
-    };
-    let host = Host::with(Server::builder().with_limits(limits)).await;
-    let before = host.begin(Mind::named("linear")).await;
-
-    let refused = host.refused(json!({"reply": "x".repeat(1_001)})).await;
-    assert_eq!(
-        refused,
-        "the arguments have 1013 bytes; expected at most 1000"
-    );
-    assert_eq!(host.look(&before).await, before);
-}
-
-#[tokio::test]
 async fn only_what_is_new_is_asked_and_everything_is_shown_again() {
     let host = Host::new().await;
     let mind = Mind::named("chain_of_thought");
@@ -143,6 +124,6 @@ async fn the_text_of_a_result_is_safe_to_print() {
     let reply = json!({"reply": "answer: \u{1b}[2J"});
     let ended = host.reason(reply.clone()).await;
     assert!(ended.is_answered(), "{}", ended.text);
-    let late = call(&host.client, "reason", reply).await;
-    assert!(text(&late).contains("\u{fffd}[2J") && !text(&late).contains('\u{1b}'));
+    let late = host.refused(reply).await;
+    assert!(late.contains("\u{fffd}[2J") && !late.contains('\u{1b}'));
 }

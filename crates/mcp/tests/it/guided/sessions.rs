@@ -1,11 +1,11 @@
-//! Several questions, several clients, and sessions of other tools and versions.
+//! Several questions, several clients, and sessions of other versions.
 
 use cogwork_mcp::Server;
 use serde_json::json;
 
 use super::mind::Mind;
 use super::support::{Host, View};
-use crate::support::{call, client_of, text};
+use crate::support::Client;
 
 const TOOL_CALLS: &str = "```yaml\ntool_calls:\n- name: height\n  arguments: {of: Galdhøpiggen}\n- name: height\n  arguments: {of: Snøhetta}\n```";
 
@@ -83,17 +83,17 @@ async fn only_the_call_of_a_tool_can_fail() {
 #[tokio::test]
 async fn two_clients_can_work_on_one_session() {
     let server = Server::builder().open().expect("the server opens");
-    let one = client_of(&server).await;
-    let other = client_of(&server).await;
+    let one = Client::of(&server).await;
+    let other = Client::of(&server).await;
     let mind = Mind::named("chain_of_thought");
 
-    let view = View::of(text(&call(&one, "reason", mind.beginning()).await));
+    let view = View::of(&one.accepted("reason", mind.beginning()).await);
     let question = &view.questions[0];
     let replies = json!({question.id.as_str(): mind.reply(question)});
     let reply = json!({"sessionId": view.session, "replies": replies});
     let (first, second) = tokio::join!(
-        call(&one, "reason", reply.clone()),
-        call(&other, "reason", reply)
+        one.call("reason", reply.clone()),
+        other.call("reason", reply)
     );
 
     let refused = [&first, &second].map(|result| result.is_error == Some(true));
@@ -101,48 +101,6 @@ async fn two_clients_can_work_on_one_session() {
         refused.contains(&true) && refused.contains(&false),
         "{refused:?}"
     );
-}
-
-#[tokio::test]
-async fn calls_without_an_id_use_the_session_of_the_connection() {
-    let server = Server::builder().open().expect("the server opens");
-    let one = client_of(&server).await;
-    let other = client_of(&server).await;
-
-    let begun = call(&one, "reason", json!({"problem": "2 + 2?"})).await;
-    let again = call(&one, "reason", json!({})).await;
-    assert_eq!(text(&again), text(&begun));
-
-    let result = call(&other, "reason", json!({"reply": "4"})).await;
-    assert!(
-        text(&result).starts_with("no session has begun on this connection"),
-        "{}",
-        text(&result)
-    );
-}
-
-#[tokio::test]
-async fn after_a_restart_all_sessions_are_listed_in_one_place() {
-    let builder = Server::builder().with_built_in_tools(["sequentialthinking", "reason", "think"]);
-    let mut host = Host::with(builder).await;
-    let begin = json!({"problem": "How far?", "strategy": "self_ask", "sessionId": "trips"});
-    let thought = json!({
-        "thought": "First.", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false,
-        "sessionId": "steps",
-    });
-    host.reason(begin).await;
-    call(&host.client, "sequentialthinking", thought).await;
-    let staged = json!({"strategy": "linear", "thought": "How far is it?", "sessionId": "way"});
-    call(&host.client, "think", staged).await;
-
-    host.restart().await;
-    let list = call(&host.client, "reason", json!({})).await;
-    insta::assert_snapshot!(text(&list), @r"
-    Sessions, the newest first:
-    - `way` (think, linear, open): How far is it?
-    - `steps` (sequential, complete): First.
-    - `trips` (guided, self_ask, open): How far?
-    ");
 }
 
 #[tokio::test]
@@ -163,15 +121,4 @@ async fn a_session_whose_questions_differ_is_refused() {
     host.edit("UPDATE entries SET body = replace(body, 'q1-0', 'q1-') WHERE number = 2");
     let view = host.reason(look).await;
     assert_eq!(host.finish(mind, view).await.answer(), Some(mind.answer));
-}
-
-#[tokio::test]
-async fn a_session_of_the_same_id_is_not_begun_twice() {
-    let host = Host::new().await;
-    let begin = json!({"problem": "2 + 2?", "sessionId": "sum"});
-    host.reason(begin.clone()).await;
-    assert_eq!(
-        host.refused(begin).await,
-        "the session `sum` already exists"
-    );
 }

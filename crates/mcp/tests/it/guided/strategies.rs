@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::mind::{MINDS, Mind};
 use super::support::Host;
-use crate::support::{call, text};
 
 #[tokio::test]
 async fn each_strategy_reaches_its_answer_question_by_question() {
@@ -107,47 +106,6 @@ async fn a_model_that_never_gives_a_usable_reply_fails_the_session() {
     let expected = "The session has failed: stage `abstraction`: no reply could be used: line 1: \
                     the reply is empty; expected lines with `thought: …`, `question: …`";
     assert!(view.text.starts_with(expected), "{}", view.text);
-}
-
-#[tokio::test]
-async fn what_a_session_needs_is_checked_before_it_begins() {
-    let host = Host::new().await;
-    let refusals = [
-        (
-            json!({"problem": " "}),
-            "`problem` is empty; expected a text",
-        ),
-        (
-            json!({"problem": "2 + 2?", "strategy": "rewoo"}),
-            "`tools` is missing; expected at least one tool of yours for `rewoo`",
-        ),
-        (
-            json!({"problem": "2 + 2?", "strategy": "react", "tools": [{"name": "a b"}]}),
-            "`a b` is not a valid tool name; expected 1 to 64 letters, digits, `_` and `-`",
-        ),
-        (
-            json!({"problem": "2 + 2?", "maxReplies": 1_001}),
-            "`maxReplies`: found the number 1001; expected an integer from 1 to 1000",
-        ),
-        (
-            json!({"problem": "2 + 2?", "budget": 3}),
-            "`budget` isn't an argument of this tool; expected `conclude`, `failed`, `maxReplies`, \
-             `problem`, `replies`, `reply`, `sessionId`, `strategy` or `tools`",
-        ),
-    ];
-    for (arguments, expected) in refusals {
-        assert_eq!(host.refused(arguments).await, expected);
-    }
-
-    // Five answers from one context would not be independent.
-    for strategy in ["magic", "self_consistency"] {
-        let arguments = json!({"problem": "2 + 2?", "strategy": strategy});
-        let refused = host.refused(arguments).await;
-        let expected = format!("`strategy`: found `{strategy}`; expected `loop`, ");
-        assert!(refused.starts_with(&expected), "{refused}");
-    }
-    let result = call(&host.client, "reason", json!({})).await;
-    assert_eq!(text(&result), "There are no sessions.");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::mind::Mind;
-use crate::support::{Client, call, client_of, text};
+use crate::support::{Client, text};
 
 /// What a host reads in a result.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +96,7 @@ impl Host {
     pub(crate) async fn with(builder: ServerBuilder) -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let builder = builder.with_data(folder.path());
-        let client = client_of(&builder.clone().open().expect("the server opens")).await;
+        let client = Client::new(builder.clone()).await;
         Self {
             folder,
             builder,
@@ -106,12 +106,10 @@ impl Host {
 
     /// Starts another server over the same data, in addition to this one.
     pub(crate) async fn beside(&self) -> Self {
-        let builder = self.builder.clone();
-        let client = client_of(&builder.clone().open().expect("the server opens")).await;
         Self {
             folder: Arc::clone(&self.folder),
-            builder,
-            client,
+            builder: self.builder.clone(),
+            client: Client::new(self.builder.clone()).await,
         }
     }
 
@@ -129,7 +127,7 @@ impl Host {
 
     /// Calls the tool, and returns what the host reads.
     pub(crate) async fn reason(&self, arguments: Value) -> View {
-        let result = call(&self.client, "reason", arguments).await;
+        let result = self.client.call("reason", arguments).await;
         assert_ne!(result.is_error, Some(true), "{}", text(&result));
         assert_eq!(result.structured_content, None);
         View::of(text(&result))
@@ -168,8 +166,6 @@ impl Host {
 
     /// Returns the text of a call that is refused.
     pub(crate) async fn refused(&self, arguments: Value) -> String {
-        let result = call(&self.client, "reason", arguments).await;
-        assert_eq!(result.is_error, Some(true), "{}", text(&result));
-        text(&result).to_owned()
+        self.client.refused("reason", arguments).await
     }
 }

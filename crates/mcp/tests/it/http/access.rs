@@ -4,26 +4,24 @@ use cogwork_mcp::{HttpSettings, Server};
 use http_body_util::{BodyExt, Full};
 use tower_service::Service;
 
-use super::support::{DISCOVER, OTHER, TOKEN, discover, initialize, settings, start};
+use super::support::{DISCOVER, OTHER, TOKEN, settings, start};
+use crate::support::{discover, initialize};
+
+const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
 
 #[tokio::test]
 async fn a_request_needs_a_token() {
     let running = start().await;
-    let refused = [
+    let body = discover().to_string();
+    let [version, method] = DISCOVER;
+    for who in [
         None,
-        Some("Authorization: Bearer wrong".to_owned()),
-        Some(format!("Authorization: Basic {TOKEN}")),
-        Some("Authorization: Bearer".to_owned()),
-        Some(format!("Authorization: Bearer {TOKEN}x")),
-    ];
-
-    for header in refused {
-        let body = discover(1);
-        let mut post = running.post(&body);
-        post.headers.clear();
-        post.headers.extend(header);
-        post.headers.extend(DISCOVER.map(str::to_owned));
-
+        Some("Bearer wrong".to_owned()),
+        Some(format!("Basic {TOKEN}")),
+        Some("Bearer".to_owned()),
+        Some(format!("Bearer {TOKEN}x")),
+    ] {
+        let post = running.post_as(who, &body).header(version).header(method);
         let answer = post.send().await;
         assert_eq!(answer.status, 401);
         assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
@@ -31,89 +29,66 @@ async fn a_request_needs_a_token() {
         assert!(error.contains("Authorization: Bearer TOKEN"));
     }
 
-    let body = discover(1);
-    let [version, method] = DISCOVER;
-    let answer = running.post(&body).header(version).header(method).send();
-    assert_eq!(answer.await.status, 200);
+    let post = running.post(&body).header(version).header(method);
+    assert_eq!(post.send().await.status, 200);
 }
 
 #[tokio::test]
 async fn other_hosts_and_origins_are_refused() {
     let running = start().await;
     let port = running.address.port();
-    let cases = [
+    let body = initialize().to_string();
+    for (header, status) in [
         (format!("Host: localhost:{port}"), 200),
         (format!("Host: 127.0.0.1:{port}"), 200),
         ("Host: evil.example".to_owned(), 403),
         (format!("Origin: http://localhost:{port}"), 200),
         ("Origin: http://evil.example".to_owned(), 403),
         ("Origin: null".to_owned(), 403),
-    ];
-
-    for (header, status) in cases {
-        let body = initialize();
+    ] {
         let answer = running.post(&body).header(&header).send().await;
         assert_eq!(answer.status, status, "{header}");
     }
 }
 
 #[tokio::test]
-async fn a_session_of_another_token_is_not_found() {
+async fn a_session_is_only_for_its_token_and_until_it_is_closed() {
     let running = start().await;
-    let body = initialize();
-    let answer = running.post(&body).send().await;
-    let session = answer.header("mcp-session-id").expect("a session");
-    let session = format!("Mcp-Session-Id: {session}");
-    let list = br#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let session = running.session().await;
+    let list = || running.post(LIST).header(&session);
+    let other = running.post_as(Some(format!("Bearer {OTHER}")), LIST);
+    assert_eq!(other.header(&session).send().await.status, 404);
+    assert_eq!(list().send().await.status, 200);
 
-    let mut other = running.post(list).header(&session);
-    if let Some(first) = other.headers.first_mut() {
-        *first = format!("Authorization: Bearer {OTHER}");
-    }
-
-    assert_eq!(other.send().await.status, 404);
-    assert_eq!(running.post(list).header(&session).send().await.status, 200);
-}
-
-#[tokio::test]
-async fn a_session_is_closed_without_content() {
-    let running = start().await;
-    let body = initialize();
-    let answer = running.post(&body).send().await;
-    let session = answer.header("mcp-session-id").expect("a session");
-    let session = format!("Mcp-Session-Id: {session}");
-
-    let closed = running.post(b"").header(&session).send_as("DELETE", "/mcp");
-    let closed = closed.await;
+    let close = running.post("").header(&session);
+    let closed = close.send_as("DELETE", "/mcp").await;
     assert_eq!((closed.status, closed.body.as_str()), (204, ""));
-    let list = br#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
-    assert_eq!(running.post(list).header(&session).send().await.status, 404);
+    assert_eq!(list().send().await.status, 404);
 }
 
 #[tokio::test]
 async fn other_paths_are_not_served() {
     let running = start().await;
-    let answer = running.post(b"{}").send_as("POST", "/").await;
+    let answer = running.post("{}").send_as("POST", "/").await;
     assert_eq!(answer.status, 404);
     assert!(answer.body.contains("expected `/mcp`"));
 }
 
-#[tokio::test]
-async fn tokens_are_checked() {
+#[test]
+fn tokens_are_checked_and_not_shown() {
     let server = Server::builder().open().expect("the server opens");
-    let message = |settings| {
+    for (tokens, expected) in [
+        (&[][..], "there is no token; expected at least one"),
+        (&["short"], "at least 16 characters"),
+        (&["a token with some spaces"], "spaces"),
+    ] {
+        let settings = HttpSettings::default();
+        let settings = tokens
+            .iter()
+            .fold(settings, |all, one| all.with_token(*one));
         let error = server.http_service(settings).expect_err("an error");
-        error.to_string()
-    };
-
-    let none = HttpSettings::default();
-    assert_eq!(message(none), "there is no token; expected at least one");
-
-    let short = HttpSettings::default().with_token("short");
-    assert!(message(short).contains("at least 16 characters"));
-
-    let spaces = HttpSettings::default().with_token("a token with some spaces");
-    assert!(message(spaces).contains("spaces"));
+        assert!(error.to_string().contains(expected), "{error}");
+    }
 
     let shown = format!("{:?}", settings());
     assert!(!shown.contains(TOKEN));
@@ -134,7 +109,7 @@ async fn the_service_can_be_mounted_in_another_server() {
         .header("Accept", "application/json, text/event-stream")
         .header(version.0, version.1)
         .header(method.0, method.1)
-        .body(Full::<bytes::Bytes>::from(discover(7)))
+        .body(Full::<bytes::Bytes>::from(discover().to_string()))
         .expect("a request");
 
     let answer: Result<_, Infallible> = service.call(request).await;

@@ -1,7 +1,8 @@
 use cogwork_mcp::ServerLimits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::support::{TOKEN, connect, initialize, read, start, start_with};
+use super::support::{TOKEN, connect, read, start, start_with};
+use crate::support::initialize;
 
 #[tokio::test]
 async fn a_message_that_is_too_long_is_refused() {
@@ -11,21 +12,16 @@ async fn a_message_that_is_too_long_is_refused() {
     };
     let running = start_with(limits).await;
 
-    let answer = running.post(&vec![b'x'; 50_000_000]).send().await;
-
+    let answer = running.post(&"x".repeat(50_000_000)).send().await;
     assert_eq!(answer.status, 413);
-    assert!(
-        answer.body.contains("exceeds 1000 bytes"),
-        "{}",
-        answer.body
-    );
+    let body = answer.body;
+    assert!(body.contains("exceeds 1000 bytes"), "{body}");
 }
 
 #[tokio::test]
 async fn sessions_above_the_limit_are_refused() {
     let running = start().await;
-    let body = initialize();
-
+    let body = initialize().to_string();
     for _ in 0..256 {
         assert_eq!(running.post(&body).send().await.status, 200);
     }
@@ -37,14 +33,11 @@ async fn sessions_above_the_limit_are_refused() {
 #[tokio::test]
 async fn stopping_ends_streams_and_connections() {
     let running = start().await;
-    let body = initialize();
-    let answer = running.post(&body).send().await;
-    let session = answer.header("mcp-session-id").expect("a session");
-
+    let session = running.session().await;
     let mut stream = connect(running.address).await;
     let head = format!(
         "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
-         Accept: text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n"
+         Accept: text/event-stream\r\n{session}\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.expect("written");
     let mut first = [0; 15];

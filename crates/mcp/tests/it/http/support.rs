@@ -3,10 +3,12 @@
 use std::net::SocketAddr;
 
 use cogwork_mcp::{HttpSettings, Server, ServerError, ServerLimits};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
+
+use crate::support::initialize;
 
 pub(crate) const TOKEN: &str = "the-token-of-the-first-client";
 pub(crate) const OTHER: &str = "the-token-of-another-client";
@@ -62,19 +64,32 @@ impl Answer {
 
 /// A request that is not complete yet.
 pub(crate) struct Post<'a> {
-    pub(crate) address: SocketAddr,
-    pub(crate) headers: Vec<String>,
-    pub(crate) body: &'a [u8],
+    address: SocketAddr,
+    headers: Vec<String>,
+    body: &'a str,
 }
 
 impl Running {
     /// Returns a request with the first token.
-    pub(crate) fn post<'a>(&self, body: &'a [u8]) -> Post<'a> {
+    pub(crate) fn post<'a>(&self, body: &'a str) -> Post<'a> {
+        self.post_as(Some(format!("Bearer {TOKEN}")), body)
+    }
+
+    /// Returns a request with this authorization.
+    pub(crate) fn post_as<'a>(&self, who: Option<String>, body: &'a str) -> Post<'a> {
+        let headers = who.map(|who| format!("Authorization: {who}"));
         Post {
             address: self.address,
-            headers: vec![format!("Authorization: Bearer {TOKEN}")],
+            headers: headers.into_iter().collect(),
             body,
         }
+    }
+
+    /// Initializes, and returns the header of the session.
+    pub(crate) async fn session(&self) -> String {
+        let answer = self.post(&initialize().to_string()).send().await;
+        let session = answer.header("mcp-session-id").expect("a session");
+        format!("Mcp-Session-Id: {session}")
     }
 }
 
@@ -97,23 +112,17 @@ impl Post<'_> {
     }
 
     fn text(&self, method: &str, path: &str) -> Vec<u8> {
-        let has_host = self
-            .headers
-            .iter()
-            .any(|header| header.starts_with("Host:"));
-        let mut head = format!("{method} {path} HTTP/1.1\r\n");
-        if !has_host {
-            head += &format!("Host: {}\r\n", self.address);
+        let mut headers = self.headers.clone();
+        if !headers.iter().any(|header| header.starts_with("Host:")) {
+            headers.push(format!("Host: {}", self.address));
         }
-        for header in &self.headers {
-            head += &format!("{header}\r\n");
-        }
-        head += "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
-        head += &format!(
-            "Connection: close\r\nContent-Length: {}\r\n\r\n",
-            self.body.len()
-        );
-        [head.as_bytes(), self.body].concat()
+        headers.push("Content-Type: application/json".to_owned());
+        headers.push("Accept: application/json, text/event-stream".to_owned());
+        headers.push(format!("Content-Length: {}", self.body.len()));
+
+        let headers = headers.join("\r\n");
+        let head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n{headers}");
+        format!("{head}\r\n\r\n{}", self.body).into_bytes()
     }
 }
 
@@ -129,49 +138,15 @@ pub(crate) async fn read(stream: &mut TcpStream) -> Answer {
     let text = String::from_utf8(text).expect("text");
 
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let status = head
-        .split(' ')
-        .nth(1)
-        .and_then(|status| status.parse().ok());
+    let status = head.split(' ').nth(1).map(str::parse);
     Answer {
-        status: status.unwrap_or_default(),
+        status: status.and_then(Result::ok).unwrap_or_default(),
         head: head.to_owned(),
         body: body.to_owned(),
     }
 }
 
-/// Returns a request of the newer generation.
-pub(crate) fn discover(id: u64) -> Vec<u8> {
-    let message = json!({
-        "jsonrpc": "2.0",
-        "id": id,
-        "method": "server/discover",
-        "params": {"_meta": meta()},
-    });
-    message.to_string().into_bytes()
-}
-
-pub(crate) fn meta() -> Value {
-    json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    })
-}
-
-pub(crate) fn initialize() -> Vec<u8> {
-    let message = json!({
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
-    });
-    message.to_string().into_bytes()
-}
-
+/// The headers of the question of the newer generation for what a server can do.
 pub(crate) const DISCOVER: [&str; 2] = [
     "MCP-Protocol-Version: 2026-07-28",
     "Mcp-Method: server/discover",

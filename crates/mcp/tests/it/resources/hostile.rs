@@ -2,8 +2,8 @@ use proptest::prelude::*;
 use rmcp::model::PaginatedRequestParams;
 use serde_json::json;
 
-use super::support::{called, read, server, solve, think};
-use crate::host::{Era, Host};
+use super::{client, solve, think};
+use crate::support::{Client, block_on};
 
 /// Texts that try to leave their place in Markdown, in a drawing, or in a terminal.
 const TEXTS: [&str; 12] = [
@@ -78,14 +78,14 @@ fn check_characters(text: &str) {
 
 #[tokio::test]
 async fn thoughts_stay_in_their_place() {
-    let host = Host::connect(&server(TEXTS.len()), Era::Initialize).await;
+    let client = client(TEXTS.len()).await;
     for (index, text) in TEXTS.iter().enumerate() {
         let thought = json!({"thought": text, "branchFromThought": 1, "branchId": text});
-        think(&host, "all", thought.clone()).await;
+        think(&client, "all", thought.clone()).await;
         // The title of a session is its first thought.
-        think(&host, &format!("one-{index}"), thought).await;
-        solve(&host, &format!("run-{index}"), text).await;
-        others(&host, index, text).await;
+        think(&client, &format!("one-{index}"), thought).await;
+        solve(&client, &format!("run-{index}"), text).await;
+        others(&client, index, text).await;
     }
 
     let mut sessions = vec!["all".to_owned()];
@@ -94,38 +94,28 @@ async fn thoughts_stay_in_their_place() {
     }
     for session in sessions {
         let uri = format!("cogwork://sessions/{session}");
-        check_markdown(&read(&host, &uri).await.expect("a text"));
+        check_markdown(&client.read(&uri).await.expect("a text"));
     }
 }
 
 /// Begins a session of `think` and one of `reason`, with a text wherever one may be.
-async fn others(host: &Host, index: usize, text: &str) {
+async fn others(client: &Client, index: usize, text: &str) {
     let session = format!("think-{index}");
-    let first = json!({
-        "sessionId": session,
-        "strategy": "react",
-        "purpose": text,
-        "thought": text,
-    });
-    called(host, "think", first).await;
+    let mut first = json!({"sessionId": session, "strategy": "react", "thought": text});
+    first["purpose"] = json!(text);
+    client.accepted("think", first).await;
 
     // Some of the texts aren't the name of a branch.
     let branch = format!("x{}", text.replace(cogwork_text::is_unsafe, "\u{a0}"));
     let branch: String = branch.chars().take(40).collect();
     let side = json!({"sessionId": session, "branchFrom": 1, "branch": branch, "thought": text});
-    called(host, "think", side).await;
+    client.accepted("think", side).await;
     for stage in ["initial_reasoning", "action_planning"] {
-        let parameters = match stage {
-            "action_planning" => json!({"action": text}),
-            _ => json!({}),
-        };
-        let thought = json!({
-            "sessionId": session,
-            "stage": stage,
-            "thought": text,
-            "parameters": parameters,
-        });
-        called(host, "think", thought).await;
+        let mut thought = json!({"sessionId": session, "stage": stage, "thought": text});
+        if stage == "action_planning" {
+            thought["parameters"] = json!({"action": text});
+        }
+        client.accepted("think", thought).await;
     }
 
     let begin = json!({
@@ -133,20 +123,9 @@ async fn others(host: &Host, index: usize, text: &str) {
         "strategy": "chain_of_thought",
         "problem": text,
     });
-    called(host, "reason", begin).await;
+    client.accepted("reason", begin).await;
     let reply = json!({"reply": format!("steps:\n- {text}\n- Add.")});
-    called(host, "reason", reply).await;
-}
-
-/// Runs one case on a new server.
-fn on_a_server<T>(case: impl AsyncFnOnce(Host) -> T) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread();
-    let runtime = { runtime }.enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        let host = Host::connect(&server(0), Era::Initialize).await;
-        think(&host, "mine", json!({"thought": "First."})).await;
-        case(host).await
-    })
+    client.accepted("reason", reply).await;
 }
 
 proptest! {
@@ -154,19 +133,22 @@ proptest! {
 
     #[test]
     fn any_text_stays_in_its_place(texts in prop::collection::vec(".{1,80}|[`\"\\]\\[#\n\r<>-]{1,20}", 1..4)) {
-        on_a_server(async |host| {
+        block_on(async {
+            let client = client(0).await;
             for text in &texts {
-                think(&host, "any", json!({"thought": text})).await;
+                think(&client, "any", json!({"thought": text})).await;
             }
-            check_markdown(&read(&host, "cogwork://sessions/any").await.expect("a text"));
+            check_markdown(&client.read("cogwork://sessions/any").await.expect("a text"));
         });
     }
 
     #[test]
     fn any_cursor_is_a_page_or_an_error(cursor in ".{0,60}|-?[0-9]{1,25}\\.[a-z0-9.:-]{0,140}") {
-        on_a_server(async |host| {
+        block_on(async {
+            let client = client(0).await;
+            think(&client, "mine", json!({"thought": "First."})).await;
             let request = PaginatedRequestParams::default().with_cursor(Some(cursor));
-            match host.client.list_resources(Some(request)).await {
+            match client.list_resources(Some(request)).await {
                 Ok(page) => assert!(page.resources.len() <= 1),
                 Err(error) => assert!(error.to_string().contains("isn't one of this list")),
             }
@@ -177,8 +159,10 @@ proptest! {
     fn any_uri_is_a_resource_or_an_error(
         uri in ".{0,80}|cogwork://(sessions|strategies)/[a-z%/.:0-9]{0,60}|cogwork://sessions/(\\.\\./|%2e|%2F|%00|mine){0,6}"
     ) {
-        on_a_server(async |host| {
-            if let Err(error) = read(&host, &uri).await {
+        block_on(async {
+            let client = client(0).await;
+            think(&client, "mine", json!({"thought": "First."})).await;
+            if let Err(error) = client.read(&uri).await {
                 assert!(error.contains("there is no resource"), "{error}");
                 check_characters(&error);
             }

@@ -3,42 +3,28 @@ use std::collections::HashSet;
 use rmcp::model::PaginatedRequestParams;
 use serde_json::json;
 
-use super::support::{read, server, think};
-use crate::host::{Era, Host};
+use super::{client, server, think};
+use crate::support::{Client, Era};
 
 #[tokio::test]
 async fn the_list_has_all_strategies_and_all_sessions_in_pages() {
     for era in Era::BOTH {
-        let host = Host::connect(&server(0), era).await;
+        let client = Client::in_era(&server(0), era).await;
         for number in 0..250 {
-            think(
-                &host,
-                &format!("session-{number}"),
-                json!({"thought": "First."}),
-            )
-            .await;
+            think(&client, &format!("session-{number}"), json!({})).await;
         }
 
         let mut uris = Vec::new();
-        let mut cursor = None;
-        loop {
-            let request = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = host
-                .client
-                .list_resources(Some(request))
-                .await
-                .expect("a page");
+        let mut request = Some(PaginatedRequestParams::default());
+        while let Some(next) = request {
+            let page = client.list_resources(Some(next)).await.expect("a page");
             uris.extend(page.resources.into_iter().map(|resource| resource.uri));
             assert!(uris.len() <= 259);
 
             // A session that is created in the meantime doesn't move the others.
-            let new = format!("later-{}", uris.len());
-            think(&host, &new, json!({"thought": "Later."})).await;
-
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                break;
-            }
+            think(&client, &format!("later-{}", uris.len()), json!({})).await;
+            let cursor = page.next_cursor;
+            request = cursor.map(|it| PaginatedRequestParams::default().with_cursor(Some(it)));
         }
 
         let different: HashSet<_> = uris.iter().collect();
@@ -52,21 +38,14 @@ async fn the_list_has_all_strategies_and_all_sessions_in_pages() {
 
 #[tokio::test]
 async fn templates_are_listed_and_their_uris_can_be_read() {
-    let host = Host::connect(&server(0), Era::Discover).await;
-    think(&host, "a:b", json!({"thought": "First."})).await;
+    let client = client(0).await;
+    think(&client, "a:b", json!({})).await;
 
-    let templates = host
-        .client
-        .list_all_resource_templates()
-        .await
-        .expect("a list");
-
-    for template in templates {
+    let templates = client.list_all_resource_templates().await;
+    for template in templates.expect("a list") {
         // As RFC 6570 expands them, `:` is encoded.
-        let uri = template
-            .uri_template
-            .replace("{id}", "a%3Ab")
-            .replace("{name}", "react");
-        read(&host, &uri).await.expect(&uri);
+        let uri = template.uri_template.replace("{id}", "a%3Ab");
+        let uri = uri.replace("{name}", "react");
+        client.read(&uri).await.expect(&uri);
     }
 }

@@ -1,12 +1,12 @@
 use insta::assert_snapshot;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::support::{called, read, server, solve, think};
-use crate::host::{Era, Host};
+use super::{client, solve, think};
 
-async fn host_with_thoughts() -> Host {
-    let host = Host::connect(&server(0), Era::Initialize).await;
-    let thoughts = [
+#[tokio::test]
+async fn a_session_of_sequentialthinking_as_markdown_and_as_json() {
+    let client = client(0).await;
+    for thought in [
         json!({"thought": "First,\nthe tens.", "thoughtNumber": 1}),
         json!({"thought": "Then the ones.", "thoughtNumber": 2}),
         json!({
@@ -22,29 +22,13 @@ async fn host_with_thoughts() -> Host {
             "revisesThought": 1,
             "nextThoughtNeeded": false,
         }),
-    ];
-    for thought in thoughts {
-        think(&host, "mine", thought).await;
+    ] {
+        think(&client, "mine", thought).await;
     }
-    host
-}
 
-#[tokio::test]
-async fn a_session_of_sequentialthinking_as_markdown() {
-    let host = host_with_thoughts().await;
-
-    let text = read(&host, "cogwork://sessions/mine").await;
-
+    let text = client.read("cogwork://sessions/mine").await;
     assert_snapshot!(text.expect("a text"));
-}
-
-#[tokio::test]
-async fn a_session_as_json_contains_all_entries() {
-    let host = host_with_thoughts().await;
-
-    let json = read(&host, "cogwork://sessions/mine/json").await;
-
-    let json: Value = serde_json::from_str(&json.expect("a text")).expect("JSON");
+    let json = client.read_json("cogwork://sessions/mine/json").await;
     assert_eq!(json["sessionId"], "mine");
     assert_eq!(json["kind"], "sequential");
     assert_eq!(json["isComplete"], true);
@@ -53,71 +37,58 @@ async fn a_session_as_json_contains_all_entries() {
 }
 
 #[tokio::test]
-async fn a_run_as_markdown() {
-    let host = Host::connect(&server(1), Era::Discover).await;
-    solve(&host, "run", "What is 17 * 3?").await;
-    let text = read(&host, "cogwork://sessions/run").await;
+async fn a_run_as_markdown_and_as_json_with_the_raw_replies() {
+    let client = client(1).await;
+    solve(&client, "run", "What is 17 * 3?").await;
+
+    let text = client.read("cogwork://sessions/run").await;
     assert_snapshot!(text.expect("a text"));
+    let json = client.read_json("cogwork://sessions/run/json").await;
+    assert_eq!(json["entries"][0]["problem"], "What is 17 * 3?");
+    let shown = json.to_string();
+    assert!(shown.contains(r#""reply":"answer: 51""#), "{shown}");
+    let last = json["entries"].as_array().and_then(|all| all.last());
+    assert_eq!(last.map(|last| &last["outcome"]), Some(&json!("stopped")));
 }
 
 #[tokio::test]
 async fn a_guided_session_as_markdown_and_as_json() {
-    let host = Host::connect(&server(0), Era::Discover).await;
+    let client = client(0).await;
     let begin = json!({
         "sessionId": "mine",
         "strategy": "chain_of_thought",
         "problem": "What is\n17 * 3?",
     });
-    called(&host, "reason", begin).await;
+    client.accepted("reason", begin).await;
     for reply in [
         "steps:\n- Multiply the tens.\n- Multiply the ones.\n- Add.",
         "results:\n- 30\n- 21\n- 51\nanswer: 51",
         "thought: 51 / 3 = 17.\nholds: yes",
     ] {
-        called(&host, "reason", json!({"reply": reply})).await;
+        client.accepted("reason", json!({"reply": reply})).await;
     }
 
-    let text = read(&host, "cogwork://sessions/mine").await;
+    let text = client.read("cogwork://sessions/mine").await;
     assert_snapshot!(text.expect("a text"));
-    let data = read(&host, "cogwork://sessions/mine/json").await;
-    let data: Value = serde_json::from_str(&data.expect("a text")).expect("JSON");
-    assert_eq!(data["kind"], "guided");
-    assert_eq!(data["entries"].as_array().map(Vec::len), Some(4));
-}
-
-#[tokio::test]
-async fn a_run_as_json_contains_the_raw_replies() {
-    let host = Host::connect(&server(1), Era::Discover).await;
-    solve(&host, "run", "What is 17 * 3?").await;
-
-    let json = read(&host, "cogwork://sessions/run/json").await;
-
-    let json = json.expect("a text");
-    let value: Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(value["entries"][0]["problem"], "What is 17 * 3?");
-    assert!(json.contains(r#""reply":"answer: 51""#), "{json}");
-    let last = value["entries"]
-        .as_array()
-        .and_then(|entries| entries.last());
-    assert_eq!(last.map(|last| &last["outcome"]), Some(&json!("stopped")));
+    let json = client.read_json("cogwork://sessions/mine/json").await;
+    assert_eq!(json["kind"], "guided");
+    assert_eq!(json["entries"].as_array().map(Vec::len), Some(4));
 }
 
 #[tokio::test]
 async fn a_long_session_is_shown_from_its_end() {
-    let host = Host::connect(&server(0), Era::Initialize).await;
+    let client = client(0).await;
     for number in 1..=8 {
         let thought = format!("Thought {number}. {}", "x".repeat(200_000));
         let thought = json!({"thought": thought, "thoughtNumber": number});
-        think(&host, "long", thought).await;
+        think(&client, "long", thought).await;
     }
 
-    let text = read(&host, "cogwork://sessions/long").await;
+    let text = client.read("cogwork://sessions/long").await;
     let text = text.expect("a text");
     assert!(text.contains("\nThought 8. "), "{}", text.len());
     assert!(text.contains("\n3 older thoughts aren't shown."));
     assert!(!text.contains("\nThought 3. "));
-
-    let json = read(&host, "cogwork://sessions/long/json").await;
-    let json: Value = serde_json::from_str(&json.expect("a text")).expect("JSON");
+    let json = client.read_json("cogwork://sessions/long/json").await;
     assert_eq!(json["olderEntries"], 3);
 }

@@ -1,17 +1,16 @@
 use cogwork_strategies::{Strategies, StrategyName};
 use insta::assert_snapshot;
 
-use super::support::{read, server};
-use crate::host::{Era, Host};
+use super::client;
 
 #[tokio::test]
 async fn every_strategy_can_be_read_in_every_format() {
-    let host = Host::connect(&server(0), Era::Discover).await;
+    let client = client(0).await;
 
     for name in StrategyName::ALL {
         let uri = format!("cogwork://strategies/{name}");
-        let text = read(&host, &uri).await.expect("a text");
-        let json = read(&host, &format!("{uri}/json")).await.expect("a text");
+        let text = client.read(&uri).await.expect("a text");
+        let json = client.read(&format!("{uri}/json")).await.expect("a text");
 
         for stage in name.strategy().stages() {
             assert!(text.contains(&format!("## `{}`", stage.name)), "{text}");
@@ -27,14 +26,14 @@ async fn every_strategy_can_be_read_in_every_format() {
 
 #[tokio::test]
 async fn a_stage_has_its_prompt_parameters_and_next_stages() {
-    let host = Host::connect(&server(0), Era::Discover).await;
-    let strategy = read(&host, "cogwork://strategies/scratchpad").await;
+    let client = client(0).await;
+    let strategy = client.read("cogwork://strategies/scratchpad").await;
     assert_snapshot!(strategy.expect("a text"));
 }
 
 #[tokio::test]
 async fn unknown_resources_are_errors_with_what_is_expected() {
-    let host = Host::connect(&server(0), Era::Initialize).await;
+    let client = client(0).await;
     let cases = [
         ("cogwork://strategies/tree", "`tree_of_thoughts`"),
         ("cogwork://sessions/nope", "no such session"),
@@ -43,7 +42,7 @@ async fn unknown_resources_are_errors_with_what_is_expected() {
     ];
 
     for (uri, expected) in cases {
-        let error = read(&host, uri).await.expect_err("an error");
+        let error = client.read(uri).await.expect_err("an error");
         assert!(error.contains(expected), "{uri}: {error}");
     }
 }

@@ -3,88 +3,29 @@
 use cogwork_mcp::Server;
 use serde_json::{Value, json};
 
-use super::support::{answer, record, thought};
-use crate::support::{Client, connect, text};
+use crate::support::{Client, text, thought};
 
-async fn new_client() -> Client {
-    connect(Server::builder()).await
-}
-
-#[tokio::test]
-async fn a_thought_is_recorded() {
-    let client = new_client().await;
-
-    let answer = answer(&client, thought(json!({ "thought": "The first one" }))).await;
-
-    let expected = json!({
-        "thoughtNumber": 1,
-        "totalThoughts": 3,
-        "nextThoughtNeeded": true,
-        "branches": [],
-        "thoughtHistoryLength": 1,
-    });
-    assert_eq!(answer, expected);
-}
-
-#[tokio::test]
-async fn optional_arguments_are_accepted() {
-    let client = new_client().await;
-    let arguments = thought(json!({
-        "thoughtNumber": 2,
-        "isRevision": true,
-        "revisesThought": 1,
-        "needsMoreThoughts": false,
-    }));
-
-    let answer = answer(&client, arguments).await;
-
-    assert_eq!(answer["thoughtNumber"], 2);
-    assert_eq!(answer["thoughtHistoryLength"], 1);
-}
-
-#[tokio::test]
-async fn the_estimate_grows_with_the_number_of_the_thought() {
-    let client = new_client().await;
-
-    let answer = answer(&client, thought(json!({ "thoughtNumber": 5 }))).await;
-
-    assert_eq!(answer["totalThoughts"], 5);
+/// Makes calls, and returns the text of the last result.
+async fn last(calls: &[Value]) -> String {
+    let client = Client::new(Server::builder()).await;
+    let mut last = String::new();
+    for others in calls {
+        let result = client.call("sequentialthinking", thought(others.clone()));
+        let result = result.await;
+        assert_eq!((result.content.len(), result.is_error), (1, None));
+        last = text(&result).to_owned();
+    }
+    last
 }
 
 fn in_branch(id: &str, number: u64) -> Value {
-    thought(json!({ "thoughtNumber": number, "branchFromThought": 1, "branchId": id }))
+    json!({"thoughtNumber": number, "branchFromThought": 1, "branchId": id})
 }
 
 #[tokio::test]
-async fn branches_are_listed() {
-    let client = new_client().await;
-
-    answer(&client, thought(json!({}))).await;
-    answer(&client, in_branch("branch-a", 2)).await;
-    let last = answer(&client, in_branch("branch-b", 2)).await;
-
-    assert_eq!(last["branches"], json!(["branch-a", "branch-b"]));
-    assert_eq!(last["thoughtHistoryLength"], 3);
-}
-
-#[tokio::test]
-async fn a_result_is_one_text() {
-    let client = new_client().await;
-
-    let result = record(&client, thought(json!({}))).await;
-
-    assert_eq!(result.content.len(), 1);
-    assert_eq!(result.is_error, None);
-}
-
-#[tokio::test]
-async fn the_text_is_indented_json_in_a_fixed_order() {
-    let client = new_client().await;
-
-    answer(&client, in_branch("b", 1)).await;
-    let result = record(&client, in_branch("a", 2)).await;
-
-    insta::assert_snapshot!(text(&result), @r#"
+async fn a_result_is_one_text_of_indented_json_in_a_fixed_order() {
+    let text = last(&[in_branch("b", 1), in_branch("a", 2)]).await;
+    insta::assert_snapshot!(text, @r#"
     {
       "thoughtNumber": 2,
       "totalThoughts": 3,
@@ -96,4 +37,52 @@ async fn the_text_is_indented_json_in_a_fixed_order() {
       "thoughtHistoryLength": 2
     }
     "#);
+}
+
+#[tokio::test]
+async fn thoughts_are_recorded_with_whatever_else_is_said() {
+    let revision = json!({
+        "thoughtNumber": 2, "isRevision": true, "revisesThought": 1, "needsMoreThoughts": false,
+    });
+    let unknown = json!({"branchFromThought": 99, "branchId": "b", "revisesThought": 7});
+    let without_start = json!({"branchId": "b"});
+    let without_name = json!({"branchFromThought": 1});
+    let empty_name = json!({"branchId": "", "branchFromThought": 1});
+
+    // The calls, and the number, the estimate, the branches and the count of the last answer.
+    for (calls, expected) in [
+        (vec![json!({"thought": "First"})], json!([1, 3, [], 1])),
+        (
+            vec![json!({"thought": "", "other": 1})],
+            json!([1, 3, [], 1]),
+        ),
+        (vec![revision], json!([2, 3, [], 1])),
+        // The estimate grows with the number.
+        (vec![json!({"thoughtNumber": 5})], json!([5, 5, [], 1])),
+        (
+            vec![json!({}), in_branch("x", 2), in_branch("y", 2)],
+            json!([2, 3, ["x", "y"], 3]),
+        ),
+        (vec![unknown], json!([1, 3, ["b"], 1])),
+        // A branch needs a name and a start.
+        (
+            vec![without_start, without_name, empty_name],
+            json!([1, 3, [], 3]),
+        ),
+    ] {
+        let text = last(&calls).await;
+        let answer: Value = serde_json::from_str(&text).expect("JSON");
+        let names = [
+            "thoughtNumber",
+            "totalThoughts",
+            "branches",
+            "thoughtHistoryLength",
+        ];
+        assert_eq!(
+            json!(names.map(|name| &answer[name])),
+            expected,
+            "{calls:?}"
+        );
+        assert_eq!(answer["nextThoughtNeeded"], true);
+    }
 }

@@ -1,78 +1,12 @@
-//! Sessions with and without a name, and after a restart.
+//! Bounds of sessions, and calls that overlap. What sessions of all tools have in common is in
+//! `sessions`.
 
-use cogwork_mcp::{Server, ServerBuilder, ServerLimits};
+use cogwork_mcp::{Server, ServerLimits};
+use rusqlite::Connection as Database;
 use serde_json::{Value, json};
 
-use super::support::{answer, refusal, thought};
-use crate::support::{Client, client_of, connect};
-use crate::wire::support::Connection;
-
-async fn count(client: &Client, arguments: Value) -> u64 {
-    let answer = answer(client, thought(arguments)).await;
-    answer["thoughtHistoryLength"].as_u64().expect("a number")
-}
-
-fn persistent(folder: &tempfile::TempDir) -> ServerBuilder {
-    Server::builder().with_data(folder.path().join("data"))
-}
-
-#[tokio::test]
-async fn each_connection_starts_with_an_empty_session() {
-    let server = Server::builder().open().expect("a server");
-    let first = client_of(&server).await;
-    let second = client_of(&server).await;
-
-    assert_eq!(count(&first, json!({})).await, 1);
-    assert_eq!(count(&first, json!({})).await, 2);
-    assert_eq!(count(&second, json!({})).await, 1);
-}
-
-#[tokio::test]
-async fn connections_share_the_sessions_that_have_a_name() {
-    let server = Server::builder().open().expect("a server");
-    let first = client_of(&server).await;
-    let second = client_of(&server).await;
-
-    assert_eq!(count(&first, json!({ "sessionId": "a" })).await, 1);
-    assert_eq!(count(&second, json!({ "sessionId": "a" })).await, 2);
-    assert_eq!(count(&second, json!({ "sessionId": "b" })).await, 1);
-}
-
-#[tokio::test]
-async fn calls_without_a_name_are_independent_of_the_others() {
-    let client = connect(Server::builder()).await;
-
-    assert_eq!(count(&client, json!({})).await, 1);
-    assert_eq!(count(&client, json!({ "sessionId": "a" })).await, 1);
-    assert_eq!(count(&client, json!({ "sessionId": null })).await, 2);
-}
-
-#[tokio::test]
-async fn an_id_that_cannot_be_one_is_refused() {
-    let client = connect(Server::builder()).await;
-    let long = "a".repeat(129);
-
-    for id in ["", "a b", "a/b", "ä", "\u{1b}[2J", &long] {
-        let refusal = refusal(&client, thought(json!({ "sessionId": id }))).await;
-        assert!(refusal.contains("1 to 128 ASCII letters"), "{refusal}");
-    }
-}
-
-#[tokio::test]
-async fn a_session_with_a_name_survives_a_restart() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let branch = json!({ "sessionId": "a", "branchFromThought": 1, "branchId": "b" });
-
-    let client = connect(persistent(&folder)).await;
-    count(&client, json!({ "sessionId": "a" })).await;
-    count(&client, branch).await;
-    drop(client);
-
-    let client = connect(persistent(&folder)).await;
-    let answer = answer(&client, thought(json!({ "sessionId": "a" }))).await;
-    assert_eq!(answer["thoughtHistoryLength"], 3);
-    assert_eq!(answer["branches"], json!(["b"]));
-}
+use crate::support::{Client, thought};
+use crate::wire::Connection;
 
 #[tokio::test]
 async fn sessions_without_a_name_make_room_for_others() {
@@ -82,26 +16,27 @@ async fn sessions_without_a_name_make_room_for_others() {
     };
     let server = Server::builder().with_limits(limits);
     let server = server.open().expect("a server");
-    let unnamed = client_of(&server).await;
-    let client = client_of(&server).await;
+    let unnamed = Client::of(&server).await;
+    let client = Client::of(&server).await;
 
-    count(&unnamed, json!({})).await;
-    count(&client, json!({ "sessionId": "a" })).await;
-    assert_eq!(count(&client, json!({ "sessionId": "b" })).await, 1);
-    assert_eq!(count(&client, json!({ "sessionId": "a" })).await, 2);
+    unnamed.count(json!({})).await;
+    client.count(json!({"sessionId": "a"})).await;
+    assert_eq!(client.count(json!({"sessionId": "b"})).await, 1);
+    assert_eq!(client.count(json!({"sessionId": "a"})).await, 2);
 
-    let refusal = refusal(&client, thought(json!({ "sessionId": "c" }))).await;
-    assert_eq!(refusal, "there already are 2 sessions; at most 2 are kept");
+    let third = thought(json!({"sessionId": "c"}));
+    let refused = client.refused("sequentialthinking", third).await;
+    assert_eq!(refused, "there already are 2 sessions; at most 2 are kept");
 }
 
 #[tokio::test]
 async fn calls_that_overlap_are_recorded_in_the_order_in_which_they_arrive() {
     const CALLS: u64 = 200;
 
-    let mut connection = Connection::open(ServerLimits::default()).await;
+    let mut connection = Connection::new(Server::builder()).await;
     for id in 1..=CALLS {
-        let params = json!({ "name": "sequentialthinking", "arguments": thought(json!({})) });
-        let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        let params = json!({"name": "sequentialthinking", "arguments": thought(json!({}))});
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
         connection.send(&call).await;
     }
 
@@ -114,4 +49,39 @@ async fn calls_that_overlap_are_recorded_in_the_order_in_which_they_arrive() {
     }
     counts.sort_unstable();
     assert_eq!(counts, (1..=CALLS).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn the_oldest_thoughts_are_dropped_and_remain_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let limits = ServerLimits {
+        thoughts: 100,
+        ..ServerLimits::default()
+    };
+    let server = Server::builder().with_limits(limits);
+    let client = Client::new(server.with_data(folder.path())).await;
+    for number in 1..=115 {
+        assert_eq!(client.count(json!({"thoughtNumber": number})).await, number);
+    }
+
+    let database = Database::open(folder.path().join("sessions.sqlite")).expect("a database");
+    let kept = "SELECT min(number), max(number), count(*) FROM entries";
+    let kept = database.query_row(kept, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let kept: (i64, i64, i64) = kept.expect("a row");
+    assert_eq!(kept, (16, 115, 100));
+}
+
+#[tokio::test]
+async fn the_branches_that_began_last_are_listed() {
+    let limits = ServerLimits {
+        branches: 2,
+        ..ServerLimits::default()
+    };
+    let client = Client::new(Server::builder().with_limits(limits)).await;
+    let mut listed = Value::Null;
+    for id in ["a", "b", "a", "c"] {
+        let arguments = thought(json!({"branchFromThought": 1, "branchId": id}));
+        listed = client.answer(arguments).await["branches"].take();
+    }
+    assert_eq!(listed, json!(["b", "c"]));
 }

@@ -2,8 +2,7 @@ use cogwork_agents::Loader;
 use cogwork_mcp::Server;
 use serde_json::{Value, json};
 
-use crate::host::{Era, Host};
-use crate::support::text;
+use crate::support::Client;
 
 const FLOW: &str = "
 name: review
@@ -19,38 +18,28 @@ edges:
   - {from: critic, to: end}
 ";
 
-async fn host() -> Host {
+async fn client() -> Client {
     let loader = Loader::new().with_environment(|_| Some("secret-of-the-server".to_owned()));
     let flow = loader.load_text("review.yaml", FLOW).expect("a flow");
-    let server = Server::builder().with_flow(flow).open();
-    Host::connect(&server.expect("it opens"), Era::Initialize).await
+    Client::new(Server::builder().with_flow(flow)).await
 }
 
 #[tokio::test]
 async fn a_flow_from_a_file_is_the_default_method_and_its_visits_are_thoughts() {
-    let mut host = host().await;
-
-    let result = host.solve(json!({"problem": "Roses"})).await;
-
-    assert_eq!(result.is_error, Some(false), "{}", text(&result));
+    let mut client = client().await;
+    let told = client.accepted("solve", json!({"problem": "Roses"})).await;
     let expected = "Good.\n\n(answered, after 2 thoughts and ";
-    assert!(text(&result).starts_with(expected), "{}", text(&result));
+    assert!(told.starts_with(expected), "{told}");
 
-    let progress = host.progress();
+    let progress = client.progress();
     let lines: Vec<_> = progress.iter().map(|(_, line)| line.as_str()).collect();
     assert_eq!(lines, ["writer: The key is ${KEY}.", "critic: Good."]);
 }
 
 #[tokio::test]
 async fn without_a_client_only_the_flow_is_offered() {
-    let host = host().await;
-
-    let tools = host.client.list_all_tools().await.expect("a list");
-    let tool = tools
-        .iter()
-        .find(|tool| tool.name == "solve")
-        .expect("the tool");
-
-    let input = Value::Object((*tool.input_schema).clone());
+    let tools = client().await.list_all_tools().await.expect("a list");
+    let tool = tools.iter().find(|tool| tool.name == "solve");
+    let input = Value::Object((*tool.expect("the tool").input_schema).clone());
     assert_eq!(input["properties"]["strategy"]["enum"], json!(["flow"]));
 }

@@ -5,79 +5,57 @@ use std::path::Path;
 
 use cogwork_mcp::{Server, ServerLimits};
 
-use super::support::{client, database, record, refusal, server};
-use crate::support::connect;
+use super::{change, client, record, record_all, server};
+use crate::support::Client;
 
-#[cfg(unix)]
-fn mode(path: impl AsRef<Path>) -> u32 {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path).expect("metadata").permissions().mode() & 0o777
+/// Returns the message of a server that cannot be opened.
+fn refusal(folder: &Path) -> String {
+    let refused = server(folder).open();
+    refused.expect_err("an error").to_string()
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn only_the_user_can_read_the_sessions() {
+    use std::os::unix::fs::PermissionsExt;
+
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("a/b");
-    let client = client(&data).await;
-    record(&client, "a").await.expect("a thought");
+    let _client = record_all(&data, 1).await;
 
-    assert_eq!(mode(&data), 0o700);
-    for file in [
-        "sessions.sqlite",
-        "sessions.sqlite-wal",
-        "sessions.sqlite-shm",
+    for (name, expected) in [
+        ("", 0o700),
+        ("sessions.sqlite", 0o600),
+        ("sessions.sqlite-wal", 0o600),
+        ("sessions.sqlite-shm", 0o600),
     ] {
-        assert_eq!(mode(data.join(file)), 0o600, "{file}");
+        let metadata = fs::metadata(data.join(name)).expect("metadata");
+        assert_eq!(metadata.permissions().mode() & 0o777, expected, "{name}");
     }
 }
 
-#[test]
-fn a_folder_that_cannot_be_created_is_an_error() {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("file"), "").expect("a file");
-
-    let error = refusal(&folder.path().join("file/\u{1b}[2J"));
-    assert!(
-        error.contains(r"/file/\u{1b}[2J` cannot be created:"),
-        "{error}"
-    );
-}
-
-#[test]
-fn a_file_of_another_program_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("sessions.sqlite"), "a".repeat(5_000)).expect("a file");
-    let error = refusal(folder.path());
-    assert_eq!(
-        error,
-        "the file isn't a database of sessions; choose another folder"
-    );
-
-    let folder = tempfile::tempdir().expect("a folder");
-    database(folder.path())
-        .execute_batch("CREATE TABLE a (b)")
-        .expect("a table");
-    let error = refusal(folder.path());
-    assert_eq!(
-        error,
-        "the database isn't one of sessions; choose another folder"
-    );
-}
-
 #[tokio::test]
-async fn a_newer_version_is_refused() {
+async fn what_is_no_database_of_sessions_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    record(&client(folder.path()).await, "a")
-        .await
-        .expect("a thought");
-    database(folder.path())
-        .execute_batch("PRAGMA user_version = 7")
-        .expect("a version");
+    let at = |name: &str| folder.path().join(name);
+    for name in ["text", "other", "newer"] {
+        fs::create_dir(at(name)).expect("a folder");
+    }
+    fs::write(at("text/sessions.sqlite"), "a".repeat(5_000)).expect("a file");
+    change(&at("other"), "CREATE TABLE a (b)");
+    record_all(&at("newer"), 1).await;
+    change(&at("newer"), "PRAGMA user_version = 7");
 
-    let error = refusal(folder.path());
-    let expected = "the database of sessions has version 7; this program reads version 2";
-    assert_eq!(error, expected);
+    let told = ["text", "other", "newer"].map(|name| refusal(&at(name)));
+    insta::assert_snapshot!(told.join("\n"), @"
+    the file isn't a database of sessions; choose another folder
+    the database isn't one of sessions; choose another folder
+    the database of sessions has version 7; this program reads version 2
+    ");
+
+    let error = refusal(&at("text/sessions.sqlite/\u{1b}[2J"));
+    let expected = r"/sessions.sqlite/\u{1b}[2J` cannot be created:";
+    assert!(error.contains(expected), "{error}");
 }
 
 #[tokio::test]
@@ -87,37 +65,25 @@ async fn a_full_database_is_an_error_and_nothing_is_lost() {
         database_bytes: 100_000,
         ..ServerLimits::default()
     };
-    let client = connect(server(folder.path()).with_limits(limits)).await;
+    let mut counts = Vec::new();
+    for builder in [server(folder.path()), Server::builder()] {
+        let client = Client::new(builder.with_limits(limits)).await;
+        let mut count = 0;
+        let error = loop {
+            match record(&client, "a").await {
+                Ok(number) => count = number,
+                Err(error) => break error,
+            }
+        };
+        counts.push(count);
+        let expected = "the database of sessions is full, or its disk is; remove old sessions";
+        assert_eq!(error, expected);
+    }
 
-    let mut count = 0;
-    let error = loop {
-        match record(&client, "a").await {
-            Ok(number) => count = number,
-            Err(error) => break error,
-        }
-    };
-    let expected = "the database of sessions is full, or its disk is; remove old sessions";
-    assert_eq!(error, expected);
+    let on_disk = client(folder.path()).await;
+    assert_eq!(record(&on_disk, "a").await, Ok(counts[0] + 1));
 
-    let client = super::support::client(folder.path()).await;
-    assert_eq!(record(&client, "a").await, Ok(count + 1));
-}
-
-#[tokio::test]
-async fn sessions_in_memory_are_limited_as_well_and_end_with_the_server() {
-    let limits = ServerLimits {
-        database_bytes: 100_000,
-        ..ServerLimits::default()
-    };
-    let client = connect(Server::builder().with_limits(limits)).await;
-
-    let error = loop {
-        if let Err(error) = record(&client, "a").await {
-            break error;
-        }
-    };
-    assert!(error.contains("is full"), "{error}");
-
-    let client = connect(Server::builder()).await;
-    assert_eq!(record(&client, "a").await, Ok(1));
+    // Sessions in memory end with their server.
+    let in_memory = Client::new(Server::builder()).await;
+    assert_eq!(record(&in_memory, "a").await, Ok(1));
 }

@@ -3,9 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::support::thought;
+use super::of_session;
 use crate::process::{self, Process};
 
 const ROUNDS: u64 = 12;
@@ -21,8 +21,7 @@ fn count(answer: &Value) -> u64 {
 /// Sends many thoughts, kills the server in the meantime, and returns the last count it answered.
 fn killed_meanwhile(mut process: Process, delay: Duration) -> Option<u64> {
     for id in 0..WAITING {
-        let params = json!({ "name": "sequentialthinking", "arguments": thought("a") });
-        process.send(id, "tools/call", &params);
+        process.send(id, "sequentialthinking", &of_session("a"));
     }
 
     // Any moment will do, so nothing is expected of the clock.
@@ -45,7 +44,7 @@ fn no_thought_that_was_answered_is_lost() {
 
     for round in 0..ROUNDS {
         let mut process = Process::start(process::server(folder.path()));
-        let first = count(&process.record(&thought("a")));
+        let first = count(&process.call("sequentialthinking", &of_session("a")));
         assert!(first > recorded, "{first} after {recorded}");
 
         let delay = Duration::from_micros(round * round * 300);

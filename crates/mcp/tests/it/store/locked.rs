@@ -1,15 +1,13 @@
 //! Other programs that use the database at the same time.
 
-use super::support::{client, database, record, server};
+use super::{change, client, record, record_all, server};
 
 #[tokio::test]
 async fn a_locked_database_is_an_error_and_nothing_is_counted() {
     let folder = tempfile::tempdir().expect("a folder");
-    let first = client(folder.path()).await;
-    assert_eq!(record(&first, "a").await, Ok(1));
+    let first = record_all(folder.path(), 1).await;
 
-    let other = database(folder.path());
-    other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
+    let other = change(folder.path(), "BEGIN IMMEDIATE");
     let locked = "the database of sessions is locked by another process; try again";
     assert_eq!(record(&first, "a").await, Err(locked.to_owned()));
 

@@ -4,8 +4,8 @@ use cogwork_mcp::ServerLimits;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{builder, client, refused, session, think};
-use crate::support::{Client, call, connect, text};
+use super::{builder, client, session, think};
+use crate::support::{Client, block_on, text};
 
 const TOOLS: [&str; 2] = ["think", "think_session"];
 
@@ -79,7 +79,7 @@ async fn check(calls: Vec<(usize, Map<String, Value>)>) {
         branches: 4,
         ..ServerLimits::default()
     };
-    let client = connect(builder().with_limits(limits)).await;
+    let client = Client::new(builder().with_limits(limits)).await;
     let begin = json!({"strategy": "react", "sessionId": "s", "thought": "Begin."});
     think(&client, begin).await;
     let side = json!({"branchFrom": 1, "branch": "side", "thought": "Aside."});
@@ -92,7 +92,7 @@ async fn check(calls: Vec<(usize, Map<String, Value>)>) {
         }
 
         let before = everything(&client).await;
-        let result = call(&client, TOOLS[tool], Value::Object(arguments)).await;
+        let result = client.call(TOOLS[tool], Value::Object(arguments)).await;
         let message = text(&result);
         assert!(!message.contains('\u{1b}'), "{message:?}");
         if result.is_error == Some(true) {
@@ -108,45 +108,8 @@ proptest! {
     fn every_call_is_answered_and_an_error_changes_nothing(
         calls in proptest::collection::vec((0..TOOLS.len(), arguments()), 1..12),
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread();
-        let runtime = { runtime }.enable_all().build().expect("a runtime");
-        runtime.block_on(check(calls));
+        block_on(check(calls));
     }
-}
-
-#[tokio::test]
-async fn wrong_arguments_are_named() {
-    let client = client().await;
-    let begin = json!({"strategy": "react", "sessionId": "s", "thought": "Begin."});
-    think(&client, begin).await;
-
-    let mut lines = Vec::new();
-    for (tool, arguments) in [
-        ("think", json!({})),
-        ("think", json!({"thought": "x", "parameters": "a"})),
-        ("think", json!({"thought": "x", "revises": 0})),
-        ("think", json!({"thought": "x", "revises": 1.5})),
-        ("think", json!({"thought": "x", "strategy": "tree"})),
-        ("think", json!({"thought": "x", "sessionId": "a b"})),
-        ("think", json!({"thought": "x", "thougth": "y"})),
-        ("think", json!({"thought": "x", "sessionId": "none"})),
-        ("think_session", json!({})),
-        ("think_session", json!({"operation": "jump"})),
-        ("think_session", json!({"operation": "score", "score": 11})),
-        ("think_session", json!({"operation": "score"})),
-        (
-            "think_session",
-            json!({"operation": "merge", "thought": "x"}),
-        ),
-        (
-            "think_session",
-            json!({"operation": "show", "format": "pdf"}),
-        ),
-    ] {
-        let line = refused(&client, tool, arguments.clone()).await;
-        lines.push(format!("{arguments}\n  {line}"));
-    }
-    insta::assert_snapshot!(lines.join("\n"));
 }
 
 #[tokio::test]

@@ -1,12 +1,5 @@
 //! The tools `think` and `think_session`.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 mod branches;
 mod hostile;
 mod managed;
@@ -16,10 +9,9 @@ mod walk;
 use cogwork_mcp::{Server, ServerBuilder};
 use cogwork_strategies::Stage;
 use cogwork_strategies::table::ParameterType;
-use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 
-use crate::support::{Client, call, connect, text};
+use crate::support::Client;
 
 /// Returns a server with these tools.
 fn builder() -> ServerBuilder {
@@ -28,7 +20,7 @@ fn builder() -> ServerBuilder {
 
 /// Connects a client to a new server.
 async fn client() -> Client {
-    connect(builder()).await
+    Client::new(builder()).await
 }
 
 /// Returns a valid value.
@@ -67,25 +59,16 @@ fn next_of(answer: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Calls `think`, and returns the answer.
 async fn think(client: &Client, arguments: Value) -> String {
-    accepted(&call(client, "think", arguments).await)
+    client.accepted("think", arguments).await
 }
 
-/// Calls `think_session`, and returns the answer.
 async fn session(client: &Client, arguments: Value) -> String {
-    accepted(&call(client, "think_session", arguments).await)
+    client.accepted("think_session", arguments).await
 }
 
 /// Calls a tool that refuses, and returns the first line of the text.
 async fn refused(client: &Client, tool: &'static str, arguments: Value) -> String {
-    let result = call(client, tool, arguments).await;
-    assert_eq!(result.is_error, Some(true), "{}", text(&result));
-    text(&result).lines().next().unwrap_or_default().to_owned()
-}
-
-fn accepted(result: &CallToolResult) -> String {
-    assert_ne!(result.is_error, Some(true), "{}", text(result));
-    assert_eq!(result.structured_content, None);
-    text(result).to_owned()
+    let text = client.refused(tool, arguments).await;
+    text.lines().next().unwrap_or_default().to_owned()
 }

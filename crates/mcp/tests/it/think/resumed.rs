@@ -1,11 +1,11 @@
-//! Sessions after a restart, of several clients, and of strategies that have changed.
+//! Sessions after a restart, of several processes, and of strategies that have changed.
 
 use cogwork_mcp::ServerBuilder;
 use cogwork_strategies::Strategies;
 use serde_json::json;
 
 use super::{builder, next_of, refused, session, think};
-use crate::support::{client_of, connect};
+use crate::support::Client;
 
 fn debate(next: &str, prompt: &str) -> Strategies {
     let table = format!(
@@ -37,7 +37,7 @@ async fn a_session_survives_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let builder = builder().with_data(folder.path());
     {
-        let client = connect(builder.clone()).await;
+        let client = Client::new(builder.clone()).await;
         let begin = json!({
             "strategy": "react",
             "sessionId": "way",
@@ -49,7 +49,7 @@ async fn a_session_survives_a_restart() {
         think(&client, branch).await;
     }
 
-    let client = connect(builder).await;
+    let client = Client::new(builder).await;
     let line = refused(&client, "think", json!({"thought": "On."})).await;
     assert!(line.contains("the `sessionId` of an earlier one"), "{line}");
 
@@ -59,27 +59,11 @@ async fn a_session_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn two_clients_share_a_session_but_not_their_current_one() {
-    let server = builder().open().expect("a server");
-    let ours = client_of(&server).await;
-    let theirs = client_of(&server).await;
-    let begin = json!({"strategy": "linear", "sessionId": "both", "thought": "1"});
-    think(&ours, begin).await;
-
-    let line = refused(&theirs, "think", json!({"thought": "2"})).await;
-    assert!(line.starts_with("there is no current session"), "{line}");
-
-    think(&theirs, json!({"sessionId": "both", "thought": "2"})).await;
-    let answer = think(&ours, json!({"thought": "3"})).await;
-    assert!(answer.starts_with("Thought 3 is recorded."), "{answer}");
-}
-
-#[tokio::test]
 async fn two_processes_on_one_session_see_all_thoughts() {
     let folder = tempfile::tempdir().expect("a folder");
     let builder = builder().with_data(folder.path());
-    let ours = connect(builder.clone()).await;
-    let theirs = connect(builder).await;
+    let ours = Client::new(builder.clone()).await;
+    let theirs = Client::new(builder).await;
     let begin = json!({"strategy": "linear", "sessionId": "both", "thought": "1"});
     think(&ours, begin).await;
 
@@ -104,7 +88,7 @@ fn with_debate(folder: &tempfile::TempDir, next: &str, prompt: &str) -> ServerBu
 #[tokio::test]
 async fn a_session_of_a_custom_strategy_keeps_its_rules() {
     let folder = tempfile::tempdir().expect("a folder");
-    let client = connect(with_debate(&folder, "argument", "State the claim.")).await;
+    let client = Client::new(with_debate(&folder, "argument", "State the claim.")).await;
     let begin = json!({"strategy": "debate", "sessionId": "cats", "thought": "Cats are best."});
     let begun = think(&client, begin).await;
     assert!(
@@ -116,7 +100,7 @@ async fn a_session_of_a_custom_strategy_keeps_its_rules() {
     let changed = with_debate(&folder, "argument, judgement", "Claim something.");
     let without = builder().with_data(folder.path());
     for builder in [changed, without] {
-        let client = connect(builder).await;
+        let client = Client::new(builder).await;
         let on = json!({"sessionId": "cats", "thought": "And dogs second."});
         let answer = think(&client, on).await;
         assert_eq!(next_of(&answer), ["argument"]);

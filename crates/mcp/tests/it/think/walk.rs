@@ -4,7 +4,7 @@ use cogwork_strategies::Strategies;
 use serde_json::{Value, json};
 
 use super::{client, needed, next_of, refused, session, think};
-use crate::support::{Client, call, text};
+use crate::support::Client;
 
 /// Walks to the end, to the last of the stages that may follow and weren't visited yet.
 async fn walk(client: &Client, strategies: &Strategies, name: &str) -> Vec<String> {
@@ -76,9 +76,7 @@ async fn a_refusal_says_what_is_accepted_and_changes_nothing() {
     think(&client, first).await;
 
     let illegal = json!({"stage": "final_response", "thought": "Far."});
-    let result = call(&client, "think", illegal).await;
-    assert_eq!(result.is_error, Some(true));
-    insta::assert_snapshot!(text(&result));
+    insta::assert_snapshot!(client.refused("think", illegal).await);
 
     let legal = json!({"stage": "initial_reasoning", "thought": "I must look."});
     let answer = think(&client, legal).await;
@@ -102,9 +100,7 @@ async fn a_refused_first_thought_begins_no_session() {
         "thought": "Go.",
     });
 
-    let result = call(&client, "think", first).await;
-    assert_eq!(result.is_error, Some(true));
-    insta::assert_snapshot!(text(&result));
+    insta::assert_snapshot!(client.refused("think", first).await);
 
     let again = json!({"sessionId": "way", "thought": "Go."});
     let missing = refused(&client, "think", again).await;

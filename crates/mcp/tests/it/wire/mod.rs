@@ -1,4 +1,0 @@
-//! Messages over lines.
-
-mod messages;
-pub(crate) mod support;
