@@ -8,7 +8,7 @@
 )]
 
 use cogwork_cot::{ChainOfThought, History, Prompts, Reasoning};
-use cogwork_llm::{ChatResponse, FinishReason, Message, ScriptedClient};
+use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient};
 use cogwork_typed::ask::{Format, Limits};
 
 /// A language, and a problem with its thoughts in it.
@@ -51,18 +51,14 @@ fn speakers() -> [Speaker; 2] {
 impl Speaker {
     /// The reply of a turn, from 0: as many steps are done.
     fn reply(&self, turn: usize, next_thought_needed: bool) -> String {
-        let steps: String = (0..)
-            .zip(self.steps)
-            .map(|(index, step)| {
-                let status = if index < turn {
-                    "status: Done, result: ok"
-                } else {
-                    "status: Pending"
-                };
-                format!("  - {{description: {step}, {status}}}\n")
-            })
-            .collect();
-
+        let step = |(index, step)| {
+            let status = match index < turn {
+                true => "status: Done, result: ok",
+                false => "status: Pending",
+            };
+            format!("  - {{description: {step}, {status}}}\n")
+        };
+        let steps: String = (0..).zip(self.steps).map(step).collect();
         let thinking = self.thinking[turn];
         format!(
             "```yaml\ncurrent_thinking: \"{thinking}\"\nplanning:\n{steps}next_thought_needed: {next_thought_needed}\n```"
@@ -81,12 +77,9 @@ impl Speaker {
         // The script is too short on purpose: how the run ends is not what is looked at.
         let _ = node.into_flow().run(&mut reasoning).await;
         let requests = script.requests();
-        let messages = requests.last().unwrap().messages();
-
-        messages
-            .iter()
-            .map(|message| format!("=== {}\n{}\n", message.role(), message.text()))
-            .collect()
+        let messages = requests.last().unwrap().messages().iter();
+        let shown = messages.map(|it| format!("=== {}\n{}\n", it.role(), it.text()));
+        shown.collect()
     }
 
     fn script(&self, turns: usize) -> ScriptedClient {
@@ -94,75 +87,61 @@ impl Speaker {
     }
 }
 
+type Change = fn(ChainOfThought) -> ChainOfThought;
+
 #[tokio::test]
 async fn every_variant_of_the_conversation() {
+    let as_it_is: Change = |node| node;
     for speaker in speakers() {
-        let as_it_is: fn(ChainOfThought) -> ChainOfThought = |node| node;
         let unreadable = "```yaml\ncurrent_thinking: a: b\nplanning: []\n```";
-        let cut_off = ChatResponse::new("```yaml\ncurrent_thinking: a")
-            .with_finish_reason(FinishReason::Length);
+        let cut_off = ChatResponse::new("```yaml\ncurrent_thinking: a");
+        let cut_off = cut_off.with_finish_reason(FinishReason::Length);
+        let early = speaker.reply(1, false);
+        let script = |turns| speaker.script(turns);
 
-        let variants = [
-            ("first_turn", as_it_is, speaker.script(0)),
-            ("later_turn", as_it_is, speaker.script(3)),
-            (
-                "later_turn_in_a_window",
-                |node| node.with_history(History::Window(2)),
-                speaker.script(3),
-            ),
+        for (variant, node, script) in [
+            ("first_turn", as_it_is, script(0)),
+            ("later_turn", as_it_is, script(3)),
+            ("later_turn_in_a_window", in_a_window, script(3)),
             (
                 "later_turn_in_few_bytes",
                 |node| node.with_history(History::Bytes(1)),
-                speaker.script(3),
+                script(3),
             ),
-            ("asked_again", as_it_is, speaker.script(1).then(unreadable)),
-            ("cut_off", as_it_is, speaker.script(1).then(cut_off)),
-            (
-                "ended_early",
-                as_it_is,
-                speaker.script(1).then(speaker.reply(1, false)),
-            ),
-            (
-                "concluding",
-                |node| node.with_limits(Limits::default().with_thoughts(2)),
-                speaker.script(1),
-            ),
-        ];
-
-        for (variant, node, script) in variants {
+            ("asked_again", as_it_is, script(1).then(unreadable)),
+            ("cut_off", as_it_is, script(1).then(cut_off)),
+            ("ended_early", as_it_is, script(1).then(early)),
+            ("concluding", concluding, script(1)),
+        ] {
             let conversation = speaker.last_request(node, script).await;
             insta::assert_snapshot!(format!("{}_{variant}", speaker.name), conversation);
         }
     }
 }
 
+fn in_a_window(node: ChainOfThought) -> ChainOfThought {
+    node.with_history(History::Window(2))
+}
+
+fn concluding(node: ChainOfThought) -> ChainOfThought {
+    node.with_limits(Limits::default().with_thoughts(2))
+}
+
 /// What is told where the server holds the reply to JSON; the same by schema and by JSON mode.
 #[tokio::test]
 async fn every_variant_of_the_conversation_in_json() {
+    let as_it_is: Change = |node| node;
     for speaker in speakers() {
+        let unreadable = "{\"current_thinking\": \"a\", \"planning\": []}";
         for format in [Format::Schema, Format::FlatSchema, Format::Json] {
-            let asked = |node: ChainOfThought| node.with_format(format);
-            let window = |node: ChainOfThought| asked(node).with_history(History::Window(2));
-            let concluding =
-                |node: ChainOfThought| asked(node).with_limits(Limits::default().with_thoughts(2));
-            let unreadable = "{\"current_thinking\": \"a\", \"planning\": []}";
-            let again = speaker.script(1).then(unreadable);
-
-            for (variant, conversation) in [
-                (
-                    "first_turn",
-                    speaker.last_request(asked, speaker.script(0)).await,
-                ),
-                (
-                    "later_turn_in_a_window",
-                    speaker.last_request(window, speaker.script(3)).await,
-                ),
-                ("asked_again", speaker.last_request(asked, again).await),
-                (
-                    "concluding",
-                    speaker.last_request(concluding, speaker.script(1)).await,
-                ),
+            for (variant, node, script) in [
+                ("first_turn", as_it_is, speaker.script(0)),
+                ("later_turn_in_a_window", in_a_window, speaker.script(3)),
+                ("asked_again", as_it_is, speaker.script(1).then(unreadable)),
+                ("concluding", concluding, speaker.script(1)),
             ] {
+                let node = |it: ChainOfThought| node(it.with_format(format));
+                let conversation = speaker.last_request(node, script).await;
                 insta::assert_snapshot!(format!("{}_json_{variant}", speaker.name), conversation);
             }
         }
@@ -187,14 +166,9 @@ async fn without_an_example_the_problem_follows_the_instructions() {
     ");
 
     let later = speaker.last_request(|node| node, speaker.script(1)).await;
-    let roles: Vec<_> = later
-        .lines()
-        .filter(|line| line.starts_with("=== "))
-        .collect();
-    assert_eq!(
-        roles,
-        ["=== system", "=== user", "=== assistant", "=== user"]
-    );
+    let roles = later.lines().filter_map(|line| line.strip_prefix("=== "));
+    let roles: Vec<_> = roles.collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user"]);
 }
 
 #[test]
@@ -235,34 +209,15 @@ fn a_name_at_fault_is_named_with_those_that_are_known() {
 
 #[test]
 fn prompts_from_a_file_are_checked_and_errors_have_the_line() {
-    let yaml = serde_yaml::to_string(&Prompts::english()).unwrap();
-    let error = |text: &str| Prompts::from_yaml(text).unwrap_err().to_string();
-    let line_of =
-        |text: &str, key: &str| text.lines().position(|line| line.starts_with(key)).unwrap() + 1;
-
-    let unknown = yaml.replace("\ncut_off:", "\ncut_of:");
-    let line = line_of(&unknown, "cut_of:");
-    assert_eq!(
-        error(&unknown),
-        format!(
-            "unknown field `cut_of`, expected one of `system`, `example`, `problem`, `first_turn`, `thought`, `next_thought`, `later_turn`, `left_out`, `unreadable`, `cut_off`, `ended_early`, `conclude`, `yaml`, `json`, `tools` at line {line} column 1"
-        )
-    );
-
-    let typed = yaml.replacen("status: Done", "status: done", 1);
-    let line = line_of(&typed, "      status: done");
-    assert_eq!(
-        error(&typed),
-        format!(
-            "example.replies[0].planning[0].status: unknown variant `done`, expected one of `In Progress`, `Pending`, `Completed`, `Done`, `Finished`, `Needs Verification`, `Verification Needed` at line {line} column 15"
-        )
-    );
-
-    assert_eq!(error("system: x"), "missing field `problem`");
-    assert_eq!(
-        error(&yaml.replace("{complaint}", "{complain}")),
-        "prompt `unreadable`: `{complain}` is not known here; it may use {complaint}, {form_name}, and must use {complaint}"
-    );
+    let yaml = include_str!("../../prompts/english.yaml");
+    let told = [
+        yaml.replace("\ncut_off:", "\ncut_of:"),
+        yaml.replacen("status: Done", "status: done", 1),
+        "system: x".to_owned(),
+        yaml.replace("{complaint}", "{complain}"),
+    ];
+    let told = told.map(|text| Prompts::from_yaml(&text).unwrap_err().to_string());
+    insta::assert_snapshot!(told.join("\n"));
 }
 
 /// The text of the last message of the first request, and of the second.
@@ -271,31 +226,17 @@ async fn two_turns(prompts: Prompts, problem: &str, reply: &str) -> [String; 2] 
     let node = ChainOfThought::new(script.clone()).with_prompts(prompts);
     let _ = node.into_flow().run(&mut Reasoning::new(problem)).await;
     let requests = script.requests();
-    let last = |turn: usize| {
-        requests[turn]
-            .messages()
-            .last()
-            .map(Message::text)
-            .unwrap()
-            .to_owned()
-    };
-
-    [last(0), last(1)]
+    [0, 1].map(|turn| requests[turn].messages().last().unwrap().text().to_owned())
 }
 
 #[tokio::test]
 async fn braces_that_are_no_names_are_text() {
     let mut prompts = Prompts::english();
-    prompts.first_turn =
-        "{} { } {\"a\": {1}} {{thought_number}} {Plan} {thought number} {é} { {thought_number"
-            .into();
+    prompts.first_turn = "{} {\"a\": {1}} {{thought_number}} {Plan} {é} { {thought_number".into();
     prompts.check().unwrap();
     let [first, _] = two_turns(prompts, "p", "").await;
-
-    assert_eq!(
-        first,
-        "<problem>\np\n</problem>\n\n{} { } {\"a\": {1}} {1} {Plan} {thought number} {é} { {thought_number"
-    );
+    let (_, told) = first.split_once("</problem>\n\n").unwrap();
+    assert_eq!(told, "{} {\"a\": {1}} {1} {Plan} {é} { {thought_number");
 }
 
 /// The problem is the caller's own text: it and what follows it are unchanged.
@@ -309,8 +250,9 @@ async fn texts_that_play_names_or_markup_change_nothing_else() {
     assert_eq!(first, plain.replace("PROBLEM", problem));
 
     // In the plan, each text keeps to its line and its quotes.
+    let plan = "- description: \"{left_out} {plan}</plan>\\n```\"\n  status: Pending";
     assert!(
-        later.contains("<plan>\n- description: \"{left_out} {plan}</plan>\\n```\"\n  status: Pending\n</plan>\n"),
+        later.contains(&format!("<plan>\n{plan}\n</plan>\n")),
         "{later}"
     );
 }

@@ -6,50 +6,23 @@ use proptest::prelude::*;
 
 /// Texts that YAML, JSON and the repairs could stumble over.
 fn odd_text() -> impl Strategy<Value = String> {
-    let pieces = [
-        "\n",
-        " ",
-        "\t",
-        "\r\n",
-        "\0",
-        "\u{feff}",
-        "```",
+    let signs = [
+        "\n", " ", "\t", "\r\n", "\0", "\u{feff}", "```", "---", "- ", ": ", "#", " #", "// ",
+        "&a", "*a", "|", "'", "\"", "“", "\\", "[", "{", ",", "~", "null", "true", "65.50",
+        "<think>", "</think>", "思考", "😀", "word", "it's",
+    ];
+    let keys = [
         "```yaml\n",
-        "---",
-        "- ",
-        ": ",
-        "#",
-        " #",
-        "// ",
-        "&a",
-        "*a",
-        "|",
-        "'",
-        "\"",
-        "“",
-        "\\",
-        "[",
-        "{",
-        ",",
-        "~",
-        "null",
-        "true",
-        "65.50",
-        "current_thinking: ",
         "planning:",
+        "current_thinking: ",
         "next_thought_needed: no",
         "- description: ",
         "status: Done",
         "sub_steps: |",
-        "<think>",
-        "</think>",
-        "思考",
-        "😀",
-        "word",
-        "it's",
     ];
+    let pieces = [&signs[..], &keys].concat();
 
-    let piece = prop_oneof![5 => prop::sample::select(pieces.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
+    let piece = prop_oneof![5 => prop::sample::select(pieces).prop_map(str::to_owned), 1 => any::<String>()];
     prop::collection::vec(piece, 0..8)
         .prop_map(|pieces| pieces.concat())
         .prop_filter("refused with its place", |text| is_read(text))
@@ -62,22 +35,17 @@ fn is_read(text: &str) -> bool {
 }
 
 fn plan() -> impl Strategy<Value = Plan> {
-    let status = prop::sample::select(vec![
-        Status::Pending,
-        Status::Done,
-        Status::VerificationNeeded,
-    ]);
-
+    use Status::{Done, Pending, VerificationNeeded};
+    let status = prop::sample::select(vec![Pending, Done, VerificationNeeded]);
     let text = || prop::option::of(odd_text());
-    let leaf =
-        (odd_text(), status, text(), text()).prop_map(|(description, status, result, mark)| Step {
-            description,
-            status,
-            result,
-            mark,
-            sub_steps: Vec::new(),
-        });
-
+    let parts = (odd_text(), status, text(), text());
+    let leaf = parts.prop_map(|(description, status, result, mark)| Step {
+        description,
+        status,
+        result,
+        mark,
+        sub_steps: Vec::new(),
+    });
     let leaf = leaf.boxed();
     let step = leaf.clone().prop_recursive(4, 20, 3, move |inner| {
         (leaf.clone(), prop::collection::vec(inner, 0..3))
@@ -103,14 +71,10 @@ fn check(text: &str) -> Result<(), TestCaseError> {
         Ok(read) => {
             let lines = text.split('\n').count();
             for repair in &read.repairs {
-                prop_assert!(
-                    (1..=lines).contains(&repair.line),
-                    "{repair} of {lines} in {text:?}"
-                );
-                prop_assert!(
-                    !repair.to_string().chars().any(char::is_control),
-                    "{repair:?}"
-                );
+                let has_place = (1..=lines).contains(&repair.line);
+                prop_assert!(has_place, "{repair} of {lines} in {text:?}");
+                let is_unsafe = repair.to_string().chars().any(char::is_control);
+                prop_assert!(!is_unsafe, "{repair:?}");
             }
 
             let written = read.reply.to_string();

@@ -34,31 +34,23 @@ fn fenced(body: &str) -> String {
 /// Every complaint, whole, with its excerpt.
 #[test]
 fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
-    let step = |rest: &str| {
-        fenced(&format!(
-            "current_thinking: x\nplanning:\n  - description: a\n    status: Done\n{rest}next_thought_needed: true\n"
-        ))
+    let planned = |plan: &str| {
+        let begin = "current_thinking: x\nplanning:";
+        fenced(&format!("{begin} {plan}\nnext_thought_needed: true\n"))
     };
-
-    let without = |key: &str| {
-        let kept: String = fenced(
-            "current_thinking: x\nplanning: [{description: a, status: Done}]\nnext_thought_needed: true\n",
-        )
-        .split_inclusive('\n')
-        .filter(|line| !line.starts_with(key))
-        .collect();
-        kept
-    };
-
     let with = |from: &str, to: &str| fenced(&BODY.replace(from, to));
+    let thinking = |text: &str| with("Right so far.", text);
     let long = "x".repeat(500);
-    let cases = [
+    let taken_back = with("Right so far.\nplanning:", "No, wait.\nplanning: none\nx:");
+    let unthought = planned("[{description: a, status: Done}]");
+    let mapping = "\n  - description: a\n    status: Done\n    result: {a: b}";
+
+    let mut all = String::new();
+    for (name, text) in [
         ("nothing", String::new()),
         (
             "a reply that a second block takes back",
-            fenced(BODY)
-                + "\n"
-                + &with("Right so far.\nplanning:", "No, wait.\nplanning: none\nx:"),
+            format!("{}\n{taken_back}", fenced(BODY)),
         ),
         (
             "a reply before one that was cut off",
@@ -69,54 +61,40 @@ fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
             "prose",
             "I am sorry, but I cannot help: it is too hard.\nThe planning: none.".to_owned(),
         ),
-        ("no current_thinking", without("current_thinking")),
+        (
+            "no current_thinking",
+            unthought.replace("current_thinking: x\n", ""),
+        ),
         (
             "a part twice",
             with("planning:", "current_thinking: y\nplanning:"),
         ),
-        ("no thinking", with("Right so far.", "''")),
+        ("no thinking", thinking("''")),
         (
             "needed in quotes",
             with("needed: true", "needed: \"false\""),
         ),
-        (
-            "a plan as text",
-            fenced(
-                "current_thinking: x\nplanning: add, then conclude\nnext_thought_needed: true\n",
-            ),
-        ),
-        (
-            "an empty plan",
-            fenced("current_thinking: x\nplanning: []\nnext_thought_needed: true\n"),
-        ),
+        ("a plan as text", planned("add, then conclude")),
+        ("an empty plan", planned("[]")),
         ("an unknown status", with("Pending", "In Progress")),
         ("no status", with("    status: Pending\n", "")),
-        ("a result as a mapping", step("    result: {a: b}\n")),
-        (
-            "a colon in a text",
-            with("Right so far.", "Evaluation: right"),
-        ),
-        ("brackets left open", with("Right so far.", "[Right")),
-        ("a tag", with("Right so far.", "!Right")),
+        ("a result as a mapping", planned(mapping)),
+        ("a colon in a text", thinking("Evaluation: right")),
+        ("brackets left open", thinking("[Right")),
+        ("a tag", thinking("!Right")),
         ("two documents", with("planning:", "---\nplanning:")),
         (
             "a comment after a text",
-            with(
-                "Right so far.",
-                "Evaluation of thought #1: wrong, 3 was meant",
-            ),
+            thinking("Evaluation of thought #1: wrong, 3 was meant"),
         ),
-        ("deep nesting", with("Right so far.", &"[".repeat(100))),
+        ("deep nesting", thinking(&"[".repeat(100))),
         (
             "a long line",
-            with("result: 65.50", &format!("result: \"{long}\", 思{long}")),
+            with("65.50", &format!("\"{long}\", 思{long}")),
         ),
-    ];
-
-    let mut all = String::new();
-    for (name, text) in cases {
+    ] {
         let Err(problem) = read(&text) else {
-            all.push_str(&format!("## {name}: read\n\n"));
+            all += &format!("## {name}: read\n\n");
             continue;
         };
         let line = problem.to_string();
@@ -124,17 +102,10 @@ fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
             !line.contains('\n') && line.chars().count() < 400,
             "{name}: {line}"
         );
-        assert!(
-            !format!("{problem:#}")
-                .chars()
-                .any(|c| c.is_control() && c != '\n'),
-            "{name}"
-        );
-
-        all.push_str(&format!(
-            "## {name} ({:?})\n{problem:#}\n\n",
-            problem.kind()
-        ));
+        let whole = format!("{problem:#}");
+        let is_safe = |c: char| c == '\n' || !c.is_control();
+        assert!(whole.chars().all(is_safe), "{name}");
+        all += &format!("## {name} ({:?})\n{whole}\n\n", problem.kind());
     }
 
     insta::assert_snapshot!("complaints", all);

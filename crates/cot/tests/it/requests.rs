@@ -35,18 +35,16 @@ async fn requests(
 }
 
 fn texts(request: &ChatRequest) -> Vec<(Role, &str)> {
-    request
-        .messages()
-        .iter()
+    let messages = request.messages().iter();
+    messages
         .map(|message| (message.role(), message.text()))
         .collect()
 }
 
 /// The messages that hold a text.
 fn holding(request: &ChatRequest, text: &str) -> usize {
-    request
-        .messages()
-        .iter()
+    let messages = request.messages().iter();
+    messages
         .filter(|message| message.text().contains(text))
         .count()
 }
@@ -74,52 +72,43 @@ async fn only_the_last_plan_travels() {
     for history in [History::All, History::Window(2), History::Bytes(1000)] {
         let requests = requests(|node| node.with_history(history), 8).await;
         for (turn, request) in requests.iter().enumerate().skip(1) {
+            let plan = |turn| format!("The plan of turn {turn}\n");
             for earlier in 1..turn {
-                assert_eq!(
-                    holding(request, &format!("The plan of turn {earlier}\n")),
-                    0
-                );
+                assert_eq!(holding(request, &plan(earlier)), 0);
             }
-
-            assert_eq!(holding(request, &format!("The plan of turn {turn}\n")), 1);
+            assert_eq!(holding(request, &plan(turn)), 1);
             let last = request.messages().last().unwrap();
-            assert!(last.text().contains(&format!("The plan of turn {turn}\n")));
+            assert!(last.text().contains(&plan(turn)));
         }
     }
 }
 
 #[tokio::test]
 async fn a_window_keeps_the_newest_thoughts_and_at_least_the_last() {
-    // A thinking.
-    assert_eq!("The thinking of turn 5.".len(), 23);
-    let shown = |history, expected: &'static [usize]| async move {
+    let thinking = |turn| format!("The thinking of turn {turn}.");
+    let length = thinking(5).len();
+    for (history, first) in [
+        (History::All, 1),
+        (History::Window(9), 1),
+        (History::Window(2), 4),
+        (History::Window(1), 5),
+        (History::Window(0), 5),
+        (History::Bytes(usize::MAX), 1),
+        (History::Bytes(3 * length), 3),
+        (History::Bytes(3 * length - 1), 4),
+        (History::Bytes(0), 5),
+    ] {
         let requests = requests(|node| node.with_history(history), 5).await;
         let last = requests.last().unwrap();
-        let shown: Vec<_> = (1..=5)
-            .filter(|turn| holding(last, &format!("The thinking of turn {turn}.")) == 1)
-            .collect();
-        assert_eq!(shown, expected, "{history:?}");
+        for turn in 1..=5 {
+            let shown = holding(last, &thinking(turn));
+            assert_eq!(shown, usize::from(turn >= first), "{history:?}");
+        }
 
-        let note = format!(
-            "(The thoughts up to number {} are not shown here.)",
-            5 - shown.len()
-        );
-        assert_eq!(
-            holding(last, &note),
-            usize::from(shown.len() < 5),
-            "{history:?}"
-        );
-
+        let left_out = first - 1;
+        let note = format!("(The thoughts up to number {left_out} are not shown here.)");
+        let noted = holding(last, &note);
+        assert_eq!(noted, usize::from(left_out > 0), "{history:?}");
         assert_eq!(holding(last, "What is 24 * 7?"), 1);
-    };
-
-    shown(History::All, &[1, 2, 3, 4, 5]).await;
-    shown(History::Window(9), &[1, 2, 3, 4, 5]).await;
-    shown(History::Window(2), &[4, 5]).await;
-    shown(History::Window(1), &[5]).await;
-    shown(History::Window(0), &[5]).await;
-    shown(History::Bytes(usize::MAX), &[1, 2, 3, 4, 5]).await;
-    shown(History::Bytes(3 * 23), &[3, 4, 5]).await;
-    shown(History::Bytes(3 * 23 - 1), &[4, 5]).await;
-    shown(History::Bytes(0), &[5]).await;
+    }
 }

@@ -11,7 +11,7 @@ use cogwork_llm::{
 use cogwork_typed::AnswerProblemKind;
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, FIRST, LAST, PROSE, cot_error, flow, reasoning, solve};
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, cot_error, run, solve};
 
 /// YAML with a status that names none.
 const UNKNOWN_STATUS: &str = "\
@@ -30,12 +30,8 @@ async fn each_complaint_follows_its_reply_and_the_replies_are_kept() {
 
     let requests = client.requests();
     let begun = requests[0].messages().len();
-    let added: Vec<&str> = requests[2]
-        .messages()
-        .iter()
-        .skip(begun)
-        .map(|message| message.text())
-        .collect();
+    let added = requests[2].messages().iter().skip(begun);
+    let added: Vec<&str> = added.map(|message| message.text()).collect();
     assert_eq!((added[0], added[2]), (UNKNOWN_STATUS, PROSE));
     assert!(added[1].contains("found the text \"Someday\""));
     assert!(added[3].contains("the reply has no YAML block"));
@@ -48,9 +44,8 @@ async fn each_complaint_follows_its_reply_and_the_replies_are_kept() {
 #[tokio::test]
 async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_kept() {
     let client = ScriptedClient::new([PROSE, "", UNKNOWN_STATUS, LAST]);
-    let mut reasoning = reasoning();
-    let error = flow(client.clone()).run(&mut reasoning).await.unwrap_err();
-
+    let (reasoning, ended) = run(ChainOfThought::new(client.clone())).await;
+    let error = ended.unwrap_err();
     assert_snapshot!(format!("{error:#}"), @r#"
     flow `chain of thought`, node `think`: exec failed: thought 1: no usable reply in 3 tries: line 5: `/planning/0/status`: found the text "Someday"; expected one of Pending, Done, Verification Needed
        3 | planning:
@@ -67,43 +62,22 @@ async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_ke
     "#);
 
     let error = cot_error(&error);
-    assert_eq!(
-        error.reply_problem().unwrap().kind(),
-        AnswerProblemKind::Mismatch
-    );
-    let replies: Vec<_> = error
-        .trace()
-        .tries
-        .iter()
-        .map(|made| made.reply.as_str())
-        .collect();
-
+    let kind = error.reply_problem().unwrap().kind();
+    assert_eq!(kind, AnswerProblemKind::Mismatch);
+    let tries = &error.trace().tries;
+    let replies: Vec<_> = tries.iter().map(|made| made.reply.as_str()).collect();
     assert_eq!(replies, [PROSE, "", UNKNOWN_STATUS]);
-    assert!(
-        error
-            .trace()
-            .tries
-            .iter()
-            .all(|made| made.complaint.is_some())
-    );
-    assert_eq!(
-        (client.requests().len(), reasoning.thoughts().len()),
-        (3, 0)
-    );
+    assert!(tries.iter().all(|made| made.complaint.is_some()));
+    assert_eq!(client.requests().len(), 3);
+    assert_eq!(reasoning.thoughts().len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn asks_are_counted_apart_from_the_retries_of_the_transport() {
     let broken = || LlmError::new(LlmErrorKind::Transport, "the connection broke");
-    let script = ScriptedClient::default()
-        .then(broken())
-        .then(PROSE)
-        .then(broken())
-        .then(broken())
-        .then("")
-        .then(broken())
-        .then(LAST);
-
+    let once = ScriptedClient::new([broken()]).then(PROSE);
+    let twice = once.then(broken()).then(broken()).then("");
+    let script = twice.then(broken()).then(LAST);
     let client = Retry::new(script.clone(), Backoff::of::<3>());
     let reasoning = solve(ChainOfThought::new(client)).await;
     assert_eq!(script.requests().len(), 7);
@@ -163,17 +137,13 @@ async fn a_model_that_was_stopped_gave_a_whole_reply_only_if_it_is_closed() {
 #[tokio::test(start_paused = true)]
 async fn tokens_and_time_of_every_try_are_counted() {
     let reply = |text: &str, seconds| {
-        let response =
-            ChatResponse::new(text).with_usage(Usage::new(100, 10).with_cached_tokens(80));
+        let usage = Usage::new(100, 10).with_cached_tokens(80);
+        let response = ChatResponse::new(text).with_usage(usage);
         ScriptedReply::from(response).after(Duration::from_secs(seconds))
     };
 
-    let client = ScriptedClient::default()
-        .then(reply(PROSE, 1))
-        .then(reply(EARLY, 2))
-        .then(reply(FIRST, 4))
-        .then(reply(LAST, 8));
-
+    let replies = [(PROSE, 1), (EARLY, 2), (FIRST, 4), (LAST, 8)];
+    let client = ScriptedClient::new(replies.map(|(text, seconds)| reply(text, seconds)));
     let reasoning = solve(ChainOfThought::new(client)).await;
 
     let first = reasoning.thoughts()[0].trace().spent;

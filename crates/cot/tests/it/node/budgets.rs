@@ -8,8 +8,8 @@ use cogwork_llm::{ChatRequest, ChatResponse, ScriptedClient, Usage};
 use cogwork_typed::ask::{Limit, Limits, Spent};
 use proptest::prelude::*;
 
-use crate::node::sequences::{Answer, Circle, run_alone};
-use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, cot_error, solve};
+use crate::node::sequences::{Answer, Circle};
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, cot_error, run_alone, solve};
 
 fn answers() -> impl Strategy<Value = Vec<Answer>> {
     let texts = vec![FIRST, SECOND, FIRST, SECOND, LAST, EARLY, PROSE];

@@ -10,7 +10,8 @@ use cogwork_typed::ask::{Limit, Limits};
 use insta::assert_snapshot;
 
 use crate::node::support::{
-    EARLY, FIRST, LAST, PROSE, SECOND, conversation, cot_error, reasoning, solve,
+    EARLY, FIRST, LAST, PROSE, SECOND, assert_survives_saving, conversation, cot_error, failure,
+    reasoning, solve,
 };
 
 /// Every step but the conclusion is done.
@@ -30,13 +31,7 @@ async fn run(client: &(impl LlmClient + Clone + 'static), limits: Limits) -> Rea
 
 async fn run_node(node: ChainOfThought) -> Reasoning {
     let reasoning = solve(node).await;
-
-    // It can be saved and read back.
-    let json = serde_json::to_string(&reasoning).unwrap();
-    assert_eq!(Reasoning::from_json(&json).unwrap(), reasoning);
-    let yaml = serde_yaml::to_string(&reasoning).unwrap();
-    assert_eq!(Reasoning::from_yaml(&yaml).unwrap(), reasoning);
-
+    assert_survives_saving(&reasoning);
     reasoning
 }
 
@@ -56,10 +51,9 @@ async fn the_last_thought_is_asked_for_the_conclusion() {
     assert!(reasoning.cut_short().unwrap().is_concluded());
 
     // The model isn't asked about the steps that are not done.
+    assert!(reasoning.thoughts()[1].trace().ended_early);
     let requests = client.requests();
     assert_eq!(requests.len(), 2);
-    assert!(reasoning.thoughts()[1].trace().ended_early);
-
     let last = requests[1].messages().len() - 1;
     assert_snapshot!(conversation(&requests[1], last));
 }
@@ -141,16 +135,15 @@ async fn a_limit_before_the_first_thought_is_an_error_unless_the_model_can_concl
 
     let client = ScriptedClient::new([LAST]);
     let node = ChainOfThought::new(client.clone()).with_limits(Limits::default().with_tokens(500));
-    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+    let error = failure(node).await;
     assert_eq!(cot_error(&error).limit(), Some(Limit::Tokens(500)));
     assert_eq!(client.requests().len(), 0);
 
     // A conclusion that cannot be used is kept in the error.
     let client = ScriptedClient::new([PROSE]);
-    let node = ChainOfThought::new(client)
-        .with_limits(thoughts(1))
-        .with_asks_again(0);
-    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+    let node = ChainOfThought::new(client).with_limits(thoughts(1));
+    let node = node.with_asks_again(0);
+    let error = failure(node).await;
     let error = cot_error(&error);
     assert_eq!(error.trace().tries[0].reply, PROSE);
     assert_eq!(error.trace().spent.calls, 1);
@@ -160,61 +153,35 @@ async fn a_limit_before_the_first_thought_is_an_error_unless_the_model_can_concl
 #[tokio::test(start_paused = true)]
 async fn time_is_kept_for_the_conclusion() {
     let concluded = "The answer is 150.";
-    for (replies, limit, thoughts, took, solution) in [
+    let first = "I multiply, then add.";
+    // When the model takes this long for each reply: the limits, the time, and the thoughts.
+    for (seconds, soft, hard, took, thoughts, solution) in [
         // After two turns of 20 seconds, there is time for one more.
-        (
-            [(FIRST, 20), (SECOND, 20), (EARLY, 20)],
-            79,
-            3,
-            60,
-            concluded,
-        ),
+        ([20, 20, 20], 79, None, 60, 3, concluded),
         // A turn that takes too long is interrupted. A quarter of the limit at most is kept; the
         // longest turn so far took 20 seconds.
-        (
-            [(FIRST, 20), (SECOND, 1_000), (EARLY, 10)],
-            100,
-            2,
-            90,
-            concluded,
-        ),
+        ([20, 1_000, 10], 100, None, 90, 2, concluded),
         // So is a conclusion that takes too long.
-        (
-            [(FIRST, 20), (SECOND, 1_000), (EARLY, 1_000)],
-            100,
-            1,
-            100,
-            "I multiply, then add.",
-        ),
+        ([20, 1_000, 1_000], 100, None, 100, 1, first),
+        // It may take until the hard limit of time.
+        ([20, 1_000, 95], 100, Some(200), 175, 2, concluded),
     ] {
-        let replies = replies
-            .map(|(text, seconds)| ScriptedReply::from(text).after(Duration::from_secs(seconds)));
-        let time = Duration::from_secs(limit);
-        let reasoning = run(
-            &ScriptedClient::new(replies),
-            Limits::default().with_time(time),
-        )
-        .await;
+        let seconds = seconds.map(Duration::from_secs);
+        let replies = [FIRST, SECOND, EARLY].into_iter().zip(seconds);
+        let replies = replies.map(|(text, time)| ScriptedReply::from(text).after(time));
+        let time = Duration::from_secs(soft);
+        let limits = Limits::default().with_time(time);
+        let limits = match hard {
+            Some(seconds) => limits.with_hard_time(Duration::from_secs(seconds)),
+            None => limits,
+        };
+        let reasoning = run(&ScriptedClient::new(replies), limits).await;
 
-        assert_eq!(reasoning.thoughts().len(), thoughts);
         assert_eq!(reasoning.spent().time, Duration::from_secs(took));
+        assert_eq!(reasoning.thoughts().len(), thoughts);
         assert_eq!(reasoning.solution(), Some(solution));
         assert_eq!(reasoning.cut_short().unwrap().limit(), Limit::Time(time));
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_conclusion_may_take_until_the_hard_limit_of_time() {
-    let replies = [(FIRST, 1_000), (EARLY, 100)];
-    let replies = replies
-        .map(|(text, seconds)| ScriptedReply::from(text).after(Duration::from_secs(seconds)));
-    let time = Duration::from_secs(100);
-    let limits = Limits::default().with_time(time).with_hard_time(2 * time);
-    let reasoning = run(&ScriptedClient::new(replies), limits).await;
-
-    assert_eq!(reasoning.spent().time, Duration::from_secs(175));
-    assert!(reasoning.solution().is_some());
-    assert_eq!(reasoning.cut_short().unwrap().limit(), Limit::Time(time));
 }
 
 #[tokio::test]
@@ -232,8 +199,7 @@ async fn a_reopened_reasoning_goes_on_under_higher_limits() {
 
         assert!(reasoning.reopen());
         assert_eq!((reasoning.solution(), reasoning.cut_short()), (None, None));
-        let json = serde_json::to_string(&reasoning).unwrap();
-        assert_eq!(Reasoning::from_json(&json).unwrap(), reasoning);
+        assert_survives_saving(&reasoning);
 
         flow.run(&mut reasoning).await.unwrap();
         assert!(reasoning.is_complete());
@@ -284,11 +250,8 @@ async fn the_console_shows_why_the_run_ended() {
     }
 
     let printed = out.text();
-    let about_limits: Vec<_> = printed
-        .lines()
-        .filter(|line| line.contains("limit"))
-        .collect();
-    assert_snapshot!(about_limits.join("\n"), @r"
+    let about_limits = printed.lines().filter(|line| line.contains("limit"));
+    assert_snapshot!(about_limits.collect::<Vec<_>>().join("\n"), @r"
     Thought 2: concluding, because the limit of 2 thoughts is nearly reached
     Ended by the limit of 2 thoughts: this is the best answer so far.
     Thought 2: concluding, because the limit of 2 thoughts is nearly reached
@@ -334,10 +297,8 @@ async fn an_end_that_no_run_could_have_left_is_refused() {
         let mut state = state.clone();
         let (parent, key) = at.rsplit_once('/').unwrap();
         state.pointer_mut(parent).unwrap()[key] = to;
-        Reasoning::from_json(&state.to_string())
-            .unwrap_err()
-            .message()
-            .to_owned()
+        let error = Reasoning::from_json(&state.to_string()).unwrap_err();
+        error.message().to_owned()
     };
 
     let trace = unfinished["cut_short"]["trace"].clone();

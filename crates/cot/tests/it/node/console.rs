@@ -2,19 +2,18 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning, ReasoningEvent, Reply, Reporter};
-use cogwork_llm::ScriptedClient;
-use cogwork_typed::{AnswerReader, GrowingText, Growth};
+use cogwork_flow::CancellationToken;
+use cogwork_llm::{ScriptedClient, ScriptedReply};
+use cogwork_typed::{AnswerReader, GrowingText};
 use indicatif::{InMemoryTerm, TermLike};
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr;
 
-use crate::node::support::{FIRST, LAST, PROBLEM};
-
-fn growing() -> GrowingText<Reply> {
-    GrowingText::new(AnswerReader::new(), "current_thinking")
-}
+use crate::node::reporting::Screen;
+use crate::node::support::{FIRST, LAST, PROBLEM, solve};
 
 /// What is written to a terminal.
 struct Output(InMemoryTerm);
@@ -59,62 +58,21 @@ fn piece(text: &str) -> ReasoningEvent {
     }
 }
 
-fn thinking(growth: Growth<'_>) -> ReasoningEvent {
+fn thinking(text: &str, is_start: bool) -> ReasoningEvent {
     ReasoningEvent::Thinking {
         thought: 1,
-        text: growth.added().to_owned(),
-        is_start: growth.is_start(),
+        text: text.to_owned(),
+        is_start,
     }
 }
 
-const ENGLISH: &str = "\
-```yaml
-current_thinking: |
-  The problem asks for the total distance, so I add the distances of both parts of the journey.
-  - The first part takes 2.5 hours at 60 km/h, which makes 150 km on the motorway.
-  12. The second part takes 40 minutes at 90 km/h, which makes 60 km on the old road to the coast.
-
-  https://example.com/a/very/long/address/without/any/blank/that/does/not/fit/into/a/line
-planning:
-  - description: Read the problem and find out which quantities are given
-    status: Done
-    result: speeds and times of both parts of the journey
-  - description: Work out the distance of each part of the journey, one after the other
-    status: Pending
-    sub_steps:
-      - description: Multiply the speed of the first part by its time, in hours
-        status: Done
-        result: 60 * 2.5 = 150 km, which is most of the way
-      - description: Multiply the speed of the second part by its time, in hours
-        status: Verification Needed
-        result: 90 * 40 = 3600 km
-        mark: the time was in minutes and has to be converted
-  - description: Conclusion
-    status: Pending
-next_thought_needed: true
-```";
-
-const CHINESE: &str = "\
-```yaml
-current_thinking: |
-  这道题要求总路程,所以我先分别计算两段路程,然后把它们相加,最后检查结果是否合理。
-  1. 第一段以每小时六十公里的速度行驶两个半小时,一共是一百五十公里。👩\u{200d}🚀 cafe\u{301}
-planning:
-  - description: 阅读题目并找出已知的速度和时间,确认每一段路程使用的单位
-    status: Done
-    result: 两段路程的速度和时间都已经给出
-    sub_steps:
-      - description: 把分钟换算成小时,因为速度的单位是每小时公里
-        status: Pending
-  - description: 得出结论
-    status: Pending
-next_thought_needed: true
-```";
+const ENGLISH: &str = include_str!("../../fixtures/shown/english.txt");
+const CHINESE: &str = include_str!("../../fixtures/shown/chinese.txt");
 
 /// The event of the thought that this reply gives.
 async fn thought(reply: &str) -> ReasoningEvent {
-    let mut stream =
-        ChainOfThought::new(ScriptedClient::new([reply])).stream(Reasoning::new(PROBLEM));
+    let node = ChainOfThought::new(ScriptedClient::new([reply]));
+    let mut stream = node.stream(Reasoning::new(PROBLEM));
     loop {
         let event = stream.next().await.unwrap();
         if let ReasoningEvent::Thought { .. } = event {
@@ -123,29 +81,28 @@ async fn thought(reply: &str) -> ReasoningEvent {
     }
 }
 
-async fn page(reply: &str, columns: u16) -> String {
-    let out = crate::node::reporting::Screen::default();
-    let reporter = ConsoleReporter::to(out.clone()).with_terminal(InMemoryTerm::new(24, columns));
-    reporter.event(&thought(reply).await);
+#[tokio::test(start_paused = true)]
+async fn texts_are_wrapped_by_the_width_of_their_characters() {
+    for (columns, name, reply) in [
+        (40, "english", ENGLISH),
+        (60, "english", ENGLISH),
+        (100, "english", ENGLISH),
+        (40, "chinese", CHINESE),
+        (60, "chinese", CHINESE),
+    ] {
+        let screen = Screen::default();
+        let reporter = ConsoleReporter::to(screen.clone());
+        let reporter = reporter.with_terminal(InMemoryTerm::new(24, columns));
+        reporter.event(&thought(reply).await);
 
-    let text = out.text();
-    for line in text.lines() {
-        assert!(line.width() <= usize::from(columns), "{line:?}");
+        let page = screen.text();
+        let mut lines = page.lines();
+        assert!(
+            lines.all(|line| line.width() <= usize::from(columns)),
+            "{page}"
+        );
+        assert_snapshot!(format!("{name}_{columns}"), page);
     }
-    text
-}
-
-#[tokio::test(start_paused = true)]
-async fn english_is_wrapped_to_the_width() {
-    assert_snapshot!("english_40", page(ENGLISH, 40).await);
-    assert_snapshot!("english_60", page(ENGLISH, 60).await);
-    assert_snapshot!("english_100", page(ENGLISH, 100).await);
-}
-
-#[tokio::test(start_paused = true)]
-async fn chinese_is_wrapped_by_the_width_of_its_characters() {
-    assert_snapshot!("chinese_40", page(CHINESE, 40).await);
-    assert_snapshot!("chinese_60", page(CHINESE, 60).await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -157,20 +114,22 @@ async fn a_growing_thought_is_shown_and_then_replaced() {
     });
 
     reporter.event(&ReasoningEvent::Working { thought: 1 });
-    let mut growing = growing();
+    let mut growing = GrowingText::<Reply>::new(AnswerReader::new(), "current_thinking");
     let mut frames = String::new();
 
     for text in ENGLISH.split_inclusive("journey").take(2) {
         reporter.event(&piece(text));
         if let Some(growth) = growing.push(text) {
-            reporter.event(&thinking(growth));
+            reporter.event(&thinking(growth.added(), growth.is_start()));
         }
         frames += &format!("{}\n----\n", lines(&terminal));
     }
 
     growing.push(ENGLISH.split_once("journey").unwrap().1);
-    let growth = growing.finish("The tail of the text.\u{1b}[2J\u{202e}");
-    reporter.event(&thinking(growth.unwrap()));
+    let growth = growing
+        .finish("The tail of the text.\u{1b}[2J\u{202e}")
+        .unwrap();
+    reporter.event(&thinking(growth.added(), growth.is_start()));
     frames += &format!("{}\n----\n", lines(&terminal));
 
     reporter.event(&ReasoningEvent::Stopped { thought: 1 });
@@ -200,19 +159,12 @@ async fn the_tail_of_a_thought_fits_into_the_terminal() {
                 let end = (197..=rest.len()).find(|end| rest.is_char_boundary(*end));
                 let (text, after) = rest.split_at(end.unwrap_or(rest.len()));
                 rest = after;
-                reporter.event(&ReasoningEvent::Thinking {
-                    thought: 1,
-                    text: text.to_owned(),
-                    is_start: false,
-                });
+                reporter.event(&thinking(text, false));
             }
 
-            let height = lines(&terminal).lines().count();
-            assert!(
-                height <= 1 + usize::from(rows / 3).min(6),
-                "{columns}x{rows}: {}",
-                lines(&terminal)
-            );
+            let shown = lines(&terminal);
+            let most = 1 + usize::from(rows / 3).min(6);
+            assert!(shown.lines().count() <= most, "{columns}x{rows}: {shown}");
 
             reporter.event(&ReasoningEvent::Stopped { thought: 1 });
             assert_eq!(lines(&terminal), "", "{columns}x{rows}");
@@ -223,17 +175,14 @@ async fn the_tail_of_a_thought_fits_into_the_terminal() {
 #[tokio::test(start_paused = true)]
 async fn after_a_run_nothing_of_the_growing_thoughts_is_left() {
     let terminal = InMemoryTerm::new(60, 60);
-    let plain = crate::node::reporting::Screen::default();
+    let plain = Screen::default();
 
     for reporter in [
         reporter(&terminal),
         ConsoleReporter::to(plain.clone()).with_terminal(InMemoryTerm::new(24, 60)),
     ] {
-        let client = ScriptedClient::new([FIRST, LAST]);
-        let flow = ChainOfThought::new(client)
-            .with_reporter(reporter)
-            .into_flow();
-        flow.run(&mut Reasoning::new(PROBLEM)).await.unwrap();
+        let node = ChainOfThought::new(ScriptedClient::new([FIRST, LAST]));
+        solve(node.with_reporter(reporter)).await;
     }
 
     assert_eq!(lines(&terminal), plain.text().trim_end());
@@ -241,26 +190,19 @@ async fn after_a_run_nothing_of_the_growing_thoughts_is_left() {
 
 #[tokio::test(start_paused = true)]
 async fn an_interrupted_run_leaves_a_clean_terminal_and_a_summary() {
-    use cogwork_flow::CancellationToken;
-    use cogwork_llm::ScriptedReply;
-    use std::time::Duration;
-
     let terminal = InMemoryTerm::new(40, 60);
     let reporter = Arc::new(reporter(&terminal));
     let slow = ScriptedReply::in_pieces([&LAST[..60], &LAST[60..]]).after(Duration::from_secs(60));
     let client = ScriptedClient::new([FIRST.into(), slow]);
-    let flow = ChainOfThought::new(client)
-        .with_reporter(Arc::clone(&reporter))
-        .into_flow();
-
+    let node = ChainOfThought::new(client).with_reporter(Arc::clone(&reporter));
+    let flow = node.into_flow();
     let token = CancellationToken::new();
     let mut reasoning = Reasoning::new(PROBLEM);
-    let run = flow.begin().with_cancellation(token.clone());
+    let mut run = flow.begin().with_cancellation(token.clone());
     let interrupt = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         token.cancel();
     };
-    let mut run = run;
     let (ended, ()) = tokio::join!(run.finish(&mut reasoning), interrupt);
 
     assert!(ended.unwrap_err().is_cancelled());

@@ -9,7 +9,7 @@ use cogwork_typed::AnswerProblemKind;
 use cogwork_typed::ask::Limits;
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, LAST, PROSE, SECOND, cot_error, reasoning, solve};
+use crate::node::support::{EARLY, LAST, PROSE, SECOND, cot_error, failure, solve};
 
 async fn run(client: &ScriptedClient, policy: EarlyEnd) -> Reasoning {
     let node = ChainOfThought::new(client.clone()).with_early_end(policy);
@@ -37,37 +37,32 @@ async fn it_is_asked_about_once_accepted_or_refused_and_marked_if_it_stays() {
     let early = "The answer is 150.";
     let second = "Evaluation of thought 1: right.";
     let last = "Evaluation of thought 2: right.";
-    for (replies, policy, expected) in [
-        (&[EARLY, EARLY][..], Ask, (early, vec![true, false], true)),
+    for (replies, policy, thinking, complaints, is_marked) in [
+        (&[EARLY, EARLY][..], Ask, early, &[true, false][..], true),
         // A model that sees its mistake may go on or end well.
-        (
-            &[EARLY, SECOND, LAST],
-            Ask,
-            (second, vec![true, false], false),
-        ),
-        (&[EARLY, LAST], Ask, (last, vec![true, false], false)),
+        (&[EARLY, SECOND, LAST], Ask, second, &[true, false], false),
+        (&[EARLY, LAST], Ask, last, &[true, false], false),
         // Unreadable replies leave the conclusion there was.
-        (
-            &[EARLY, PROSE, "", PROSE],
-            Ask,
-            (early, vec![true; 4], true),
-        ),
-        (&[EARLY], Accept, (early, vec![false], true)),
+        (&[EARLY, PROSE, "", PROSE], Ask, early, &[true; 4], true),
+        (&[EARLY], Accept, early, &[false], true),
         (
             &[EARLY, EARLY, LAST],
             Refuse,
-            (last, vec![true, true, false], false),
+            last,
+            &[true, true, false],
+            false,
         ),
     ] {
         let client = ScriptedClient::new(replies.iter().copied());
         let reasoning = run(&client, policy).await;
+        let expected = (thinking, complaints.to_vec(), is_marked);
         assert_eq!(first(&reasoning), expected, "{policy:?}");
         assert_eq!(client.requests().len(), replies.len());
     }
 
     let client = ScriptedClient::new([EARLY; 3]);
     let node = ChainOfThought::new(client).with_early_end(Refuse);
-    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+    let error = failure(node).await;
     let error = cot_error(&error);
     let kind = error.reply_problem().unwrap().kind();
     assert_eq!(kind, AnswerProblemKind::Check);
@@ -93,9 +88,8 @@ async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
 
 #[tokio::test]
 async fn the_question_names_the_first_steps_and_counts_the_others() {
-    let mut plan: Vec<Step> = (1..=24)
-        .map(|number| Step::pending(format!("Step {number}")))
-        .collect();
+    let steps = (1..=24).map(|number| Step::pending(format!("Step {number}")));
+    let mut plan: Vec<Step> = steps.collect();
     plan[0] = Step::pending("Parent").with_sub_steps([
         Step::pending("First\n  line\u{1b}[31m"),
         Step::pending("x".repeat(500)),
@@ -113,19 +107,11 @@ async fn the_question_names_the_first_steps_and_counts_the_others() {
 
     let requests = client.requests();
     let question = requests[1].messages().last().unwrap().text();
-    let lines: Vec<&str> = question
-        .lines()
-        .filter(|line| line.starts_with("- "))
-        .collect();
+    let lines = question.lines().filter(|line| line.starts_with("- "));
+    let lines: Vec<&str> = lines.collect();
     assert_eq!(lines.len(), 21);
     assert_eq!(lines[0], "- 1.1 First line\u{fffd}[31m (Pending)");
     assert_eq!(lines[1], format!("- 1.2 {}… (Pending)", "x".repeat(200)));
-    assert_eq!(
-        (lines[2], lines[19], lines[20]),
-        (
-            "- 2 Step 2 (Pending)",
-            "- 19 Step 19 (Pending)",
-            "- and 5 more"
-        )
-    );
+    assert_eq!(lines[2], "- 2 Step 2 (Pending)");
+    assert_eq!(lines[19..], ["- 19 Step 19 (Pending)", "- and 5 more"]);
 }

@@ -11,20 +11,7 @@ use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedRep
 use cogwork_typed::ask::Limits;
 use insta::assert_snapshot;
 
-use crate::node::support::{FIRST, LAST, PROBLEM, PROSE};
-
-fn in_pieces(text: &str, length: usize) -> ScriptedReply {
-    let characters: Vec<char> = text.chars().collect();
-    ScriptedReply::in_pieces(
-        characters
-            .chunks(length)
-            .map(|piece| piece.iter().collect::<String>()),
-    )
-}
-
-fn reasoning() -> Reasoning {
-    Reasoning::new(PROBLEM)
-}
+use crate::node::support::{FIRST, LAST, PROSE, in_pieces, reasoning};
 
 async fn all(stream: &mut ReasoningStream) -> Vec<ReasoningEvent> {
     let mut all = Vec::new();
@@ -35,11 +22,9 @@ async fn all(stream: &mut ReasoningStream) -> Vec<ReasoningEvent> {
 }
 
 async fn json(mut stream: ReasoningStream) -> String {
-    all(&mut stream)
-        .await
-        .iter()
-        .map(|event| serde_json::to_string(event).unwrap() + "\n")
-        .collect()
+    let events = all(&mut stream).await.into_iter();
+    let lines = events.map(|event| serde_json::to_string(&event).unwrap() + "\n");
+    lines.collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -63,8 +48,26 @@ async fn every_event_of_a_reasoning_is_an_object() {
 
 #[tokio::test]
 async fn the_end_has_a_reason() {
-    async fn end(stream: &mut ReasoningStream) -> (StreamEnd, bool) {
-        let last = all(stream).await.pop();
+    let node = |replies: &[&str]| ChainOfThought::new(ScriptedClient::new(replies.iter().copied()));
+    let one = Limits::default().with_thoughts(1);
+    let broken = ScriptedClient::new([LlmError::new(LlmErrorKind::Server, "on fire")]);
+    let broken = ChainOfThought::new(broken);
+    let limited = node(&[FIRST]).with_limits(one);
+    let token = CancellationToken::new();
+    token.cancel();
+    let stopped = node(&[FIRST, FIRST]).stream_with(reasoning(), |run| run.with_max_steps(1));
+    let cancelled = node(&[FIRST]);
+    let cancelled = cancelled.stream_with(reasoning(), |run| run.with_cancellation(token));
+
+    for (mut stream, expected, has_answer) in [
+        (node(&[LAST]).stream(reasoning()), StreamEnd::Answered, true),
+        (limited.stream(reasoning()), StreamEnd::Limit, true),
+        (stopped, StreamEnd::Limit, false),
+        (cancelled, StreamEnd::Cancelled, false),
+        (broken.stream(reasoning()), StreamEnd::Failed, false),
+    ] {
+        let last = all(&mut stream).await.pop();
+        assert!(stream.next().await.is_none());
         let Some(ReasoningEvent::Ended {
             reason,
             answer,
@@ -74,43 +77,8 @@ async fn the_end_has_a_reason() {
         else {
             unreachable!("{last:?}")
         };
+        assert_eq!((reason, answer.is_some()), (expected, has_answer));
         assert_eq!(answer.is_none(), error.is_some());
-        (reason, answer.is_some())
-    }
-
-    let node = |replies: &[&str]| ChainOfThought::new(ScriptedClient::new(replies.iter().copied()));
-    let one = Limits::default().with_thoughts(1);
-    let broken = ScriptedClient::default().then(LlmError::new(LlmErrorKind::Server, "on fire"));
-    let token = CancellationToken::new();
-    token.cancel();
-
-    let streams = [
-        (node(&[LAST]).stream(reasoning()), StreamEnd::Answered, true),
-        (
-            node(&[FIRST]).with_limits(one).stream(reasoning()),
-            StreamEnd::Limit,
-            true,
-        ),
-        (
-            node(&[FIRST, FIRST]).stream_with(reasoning(), |run| run.with_max_steps(1)),
-            StreamEnd::Limit,
-            false,
-        ),
-        (
-            node(&[FIRST]).stream_with(reasoning(), |run| run.with_cancellation(token)),
-            StreamEnd::Cancelled,
-            false,
-        ),
-        (
-            ChainOfThought::new(broken).stream(reasoning()),
-            StreamEnd::Failed,
-            false,
-        ),
-    ];
-
-    for (mut stream, reason, has_answer) in streams {
-        assert_eq!(end(&mut stream).await, (reason, has_answer));
-        assert!(stream.next().await.is_none());
     }
 }
 
@@ -180,19 +148,15 @@ async fn a_replay_repeats_thoughts_but_no_growth() {
         let store = Store::files(folder.path());
         let node = ChainOfThought::new(ScriptedClient::new(replies.iter().copied()));
         let flow = node.clone().into_flow();
-        let journal = store
-            .start_or_resume("run", &flow, &reasoning())
-            .await
-            .unwrap();
+        let journal = store.start_or_resume("run", &flow, &reasoning()).await;
+        let journal = journal.unwrap();
         let stream = node.stream_with(reasoning(), |run| run.with_journal(journal));
         lines.push(json(stream).await);
     }
 
-    let without_growth: String = lines[0]
-        .lines()
-        .filter(|line| !line.contains(r#""type":"thinking""#))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let events = lines[0].split_inclusive('\n');
+    let without_growth = events.filter(|line| !line.contains(r#""type":"thinking""#));
+    let without_growth: String = without_growth.collect();
     assert_ne!(lines[0], lines[1]);
     assert_eq!(without_growth, lines[1]);
 }

@@ -25,16 +25,12 @@ fn app() -> App {
 }
 
 fn flow(client: impl LlmClient + 'static) -> Flow<App> {
+    let think = ChainOfThought::new(client).focus(|app: &mut App| &mut app.question);
+    let report = |app: &mut App| app.answer = app.question.answer().map(ToOwned::to_owned);
     Flow::builder("app")
         .start("think")
-        .node(
-            "think",
-            ChainOfThought::new(client).focus(|app: &mut App| &mut app.question),
-        )
-        .node(
-            "report",
-            from_fn(|app: &mut App| app.answer = app.question.answer().map(ToOwned::to_owned)),
-        )
+        .node("think", think)
+        .node("report", from_fn(report))
         .edge("think", ChainOfThought::CONTINUE, "think")
         .edge("think", ChainOfThought::END, "report")
         .end("report", "default")
@@ -47,12 +43,8 @@ async fn program(store: &Store, client: impl LlmClient + 'static) -> Result<App,
     let flow = flow(client);
     let journal = store.start_or_resume("r", &flow, &app()).await.unwrap();
     let mut app = journal.state().unwrap();
-
-    flow.begin()
-        .with_journal(journal)
-        .finish(&mut app)
-        .await
-        .map(|_| app)
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut app).await.map(|_| app)
 }
 
 #[tokio::test]
@@ -86,17 +78,13 @@ async fn a_run_taken_up_in_the_middle_makes_each_request_once() {
 
     // Times differ; what was thought does not.
     let thinking = |app: &App| -> Vec<_> {
-        app.question
-            .thoughts()
-            .iter()
+        let thoughts = app.question.thoughts().iter();
+        thoughts
             .map(|thought| thought.current_thinking().to_owned())
             .collect()
     };
-
-    assert_eq!(
-        (thinking(&app), &app.answer),
-        (thinking(&expected), &expected.answer)
-    );
+    assert_eq!(thinking(&app), thinking(&expected));
+    assert_eq!(app.answer, expected.answer);
 
     // At its end it asks nothing at all, and is the same to the last field.
     let client = ScriptedClient::default();

@@ -6,12 +6,23 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cogwork_cot::{ChainOfThought, Reasoning};
-use cogwork_flow::Flow;
+use cogwork_flow::RunError;
 use cogwork_flow::nodes::Phase;
 use cogwork_llm::{ChatResponse, LlmClient, ScriptedClient, ScriptedReply, Usage};
 use cogwork_typed::ask::{Limit, Limits};
+use insta::assert_snapshot;
 
 use crate::node::support::{FIRST, LAST, PROSE, SECOND, Stateless, cot_error, reasoning};
+
+/// Goes on with a reasoning, which fails at its limits.
+async fn limited(
+    client: impl LlmClient + 'static,
+    limits: Limits,
+    reasoning: &mut Reasoning,
+) -> Result<(), RunError> {
+    let node = ChainOfThought::new(client).with_limits(limits.with_conclude(false));
+    node.into_flow().run(reasoning).await.map(drop)
+}
 
 #[tokio::test]
 async fn each_run_has_its_own_limits_which_are_not_saved() {
@@ -30,12 +41,6 @@ async fn each_run_has_its_own_limits_which_are_not_saved() {
     assert!(unlimited.is_complete());
 }
 
-/// A flow that fails at its limits.
-fn limited(client: impl LlmClient + 'static, limits: Limits) -> Flow<Reasoning> {
-    let limits = limits.with_conclude(false);
-    ChainOfThought::new(client).with_limits(limits).into_flow()
-}
-
 /// A reply that took 10,000 tokens and ten seconds.
 fn slow(text: &str) -> ScriptedReply {
     let response = ChatResponse::new(text).with_usage(Usage::new(2_000, 8_000));
@@ -46,17 +51,10 @@ fn slow(text: &str) -> ScriptedReply {
 async fn a_model_that_never_ends_is_stopped_after_fifty_thoughts() {
     let client = Arc::new(Stateless::new(&[FIRST, SECOND]));
     let mut reasoning = reasoning();
-    let error = limited(Arc::clone(&client), Limits::default())
-        .run(&mut reasoning)
-        .await
-        .unwrap_err();
+    let ended = limited(Arc::clone(&client), Limits::default(), &mut reasoning).await;
 
-    assert_eq!(
-        error.to_string(),
-        "flow `chain of thought`, node `think`: prep failed: thought 51: the limit of 50 thoughts was reached \
-         without a conclusion; the thoughts are kept, so the run can continue with a higher limit"
-    );
-
+    let error = ended.unwrap_err();
+    assert_snapshot!(error, @"flow `chain of thought`, node `think`: prep failed: thought 51: the limit of 50 thoughts was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit");
     assert_eq!(error.phase(), Some(Phase::Prep));
     assert_eq!(cot_error(&error).limit(), Some(Limit::Thoughts(50)));
     assert_eq!(client.calls.load(Ordering::Relaxed), 50);
@@ -67,85 +65,63 @@ async fn a_model_that_never_ends_is_stopped_after_fifty_thoughts() {
 #[tokio::test(start_paused = true)]
 async fn tokens_are_held_against_their_limit_before_each_request() {
     let mut reasoning = reasoning();
-    let client = ScriptedClient::default()
-        .then(slow(FIRST))
-        .then(slow(SECOND))
-        .then(slow(LAST));
-    let error = limited(client.clone(), Limits::default().with_tokens(15_000))
-        .run(&mut reasoning)
-        .await
-        .unwrap_err();
-    assert_eq!(cot_error(&error).limit(), Some(Limit::Tokens(15_000)));
+    let client = ScriptedClient::new([slow(FIRST), slow(SECOND), slow(LAST)]);
+    let limits = |tokens| Limits::default().with_tokens(tokens);
     let made = |reasoning: &Reasoning| (reasoning.thoughts().len(), reasoning.spent().tokens());
+
+    let ended = limited(client.clone(), limits(15_000), &mut reasoning).await;
+    let limit = Some(Limit::Tokens(15_000));
+    assert_eq!(cot_error(&ended.unwrap_err()).limit(), limit);
     assert_eq!(made(&reasoning), (2, 20_000));
 
-    limited(client, Limits::default().with_tokens(25_000))
-        .run(&mut reasoning)
-        .await
-        .unwrap();
+    let ended = limited(client, limits(25_000), &mut reasoning).await;
+    ended.unwrap();
     assert_eq!(made(&reasoning), (3, 30_000));
 }
 
 #[tokio::test(start_paused = true)]
 async fn time_ends_a_run_in_the_middle_of_a_call_and_keeps_the_replies_so_far() {
     let mut reasoning = reasoning();
-    let client = ScriptedClient::default()
-        .then(slow(FIRST))
-        .then(slow(PROSE))
-        .then(ScriptedReply::from(SECOND).after(Duration::from_secs(3600)))
-        .then(slow(LAST));
-
+    let hanging = ScriptedReply::from(SECOND).after(Duration::from_secs(3600));
+    let client = ScriptedClient::new([slow(FIRST), slow(PROSE), hanging, slow(LAST)]);
     let started = tokio::time::Instant::now();
     let limit = Duration::from_secs(25);
-    let error = limited(client.clone(), Limits::default().with_time(limit))
-        .run(&mut reasoning)
-        .await
-        .unwrap_err();
+    let limits = Limits::default().with_time(limit);
+    let ended = limited(client.clone(), limits, &mut reasoning).await;
 
     assert_eq!(started.elapsed(), limit);
-    assert_eq!(
-        error.to_string(),
-        "flow `chain of thought`, node `think`: exec failed: thought 2: the limit of 25s was reached without a \
-         conclusion; the thoughts are kept, so the run can continue with a higher limit"
-    );
-
+    let error = ended.unwrap_err();
+    assert_snapshot!(error, @"flow `chain of thought`, node `think`: exec failed: thought 2: the limit of 25s was reached without a conclusion; the thoughts are kept, so the run can continue with a higher limit");
     let error = cot_error(&error);
     assert_eq!(error.limit(), Some(Limit::Time(limit)));
-    assert_eq!(error.trace().tries.len(), 1);
-    assert_eq!(error.trace().tries[0].reply, PROSE);
+    let trace = error.trace();
     assert_eq!(
-        (error.trace().spent.time, error.trace().spent.tokens()),
-        (Duration::from_secs(15), 10_000)
+        (trace.tries.len(), trace.tries[0].reply.as_str()),
+        (1, PROSE)
     );
+    assert_eq!(trace.spent.time, Duration::from_secs(15));
+    assert_eq!(trace.spent.tokens(), 10_000);
     assert_eq!(reasoning.thoughts().len(), 1);
 
     reasoning.charge(error);
     assert_eq!(reasoning.spent().time, limit);
-    limited(client, Limits::default().with_time(limit * 2))
-        .run(&mut reasoning)
-        .await
-        .unwrap();
+    let limits = Limits::default().with_time(limit * 2);
+    limited(client, limits, &mut reasoning).await.unwrap();
     assert!(reasoning.solution().is_some());
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_hour_is_the_default_time_and_no_time_is_too_long() {
-    let never = || ScriptedReply::from(LAST).after(Duration::from_secs(4000));
-    let error = limited(ScriptedClient::default().then(never()), Limits::default())
-        .run(&mut reasoning())
-        .await
-        .unwrap_err();
+    let slow = || ScriptedReply::from(LAST).after(Duration::from_secs(4000));
+    let client = || ScriptedClient::new([slow()]);
+    let ended = limited(client(), Limits::default(), &mut reasoning()).await;
     let hour = Limit::Time(Duration::from_secs(3600));
-    assert_eq!(cot_error(&error).limit(), Some(hour));
-    let limits = Limits::default()
-        .with_time(Duration::MAX)
-        .with_tokens(u64::MAX)
-        .with_thoughts(u32::MAX);
+    assert_eq!(cot_error(&ended.unwrap_err()).limit(), Some(hour));
 
-    limited(ScriptedClient::default().then(never()), limits)
-        .run(&mut reasoning())
-        .await
-        .unwrap();
+    let limits = Limits::default().with_time(Duration::MAX);
+    let limits = limits.with_tokens(u64::MAX).with_thoughts(u32::MAX);
+    let ended = limited(client(), limits, &mut reasoning()).await;
+    ended.unwrap();
 }
 
 #[tokio::test]
@@ -156,10 +132,8 @@ async fn limits_of_nothing_make_no_call() {
         (Limits::default().with_time(Duration::ZERO), "0ns"),
     ] {
         let client = ScriptedClient::new([LAST]);
-        let error = limited(client.clone(), limits)
-            .run(&mut reasoning())
-            .await
-            .unwrap_err();
+        let ended = limited(client.clone(), limits, &mut reasoning()).await;
+        let error = ended.unwrap_err();
         assert_eq!(cot_error(&error).limit().unwrap().to_string(), limit);
         assert_eq!(client.requests().len(), 0);
     }

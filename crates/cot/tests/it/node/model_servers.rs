@@ -8,11 +8,11 @@
 
 use std::sync::Arc;
 
-use cogwork_cot::{ChainOfThought, Reasoning};
+use cogwork_cot::ChainOfThought;
 use cogwork_llm::LlmClient;
 use serde_json::json;
 
-use crate::node::support::{FIRST, LAST, PROBLEM, SECOND};
+use crate::node::support::{FIRST, LAST, SECOND, solve};
 use crate::node::tools::tools;
 
 #[path = "../../../../llm/tests/servers/mod.rs"]
@@ -35,8 +35,7 @@ async fn the_loop_with_tools_serves_on_every_server() {
         let replies = vec![call(), call(), thinks(FIRST), call(), thinks(LAST)];
         let server = row.start(replies).await;
         let node = ChainOfThought::new(client(&row, &server)).with_tools(tools());
-        let mut reasoning = Reasoning::new(PROBLEM);
-        node.into_flow().run(&mut reasoning).await.unwrap();
+        let reasoning = solve(node).await;
 
         let refusals = server.refusals();
         assert!(
@@ -55,9 +54,7 @@ async fn twenty_turns_with_claude_return_no_block_of_another_conversation() {
     replies.push(thinks(LAST));
     let server = Server::start(Claude::forgiving(), replies).await;
     let client: Arc<dyn LlmClient> = Arc::from(claude_client(server.url(), "model-1"));
-    let mut reasoning = Reasoning::new(PROBLEM);
-    let node = ChainOfThought::new(client);
-    node.into_flow().run(&mut reasoning).await.unwrap();
+    let reasoning = solve(ChainOfThought::new(client)).await;
 
     assert_eq!(server.refusals(), [""; 0]);
     assert_eq!(reasoning.thoughts().len(), 20);

@@ -1,11 +1,11 @@
 //! Replies that are repaired during a run.
 
-use cogwork_cot::{ChainOfThought, ConsoleReporter, CotError, Reading, Reasoning};
+use cogwork_cot::{ChainOfThought, ConsoleReporter, Reading};
 use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient};
 use cogwork_typed::ask::RepairKind;
 use insta::assert_snapshot;
 
-use crate::node::support::{reasoning, solve};
+use crate::node::support::{assert_survives_saving, cot_error, failure, solve};
 
 /// Three faults, none of them in doubt.
 const FAULTY: &str = "\
@@ -33,23 +33,14 @@ async fn a_reply_is_repaired_instead_of_asked_for_again_and_the_trace_says_so() 
 
     // The raw text stays as the model gave it.
     assert_eq!(trace.tries[0].reply, FAULTY);
-    let kinds: Vec<_> = trace
+    use RepairKind::{Form, Quotes, TruthValue};
+    let kinds = trace
         .repairs
         .iter()
-        .map(|repair| (repair.kind, repair.line))
-        .collect();
-
-    assert_eq!(
-        kinds,
-        [
-            (RepairKind::Quotes, 2),
-            (RepairKind::Form, 5),
-            (RepairKind::TruthValue, 6)
-        ]
-    );
-
-    let saved = serde_json::to_string(&reasoning).unwrap();
-    assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
+        .map(|repair| (repair.kind, repair.line));
+    let kinds: Vec<_> = kinds.collect();
+    assert_eq!(kinds, [(Quotes, 2), (Form, 5), (TruthValue, 6)]);
+    assert_survives_saving(&reasoning);
     assert_snapshot!(serde_json::to_string(&trace.repairs[1]).unwrap(), @r#"{"kind":"form","line":5,"what":"`/planning/0/status`: read the text \"done\" as \"Done\""}"#);
 }
 
@@ -57,15 +48,9 @@ async fn a_reply_is_repaired_instead_of_asked_for_again_and_the_trace_says_so() 
 async fn a_strict_node_asks_again() {
     let client = ScriptedClient::new([FAULTY, FAULTY, FAULTY]);
     let node = ChainOfThought::new(client.clone()).with_reading(Reading::Strict);
-    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
+    let error = failure(node).await;
     assert_eq!(client.requests().len(), 3);
-
-    let problem = error
-        .downcast_ref::<CotError>()
-        .unwrap()
-        .reply_problem()
-        .unwrap();
-
+    let problem = cot_error(&error).reply_problem().unwrap();
     assert!(problem.partial().is_none());
 }
 
@@ -73,10 +58,9 @@ async fn a_strict_node_asks_again() {
 async fn a_reply_cut_off_is_asked_for_again_and_its_error_has_what_could_be_read() {
     let cut = "```yaml\ncurrent_thinking: I add.\nplanning:\n- description: Add\n  status: Done\n- description: Con";
     let cut = ChatResponse::new(cut).with_finish_reason(FinishReason::Length);
-    let client = ScriptedClient::default().then(cut.clone()).then(cut);
-    let node = ChainOfThought::new(client).with_asks_again(1);
-    let error = node.into_flow().run(&mut reasoning()).await.unwrap_err();
-    let error = error.downcast_ref::<CotError>().unwrap();
+    let node = ChainOfThought::new(ScriptedClient::new([cut.clone(), cut]));
+    let error = failure(node.with_asks_again(1)).await;
+    let error = cot_error(&error);
 
     assert_eq!(error.trace().tries.len(), 2);
     let partial = error.reply_problem().unwrap().partial().unwrap();

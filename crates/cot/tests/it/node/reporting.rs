@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_cot::{ChainOfThought, ConsoleReporter, Reasoning, ReasoningEvent, Reporter};
-use cogwork_llm::{
-    ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage,
-};
+use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage};
 use cogwork_typed::ask::Limits;
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, Stateless, poll_times, reasoning};
+use crate::node::support::{
+    EARLY, FIRST, LAST, PROSE, SECOND, Stateless, failure, poll_times, solve,
+};
 
 /// Standard output, for a test to look at. Takes a few bytes at a time, as a writer may.
 #[derive(Clone, Default)]
@@ -36,103 +36,34 @@ impl Write for Screen {
     }
 }
 
-async fn run(client: impl LlmClient + 'static, reporter: impl Reporter + 'static) -> Reasoning {
-    let mut reasoning = reasoning();
-    let node = ChainOfThought::new(client).with_reporter(reporter);
-    node.into_flow().run(&mut reasoning).await.unwrap();
-
-    reasoning
+/// What is printed during a run.
+async fn printed(client: ScriptedClient, has_colors: bool) -> String {
+    let screen = Screen::default();
+    let reporter = ConsoleReporter::to(screen.clone()).with_colors(has_colors);
+    solve(ChainOfThought::new(client).with_reporter(reporter)).await;
+    screen.text()
 }
 
 /// A run with all that the console has a form for.
 fn eventful() -> ScriptedClient {
-    const PLAN: &str = "\
-```yaml
-current_thinking: I read the problem and make a plan.
-planning:
-  - {description: Read the problem, status: Done, result: two operations}
-  - {description: Work it out, status: Pending}
-  - {description: Conclusion, status: Pending}
-next_thought_needed: true
-```";
-
-    const BROKEN_DOWN: &str = "\
-```yaml
-current_thinking: |
-  Evaluation of thought 1: right, but the second step is too large.
-  I break it down.
-planning:
-  - {description: Read the problem, status: Done, result: two operations}
-  - description: Work it out
-    status: Pending
-    sub_steps:
-      - description: Multiply
-        status: Done
-        result: 134
-        sub_steps:
-          - {description: Tens, status: Done, result: 120}
-          - {description: Ones, status: Done, result: 14}
-      - {description: Add, status: Pending}
-  - {description: Conclusion, status: Pending}
-next_thought_needed: true
-```";
-
-    const REPAIRED: &str = "\
-```yaml
-current_thinking: |
-  Evaluation of thought 2: wrong. 2 * 12 is not 14.
-
-  12 * 12 = 120 + 24.
-planning:
-  - {description: Read the problem, status: Done, result: two operations}
-  - description: Work it out
-    status: Pending
-    sub_steps:
-      - description: Multiply
-        status: Verification Needed
-        mark: 2 * 12 was wrong
-        sub_steps:
-          - {description: Tens, status: Done, result: 120}
-          - {description: Ones, status: Verification Needed, result: 24, mark: was 14}
-      - {description: Add, status: Pending}
-  - {description: Conclusion, status: Pending}
-next_thought_needed: true
-```";
+    let plan = include_str!("../../fixtures/shown/plan.txt");
+    let broken_down = include_str!("../../fixtures/shown/broken_down.txt");
+    let repaired = include_str!("../../fixtures/shown/repaired.txt");
 
     let reply = |text: &str| {
         let response = ChatResponse::new(text).with_usage(Usage::new(1000, 70));
         ScriptedReply::from(response).after(Duration::from_millis(1200))
     };
-    ScriptedClient::default()
-        .then(reply(PLAN))
-        .then(reply(PROSE))
-        .then(reply(BROKEN_DOWN))
-        .then(reply(REPAIRED))
-        .then(reply(REPAIRED))
-        .then(reply(EARLY))
-        .then(reply(EARLY))
+    let replies = [plan, PROSE, broken_down, repaired, repaired, EARLY, EARLY];
+    ScriptedClient::new(replies.map(reply))
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_console_shows_a_whole_run_in_plain_text() {
-    let screen = Screen::default();
-    run(eventful(), ConsoleReporter::to(screen.clone())).await;
-    assert_snapshot!(screen.text());
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_console_shows_a_whole_run_in_colour() {
-    let plain = Screen::default();
-    let colored = Screen::default();
-    run(eventful(), ConsoleReporter::to(plain.clone())).await;
-    run(
-        eventful(),
-        ConsoleReporter::to(colored.clone()).with_colors(true),
-    )
-    .await;
-
-    let colored = colored.text();
-    assert_snapshot!(colored.replace('\u{1b}', "␛"));
+async fn the_console_shows_a_whole_run_in_plain_text_and_in_colour() {
+    let plain = printed(eventful(), false).await;
+    let colored = printed(eventful(), true).await;
+    assert_snapshot!("plain", plain);
+    assert_snapshot!("colored", colored.replace('\u{1b}', "␛"));
 
     // Colour adds to the text and changes none of it, and every style is closed in its line.
     let mut bare = String::new();
@@ -146,11 +77,9 @@ async fn the_console_shows_a_whole_run_in_colour() {
             open = code != "[0";
             bare.push_str(text);
         }
-
         assert!(!open, "{line:?}");
     }
-
-    assert_eq!(bare, plain.text());
+    assert_eq!(bare, plain);
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,33 +90,21 @@ async fn a_reasoning_without_a_conclusion_is_not_shown_as_an_answer() {
              planning: [{{description: Conclusion, status: Done{conclusion}}}]\n\
              next_thought_needed: false\n```"
         );
-        let screen = Screen::default();
-        run(
-            ScriptedClient::new([gave_up]),
-            ConsoleReporter::to(screen.clone()),
-        )
-        .await;
-
-        let text = screen.text();
+        let text = printed(ScriptedClient::new([gave_up]), false).await;
         let shown = "Ended without a conclusion\nI cannot solve this.\n";
         assert!(text.contains(shown), "{text}");
         assert!(!text.contains("Answer"), "{text}");
     }
 }
 
-/// A run in a runtime of its own with a paused clock, so that every turn takes no time.
+/// A run of its own in this thread, in which every turn takes no time.
 fn run_alone(problem: &str, reporter: impl Reporter + 'static) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
-
-    let node = ChainOfThought::new(Stateless::new(&[FIRST, SECOND, LAST])).with_reporter(reporter);
-    let mut reasoning = Reasoning::new(problem);
-    runtime
-        .block_on(node.into_flow().run(&mut reasoning))
-        .unwrap();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+    let node = ChainOfThought::new(Stateless::new(&[FIRST, SECOND, LAST]));
+    let flow = node.with_reporter(reporter).into_flow();
+    let ended = runtime.block_on(flow.run(&mut Reasoning::new(problem)));
+    ended.unwrap();
 }
 
 #[test]
@@ -202,29 +119,26 @@ fn runs_side_by_side_do_not_mix_their_lines() {
         }
     });
 
+    // The pieces in which each run alone is printed.
     let mut pieces = Vec::new();
     for problem in &problems {
         let screen = Screen::default();
         run_alone(problem, ConsoleReporter::to(screen.clone()));
-        let text = screen.text();
-        let (started, rest) = text.split_at(text.find("Thought 1\n").unwrap());
-        let (first, rest) = rest.split_at(rest.find("Thought 2\n").unwrap());
-        let (second, rest) = rest.split_at(rest.find("Thought 3\n").unwrap());
-        let (third, answer) = rest.split_at(rest.find("Answer\n").unwrap());
-
-        pieces.extend([started, first, second, third, answer].map(str::to_owned));
+        let mut text = screen.text();
+        for title in ["Answer\n", "Thought 3\n", "Thought 2\n", "Thought 1\n"] {
+            pieces.push(text.split_off(text.find(title).unwrap()));
+        }
+        pieces.push(text);
     }
 
     let text = screen.text();
+    assert_eq!(text.len(), pieces.iter().map(String::len).sum::<usize>());
     let mut rest = text.as_str();
     while !rest.is_empty() {
-        rest = pieces
-            .iter()
-            .find_map(|piece| rest.strip_prefix(piece.as_str()))
-            .expect("a whole piece");
+        let mut pieces = pieces.iter();
+        let after = pieces.find_map(|piece| rest.strip_prefix(piece.as_str()));
+        rest = after.expect("a whole piece");
     }
-
-    assert_eq!(text.len(), pieces.iter().map(String::len).sum::<usize>());
 }
 
 /// Writes down what it hears.
@@ -261,12 +175,8 @@ impl Reporter for Log {
 #[tokio::test]
 async fn a_reporter_hears_a_run_in_order() {
     let log = Log::default();
-    run(
-        ScriptedClient::new([FIRST, PROSE, EARLY, EARLY]),
-        log.clone(),
-    )
-    .await;
-
+    let node = ChainOfThought::new(ScriptedClient::new([FIRST, PROSE, EARLY, EARLY]));
+    solve(node.with_reporter(log.clone())).await;
     assert_snapshot!(log.text(), @r#"
     working 1
     stopped 1
@@ -282,34 +192,25 @@ async fn a_reporter_hears_a_run_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn working_stops_with_an_error_a_limit_and_a_run_given_up() {
-    let broken = ScriptedClient::default().then(LlmError::new(LlmErrorKind::Server, "on fire"));
+    let broken = ScriptedClient::new([LlmError::new(LlmErrorKind::Server, "on fire")]);
     let prose = ScriptedClient::new([PROSE; 3]);
-    let hanging =
-        || ScriptedClient::default().then(ScriptedReply::from(LAST).after(Duration::from_secs(9)));
+    let late = || ScriptedReply::from(LAST).after(Duration::from_secs(9));
+    let hanging = || ScriptedClient::new([late()]);
     let limits = Limits::default().with_time(Duration::from_secs(5));
 
     for client in [broken, prose, hanging()] {
         let log = Log::default();
-        let node = ChainOfThought::new(client)
-            .with_reporter(log.clone())
-            .with_limits(limits);
-        node.into_flow().run(&mut reasoning()).await.unwrap_err();
+        let node = ChainOfThought::new(client).with_reporter(log.clone());
+        failure(node.with_limits(limits)).await;
         let text = log.text();
-
-        assert!(
-            text.starts_with("working 1\n") && text.ends_with("stopped 1"),
-            "{text}"
-        );
+        assert!(text.starts_with("working 1\n") && text.ends_with("stopped 1"));
         assert!(!text.contains("thought"), "{text}");
     }
 
     let log = Log::default();
-    let flow = ChainOfThought::new(hanging())
-        .with_reporter(log.clone())
-        .into_flow();
+    let node = ChainOfThought::new(hanging()).with_reporter(log.clone());
     {
-        let mut reasoning = reasoning();
-        let mut run = pin!(flow.run(&mut reasoning));
+        let mut run = pin!(solve(node));
         assert!(poll_times(run.as_mut(), 1).await.is_none());
         assert_eq!(log.text(), "working 1");
     }

@@ -3,15 +3,16 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, CutShort, EarlyEnd, Reasoning};
-use cogwork_flow::RunError;
+use cogwork_cot::{ChainOfThought, CutShort, EarlyEnd, Reasoning, Thought};
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Usage, async_trait,
 };
 use cogwork_typed::ask::{Limits, Spent, Try};
 use proptest::prelude::*;
 
-use crate::node::support::{EARLY, FIRST, LAST, PROSE, SECOND, cot_error, reasoning};
+use crate::node::support::{
+    EARLY, FIRST, LAST, PROSE, SECOND, assert_survives_saving, cot_error, run_alone,
+};
 
 /// Gives the replies in a circle, each after a second, and keeps what it gave.
 #[derive(Clone, Default)]
@@ -74,19 +75,6 @@ impl LlmClient for Circle {
     }
 }
 
-/// Runs the loop in a runtime of its own, whose clock is paused.
-pub(crate) fn run_alone(node: ChainOfThought) -> (Reasoning, Result<(), RunError>) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap();
-
-    let mut reasoning = reasoning();
-    let ended = runtime.block_on(node.into_flow().run(&mut reasoning));
-    (reasoning, ended.map(drop))
-}
-
 fn answer() -> impl Strategy<Value = Answer> {
     let text = prop_oneof![
         4 => prop::sample::select(vec![FIRST, SECOND]).prop_map(str::to_owned),
@@ -118,23 +106,12 @@ fn limits() -> impl Strategy<Value = Limits> {
     })
 }
 
-fn replies(tries: &[Try]) -> impl Iterator<Item = String> {
-    tries.iter().map(|made| made.reply.clone())
-}
-
 /// The texts in the order they came, from the thoughts and from a last turn without one.
 fn all_replies(reasoning: &Reasoning, failed: &[Try]) -> Vec<String> {
-    let kept = reasoning
-        .thoughts()
-        .iter()
-        .flat_map(|thought| replies(&thought.trace().tries));
-    let unfinished = reasoning
-        .cut_short()
-        .map_or(&[][..], |cut_short| &cut_short.trace().tries);
-
-    kept.chain(replies(unfinished))
-        .chain(replies(failed))
-        .collect()
+    let kept = reasoning.thoughts().iter().map(Thought::trace);
+    let unfinished = reasoning.cut_short().map(CutShort::trace);
+    let tries = kept.chain(unfinished).flat_map(|trace| &trace.tries);
+    tries.chain(failed).map(|made| made.reply.clone()).collect()
 }
 
 proptest! {
@@ -197,9 +174,6 @@ proptest! {
         }
 
         // And the state can be saved wherever it stopped.
-        let saved = serde_json::to_string(&reasoning).unwrap();
-        let yaml = serde_yaml::to_string(&reasoning).unwrap();
-        prop_assert_eq!(Reasoning::from_yaml(&yaml).unwrap(), reasoning.clone());
-        prop_assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
+        assert_survives_saving(&reasoning);
     }
 }

@@ -7,7 +7,7 @@ use cogwork_cot::{ChainOfThought, ConsoleReporter, Prompts, Reasoning};
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 
 use crate::node::reporting::Screen;
-use crate::node::support::{LAST, PROSE, cot_error};
+use crate::node::support::{LAST, PROSE, cot_error, run};
 use hostile::{assert_error_is_safe, assert_safe, assert_safe_line, texts};
 
 #[tokio::test(start_paused = true)]
@@ -77,14 +77,9 @@ async fn show_turns(text: &str) {
     let clients = replies(text)
         .into_iter()
         .map(|reply| ScriptedClient::new([reply]));
-
     for client in clients.chain([ScriptedClient::new([failure])]) {
         let node = ChainOfThought::new(client).with_asks_again(0);
-        if let Err(error) = node
-            .into_flow()
-            .run(&mut Reasoning::new("What is 2 + 2?"))
-            .await
-        {
+        if let (_, Err(error)) = run(node).await {
             assert_error_is_safe(cot_error(&error));
             assert_safe_line(&error.to_string());
         }
@@ -94,17 +89,12 @@ async fn show_turns(text: &str) {
 /// A whole run with everything that a model and a server may say.
 async fn on_the_console(text: &str) {
     let screen = Screen::default();
-    let script =
-        replies(text)
-            .into_iter()
-            .chain([PROSE.to_owned(), LAST.to_owned(), LAST.to_owned()]);
-    let node = ChainOfThought::new(ScriptedClient::new(script))
-        .with_reporter(ConsoleReporter::to(screen.clone()))
-        .with_asks_again(20);
+    let mut script = replies(text);
+    script.extend([PROSE, LAST, LAST].map(str::to_owned));
+    let node = ChainOfThought::new(ScriptedClient::new(script)).with_asks_again(20);
+    let node = node.with_reporter(ConsoleReporter::to(screen.clone()));
 
-    let _ = node
-        .into_flow()
-        .run(&mut Reasoning::new(format!("problem {text}")))
-        .await;
+    let mut reasoning = Reasoning::new(format!("problem {text}"));
+    let _ = node.into_flow().run(&mut reasoning).await;
     assert_safe(&screen.text());
 }

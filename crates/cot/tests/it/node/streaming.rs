@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent, Reporter};
+use cogwork_cot::{ChainOfThought, ReasoningEvent, Reporter};
 use cogwork_llm::{ScriptedClient, ScriptedReply};
 
-use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE};
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, in_pieces, solve};
 
 /// The text of each thought as it grows. `|` is before a piece, and `⟲` before one that replaces the text.
 #[derive(Clone, Default)]
@@ -14,10 +14,6 @@ struct Grown(Arc<Mutex<String>>);
 impl Grown {
     fn add(&self, text: &str) {
         self.0.lock().unwrap().push_str(text);
-    }
-
-    fn text(&self) -> String {
-        self.0.lock().unwrap().clone()
     }
 }
 
@@ -39,16 +35,14 @@ impl Reporter for Grown {
 
 async fn grown(replies: impl IntoIterator<Item = ScriptedReply>) -> String {
     let grown = Grown::default();
-    let node = ChainOfThought::new(ScriptedClient::new(replies)).with_reporter(grown.clone());
-    let mut reasoning = Reasoning::new(PROBLEM);
-
-    node.into_flow().run(&mut reasoning).await.unwrap();
-    grown.text()
+    let node = ChainOfThought::new(ScriptedClient::new(replies));
+    solve(node.with_reporter(grown.clone())).await;
+    grown.0.lock().unwrap().clone()
 }
 
 #[tokio::test]
 async fn the_text_of_a_thought_grows_without_the_rest_of_the_reply() {
-    let text = grown([in_pieces(FIRST), in_pieces(LAST)]).await;
+    let text = grown([in_pieces(FIRST, 7), in_pieces(LAST, 7)]).await;
 
     insta::assert_snapshot!(text, @r#"
     ⟲I| multipl|y, then| add. = I multiply, then add.
@@ -70,14 +64,4 @@ async fn the_text_starts_again_with_each_reply_and_ends_as_that_of_the_thought()
     ⟲Half of asking again  asking again ⟲"I" multiply, then add. = \"I\" multiply, then add.
     ⟲The answer is 150. asking again  asking again  asking again ⟲The answer is 150. = The answer is 150.
     "#);
-}
-
-/// A text in pieces of a few characters.
-fn in_pieces(text: &str) -> ScriptedReply {
-    let characters: Vec<char> = text.chars().collect();
-    ScriptedReply::in_pieces(
-        characters
-            .chunks(7)
-            .map(|piece| piece.iter().collect::<String>()),
-    )
 }

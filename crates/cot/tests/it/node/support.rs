@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use cogwork_cot::{ChainOfThought, CotError, Reasoning, Reply, ReplyReader};
 use cogwork_flow::{Flow, RunError};
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedReply, async_trait};
 
 pub(crate) const PROBLEM: &str = "What is 12 * 12 + 6?";
 
@@ -70,11 +70,50 @@ pub(crate) fn flow(client: impl LlmClient + 'static) -> Flow<Reasoning> {
     ChainOfThought::new(client).into_flow()
 }
 
-/// Runs the loop to its end.
-pub(crate) async fn solve(node: ChainOfThought) -> Reasoning {
+/// Runs the loop to its end, whichever that is.
+pub(crate) async fn run(node: ChainOfThought) -> (Reasoning, Result<(), RunError>) {
     let mut reasoning = reasoning();
-    node.into_flow().run(&mut reasoning).await.unwrap();
+    let ended = node.into_flow().run(&mut reasoning).await;
+    (reasoning, ended.map(drop))
+}
+
+/// Runs the loop to its conclusion.
+pub(crate) async fn solve(node: ChainOfThought) -> Reasoning {
+    let (reasoning, ended) = run(node).await;
+    ended.unwrap();
     reasoning
+}
+
+/// Runs the loop to its error.
+pub(crate) async fn failure(node: ChainOfThought) -> RunError {
+    run(node).await.1.unwrap_err()
+}
+
+/// A runtime of its own for a run, with a paused clock.
+pub(crate) fn run_alone(node: ChainOfThought) -> (Reasoning, Result<(), RunError>) {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(run(node))
+}
+
+/// A reply in pieces of so many characters.
+pub(crate) fn in_pieces(text: &str, length: usize) -> ScriptedReply {
+    let characters: Vec<char> = text.chars().collect();
+    let pieces = characters
+        .chunks(length)
+        .map(|piece| piece.iter().collect::<String>());
+    ScriptedReply::in_pieces(pieces)
+}
+
+/// A saved state is read back as it was, in both formats.
+pub(crate) fn assert_survives_saving(reasoning: &Reasoning) {
+    let json = serde_json::to_string(reasoning).unwrap();
+    let yaml = serde_yaml::to_string(reasoning).unwrap();
+    let [from_json, from_yaml] = [Reasoning::from_json(&json), Reasoning::from_yaml(&yaml)];
+    assert_eq!(
+        (from_json.as_ref(), from_yaml.as_ref()),
+        (Ok(reasoning), Ok(reasoning))
+    );
 }
 
 pub(crate) fn read(reply: &str) -> Reply {
@@ -88,10 +127,8 @@ pub(crate) fn cot_error(error: &RunError) -> &CotError {
 /// The messages of a request from the given one on, in a form for people to review.
 pub(crate) fn conversation(request: &ChatRequest, from: usize) -> String {
     let messages = request.messages().iter().skip(from);
-    messages
-        .map(|message| format!("[{}]\n{}\n", message.role(), message.text()))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let shown = messages.map(|message| format!("[{}]\n{}\n", message.role(), message.text()));
+    shown.collect::<Vec<_>>().join("\n")
 }
 
 /// Answers from the conversation alone, like a model: the reply of the thought that is asked for,
@@ -116,14 +153,8 @@ impl Stateless {
 
     fn answer(&self, request: &ChatRequest) -> String {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        let asked_again = request
-            .messages()
-            .last()
-            .unwrap()
-            .text()
-            .starts_with("Your last reply");
-
-        if self.prose_first && !asked_again {
+        let last = request.messages().last().unwrap().text();
+        if self.prose_first && !last.starts_with("Your last reply") {
             return PROSE.to_owned();
         }
 
@@ -133,11 +164,8 @@ impl Stateless {
             digits.parse::<usize>().ok()
         });
 
-        let index = turn
-            .expect("the request says which thought it is")
-            .min(self.replies.len())
-            - 1;
-        self.replies[index].clone()
+        let turn = turn.expect("the request says which thought it is");
+        self.replies[turn.min(self.replies.len()) - 1].clone()
     }
 }
 

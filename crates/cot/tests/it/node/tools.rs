@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, Reasoning, Thought, ToolCallRecord};
-use cogwork_flow::RunError;
+use cogwork_cot::{ChainOfThought, Thought, ToolCallRecord};
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, Role, ScriptedClient, ToolCall, ToolChoice,
+    ChatRequest, ChatResponse, FinishReason, Message, Role, ScriptedClient, ToolCall, ToolChoice,
 };
 use cogwork_tools::{ToolError, Tools, function};
 use cogwork_typed::AnswerProblemKind;
@@ -17,7 +16,7 @@ use serde::Deserialize;
 
 #[cfg(feature = "console")]
 use crate::node::reporting::Screen;
-use crate::node::support::{FIRST, LAST, SECOND, conversation, cot_error, reasoning, solve};
+use crate::node::support::{FIRST, LAST, SECOND, conversation, cot_error, failure, solve};
 
 #[derive(Deserialize, JsonSchema)]
 struct Factors {
@@ -29,14 +28,8 @@ struct Nothing {}
 
 /// `multiply` works, `fail` fails, and `hang` never returns.
 pub(crate) fn tools() -> Tools {
-    let multiply = function(
-        "multiply",
-        "Multiplies whole numbers.",
-        |input: Factors| async move {
-            let product: i64 = input.factors.iter().product();
-            Ok(product.to_string())
-        },
-    );
+    let product = |input: Factors| async move { Ok(input.factors.iter().product::<i64>()) };
+    let multiply = function("multiply", "Multiplies whole numbers.", product);
     let fail = function("fail", "Fails.", |_: Nothing| async {
         Err::<String, _>(ToolError::failed("on fire"))
     });
@@ -61,39 +54,32 @@ fn calls(calls: impl IntoIterator<Item = ToolCall>) -> ChatResponse {
 }
 
 fn replies<R: Into<ChatResponse>>(replies: impl IntoIterator<Item = R>) -> ScriptedClient {
-    let replies = replies.into_iter().map(Into::into);
-    let native = Capabilities::none()
-        .with(Capability::Tools)
+    let native = Capabilities::none().with(Capability::Tools);
+    let native = native
         .with(Capability::JsonSchema)
         .with(Capability::JsonMode);
-    ScriptedClient::new(replies.collect::<Vec<ChatResponse>>()).with_capabilities(native)
+    ScriptedClient::new(replies.into_iter().map(Into::into)).with_capabilities(native)
 }
 
 fn text(reply: &str) -> ChatResponse {
     ChatResponse::new(reply)
 }
 
-async fn run(node: ChainOfThought) -> (Reasoning, Result<(), RunError>) {
-    let mut reasoning = reasoning();
-    let ended = node.into_flow().run(&mut reasoning).await;
-    (reasoning, ended.map(|_| ()))
-}
-
 fn node(client: &ScriptedClient) -> ChainOfThought {
     ChainOfThought::new(client.clone()).with_tools(tools())
 }
 
-fn used(thought: &Thought) -> Vec<String> {
-    let calls = thought.trace().tool_calls.iter();
-    calls.map(shown).collect()
-}
-
-pub(crate) fn shown(used: &ToolCallRecord) -> String {
-    let sign = if used.failed { "✗" } else { "→" };
-    format!(
-        "after try {}: {} {} {sign} {}",
-        used.after_try, used.name, used.input, used.output
-    )
+/// The calls of a thought, each in a line.
+pub(crate) fn shown(calls: &[ToolCallRecord]) -> String {
+    let line = |used: &ToolCallRecord| {
+        let sign = if used.failed { "✗" } else { "→" };
+        let (name, input, output) = (&used.name, &used.input, &used.output);
+        format!(
+            "after try {}: {name} {input} {sign} {output}",
+            used.after_try
+        )
+    };
+    calls.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn sends_all(request: &ChatRequest) -> bool {
@@ -103,12 +89,8 @@ fn sends_all(request: &ChatRequest) -> bool {
 
 #[tokio::test]
 async fn a_tool_is_called_within_a_turn_and_its_result_leads_to_the_thought() {
-    let client = replies([
-        text(FIRST),
-        calls([multiply("a")]),
-        text(SECOND),
-        text(LAST),
-    ]);
+    let call = calls([multiply("a")]);
+    let client = replies([text(FIRST), call, text(SECOND), text(LAST)]);
     let reasoning = solve(node(&client)).await;
 
     assert_eq!(reasoning.answer(), Some("150"));
@@ -116,15 +98,13 @@ async fn a_tool_is_called_within_a_turn_and_its_result_leads_to_the_thought() {
         panic!("three thoughts")
     };
 
-    assert_eq!(used(first), Vec::<String>::new());
-    assert_eq!(used(last), Vec::<String>::new());
-    assert_snapshot!(used(second).join("\n"), @r#"after try 1: multiply {"factors": [12, 12]} → 144"#);
+    assert_eq!(first.trace().tool_calls, []);
+    assert_eq!(last.trace().tool_calls, []);
+    assert_snapshot!(shown(&second.trace().tool_calls), @r#"after try 1: multiply {"factors": [12, 12]} → 144"#);
 
     let spent = |thought: &Thought| {
-        (
-            thought.trace().spent.calls,
-            thought.trace().spent.tool_calls,
-        )
+        let spent = thought.trace().spent;
+        (spent.calls, spent.tool_calls)
     };
     assert_eq!([first, second, last].map(spent), [(1, 0), (2, 1), (1, 0)]);
 
@@ -161,7 +141,7 @@ async fn whatever_goes_wrong_with_a_call_is_its_result() {
     let reasoning = solve(node(&client)).await;
 
     let thought = &reasoning.thoughts()[0];
-    assert_snapshot!(used(thought).join("\n"), @r#"
+    assert_snapshot!(shown(&thought.trace().tool_calls), @r#"
     after try 1: divide {} ✗ there is no tool `divide`; expected `fail`, `hang` or `multiply`
     after try 1: multiply {"factors": "12"} ✗ bad input for the tool `multiply`: found the string "12"; expected an array
     after try 1: multiply 12 * 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
@@ -190,12 +170,9 @@ async fn only_some_calls_of_a_reply_are_made() {
     assert_eq!((failed, trace.spent.tool_calls), (2, 16));
 
     // Every call is answered, since servers refuse a conversation in which one isn't.
-    let answered = client.requests()[1]
-        .messages()
-        .iter()
-        .filter_map(|one| one.tool_call_id().map(str::to_owned))
-        .count();
-    assert_eq!(answered, 18);
+    let requests = client.requests();
+    let results = requests[1].messages().iter().map(Message::tool_call_id);
+    assert_eq!(results.flatten().count(), 18);
 }
 
 #[tokio::test]
@@ -204,12 +181,8 @@ async fn after_the_last_round_the_model_is_asked_without_tools() {
     let client = replies([again(), again(), text(LAST)]);
     let reasoning = solve(node(&client).with_tool_rounds(2)).await;
 
-    let after: Vec<u32> = reasoning.thoughts()[0]
-        .trace()
-        .tool_calls
-        .iter()
-        .map(|used| used.after_try)
-        .collect();
+    let calls = &reasoning.thoughts()[0].trace().tool_calls;
+    let after: Vec<u32> = calls.iter().map(|used| used.after_try).collect();
     assert_eq!(after, [1, 2]);
 
     let requests = client.requests();
@@ -228,15 +201,11 @@ async fn after_the_last_round_the_model_is_asked_without_tools() {
 async fn a_model_that_calls_tools_for_ever_is_asked_again_and_then_given_up() {
     let endless = (0..9).map(|number| calls([multiply(&number.to_string())]));
     let client = replies(endless);
-    let (_, ended) = run(node(&client).with_tool_rounds(3).with_asks_again(1)).await;
-
-    let error = ended.unwrap_err();
+    let error = failure(node(&client).with_tool_rounds(3).with_asks_again(1)).await;
     let error = cot_error(&error);
     assert_snapshot!(error, @"thought 1: no usable reply in 2 tries: the reply calls tools, but no more tools may be called in this turn; expected a plan");
-    assert_eq!(
-        error.reply_problem().unwrap().kind(),
-        AnswerProblemKind::ToolCalls
-    );
+    let kind = error.reply_problem().unwrap().kind();
+    assert_eq!(kind, AnswerProblemKind::ToolCalls);
     assert_eq!(error.trace().tool_calls.len(), 3);
     assert_eq!(client.requests().len(), 5);
 
@@ -255,16 +224,13 @@ async fn a_model_that_calls_tools_for_ever_is_asked_again_and_then_given_up() {
 async fn a_call_is_part_of_the_time_and_the_error_lists_those_that_were_running() {
     let both = calls([multiply("a"), ToolCall::new("b", "hang", "{}")]);
     let client = replies([both]);
-    let limits = Limits::default()
-        .with_time(Duration::from_secs(7))
-        .with_conclude(false);
-    let (_, ended) = run(node(&client).with_limits(limits)).await;
-
-    let error = ended.unwrap_err();
+    let limits = Limits::default().with_time(Duration::from_secs(7));
+    let limits = limits.with_conclude(false);
+    let error = failure(node(&client).with_limits(limits)).await;
     let error = cot_error(&error);
     assert!(error.limit().is_some());
     assert_eq!(error.trace().spent.time, Duration::from_secs(7));
-    assert_snapshot!(error.trace().tool_calls.iter().map(shown).collect::<Vec<_>>().join("\n"), @r#"
+    assert_snapshot!(shown(&error.trace().tool_calls), @r#"
     after try 1: multiply {"factors": [12, 12]} → 144
     after try 1: hang {} ✗ the turn ended before the tool returned
     "#);
@@ -302,11 +268,8 @@ async fn long_results_are_shortened_in_later_turns() {
     solve(node).await;
 
     let requests = client.requests();
-    let whole = requests[1]
-        .messages()
-        .iter()
-        .filter(|one| one.text().len() == 10_000);
-    assert_eq!(whole.count(), 16);
+    let texts = requests[1].messages().iter().map(Message::text);
+    assert_eq!(texts.filter(|text| text.len() == 10_000).count(), 16);
 
     let last = requests[2].messages().last().unwrap().text().to_owned();
     let (results, _) = last.split_once("The plan after thought").unwrap();
@@ -319,14 +282,11 @@ async fn long_results_are_shortened_in_later_turns() {
 #[cfg(feature = "console")]
 #[tokio::test]
 async fn the_console_shows_each_call_on_one_line() {
+    let long = format!(r#"{{"factors": [{}1]}}"#, "1, ".repeat(99));
     let calls = calls([
         multiply("a"),
         ToolCall::new("b", "\u{1b}[2J", r#"{"text": "\u202e\n"}"#),
-        ToolCall::new(
-            "c",
-            "multiply",
-            format!(r#"{{"factors": [{}1]}}"#, "1, ".repeat(99)),
-        ),
+        ToolCall::new("c", "multiply", long),
     ]);
     let client = replies([calls, text(LAST)]);
     let out = Screen::default();

@@ -1,7 +1,6 @@
 //! Tools that the model calls in its replies, on a server that doesn't support tools.
 
-use cogwork_cot::{ChainOfThought, Prompts, Reasoning};
-use cogwork_flow::RunError;
+use cogwork_cot::{ChainOfThought, Prompts};
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatRequest, ReplyFormat, ScriptedClient};
 use cogwork_tools::Tools;
@@ -10,7 +9,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::node::support::{FIRST, LAST, SECOND, conversation, read, reasoning, solve};
+use crate::node::support::{FIRST, LAST, SECOND, conversation, read, run, run_alone, solve};
 use crate::node::tools::{shown, tools};
 
 const CALL: &str = "\
@@ -35,12 +34,6 @@ fn node(client: &ScriptedClient) -> ChainOfThought {
     ChainOfThought::new(client.clone()).with_tools(multiply())
 }
 
-async fn run(node: ChainOfThought) -> (Reasoning, Result<(), RunError>) {
-    let mut reasoning = reasoning();
-    let ended = node.into_flow().run(&mut reasoning).await;
-    (reasoning, ended.map(|_| ()))
-}
-
 /// The calls of a reply, and of what the model was told if it was asked again.
 async fn calls_of(reply: &str) -> String {
     let client = ScriptedClient::new([reply, LAST]);
@@ -50,9 +43,8 @@ async fn calls_of(reply: &str) -> String {
     }
 
     let trace = reasoning.thoughts()[0].trace();
-    let calls = trace.tool_calls.iter().map(shown);
     let complaints = trace.tries.iter().filter_map(|one| one.complaint.clone());
-    calls.chain(complaints).collect::<Vec<_>>().join("; ")
+    shown(&trace.tool_calls) + &complaints.collect::<String>()
 }
 
 fn schema(request: &ChatRequest) -> Value {
@@ -70,8 +62,7 @@ async fn the_model_writes_its_calls_and_reads_the_results() {
     let trace = reasoning.thoughts()[1].trace();
     assert_eq!(trace.tries[0].reply, CALL);
     assert_eq!((trace.spent.calls, trace.spent.tool_calls), (2, 1));
-    let calls: Vec<_> = trace.tool_calls.iter().map(shown).collect();
-    assert_snapshot!(calls.join("\n"), @r#"after try 1: multiply {"factors":[12,12]} → 144"#);
+    assert_snapshot!(shown(&trace.tool_calls), @r#"after try 1: multiply {"factors":[12,12]} → 144"#);
 
     let requests = client.requests();
     let results = requests[2].messages().last().unwrap().text();
@@ -81,50 +72,39 @@ async fn the_model_writes_its_calls_and_reads_the_results() {
 
 #[tokio::test]
 async fn the_prompts_describe_the_tools_in_both_languages_and_forms() {
-    for (language, prompts) in [
-        ("english", Prompts::english()),
-        ("chinese", Prompts::chinese()),
+    let [english, chinese] = [Prompts::english(), Prompts::chinese()];
+    for (name, prompts, format) in [
+        ("english_yaml", &english, Format::Text),
+        ("english_json", &english, Format::Json),
+        ("chinese_yaml", &chinese, Format::Text),
+        ("chinese_json", &chinese, Format::Json),
     ] {
-        for format in [Format::Text, Format::Json] {
-            let client = ScriptedClient::new([CALL, CALL, LAST]);
-            let node = node(&client).with_prompts(prompts.clone());
-            solve(node.with_format(format).with_tool_rounds(2)).await;
+        let asked = async |node: ChainOfThought, client: &ScriptedClient| {
+            solve(node.with_prompts(prompts.clone()).with_format(format)).await;
+            client.requests()
+        };
+        let system = |requests: &[ChatRequest]| {
+            let first = requests[0].messages().iter().next().unwrap();
+            first.text().trim_end().to_owned()
+        };
+        let client = ScriptedClient::new([CALL, CALL, LAST]);
+        let with_tools = asked(node(&client).with_tool_rounds(2), &client).await;
+        let client = ScriptedClient::new([LAST]);
+        let without = asked(ChainOfThought::new(client.clone()), &client).await;
 
-            let requests = client.requests();
-            let system = requests[0].messages().iter().next().unwrap().text();
-            let without = ScriptedClient::new([LAST]);
-            let plain = ChainOfThought::new(without.clone()).with_prompts(prompts.clone());
-            solve(plain.with_format(format)).await;
-            let plain = without.requests()[0]
-                .messages()
-                .iter()
-                .next()
-                .unwrap()
-                .text()
-                .trim_end()
-                .to_owned();
-
-            let added = system.strip_prefix(&plain).unwrap();
-            let results = conversation(&requests[2], requests[0].messages().len());
-            let form = if format == Format::Json {
-                "json"
-            } else {
-                "yaml"
-            };
-            assert_snapshot!(
-                format!("tools_in_replies_{language}_{form}"),
-                format!("{}\n\n{results}", added.trim())
-            );
-        }
+        let told = system(&with_tools);
+        let added = told.strip_prefix(&system(&without)).unwrap();
+        let results = conversation(&with_tools[2], with_tools[0].messages().len());
+        let shown = format!("{}\n\n{results}", added.trim());
+        assert_snapshot!(format!("tools_in_replies_{name}"), shown);
     }
 }
 
 #[tokio::test]
 async fn calls_are_read_from_any_form_of_reply() {
     let made = r#"after try 1: multiply {"factors":[12,12]} → 144"#;
-    let bare = CALL
-        .trim_start_matches("```yaml\n")
-        .trim_end_matches("\n```");
+    let bare = CALL.trim_start_matches("```yaml\n");
+    let bare = bare.trim_end_matches("\n```");
     let replies = [
         CALL.to_owned(),
         JSON_CALL.to_owned(),
@@ -152,31 +132,20 @@ async fn calls_are_read_from_any_form_of_reply() {
 
 #[tokio::test]
 async fn calls_that_cannot_be_read_are_asked_for_again() {
-    let wrong = |with: &str| {
-        CALL.replace(
-            "tool_calls:\n- name: multiply\n  input: {factors: [12, 12]}",
-            with,
-        )
-    };
-    let replies = [
-        wrong("tool_calls: multiply"),
-        wrong("tool_calls: [multiply]"),
-        wrong("tool_calls: [{input: {}}]"),
-        wrong("tool_calls:\n- name: multiply\n  input: {factors: [12,"),
-        wrong("tool_calls:\n- name: &x multiply\n  input: *x"),
-        wrong(&format!(
-            "tool_calls: [{}]",
-            "{name: multiply}, ".repeat(65)
-        )),
-        wrong(&format!(
-            "tool_calls: [{{name: multiply, input: {}}}]",
-            "[".repeat(200)
-        )),
-    ];
-
+    let many = format!(" [{}]", "{name: multiply}, ".repeat(65));
+    let deep = format!(" [{{name: multiply, input: {}}}]", "[".repeat(200));
     let mut seen = Vec::new();
-    for reply in replies {
-        seen.push(calls_of(&reply).await);
+    for calls in [
+        " multiply",
+        " [multiply]",
+        " [{input: {}}]",
+        "\n- name: multiply\n  input: {factors: [12,",
+        "\n- name: &x multiply\n  input: *x",
+        &many,
+        &deep,
+    ] {
+        let right = "\n- name: multiply\n  input: {factors: [12, 12]}";
+        seen.push(calls_of(&CALL.replace(right, calls)).await);
     }
     assert_snapshot!(seen.join("\n"), @r#"
     line 4: `/tool_calls`: found the text "multiply"; expected a list of objects with name, input
@@ -214,15 +183,11 @@ async fn the_schema_of_a_reply_allows_calls_while_they_are_allowed() {
         (Format::FlatSchema, "flat_schema"),
     ] {
         let client = ScriptedClient::new([JSON_CALL, LAST]).with_capabilities(schemas);
-        let node = node(&client).with_format(format).with_tool_rounds(1);
-        solve(node).await;
+        solve(node(&client).with_format(format).with_tool_rounds(1)).await;
 
         let requests = client.requests();
-        let first = schema(&requests[0]);
-        assert_snapshot!(
-            format!("{name}_with_calls"),
-            serde_json::to_string_pretty(&first).unwrap()
-        );
+        let first = format!("{:#}", schema(&requests[0]));
+        assert_snapshot!(format!("{name}_with_calls"), first);
 
         // A model writes the properties in this order.
         let Some(ReplyFormat::Schema { schema: text, .. }) = requests[0].format() else {
@@ -238,16 +203,12 @@ async fn the_schema_of_a_reply_allows_calls_while_they_are_allowed() {
 
 #[tokio::test]
 async fn a_reply_in_the_flat_schema_has_an_empty_list_of_calls() {
-    let read = read(LAST);
-    let flat = serde_json::to_string(&read)
-        .unwrap()
-        .replace(r#""planning""#, r#""tool_calls":[],"planning""#);
-    let last = flat.replace(r#""tool_calls":[],"#, "").replace(
-        r#""next_thought_needed":false"#,
-        r#""next_thought_needed":false,"tool_calls": [ ]"#,
-    );
-
-    for reply in [flat, last] {
+    let json = serde_json::to_string(&read(LAST)).unwrap();
+    let needed = r#""next_thought_needed":false"#;
+    for reply in [
+        json.replace(r#""planning""#, r#""tool_calls":[],"planning""#),
+        json.replace(needed, &format!(r#"{needed},"tool_calls": [ ]"#)),
+    ] {
         let client = ScriptedClient::new([reply.clone()]);
         let reasoning = solve(node(&client).with_format(Format::FlatSchema)).await;
 
@@ -264,10 +225,8 @@ proptest! {
         pieces in prop::collection::vec(0_usize..PIECES.len(), 0..12),
     ) {
         let reply: String = pieces.iter().map(|piece| PIECES[*piece]).collect();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-
         let client = ScriptedClient::new([reply.as_str(), LAST]);
-        let (reasoning, ended) = runtime.block_on(run(node(&client)));
+        let (reasoning, ended) = run_alone(node(&client));
         match ended {
             Ok(()) => prop_assert_eq!(reasoning.answer(), Some("150")),
             Err(error) => prop_assert!(error.downcast_ref::<cogwork_cot::CotError>().is_some()),

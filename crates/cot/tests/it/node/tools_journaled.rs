@@ -20,7 +20,7 @@ use insta::assert_snapshot;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::node::support::{FIRST, LAST, SECOND, cot_error, poll_times, reasoning, wait};
+use crate::node::support::{FIRST, LAST, SECOND, cot_error, failure, poll_times, reasoning, wait};
 use crate::node::tools::shown;
 
 /// The keys of all calls to the model and to tools, in order.
@@ -94,25 +94,22 @@ fn flow(made: &Made) -> Flow<Reasoning> {
 
 /// What a run leaves behind, apart from times.
 fn thinking(reasoning: &Reasoning) -> Vec<String> {
-    let lines = reasoning.thoughts().iter().flat_map(|thought| {
+    let lines = reasoning.thoughts().iter().map(|thought| {
         let trace = thought.trace();
-        let calls = trace.tool_calls.iter().map(shown);
-        calls.chain([
-            thought.current_thinking().to_owned(),
-            format!("{} calls", trace.spent.calls + trace.spent.tool_calls),
-        ])
+        let calls = trace.spent.calls + trace.spent.tool_calls;
+        let used = shown(&trace.tool_calls);
+        format!("{used}\n{}\n{calls} calls", thought.current_thinking())
     });
     lines.collect()
 }
 
 fn text_of(folder: &std::path::Path) -> String {
-    let files = fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().path());
-    let texts = files
-        .filter(|path| path.is_file())
-        .map(|path| fs::read_to_string(path).unwrap());
-    texts.collect()
+    let files = fs::read_dir(folder).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let files = paths.filter(|path| path.is_file());
+    files
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -131,20 +128,16 @@ async fn a_run_killed_anywhere_repeats_no_recorded_call() {
         let journal = store.start("r", &flow, &reasoning()).await.unwrap();
         let mut state: Reasoning = journal.state().unwrap();
         let mut run = flow.begin().with_journal(journal);
-        let ended = {
+        let mut ended = false;
+        {
             let mut running = pin!(run.finish(&mut state));
-            let mut ended = false;
             for _ in 0..polls {
-                ended = poll_times(running.as_mut(), 1).await.is_some();
-                if ended {
-                    break;
-                }
+                ended = ended || poll_times(running.as_mut(), 1).await.is_some();
                 // The record is written on another thread.
                 tokio::task::yield_now().await;
                 std::thread::yield_now();
             }
-            ended
-        };
+        }
 
         drop(run);
         if ended {
@@ -156,17 +149,14 @@ async fn a_run_killed_anywhere_repeats_no_recorded_call() {
         let on_record = text_of(folder.path());
         let before = made.keys().len();
         let mut state: Reasoning = journal.state().unwrap();
-        flow.begin()
-            .with_journal(journal)
-            .finish(&mut state)
-            .await
-            .unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        run.finish(&mut state).await.unwrap();
 
         assert_eq!(thinking(&state), thinking(&expected));
         for key in &made.keys()[before..] {
-            let step = key.strip_prefix("r:").unwrap();
+            let step = format!("\"{}\"", key.strip_prefix("r:").unwrap());
             assert!(
-                !on_record.contains(&format!("\"{step}\"")),
+                !on_record.contains(&step),
                 "{key} was made again: {on_record}"
             );
         }
@@ -212,21 +202,16 @@ async fn a_call_waits_for_a_person_and_is_made_or_refused() {
     let client = deleting();
     let made = Made::default();
 
+    let refused = ToolApproval::refused().with_reason("not that one");
+    let mut answers = [ToolApproval::approved(), refused].into_iter();
     let mut questions: Vec<String> = Vec::new();
-    let mut answers = [
-        ToolApproval::approved(),
-        ToolApproval::refused().with_reason("not that one"),
-    ]
-    .into_iter();
     let mut event = String::new();
 
     let answered = loop {
         // Each round is a process of its own.
         let flow = guarded(&client, &made).into_flow();
-        let journal = store
-            .start_or_resume("r", &flow, &reasoning())
-            .await
-            .unwrap();
+        let journal = store.start_or_resume("r", &flow, &reasoning()).await;
+        let journal = journal.unwrap();
         let mut state: Reasoning = journal.state().unwrap();
         let mut run = flow.begin().with_journal(journal);
 
@@ -249,7 +234,7 @@ async fn a_call_waits_for_a_person_and_is_made_or_refused() {
     approve delete 1.2 at chain of thought/think#1.1: thought 1 wants to call the tool `delete` with {"text":"/tmp/y"}
     "#);
     let calls = &answered.thoughts()[0].trace().tool_calls;
-    assert_snapshot!(calls.iter().map(shown).collect::<Vec<_>>().join("\n"), @r#"
+    assert_snapshot!(shown(calls), @r#"
     after try 1: delete {"text": "/tmp/x"} → deleted /tmp/x
     after try 1: delete {"text": "/tmp/y"} ✗ refused by a person: not that one
     after try 1: log {"text": "z"} → kept z
@@ -263,9 +248,7 @@ async fn a_call_waits_for_a_person_and_is_made_or_refused() {
 async fn a_run_that_cannot_wait_makes_no_call_that_needs_approval() {
     let client = deleting();
     let made = Made::default();
-    let flow = guarded(&client, &made).into_flow();
-    let error = flow.run(&mut reasoning()).await.unwrap_err();
-
+    let error = failure(guarded(&client, &made)).await;
     assert_snapshot!(cot_error(&error), @"thought 1: a tool call has to wait for approval: a wait inside `exec` needs a journal; give the run one with `Run::with_journal`, and don't wait in spawned tasks");
     assert!(made.keys().len() <= 1, "only `log` may have been called");
     assert_eq!(cot_error(&error).trace().tool_calls.len(), 3);
@@ -273,25 +256,18 @@ async fn a_run_that_cannot_wait_makes_no_call_that_needs_approval() {
 
 #[tokio::test]
 async fn a_refused_form_is_part_of_the_record() {
-    let refused =
-        LlmError::new(LlmErrorKind::InvalidRequest, "no response_format").with_status(400);
+    let refused = LlmError::new(LlmErrorKind::InvalidRequest, "no response_format");
     let calls = r#"{"tool_calls": [{"name": "delete", "input": {"text": "x"}}]}"#;
-    let client = ScriptedClient::default()
-        .then(refused)
-        .then(calls)
-        .then(LAST)
-        .with_capabilities(Capabilities::none().with(Capability::JsonMode));
+    let script = ScriptedClient::new([refused.with_status(400)]);
+    let can = Capabilities::none().with(Capability::JsonMode);
+    let client = script.then(calls).then(LAST).with_capabilities(can);
     let flow = guarded(&client, &Made::default()).into_flow();
     let mut reasoning = reasoning();
     let mut run = flow.begin().with_journal(MemoryJournal::new("r"));
 
     // The node has learnt meanwhile that the server refuses JSON, but the turn began with it.
-    let paused = run
-        .finish(&mut reasoning)
-        .await
-        .unwrap_err()
-        .into_paused()
-        .unwrap();
+    let error = run.finish(&mut reasoning).await.unwrap_err();
+    let paused = error.into_paused().unwrap();
     run.deliver(&paused.event, &true).await.unwrap();
     run.finish(&mut reasoning).await.unwrap();
 
@@ -302,32 +278,24 @@ async fn a_refused_form_is_part_of_the_record() {
 
 /// Each call takes 40 seconds.
 fn slowly_deleting() -> ScriptedClient {
-    let slow = |reply: ChatResponse| ScriptedReply::from(reply).after(Duration::from_secs(40));
     let call = ToolCall::new("a", "delete", r#"{"text": "x"}"#);
-    ScriptedClient::default()
-        .then(slow(ChatResponse::new("").with_tool_calls([call])))
-        .then(slow(ChatResponse::new(LAST)))
+    let calls = ChatResponse::new("").with_tool_calls([call]);
+    let replies = [calls, ChatResponse::new(LAST)].map(ScriptedReply::from);
+    ScriptedClient::new(replies.map(|reply| reply.after(Duration::from_secs(40))))
         .with_capabilities(Capabilities::none().with(Capability::Tools))
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_time_of_recorded_calls_counts_in_a_resumed_run() {
     for (seconds, is_enough) in [(81, true), (79, false)] {
-        let limits = Limits::default()
-            .with_time(Duration::from_secs(seconds))
-            .with_conclude(false);
-        let client = slowly_deleting();
-        let node = guarded(&client, &Made::default()).with_limits(limits);
-        let flow = node.into_flow();
+        let limits = Limits::default().with_time(Duration::from_secs(seconds));
+        let node = guarded(&slowly_deleting(), &Made::default());
+        let flow = node.with_limits(limits.with_conclude(false)).into_flow();
         let mut reasoning = reasoning();
         let mut run = flow.begin().with_journal(MemoryJournal::new("r"));
 
-        let paused = run
-            .finish(&mut reasoning)
-            .await
-            .unwrap_err()
-            .into_paused()
-            .unwrap();
+        let error = run.finish(&mut reasoning).await.unwrap_err();
+        let paused = error.into_paused().unwrap();
         tokio::time::sleep(Duration::from_secs(1_000)).await;
         run.deliver(&paused.event, &true).await.unwrap();
 

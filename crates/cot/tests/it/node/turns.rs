@@ -40,27 +40,19 @@ async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
 
 #[tokio::test]
 async fn a_turn_that_failed_does_not_count_when_it_is_made_again() {
-    let client = ScriptedClient::new([FIRST])
-        .then(LlmError::new(LlmErrorKind::Authentication, "the key is wrong").with_status(401))
-        .then(LAST);
+    let error = LlmError::new(LlmErrorKind::Authentication, "the key is wrong");
+    let client = ScriptedClient::new([FIRST]).then(error.with_status(401));
+    let client = client.then(LAST);
     let flow = flow(client.clone());
     let mut reasoning = reasoning();
 
     let error = flow.run(&mut reasoning).await.unwrap_err();
     assert_snapshot!(error, @"flow `chain of thought`, node `think`: exec failed: thought 2: the call to the model failed: authentication: the key is wrong (status 401)");
     let error = cot_error(&error);
-    assert_eq!(
-        error.llm_error().unwrap().kind(),
-        LlmErrorKind::Authentication
-    );
-    assert_eq!(
-        (
-            error.thought_number(),
-            error.limit(),
-            error.trace().tries.len()
-        ),
-        (2, None, 0)
-    );
+    let kind = error.llm_error().unwrap().kind();
+    assert_eq!(kind, LlmErrorKind::Authentication);
+    assert_eq!((error.thought_number(), error.limit()), (2, None));
+    assert_eq!(error.trace().tries.len(), 0);
     assert_eq!(reasoning.thoughts().len(), 1);
 
     flow.run(&mut reasoning).await.unwrap();
@@ -132,14 +124,11 @@ async fn one_node_serves_many_runs_at_once() {
     while let Some(joined) = runs.join_next().await {
         let (run, reasoning) = joined.unwrap();
         assert_eq!(reasoning.problem(), format!("Problem {run}"));
-        assert_eq!(reasoning.thoughts().len(), 3);
         let thoughts = reasoning.thoughts();
+        assert_eq!(thoughts.len(), 3);
         assert_eq!(reasoning.solution(), Some(thoughts[2].current_thinking()));
-        assert!(
-            thoughts
-                .iter()
-                .all(|thought| thought.trace().tries.len() == 2)
-        );
+        let mut tries = thoughts.iter().map(|thought| thought.trace().tries.len());
+        assert!(tries.all(|tries| tries == 2));
     }
 }
 
@@ -159,13 +148,10 @@ async fn a_run_dropped_wherever_it_waits_goes_on_to_the_same_end() {
     let mut cuts = 0;
     loop {
         let mut reasoning = reasoning();
-        let done = poll_times(pin!(flow.run(&mut reasoning)), cuts)
-            .await
-            .is_some();
-        assert_eq!(
-            reasoning.thoughts(),
-            &whole.thoughts()[..reasoning.thoughts().len()]
-        );
+        let ended = poll_times(pin!(flow.run(&mut reasoning)), cuts).await;
+        let done = ended.is_some();
+        let made = reasoning.thoughts();
+        assert_eq!(made, &whole.thoughts()[..made.len()]);
         assert!(done || reasoning.solution().is_none());
         flow.run(&mut reasoning).await.unwrap();
         assert_eq!(reasoning, whole);
