@@ -28,32 +28,7 @@ async fn messages_go_where_the_protocol_wants_them() {
         Message::system("Last words."),
     ]);
 
-    insta::assert_snapshot!(sent_by_all(request).await, @r#"
-    {"model":"m","messages":[{"role":"system","content":"Be brief."},
-    {"role":"system","content":"Be kind."},
-    {"role":"user","content":"\"2 + 2\"?\n🤔"},
-    {"role":"assistant","content":"4"},
-    {"role":"system","content":"Now be rude."},
-    {"role":"user","content":"Sure?"},
-    {"role":"system","content":"Last words."}]}
-    {"model":"m","instructions":"Be brief.\n\nBe kind.","input":[{"role":"user","content":"\"2 + 2\"?\n🤔"},
-    {"role":"assistant","content":"4"},
-    {"role":"system","content":"Now be rude."},
-    {"role":"user","content":"Sure?"},
-    {"role":"system","content":"Last words."}],"store":false,"include":["reasoning.encrypted_content"]}
-    {"model":"m","max_tokens":16384,"system":"Be brief.\n\nBe kind.","messages":[{"role":"user","content":"\"2 + 2\"?\n🤔"},
-    {"role":"assistant","content":"4"},
-    {"role":"user","content":"Now be rude."},
-    {"role":"user","content":"Sure?"},
-    {"role":"system","content":"Last words."}],"cache_control":{"type":"ephemeral"}}
-    {"model":"m","messages":[{"role":"system","content":"Be brief."},
-    {"role":"system","content":"Be kind."},
-    {"role":"user","content":"\"2 + 2\"?\n🤔"},
-    {"role":"assistant","content":"4"},
-    {"role":"system","content":"Now be rude."},
-    {"role":"user","content":"Sure?"},
-    {"role":"system","content":"Last words."}],"stream":false}
-    "#);
+    insta::assert_snapshot!(sent_by_all(request).await);
 }
 
 #[tokio::test]
@@ -75,14 +50,7 @@ async fn settings_of_the_request_go_before_those_of_the_client() {
     }
     bodies.push(sent_with(Protocol::Chat, &settings, ChatRequest::default()).await);
     bodies.push(sent_with(Protocol::Messages, &settings, ChatRequest::default()).await);
-    insta::assert_snapshot!(bodies.join("\n"), @r#"
-    {"model":"m","messages":[{"role":"user","content":"Go"}],"max_tokens":7,"temperature":0.2,"seed":18446744073709551615,"stop":["END","\n\n"],"chat_template_kwargs":{"enable_thinking":false},"options":{"num_ctx":16384,"seed":1},"think":false,"top_k":20}
-    {"model":"m","input":[{"role":"user","content":"Go"}],"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":7,"temperature":0.2,"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"options":{"num_ctx":16384,"seed":1},"think":false,"top_k":20}
-    {"model":"m","max_tokens":7,"messages":[{"role":"user","content":"Go"}],"temperature":0.2,"stop_sequences":["END","\n\n"],"cache_control":{"type":"ephemeral"},"chat_template_kwargs":{"enable_thinking":false},"options":{"num_ctx":16384,"seed":1},"think":false,"top_k":20}
-    {"model":"m","messages":[{"role":"user","content":"Go"}],"stream":false,"options":{"num_predict":7,"temperature":0.2,"seed":18446744073709551615,"stop":["END","\n\n"],"num_ctx":16384},"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"temperature":1,"think":false,"top_k":20}
-    {"model":"m","messages":[],"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"options":{"num_ctx":16384,"seed":1},"temperature":1,"think":false,"top_k":20}
-    {"model":"m","messages":[],"cache_control":{"type":"ephemeral"},"chat_template_kwargs":{"enable_thinking":false},"max_tokens":50,"options":{"num_ctx":16384,"seed":1},"temperature":1,"think":false,"top_k":20}
-    "#);
+    insta::assert_snapshot!(bodies.join("\n"));
 }
 
 #[tokio::test]
@@ -114,15 +82,7 @@ async fn each_protocol_is_asked_for_json_in_its_own_way() {
             assert_eq!(error.kind(), Kind::InvalidRequest);
         }
     }
-    insta::assert_snapshot!(bodies.join("\n"), @r#"
-    {"model":"m","messages":[],"response_format":{"type":"json_schema","json_schema":{"name":"sum","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}},"strict":true}},"format":"mine","output_config":{"effort":"low","format":"mine"},"text":{"format":1,"verbosity":"low"}}
-    {"model":"m","messages":[],"response_format":{"type":"json_object"}}
-    {"model":"m","input":[],"store":false,"include":["reasoning.encrypted_content"],"text":{"format":{"type":"json_schema","name":"sum","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}},"strict":true},"verbosity":"low"},"format":"mine","output_config":{"effort":"low","format":"mine"},"response_format":"mine"}
-    {"model":"m","input":[],"store":false,"include":["reasoning.encrypted_content"],"text":{"format":{"type":"json_object"}}}
-    {"model":"m","max_tokens":16384,"messages":[],"cache_control":{"type":"ephemeral"},"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}}},"effort":"low"},"format":"mine","response_format":"mine","text":{"format":1,"verbosity":"low"}}
-    {"model":"m","messages":[],"stream":false,"format":{"type":"object","properties":{"thought":{"type":"string"},"answer":{"type":"integer"}}},"output_config":{"effort":"low","format":"mine"},"response_format":"mine","text":{"format":1,"verbosity":"low"}}
-    {"model":"m","messages":[],"stream":false,"format":"json"}
-    "#);
+    insta::assert_snapshot!(bodies.join("\n"));
 
     let client = Protocol::Messages.client_with("http://localhost", &settings);
     let error = client.stream(asking(ReplyFormat::Json)).await.unwrap_err();
@@ -172,31 +132,7 @@ async fn the_head_names_path_key_version_and_own_headers() {
         heads.push(lines.join("\n"));
     }
 
-    insta::assert_snapshot!(heads.join("\n\n"), @"
-    POST /v1/chat/completions HTTP/1.1
-    accept: application/json
-    authorization: Bearer sk-test-0123456789
-    content-type: application/json
-    user-agent: cogwork-llm/0.1.0
-    x-title: Cogwork
-
-    POST /v1/messages HTTP/1.1
-    accept: application/json
-    anthropic-version: 2023-06-01
-    content-type: application/json
-    user-agent: cogwork-llm/0.1.0
-    x-api-key: sk-test-0123456789
-
-    POST /api/chat HTTP/1.1
-    accept: application/json
-    content-type: application/json
-    user-agent: cogwork-llm/0.1.0
-
-    POST /v1/chat/completions HTTP/1.1
-    accept: application/json
-    content-type: application/json
-    user-agent: cogwork-llm/0.1.0
-    ");
+    insta::assert_snapshot!(heads.join("\n\n"));
 }
 
 /// In each row, what Chat, Responses, Claude and Ollama are sent.
