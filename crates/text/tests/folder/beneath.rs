@@ -39,29 +39,19 @@ fn folders_inside_are_found() {
     }
 
     for path in ["", ".", "./."] {
-        assert_eq!(
-            scratch.folder.beneath(path).unwrap().path(),
-            scratch.path(),
-            "{path}"
-        );
+        let folder = scratch.folder.beneath(path).unwrap();
+        assert_eq!(folder.path(), scratch.path(), "{path}");
     }
 
     let (folder, name) = scratch.folder.file_beneath("./a/b/file").unwrap();
     assert!(folder.has_file(&name).unwrap());
     assert_eq!(folder.path_of(name), scratch.path().join("a/b/file"));
-    assert!(
-        scratch
-            .folder
-            .file_beneath("a/c/file")
-            .unwrap_err()
-            .is_not_found()
-    );
+    let missing = scratch.folder.file_beneath("a/c/file");
+    assert!(missing.unwrap_err().is_not_found());
 
     for path in ["", "."] {
-        assert!(
-            matches!(scratch.folder.file_beneath(path), Err(Error::NotAName)),
-            "{path}"
-        );
+        let refused = scratch.folder.file_beneath(path);
+        assert!(matches!(refused, Err(Error::NotAName)), "{path}");
     }
 }
 

@@ -16,33 +16,29 @@ fn told<T, E: Display>(done: Result<T, E>) -> Result<(), String> {
 
 /// Each way to open or replace what has the name `it`.
 const OPERATIONS: [(&str, Operation); 12] = [
-    ("look", |folder| told(folder.has_file("it"))),
-    ("read", |folder| told(folder.read_text_file("it", 1024))),
-    ("open to read", |folder| {
-        told(folder.open_file("it", Access::Read))
+    ("look", |it| told(it.has_file("it"))),
+    ("read", |it| told(it.read_text_file("it", 1024))),
+    ("open to read", |it| told(it.open_file("it", Access::Read))),
+    ("open to write", |it| {
+        told(it.open_file("it", Access::Write))
     }),
-    ("open to write", |folder| {
-        told(folder.open_file("it", Access::Write))
+    ("open to append", |it| {
+        told(it.open_file("it", Access::Append))
     }),
-    ("open to append", |folder| {
-        told(folder.open_file("it", Access::Append))
+    ("open or create", |it| {
+        told(it.open_or_create("it", Access::Append))
     }),
-    ("open or create", |folder| {
-        told(folder.open_or_create("it", Access::Append))
+    ("replace by another one", |it| {
+        told(it.replace_by("it", "other", b"written"))
     }),
-    ("replace by another one", |folder| {
-        told(folder.replace_by("it", "other", b"written"))
+    ("replace another one by it", |it| {
+        told(it.replace_by("other", "it", b"written"))
     }),
-    ("replace another one by it", |folder| {
-        told(folder.replace_by("other", "it", b"written"))
-    }),
-    ("ask for its length", |folder| {
-        told(folder.file_length("it"))
-    }),
-    ("clear it away", |folder| told(folder.remove_leftover("it"))),
-    ("replace", |folder| told(folder.replace("it", b"written"))),
-    ("lock", |folder| {
-        told(LockFile::lock_within(folder, "it", Duration::ZERO))
+    ("ask for its length", |it| told(it.file_length("it"))),
+    ("clear it away", |it| told(it.remove_leftover("it"))),
+    ("replace", |it| told(it.replace("it", b"written"))),
+    ("lock", |it| {
+        told(LockFile::lock_within(it, "it", Duration::ZERO))
     }),
 ];
 
@@ -59,11 +55,8 @@ fn only_regular_files_are_opened_and_replaced() {
         for (what, operation) in OPERATIONS {
             let folder = scratch.folder.clone();
             let refused = at_once(move || operation(&folder)).unwrap_err();
-            assert_eq!(
-                refused,
-                format!("this is {}; expected a regular file", obstacle.found),
-                "{what}"
-            );
+            let expected = format!("this is {}; expected a regular file", obstacle.found);
+            assert_eq!(refused, expected, "{what}");
         }
 
         assert_eq!(before, place.symlink_metadata().unwrap().file_type());

@@ -46,6 +46,10 @@ pub(crate) struct Obstacle {
 }
 
 impl Obstacle {
+    const fn new(found: &'static str, make: fn(&Path, &Theirs)) -> Self {
+        Self { found, make }
+    }
+
     pub(crate) fn put(&self, place: &Path, theirs: &Theirs) {
         (self.make)(place, theirs);
     }
@@ -54,48 +58,27 @@ impl Obstacle {
 const LINK: &str = "a symbolic link";
 
 pub(crate) const OBSTACLES: [Obstacle; 8] = [
-    Obstacle {
-        found: LINK,
-        make: |place, theirs| symlink(theirs.path(), place).unwrap(),
-    },
-    Obstacle {
-        found: LINK,
-        make: |place, theirs| symlink(theirs.folder().join("nowhere"), place).unwrap(),
-    },
-    Obstacle {
-        found: LINK,
-        make: |place, theirs| symlink(theirs.folder(), place).unwrap(),
-    },
-    Obstacle {
-        found: LINK,
-        make: |place, _| symlink(place, place).unwrap(),
-    },
-    Obstacle {
-        found: LINK,
-        make: |place, _| symlink("/dev/zero", place).unwrap(),
-    },
-    Obstacle {
-        found: "a folder",
-        make: |place, _| fs::create_dir(place).unwrap(),
-    },
-    Obstacle {
-        found: "a special file",
-        make: |place, _| drop(UnixListener::bind(place).unwrap()),
-    },
-    Obstacle {
-        found: "a special file",
-        make: |place, _| make_pipe(place),
-    },
+    Obstacle::new(LINK, |place, theirs| link(theirs.path(), place)),
+    Obstacle::new(LINK, |place, theirs| {
+        link(theirs.folder().join("nowhere"), place)
+    }),
+    Obstacle::new(LINK, |place, theirs| link(theirs.folder(), place)),
+    Obstacle::new(LINK, |place, _| link(place, place)),
+    Obstacle::new(LINK, |place, _| link("/dev/zero", place)),
+    Obstacle::new("a folder", |place, _| fs::create_dir(place).unwrap()),
+    Obstacle::new("a special file", |place, _| {
+        drop(UnixListener::bind(place).unwrap())
+    }),
+    Obstacle::new("a special file", |place, _| make_pipe(place)),
 ];
 
+fn link(to: impl AsRef<Path>, place: &Path) {
+    symlink(to, place).unwrap();
+}
+
 pub(crate) fn make_pipe(place: &Path) {
-    assert!(
-        Command::new("mkfifo")
-            .arg(place)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let made = Command::new("mkfifo").arg(place).status();
+    assert!(made.unwrap().success());
 }
 
 /// Does what must not block; a minute is for machines that are busy.

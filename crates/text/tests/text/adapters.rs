@@ -63,17 +63,14 @@ fn names_are_escaped_and_prose_is_replaced() {
 
     assert_snapshot!(Name(text), @r"a\tb\r\n c\u{0}\u{1b}[2J \u{202e}\u{200d}d");
     assert_snapshot!(OneLine::new(text), @"a b c��[2J �\u{200d}d");
-    assert_eq!(
-        MultiLine::new(text).to_string(),
-        "a\tb\n c\u{fffd}\u{fffd}[2J \u{fffd}\u{200d}d"
-    );
+    let lines = MultiLine::new(text).to_string();
+    assert_eq!(lines, "a\tb\n c\u{fffd}\u{fffd}[2J \u{fffd}\u{200d}d");
 }
 
 #[test]
 fn every_kind_of_line_break_is_one_line_feed() {
-    let shown =
-        MultiLine::new("a\nb\r\nc\rd\u{b}e\u{c}f\u{85}g\u{2028}h\u{2029}i\r\r\n\nj").to_string();
-
+    let text = "a\nb\r\nc\rd\u{b}e\u{c}f\u{85}g\u{2028}h\u{2029}i\r\r\n\nj";
+    let shown = MultiLine::new(text).to_string();
     assert_eq!(shown, "a\nb\nc\nd\ne\nf\ng\nh\ni\n\n\nj");
 }
 
@@ -85,10 +82,8 @@ fn a_list_of_names_is_a_part_of_a_sentence() {
     assert_eq!(shown(&["a"]), "`a`");
     assert_eq!(shown(&["a", "b"]), "`a` or `b`");
     assert_eq!(shown(&["a", "b", "c"]), "`a`, `b` or `c`");
-    assert_eq!(
-        NameList::and(["a", "b", "c"]).to_string(),
-        "`a`, `b` and `c`"
-    );
+    let all = NameList::and(["a", "b", "c"]).to_string();
+    assert_eq!(all, "`a`, `b` and `c`");
 }
 
 #[test]
@@ -104,17 +99,13 @@ fn of_many_names_the_rest_is_counted() {
 #[test]
 fn a_cut_is_marked_only_where_something_is_left_out() {
     assert_eq!(Name(&"é".repeat(80)).to_string(), "é".repeat(80));
-    assert_eq!(
-        Name(&"\u{1b}".repeat(81)).to_string(),
-        r"\u{1b}".repeat(80) + "…"
-    );
+    let escaped = r"\u{1b}".repeat(80) + "…";
+    assert_eq!(Name(&"\u{1b}".repeat(81)).to_string(), escaped);
 
-    assert_eq!(OneLine::new("abc  ").with_max_chars(3).to_string(), "abc");
-    assert_eq!(OneLine::new("abc d").with_max_chars(3).to_string(), "abc…");
-    assert_eq!(
-        MultiLine::new("abc\n").with_max_chars(3).to_string(),
-        "abc…"
-    );
+    let line = |text| OneLine::new(text).with_max_chars(3).to_string();
+    assert_eq!([line("abc  "), line("abc d")], ["abc", "abc…"]);
+    let lines = MultiLine::new("abc\n").with_max_chars(3).to_string();
+    assert_eq!(lines, "abc…");
     assert_eq!(Escaped::new("").with_max_chars(0).to_string(), "");
 }
 
@@ -134,20 +125,14 @@ impl fmt::Display for Endless {
 fn a_text_costs_no_more_than_is_shown_of_it() {
     let endless = Endless(std::cell::Cell::new(0));
 
-    assert_eq!(
-        OneLine::new(&endless).with_max_chars(25).to_string(),
-        "0123456789012345678901234…"
-    );
+    let line = OneLine::new(&endless).with_max_chars(25).to_string();
+    assert_eq!(line, "0123456789012345678901234…");
     assert_eq!(endless.0.replace(0), 3);
-    assert_eq!(
-        Escaped::new(&endless).with_max_chars(9).to_string(),
-        "012345678…"
-    );
+    let name = Escaped::new(&endless).with_max_chars(9).to_string();
+    assert_eq!(name, "012345678…");
     assert_eq!(endless.0.replace(0), 1);
-    assert_eq!(
-        MultiLine::new(&endless).with_max_chars(10).to_string(),
-        "0123456789…"
-    );
+    let lines = MultiLine::new(&endless).with_max_chars(10).to_string();
+    assert_eq!(lines, "0123456789…");
     assert_eq!(endless.0.get(), 2);
 }
 
