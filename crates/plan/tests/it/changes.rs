@@ -7,12 +7,9 @@ fn plan(names: &[&str]) -> Plan {
 }
 
 fn lines(later: &Plan, earlier: &Plan) -> String {
-    later
-        .changes_since(earlier)
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let changes = later.changes_since(earlier);
+    let lines: Vec<_> = changes.iter().map(ToString::to_string).collect();
+    lines.join("\n")
 }
 
 #[test]
@@ -84,52 +81,30 @@ fn results_and_marks_come_and_go() {
     ");
 
     // Not shown as such, but not the same either.
-    assert_eq!(
-        with(Some(""), None).changes_since(&with(None, None)).len(),
-        1
-    );
+    let changes = with(Some(""), None).changes_since(&with(None, None));
+    assert_eq!(changes.len(), 1);
 }
 
+/// Each word is a step.
 #[test]
-fn steps_of_equal_description_match_in_order() {
-    assert_eq!(
-        lines(
-            &plan(&["Check", "Add", "Check", "Check"]),
-            &plan(&["Check", "Add", "Check"])
-        ),
-        "4 added: Check"
-    );
+fn steps_are_matched_by_their_descriptions_in_order() {
+    let words = |text: &str| plan(&text.split(' ').collect::<Vec<_>>());
+    for (later, earlier, expected) in [
+        // Those of equal description.
+        ("Check Add Check Check", "Check Add Check", "4 added: Check"),
+        // An insertion moves nothing, and as few as possible are called moved.
+        ("new a b c", "a b c", "1 added: new"),
+        ("b c", "a b c", "1 removed: a"),
+        ("c a b", "a b c", "1 moved from 3: c"),
+        ("b c a", "a b c", "3 moved from 1: a"),
+    ] {
+        assert_eq!(lines(&words(later), &words(earlier)), expected);
+    }
 
-    let mut later = plan(&["Check", "Check"]);
+    let mut later = words("Check Check");
     later.steps_mut()[1].status = Status::Done;
-    assert_eq!(
-        lines(&later, &plan(&["Check", "Check"])),
-        "2 Pending → Done: Check"
-    );
-}
-
-#[test]
-fn an_insertion_moves_nothing() {
-    assert_eq!(
-        lines(&plan(&["new", "a", "b", "c"]), &plan(&["a", "b", "c"])),
-        "1 added: new"
-    );
-    assert_eq!(
-        lines(&plan(&["b", "c"]), &plan(&["a", "b", "c"])),
-        "1 removed: a"
-    );
-}
-
-#[test]
-fn the_fewest_steps_are_called_moved() {
-    assert_eq!(
-        lines(&plan(&["c", "a", "b"]), &plan(&["a", "b", "c"])),
-        "1 moved from 3: c"
-    );
-    assert_eq!(
-        lines(&plan(&["b", "c", "a"]), &plan(&["a", "b", "c"])),
-        "3 moved from 1: a"
-    );
+    let told = lines(&later, &words("Check Check"));
+    assert_eq!(told, "2 Pending → Done: Check");
 }
 
 #[test]
@@ -161,16 +136,11 @@ fn a_step_that_went_to_another_parent_is_removed_and_added() {
 fn what_comes_and_goes_with_its_parent_is_not_told_again() {
     let tree = Step::pending("tree").with_sub_steps(plan(&["x", "y"]).into_steps());
     let with = Plan::from(vec![Step::pending("a"), tree]);
-    assert_eq!(lines(&with, &plan(&["a"])), "2 added: tree");
-    assert_eq!(lines(&plan(&["a"]), &with), "2 removed: tree");
-    assert_eq!(
-        lines(&with, &plan(&["a", "tree"])),
-        "2 broken into 2 sub-steps: tree"
-    );
-    assert_eq!(
-        lines(&plan(&["a", "tree"]), &with),
-        "2.1 removed: x\n2.2 removed: y"
-    );
+    let [without, alone] = [plan(&["a"]), plan(&["a", "tree"])];
+    assert_eq!(lines(&with, &without), "2 added: tree");
+    assert_eq!(lines(&without, &with), "2 removed: tree");
+    assert_eq!(lines(&with, &alone), "2 broken into 2 sub-steps: tree");
+    assert_eq!(lines(&alone, &with), "2.1 removed: x\n2.2 removed: y");
 }
 
 #[test]
@@ -191,9 +161,6 @@ fn ten_thousand_steps_in_reverse_are_compared() {
     let changes = later.changes_since(&earlier);
 
     assert_eq!(changes.len(), 9_999);
-    assert!(
-        changes
-            .iter()
-            .all(|change| matches!(change.kind, ChangeKind::Moved { .. }))
-    );
+    let mut kinds = changes.iter().map(|change| &change.kind);
+    assert!(kinds.all(|kind| matches!(kind, ChangeKind::Moved { .. })));
 }

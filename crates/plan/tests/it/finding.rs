@@ -28,30 +28,14 @@ fn a_walk_goes_in_document_order() {
         Step::pending("Tens").with_sub_steps([Step::pending("20 * 7")]),
         Step::pending("Ones"),
     ]);
-    let lines: Vec<String> = plan
-        .walk()
-        .map(|entry| {
-            format!(
-                "{} {} {}",
-                entry.path(),
-                entry.depth,
-                entry.step.description
-            )
-        })
-        .collect();
-
-    assert_eq!(
-        lines,
-        [
-            "1 1 Understand",
-            "2 1 Multiply",
-            "2.1 2 Tens",
-            "2.1.1 3 20 * 7",
-            "2.2 2 Ones",
-            "3 1 Conclude"
-        ]
-    );
-
+    let lines = plan.walk().map(|entry| {
+        let name = &entry.step.description;
+        format!("{} {} {name}", entry.path(), entry.depth)
+    });
+    let lines = lines.collect::<Vec<_>>().join(", ");
+    let expected =
+        "1 1 Understand, 2 1 Multiply, 2.1 2 Tens, 2.1.1 3 20 * 7, 2.2 2 Ones, 3 1 Conclude";
+    assert_eq!(lines, expected);
     assert_eq!(plan.len(), 6);
     assert!(!plan.is_empty() && Plan::new().is_empty());
 }
@@ -71,55 +55,29 @@ fn a_step_is_found_and_changed_by_its_path() {
 }
 
 #[test]
-fn the_first_pending_leaf_comes_before_its_parent() {
-    assert_eq!(
-        next(&multiply([
-            Step::done("Tens", "600"),
-            Step::pending("Ones")
-        ])),
-        Some("2.2 Ones".into())
-    );
-
-    let inner = Step::pending("Tens").with_sub_steps([Step::pending("20 * 7")]);
-    assert_eq!(next(&multiply([inner])), Some("2.1.1 20 * 7".into()));
-}
-
-#[test]
-fn a_pending_parent_whose_children_are_done_is_next_to_be_closed() {
-    assert_eq!(
-        next(&multiply([Step::done("Tens", "600")])),
-        Some("2 Multiply".into())
-    );
-    let inner = Step::pending("Tens").with_sub_steps([Step::done("20 * 7", "140")]);
-    assert_eq!(next(&multiply([inner])), Some("2.1 Tens".into()));
-}
-
-#[test]
-fn a_parent_waits_for_a_child_in_doubt_and_the_steps_after_it_do_not() {
-    assert_eq!(
-        next(&multiply([Step::verification_needed("Tens", "odd")])),
-        Some("3 Conclude".into())
-    );
-}
-
-#[test]
-fn a_pending_child_of_a_step_called_done_is_still_found() {
-    let plan = Plan::from(vec![
-        Step::done("Add", "7").with_sub_steps([Step::pending("Carry")]),
-    ]);
-    assert_eq!(next(&plan), Some("1.1 Carry".into()));
-}
-
-#[test]
-fn nothing_is_next_when_nothing_is_pending() {
-    assert_eq!(next(&Plan::new()), None);
-    assert_eq!(
-        next(&Plan::from(vec![
-            Step::done("Add", "7"),
-            Step::verification_needed("Check", "odd")
-        ])),
-        None
-    );
+fn the_next_step_is_the_first_that_can_be_done() {
+    let tens = |child| Step::pending("Tens").with_sub_steps([child]);
+    let in_doubt = || Step::verification_needed("Tens", "odd");
+    let carry = Step::done("Add", "7").with_sub_steps([Step::pending("Carry")]);
+    for (plan, expected) in [
+        // A leaf comes before its parent.
+        (
+            multiply([Step::done("Tens", "600"), Step::pending("Ones")]),
+            "2.2 Ones",
+        ),
+        (multiply([tens(Step::pending("20 * 7"))]), "2.1.1 20 * 7"),
+        // A parent whose children are done is to be closed.
+        (multiply([Step::done("Tens", "600")]), "2 Multiply"),
+        (multiply([tens(Step::done("20 * 7", "140"))]), "2.1 Tens"),
+        // It waits for a child in doubt, and the steps after it don't.
+        (multiply([in_doubt()]), "3 Conclude"),
+        // A child of a step called done is still found.
+        (Plan::from(vec![carry]), "1.1 Carry"),
+        (Plan::from(vec![Step::done("Add", "7"), in_doubt()]), "none"),
+        (Plan::new(), "none"),
+    ] {
+        assert_eq!(next(&plan).as_deref().unwrap_or("none"), expected);
+    }
 }
 
 #[test]
@@ -130,27 +88,18 @@ fn progress_counts_the_steps_that_have_no_others_beneath_them() {
     ])
     .progress();
 
-    assert_eq!(
-        (
-            progress.done,
-            progress.verification_needed,
-            progress.pending
-        ),
-        (2, 1, 1)
-    );
-
+    let counts = [
+        progress.done,
+        progress.verification_needed,
+        progress.pending,
+    ];
+    assert_eq!(counts, [2, 1, 1]);
     assert_eq!((progress.total(), progress.fraction()), (4, 0.5));
     assert_eq!(progress.to_string(), "2 of 4 steps done, 1 to verify");
-    assert_eq!(
-        Plan::from(vec![Step::pending("Add")])
-            .progress()
-            .to_string(),
-        "0 of 1 step done"
-    );
+    let one = Plan::from(vec![Step::pending("Add")]).progress();
+    assert_eq!(one.to_string(), "0 of 1 step done");
 
     let nothing = Plan::new().progress();
-    assert_eq!(
-        (nothing.to_string().as_str(), nothing.fraction()),
-        ("0 of 0 steps done", 0.0)
-    );
+    assert_eq!(nothing.to_string(), "0 of 0 steps done");
+    assert_eq!(nothing.fraction(), 0.0);
 }

@@ -35,35 +35,9 @@ fn yaml_has_the_keys_of_the_design_and_leaves_out_what_is_empty() {
 
 #[test]
 fn json_has_the_same_keys() {
-    insta::assert_snapshot!(serde_json::to_string_pretty(&sample()).unwrap(), @r#"
-    [
-      {
-        "description": "Understand the problem",
-        "status": "Done",
-        "result": "24 times 27"
-      },
-      {
-        "description": "Multiply",
-        "status": "Pending",
-        "sub_steps": [
-          {
-            "description": "Multiply the tens",
-            "status": "Done",
-            "result": "480"
-          },
-          {
-            "description": "Multiply the ones",
-            "status": "Verification Needed",
-            "mark": "168 was guessed"
-          }
-        ]
-      },
-      {
-        "description": "Conclusion",
-        "status": "Pending"
-      }
-    ]
-    "#);
+    let yaml = serde_yaml::to_string(&sample()).unwrap();
+    let from_yaml: serde_json::Value = serde_yaml::from_str(&yaml).unwrap();
+    assert_eq!(serde_json::to_value(sample()).unwrap(), from_yaml);
 }
 
 #[test]
@@ -116,24 +90,30 @@ fn what_may_be_missing_is_empty_or_pending() {
         "- description: Add",
         "- {description: Add, status: Pending, result: null, mark: ~, sub_steps: []}",
     ] {
-        assert_eq!(
-            serde_yaml::from_str::<Plan>(text).unwrap(),
-            expected,
-            "{text}"
-        );
+        let read: Plan = serde_yaml::from_str(text).unwrap();
+        assert_eq!(read, expected, "{text}");
     }
 }
 
 #[test]
 fn what_is_no_plan_is_refused() {
-    let refused = |text: &str| serde_yaml::from_str::<Plan>(text).unwrap_err().to_string();
-
-    insta::assert_snapshot!(refused("- description: Add\n  status: Someday"), @".[0].status: unknown variant `Someday`, expected one of `In Progress`, `Pending`, `Completed`, `Done`, `Finished`, `Needs Verification`, `Verification Needed` at line 2 column 11");
-    insta::assert_snapshot!(refused("- description: Add\n  reslut: 600"), @".[0]: unknown field `reslut`, expected one of `description`, `status`, `result`, `mark`, `sub_steps` at line 2 column 3");
-    insta::assert_snapshot!(refused("- description: Add\n  status: Done\n  status: Pending"), @".[0]: duplicate field `status` at line 1 column 3");
-    insta::assert_snapshot!(refused("- status: Done"), @".[0]: missing field `description` at line 1 column 3");
-    insta::assert_snapshot!(refused("Add, then multiply"), @r#"invalid type: string "Add, then multiply", expected a sequence"#);
-    insta::assert_snapshot!(refused("- Add\n- Multiply"), @r#".[0]: invalid type: string "Add", expected a plan step with a description at line 1 column 3"#);
+    let told = [
+        "- description: Add\n  status: Someday",
+        "- description: Add\n  reslut: 600",
+        "- description: Add\n  status: Done\n  status: Pending",
+        "- status: Done",
+        "Add, then multiply",
+        "- Add\n- Multiply",
+    ];
+    let told = told.map(|text| serde_yaml::from_str::<Plan>(text).unwrap_err().to_string());
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    .[0].status: unknown variant `Someday`, expected one of `In Progress`, `Pending`, `Completed`, `Done`, `Finished`, `Needs Verification`, `Verification Needed` at line 2 column 11
+    .[0]: unknown field `reslut`, expected one of `description`, `status`, `result`, `mark`, `sub_steps` at line 2 column 3
+    .[0]: duplicate field `status` at line 1 column 3
+    .[0]: missing field `description` at line 1 column 3
+    invalid type: string "Add, then multiply", expected a sequence
+    .[0]: invalid type: string "Add", expected a plan step with a description at line 1 column 3
+    "#);
 }
 
 #[test]
@@ -147,10 +127,8 @@ fn yaml_numbers_and_truth_values_are_read_as_they_stand() {
         let plan: Plan = serde_yaml::from_str(&text).unwrap();
         let step = &plan.steps()[0];
         assert_eq!(step.description, scalar);
-        assert_eq!(
-            (step.result.as_deref(), step.mark.as_deref()),
-            (Some(scalar), Some(scalar))
-        );
+        assert_eq!(step.result.as_deref(), Some(scalar));
+        assert_eq!(step.mark.as_deref(), Some(scalar));
     }
 }
 
@@ -163,13 +141,11 @@ fn a_step_alone_is_written_and_read_too() {
 
 #[test]
 fn a_status_and_a_path_are_texts() {
-    assert_eq!(
-        serde_json::to_string(&Status::VerificationNeeded).unwrap(),
-        "\"Verification Needed\""
-    );
+    let status = serde_json::to_value(Status::VerificationNeeded).unwrap();
+    assert_eq!(status, "Verification Needed");
     let plan = Plan::from(vec![
         Step::done("Multiply", "600").with_sub_steps([Step::pending("Tens")]),
     ]);
     let (path, _) = plan.first_pending().unwrap();
-    assert_eq!(serde_json::to_string(&path).unwrap(), "\"1.1\"");
+    assert_eq!(serde_json::to_value(&path).unwrap(), "1.1");
 }
