@@ -8,14 +8,9 @@ use serde_json::{Value, json};
 use crate::support::TestRecord;
 
 async fn recorded(act: impl Fn() + Send + Sync + 'static) -> TestRecord {
-    let record = TestRecord::new();
-    let recorder = record.recorder(RecorderSettings::default());
-    let flow = Flow::from_node("act", from_fn(move |_: &mut u32| act())).unwrap();
-    let mut run = flow.begin().with_events(&recorder);
-    run.finish(&mut 0).await.unwrap();
-    recorder.flush().await.unwrap();
-
-    record
+    let node = from_fn(move |_: &mut u32| act());
+    let flow = Flow::from_node("act", node).unwrap();
+    TestRecord::of(flow, 0, RecorderSettings::default()).await
 }
 
 fn reports(record: &TestRecord) -> Vec<Value> {

@@ -35,14 +35,7 @@ fn leaking() -> Flow<u32> {
 }
 
 async fn recorded(settings: RecorderSettings) -> TestRecord {
-    let record = TestRecord::new();
-    let recorder = record.recorder(settings);
-    let flow = leaking();
-    let run = flow.begin().with_id("r").with_events(&recorder);
-    { run }.finish(&mut 0).await.unwrap_err();
-    recorder.flush().await.unwrap();
-
-    record
+    TestRecord::of(leaking(), 0, settings).await
 }
 
 fn contains_secret(record: &TestRecord) -> bool {

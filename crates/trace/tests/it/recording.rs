@@ -16,6 +16,10 @@ use serde_json::{Value, json};
 
 use crate::support::{TestRecord, asking};
 
+fn plain() -> RecorderSettings {
+    RecorderSettings::default()
+}
+
 fn reply(text: &str) -> ChatResponse {
     ChatResponse::new(text)
         .with_model("small-1")
@@ -58,31 +62,23 @@ async fn the_input_and_the_answer_of_a_run_are_texts() {
 /// A client whose calls are made by the node itself.
 fn calling<C: LlmClient + 'static>(client: C, streaming: bool) -> Flow<Vec<String>> {
     let client = Arc::new(client);
-    let ask = from_phases(
-        |questions: &mut Vec<String>| questions.clone(),
-        move |questions: Vec<String>| {
-            let client = Arc::clone(&client);
-            async move {
-                let mut request = ChatRequest::default();
-                for question in questions {
-                    request.push(Message::user(question));
-                    let response = if streaming {
-                        let mut reply = client.stream(request.clone()).await?;
-                        while let Some(delta) = reply.next().await {
-                            delta?;
-                        }
-                        ChatResponse::new("streamed")
-                    } else {
-                        client.complete(request.clone()).await?
-                    };
-                    request.push(response.message());
-                }
-                Ok::<_, LlmError>(request.messages().len())
+    let call = move |questions: Vec<String>| {
+        let client = Arc::clone(&client);
+        async move {
+            let mut request = ChatRequest::default();
+            for question in questions {
+                request.push(Message::user(question));
+                let response = match streaming {
+                    true => client.stream(request.clone()).await?.collect().await?,
+                    false => client.complete(request.clone()).await?,
+                };
+                request.push(response.message());
             }
-        },
-        |_, _| (),
-    );
-
+            Ok::<_, LlmError>(request.messages().len())
+        }
+    };
+    let questions = |questions: &mut Vec<String>| questions.clone();
+    let ask = from_phases(questions, call, |_, _| ());
     Flow::from_node("ask", ask).unwrap()
 }
 
@@ -94,27 +90,15 @@ async fn calls_of_a_node_that_calls_a_client_itself() {
         ScriptedReply::from(error),
     ]))
     .with_name("capitals");
-
-    let record = TestRecord::new();
-    let recorder = record.recorder(RecorderSettings::default());
-    let flow = calling(client, false);
-    let mut questions = vec!["Norway?".to_owned(), "Sweden?".to_owned()];
-    let run = flow.begin().with_id("r").with_events(&recorder);
-    { run }.finish(&mut questions).await.unwrap_err();
-    recorder.flush().await.unwrap();
-
+    let questions = ["Norway?", "Sweden?"].map(str::to_owned).to_vec();
+    let record = TestRecord::of(calling(client, false), questions, plain()).await;
     insta::assert_snapshot!(record.text());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_streamed_call_is_recorded_at_its_end() {
-    let record = TestRecord::new();
-    let recorder = record.recorder(RecorderSettings::default());
     let flow = calling(Reporting::new(ScriptedClient::new(["Oslo."])), true);
-    let mut run = flow.begin().with_events(&recorder);
-    run.finish(&mut vec!["Norway?".to_owned()]).await.unwrap();
-    recorder.flush().await.unwrap();
-
+    let record = TestRecord::of(flow, vec!["Norway?".to_owned()], plain()).await;
     let chats = record.chats("chat");
     assert_eq!(chats.len(), 1);
     assert_eq!(chats[0]["reply"], "Oslo.");
@@ -124,30 +108,16 @@ async fn a_streamed_call_is_recorded_at_its_end() {
 async fn what_a_client_changed_for_its_server_is_recorded() {
     let adjusted = json!({"text": "Oslo.", "adjustments": [{"setting": "temperature"}]});
     let adjusted: ChatResponse = serde_json::from_value(adjusted).unwrap();
-    let record = TestRecord::new();
-    let recorder = record.recorder(RecorderSettings::default());
-
     let flow = calling(Reporting::new(ScriptedClient::new([adjusted])), false);
-    let mut run = flow.begin().with_events(&recorder);
-    run.finish(&mut vec!["Norway?".to_owned()]).await.unwrap();
-    recorder.flush().await.unwrap();
-
+    let record = TestRecord::of(flow, vec!["Norway?".to_owned()], plain()).await;
     let adjustments = &record.chats("chat")[0]["adjustments"];
     assert_eq!(*adjustments, json!(["temperature was not sent"]));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_is_recorded_once_if_several_would_report_it() {
-    let client = ScriptedClient::new(["8"]);
-    let client = Reporting::new(Reporting::new(client));
-    let record = TestRecord::new();
-    let recorder = record.recorder(RecorderSettings::default());
-
-    let flow = asking(client);
-    let mut run = flow.begin().with_events(&recorder);
-    run.finish(&mut 0).await.unwrap();
-    recorder.flush().await.unwrap();
-
+    let client = Reporting::new(Reporting::new(ScriptedClient::new(["8"])));
+    let record = TestRecord::of(asking(client), 0, plain()).await;
     assert_eq!(record.chats("chat").len(), 1);
 }
 
@@ -157,15 +127,8 @@ async fn a_conversation_is_recorded_once_however_often_it_is_sent() {
 
     let replies = (0..QUESTIONS).map(|number| format!("reply {number}"));
     let client = Reporting::new(ScriptedClient::new(replies.collect::<Vec<_>>()));
-    let record = TestRecord::new();
-    let recorder = record.recorder(RecorderSettings::default());
-
-    let flow = calling(client, false);
     let questions = (0..QUESTIONS).map(|number| format!("question {number}"));
-    let mut run = flow.begin().with_events(&recorder);
-    run.finish(&mut questions.collect()).await.unwrap();
-    recorder.flush().await.unwrap();
-
+    let record = TestRecord::of(calling(client, false), questions.collect(), plain()).await;
     let messages = record.chats("message");
     assert_eq!(messages.len(), 2 * QUESTIONS - 1);
     let said: Vec<_> = messages.iter().map(|message| &message["content"]).collect();
@@ -181,30 +144,16 @@ async fn tool_calls_and_their_results_are_messages() {
     let call = ToolCall::new("call_1", "weather", r#"{"city":"Bergen"}"#);
     let asked = ChatResponse::new("").with_tool_calls([call.clone()]);
     let client = Reporting::new(ScriptedClient::new([asked, ChatResponse::new("Yes.")]));
-    let ask = from_phases(
-        |_: &mut u32| (),
-        move |()| {
-            let client = client.clone();
-            async move {
-                let mut request = ChatRequest::new([Message::user("Do I need an umbrella?")]);
-                let response = client.complete(request.clone()).await?;
-                request.push(response.message());
-                for call in response.tool_calls() {
-                    request.push(Message::tool_failure(call, "no such city"));
-                }
-                client.complete(request).await.map(drop)
-            }
-        },
-        |_, ()| (),
-    );
-    let flow = Flow::from_node("ask", ask).unwrap();
-
-    let record = TestRecord::new();
-    let recorder = record.recorder(RecorderSettings::default());
-    let run = flow.begin().with_id("r").with_events(&recorder);
-    { run }.finish(&mut 0).await.unwrap();
-    recorder.flush().await.unwrap();
-
+    let flow = doing(client, |client| async move {
+        let mut request = ChatRequest::new([Message::user("Do I need an umbrella?")]);
+        let response = client.complete(request.clone()).await?;
+        request.push(response.message());
+        for call in response.tool_calls() {
+            request.push(Message::tool_failure(call, "no such city"));
+        }
+        client.complete(request).await.map(drop)
+    });
+    let record = TestRecord::of(flow, 0, plain()).await;
     insta::assert_snapshot!(record.text());
 }
 
@@ -237,12 +186,8 @@ where
     F: Future<Output = Result<(), LlmError>> + Send + 'static,
 {
     let with = Arc::new(with);
-    let node = from_phases(
-        |_: &mut u32| (),
-        move |()| work(Arc::clone(&with)),
-        |_, ()| (),
-    );
-
+    let work = move |()| work(Arc::clone(&with));
+    let node = from_phases(|_: &mut u32| (), work, |_, ()| ());
     Flow::from_node("work", node).unwrap()
 }
 
@@ -250,20 +195,15 @@ async fn offering(tools: &'static [&'static [&'static str]]) -> TestRecord {
     let client = Reporting::new(ScriptedClient::new(vec!["Yes."; tools.len()]));
     let flow = doing(client, move |client| async move {
         for names in tools {
-            let tools = names
-                .iter()
-                .map(|name| ToolDefinition::new(*name, "Says it.", "{}"));
+            let tools = names.iter();
+            let tools = tools.map(|name| ToolDefinition::new(*name, "Says it.", "{}"));
             let request = ChatRequest::new([Message::user("Go.")]).with_tools(tools);
             client.complete(request).await?;
         }
         Ok(())
     });
 
-    let record = TestRecord::new();
-    let recorder = record.recorder(RecorderSettings::default());
-    let mut run = flow.begin().with_id("r").with_events(&recorder);
-    run.finish(&mut 0).await.unwrap();
-    record
+    TestRecord::of(flow, 0, plain()).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -271,17 +211,15 @@ async fn each_list_of_tools_is_recorded_once() {
     let lists: &[&[&str]] = &[&["a", "b"], &["a", "b"], &["a"], &[], &["a", "b"]];
     let record = offering(lists).await;
     let lists = record.chats("tools");
-    let tools: Vec<_> = lists
+    let tools = lists
         .iter()
-        .map(|list| (&list["id"], list["tools"].as_array().unwrap().len()))
-        .collect();
-    let chats = record.chats("chat");
-    let offered: Vec<_> = chats
-        .iter()
-        .map(|chat| chat["settings"].get("tools").and_then(Value::as_u64))
-        .collect();
+        .map(|list| (&list["id"], list["tools"].as_array()));
+    let tools = tools.map(|(id, tools)| (id, tools.unwrap().len()));
+    assert_eq!(tools.collect::<Vec<_>>(), [(&json!(0), 2), (&json!(1), 1)]);
 
-    assert_eq!(tools, [(&json!(0), 2), (&json!(1), 1)]);
+    let chats = record.chats("chat");
+    let offered = chats.iter().map(|chat| chat["settings"].get("tools"));
+    let offered: Vec<_> = offered.map(|id| id.and_then(Value::as_u64)).collect();
     assert_eq!(offered, [Some(0), Some(0), Some(1), None, Some(0)]);
     let line = record.text();
     let line = line.lines().find(|line| line.contains("\"tools\":["));
@@ -316,18 +254,11 @@ async fn calls_of_an_embedder() {
         embedder.embed(&[]).await.map(drop)
     });
 
-    let record = TestRecord::new();
     let prices = Prices::new().with_model("lengths", Price::per_million(2.0, 0.0));
-    let recorder = record.recorder(RecorderSettings::default().with_prices(prices));
-    let mut run = flow.begin().with_id("r").with_events(&recorder);
-    run.finish(&mut 0).await.unwrap_err();
-    recorder.flush().await.unwrap();
-
+    let record = TestRecord::of(flow, 0, plain().with_prices(prices)).await;
     let text = record.text();
-    let lines: Vec<_> = text
-        .lines()
-        .filter(|line| line.contains("embedded"))
-        .collect();
+    let lines = text.lines().filter(|line| line.contains("embedded"));
+    let lines: Vec<_> = lines.collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
     {"at":0.0,"report":{"bytes":60,"call":0,"cost":0.00006,"count":10,"model":"lengths","name":"passages","texts":["text 0","text 1","text 2","text 3","text 4","text 5","text 6","text 7"],"took":0.0,"type":"embedded","usage":{"input":30,"output":0}},"source":"chat","step":"work/work#1","type":"reported"}
     {"at":0.0,"report":{"bytes":0,"call":1,"count":0,"error":"server: overloaded","model":"lengths","name":"passages","texts":[],"took":0.0,"type":"embedded"},"source":"chat","step":"work/work#1","type":"reported"}

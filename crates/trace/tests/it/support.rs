@@ -1,6 +1,6 @@
 //! Events in memory, and flows to record.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use cogwork_flow::{Flow, from_phases};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, Message};
@@ -25,6 +25,16 @@ impl TestRecord {
         let recorder = RunRecorder::in_memory(settings);
         self.recorders.lock().unwrap().push(recorder.clone());
         recorder
+    }
+
+    /// Returns what is recorded of a run of a flow, however it ends.
+    pub(crate) async fn of<S>(flow: Flow<S>, mut state: S, settings: RecorderSettings) -> Self {
+        let record = Self::new();
+        let recorder = record.recorder(settings);
+        let mut run = flow.begin().with_id("r").with_events(&recorder);
+        let _ = run.finish(&mut state).await;
+        recorder.flush().await.unwrap();
+        record
     }
 
     fn lines(&self) -> Vec<String> {
@@ -102,23 +112,17 @@ impl Policy for Number {
 
 /// A flow of one node, which asks a model for a number.
 pub(crate) fn asking(client: impl LlmClient + 'static) -> Flow<u32> {
-    let ask = from_phases(
-        |_: &mut u32| (),
-        {
-            let client = std::sync::Arc::new(client);
-            move |()| {
-                let client = std::sync::Arc::clone(&client);
-                async move {
-                    let refused = RefusedFormats::default();
-                    let mut asking = Asking::new(&*client, &refused, vec![Format::Text]);
-                    let read = asking.run(&mut Number).await;
-                    read.map(|read| read.number)
-                        .map_err(|_| std::io::Error::other("no number"))
-                }
-            }
-        },
-        |state: &mut u32, number| *state = number,
-    );
-
+    let client = Arc::new(client);
+    let number = move |()| {
+        let client = Arc::clone(&client);
+        async move {
+            let refused = RefusedFormats::default();
+            let mut asking = Asking::new(&*client, &refused, vec![Format::Text]);
+            let read = asking.run(&mut Number).await;
+            let number = read.map(|read| read.number);
+            number.map_err(|_| std::io::Error::other("no number"))
+        }
+    };
+    let ask = from_phases(|_: &mut u32| (), number, |state, number| *state = number);
     Flow::from_node("count", ask).unwrap()
 }
