@@ -83,9 +83,7 @@ fn tokens_are_checked_and_not_shown() {
         (&["a token with some spaces"], "spaces"),
     ] {
         let settings = HttpSettings::default();
-        let settings = tokens
-            .iter()
-            .fold(settings, |all, one| all.with_token(*one));
+        let settings = tokens.iter().fold(settings, |all, one| all.with_token(one));
         let error = server.http_service(settings).expect_err("an error");
         assert!(error.to_string().contains(expected), "{error}");
     }
