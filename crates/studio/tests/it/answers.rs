@@ -6,11 +6,19 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::client::{Answer, Served};
-use super::runs::{asking, at, pause};
+use super::runs::{asking, at, pause, paused, places};
 
 async fn answer(studio: &Served, answer: Value) -> Answer {
     let body = json!({"id": "a", "step": "rate/ask#2", "event": "rating", "answer": answer});
     studio.post("/api/run/answers", &body).await
+}
+
+#[tokio::test]
+async fn an_answer_reaches_a_folder_and_a_database() {
+    let (_folder, places) = places();
+    for place in places {
+        an_answer_is_delivered(&place).await;
+    }
 }
 
 async fn an_answer_is_delivered(place: &Path) {
@@ -27,12 +35,8 @@ async fn an_answer_is_delivered(place: &Path) {
     ] {
         let refused = answer(&studio, wrong.clone()).await;
         assert_eq!(refused.status, 422, "{wrong}");
-        assert!(
-            refused
-                .error()
-                .contains("doesn't match the schema of its wait"),
-            "{refused:?}"
-        );
+        let expected = "doesn't match the schema of its wait";
+        assert!(refused.error().contains(expected), "{refused:?}");
     }
 
     let delivered = answer(&studio, json!({"stars": 5})).await;
@@ -51,22 +55,9 @@ async fn an_answer_is_delivered(place: &Path) {
     assert_eq!(state, r#"{"stars":5}"#);
 }
 
-#[tokio::test]
-async fn an_answer_reaches_a_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    an_answer_is_delivered(folder.path()).await;
-}
-
-#[tokio::test]
-async fn an_answer_reaches_a_database() {
-    let folder = tempfile::tempdir().unwrap();
-    an_answer_is_delivered(&folder.path().join("runs.db")).await;
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_people_who_answer_at_once_one_succeeds() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "a tale").await;
+    let (folder, _) = paused().await;
     let studio = Arc::new(Served::over(folder.path()).await);
 
     let people = (1..=5).map(|stars| {
@@ -84,9 +75,7 @@ async fn of_many_people_who_answer_at_once_one_succeeds() {
 
 #[tokio::test]
 async fn a_run_in_use_is_not_answered() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = at(folder.path());
-    pause(&store, "a", "a tale").await;
+    let (folder, store) = paused().await;
     let studio = Served::over(folder.path()).await;
 
     let journal = store.resume("a", &asking()).await.unwrap();
@@ -100,33 +89,24 @@ async fn a_run_in_use_is_not_answered() {
 
 #[tokio::test]
 async fn only_the_question_that_was_shown_is_answered() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "a tale").await;
+    let (folder, _) = paused().await;
     let studio = Served::over(folder.path()).await;
 
-    let ok = json!({"stars": 5});
-    let others = [
-        (
-            json!({"id": "a", "step": "rate/ask#9", "event": "rating", "answer": ok}),
-            409,
-        ),
-        (
-            json!({"id": "a", "step": "rate/ask#2", "event": "other", "answer": ok}),
-            409,
-        ),
-        (
-            json!({"id": "b", "step": "rate/ask#2", "event": "rating", "answer": ok}),
-            404,
-        ),
-        (json!({"run": "a", "event": "rating", "answer": ok}), 400),
-        (
-            json!({"id": "a", "step": "rate/ask#2", "event": "rating", "answer": ok, "x": 1}),
-            400,
-        ),
-        (json!([]), 400),
-    ];
-    for (body, status) in others {
+    let asked = json!({
+        "id": "a", "step": "rate/ask#2", "event": "rating", "answer": {"stars": 5},
+    });
+    for (field, value, status) in [
+        ("step", json!("rate/ask#9"), 409),
+        ("event", json!("other"), 409),
+        ("id", json!("b"), 404),
+        ("id", json!(null), 400),
+        ("x", json!(1), 400),
+    ] {
+        let mut body = asked.clone();
+        body[field] = value;
         let refused = studio.post("/api/run/answers", &body).await;
         assert_eq!(refused.status, status, "{body} {refused:?}");
     }
+    let refused = studio.post("/api/run/answers", &json!([])).await;
+    assert_eq!(refused.status, 400);
 }

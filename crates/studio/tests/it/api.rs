@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::client::{Served, Watching, lines};
 use super::flows::rating;
-use super::runs::{asking, at, fail, pause};
+use super::runs::{asking, at, fail, pause, paused, places};
 
 const PUBLIC: &str = "/api/run/events?id=a";
 
@@ -54,6 +54,14 @@ async fn follow(server: &Served, after: &str) -> Watching {
     server.watch(PUBLIC, &header).await
 }
 
+#[tokio::test]
+async fn a_client_comes_back_to_a_run_in_a_folder_and_in_a_database() {
+    let (_folder, places) = places();
+    for place in places {
+        a_client_comes_back(&place).await;
+    }
+}
+
 async fn a_client_comes_back(place: &Path) {
     let store = at(place);
     let server = served(&store, "public").await;
@@ -78,27 +86,12 @@ async fn a_client_comes_back(place: &Path) {
 }
 
 #[tokio::test]
-async fn a_client_comes_back_to_a_run_in_a_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    a_client_comes_back(folder.path()).await;
-}
-
-#[tokio::test]
-async fn a_client_comes_back_to_a_run_in_a_database() {
-    let folder = tempfile::tempdir().unwrap();
-    a_client_comes_back(&folder.path().join("runs.db")).await;
-}
-
-#[tokio::test]
 async fn each_permission_has_its_view() {
     let folder = tempfile::tempdir().unwrap();
     let store = at(folder.path());
     let full = served(&store, "full").await;
-    full.post(
-        "/api/runs",
-        &json!({"flow": "rate", "input": "a tale", "id": "a"}),
-    )
-    .await;
+    let start = json!({"flow": "rate", "input": "a tale", "id": "a"});
+    full.post("/api/runs", &start).await;
     full.until("a", "paused").await;
     fail(&store, "failed").await;
 
@@ -122,11 +115,8 @@ async fn each_permission_has_its_view() {
 
     let events = full.watch(PUBLIC, "").await.until("event: current").await;
     assert_eq!(lines(&events)[0]["input"], "a tale");
-    let events = public
-        .watch("/api/run/events?id=failed", "")
-        .await
-        .until("event: current")
-        .await;
+    let events = public.watch("/api/run/events?id=failed", "").await;
+    let events = { events }.until("event: current").await;
     assert!(!events.contains("no luck"), "{events}");
 
     let fork = json!({"id": "a", "at": 1});
@@ -135,18 +125,14 @@ async fn each_permission_has_its_view() {
 
 #[tokio::test]
 async fn a_cancelled_run_has_failed_and_is_not_continued() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = at(folder.path());
-    pause(&store, "a", "x").await;
+    let (_folder, store) = paused().await;
     let server = served(&store, "public").await;
 
     let cancelled = server.post("/api/run/cancel", &json!({"id": "a"})).await;
     assert_eq!(cancelled.status, 200, "{cancelled:?}");
     let text = server.watch(PUBLIC, "").await.until("failed").await;
-    assert_eq!(
-        lines(&text).last().unwrap()["error"],
-        "the run was cancelled"
-    );
+    let last = lines(&text).pop().unwrap();
+    assert_eq!(last["error"], "the run was cancelled");
     assert!(answer(&server, 5).await["error"].is_string());
     let runner = Runner::new(store.clone(), rating());
     assert!(runner.resume_interrupted().await.unwrap().is_empty());
@@ -186,9 +172,7 @@ async fn interrupted_runs_continue_after_a_restart() {
 
 #[tokio::test]
 async fn an_answer_that_a_crash_lost_is_made_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = at(folder.path());
-    pause(&store, "a", "x").await;
+    let (_folder, store) = paused().await;
     let stars = json!({"stars": 3});
     store.deliver("a", "rating", &stars).await.unwrap();
     // This run has no recorder, like one whose program was killed before it recorded the answer.
@@ -202,10 +186,8 @@ async fn an_answer_that_a_crash_lost_is_made_again() {
     let server = served(&store, "public").await;
     let text = server.watch(PUBLIC, "").await.until("ended").await;
     assert_eq!(lines(&text).last().unwrap()["answer"], r#"{"stars":3}"#);
-    assert_eq!(
-        types(&text).iter().filter(|kind| *kind == "ended").count(),
-        1
-    );
+    let types = types(&text);
+    assert_eq!(types.iter().filter(|kind| *kind == "ended").count(), 1);
 }
 
 /// A state of an earlier version of the program.

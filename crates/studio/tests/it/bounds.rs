@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::net::TcpStream;
 
 use super::client::{Served, events_of};
-use super::runs::{at, happened, pause};
+use super::runs::{happened, paused};
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
@@ -89,8 +89,7 @@ async fn strangers_who_send_nothing_delay_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn viewers_who_never_read_delay_nobody() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
+    let (folder, _) = paused().await;
     let text = "x".repeat(1 << 20);
     let note = format!("{{\"at\":9.0,\"type\":\"noted\",\"text\":\"{text}\"}}\n");
     let events = format!("{}\n{}", happened("a").join("\n"), note.repeat(20));

@@ -54,11 +54,9 @@ impl Answer {
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        let mut lines = self
-            .headers
-            .lines()
-            .filter_map(|line| line.split_once(": "));
-        lines.find_map(|(key, value)| (key == name).then_some(value))
+        let lines = self.headers.lines();
+        let mut headers = lines.filter_map(|line| line.split_once(": "));
+        headers.find_map(|(key, value)| (key == name).then_some(value))
     }
 }
 
@@ -82,11 +80,8 @@ impl Served {
     pub(crate) async fn new(runner: Runner) -> Self {
         let studio = Studio::bind(runner, 0).await.unwrap();
         let url = studio.url();
-        let (host, token) = url
-            .strip_prefix("http://")
-            .unwrap()
-            .split_once("/?token=")
-            .unwrap();
+        let address = url.strip_prefix("http://").unwrap();
+        let (host, token) = address.split_once("/?token=").unwrap();
 
         Self {
             host: host.to_owned(),
@@ -181,13 +176,9 @@ impl Watching {
         while !self.text.contains(wanted) {
             let mut part = [0; 8192];
             let length = self.stream.read(&mut part).await.unwrap();
-            assert!(
-                length > 0,
-                "the stream ended before `{wanted}`: {}",
-                self.text
-            );
-            self.text
-                .push_str(&String::from_utf8_lossy(&part[..length]));
+            let text = &self.text;
+            assert!(length > 0, "the stream ended before `{wanted}`: {text}");
+            self.text += &String::from_utf8_lossy(&part[..length]);
         }
         self.text.clone()
     }
@@ -195,12 +186,11 @@ impl Watching {
 
 /// Returns the data of the events without a name.
 pub(crate) fn lines(text: &str) -> Vec<Value> {
-    let blocks = text
-        .split("\n\n")
-        .filter(|block| !block.contains("event: "));
-    let data = blocks.flat_map(str::lines);
-    data.filter_map(|line| line.strip_prefix("data: "))
-        .filter_map(|data| serde_json::from_str(data).ok())
+    let blocks = text.split("\n\n");
+    let blocks = blocks.filter(|block| !block.contains("event: "));
+    let lines = blocks.flat_map(str::lines);
+    let data = lines.filter_map(|line| line.strip_prefix("data: "));
+    data.filter_map(|data| serde_json::from_str(data).ok())
         .collect()
 }
 

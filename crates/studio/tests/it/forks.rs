@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::client::{Answer, Served};
 use super::flows::rating;
-use super::runs::{asking, at, pause};
+use super::runs::{asking, at, pause, paused};
 
 async fn studio(place: &Path) -> Served {
     Served::with_flows(place, rating()).await
@@ -30,9 +30,7 @@ async fn run(store: &Store, run_id: &str) -> RunSummary {
 
 #[tokio::test]
 async fn a_run_is_forked_at_a_step() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = at(folder.path());
-    pause(&store, "a", "a tale").await;
+    let (folder, store) = paused().await;
     // It may be in use.
     let _journal = store.resume("a", &asking()).await.unwrap();
     let studio = studio(folder.path()).await;
@@ -41,10 +39,8 @@ async fn a_run_is_forked_at_a_step() {
     let forked = fork(&studio, "a", json!(2)).await.json();
     assert_eq!(forked, json!({"run": "a fork 1", "forked_from": "a"}));
     let forked = run(&store, "a fork 1").await;
-    assert!(
-        matches!(forked.status, RunStatus::Paused { .. }),
-        "{forked:?}"
-    );
+    let is_paused = matches!(forked.status, RunStatus::Paused { .. });
+    assert!(is_paused, "{forked:?}");
     assert_eq!(forked.fork.unwrap().step, 2);
 
     // A fork of the fork, whose id has spaces.
@@ -56,9 +52,7 @@ async fn a_run_is_forked_at_a_step() {
 
 #[tokio::test]
 async fn what_cannot_be_forked_is_refused_and_nothing_is_started() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = at(folder.path());
-    pause(&store, "a", "a tale").await;
+    let (folder, store) = paused().await;
     let studio = studio(folder.path()).await;
 
     for (step, status) in [
@@ -108,16 +102,13 @@ async fn runs_with_any_id_are_forked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn forks_at_once_are_different_runs() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "a tale").await;
+    let (folder, _) = paused().await;
     let studio = studio(folder.path()).await;
 
     let forks = (0..5).map(|_| fork(&studio, "a", json!(2)));
     let forked = futures_util::future::join_all(forks).await;
-    let mut ids: Vec<_> = forked
-        .iter()
-        .map(|answer| answer.json()["run"].as_str().unwrap().to_owned())
-        .collect();
+    let ids = forked.iter().map(|answer| answer.json()["run"].to_string());
+    let mut ids: Vec<_> = ids.collect();
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 5, "{forked:?}");
@@ -125,8 +116,7 @@ async fn forks_at_once_are_different_runs() {
 
 #[tokio::test]
 async fn another_page_cannot_fork() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
+    let (folder, _) = paused().await;
     let studio = studio(folder.path()).await;
     let body = json!({"id": "a", "at": 1}).to_string();
     let json = "Content-Type: application/json\r\n";
@@ -148,8 +138,7 @@ async fn another_page_cannot_fork() {
 
 #[tokio::test]
 async fn a_run_of_a_flow_that_is_not_offered_is_not_forked() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
+    let (folder, _) = paused().await;
     let studio = Served::over(folder.path()).await;
     assert_eq!(studio.get("/api/run?id=a").await.json()["can_fork"], false);
     assert_eq!(fork(&studio, "a", json!(1)).await.status, 404);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::client::{Served, events_of};
-use super::runs::{at, fail, happened, pause};
+use super::runs::{at, fail, happened, pause, paused, places};
 
 async fn fill(place: &Path) {
     let store = at(place);
@@ -15,30 +15,39 @@ async fn fill(place: &Path) {
 async fn ids(studio: &Served, query: &str) -> Vec<String> {
     let listed = studio.get(&format!("/api/runs?{query}")).await.json();
     let runs = listed["runs"].as_array().unwrap().iter();
-    let mut ids: Vec<_> = runs
-        .map(|run| run["id"].as_str().unwrap().to_owned())
-        .collect();
+    let ids = runs.map(|run| run["id"].as_str().unwrap().to_owned());
+    let mut ids: Vec<_> = ids.collect();
     ids.sort();
     ids
+}
+
+#[tokio::test]
+async fn the_runs_of_a_folder_and_of_a_database_are_listed() {
+    let (_folder, places) = places();
+    for place in places {
+        runs_are_listed(&place).await;
+    }
 }
 
 async fn runs_are_listed(place: &Path) {
     fill(place).await;
     let studio = Served::over(place).await;
 
-    assert_eq!(ids(&studio, "").await, ["a first run", "b", "c/../<b>"]);
-    assert_eq!(ids(&studio, "status=failed").await, ["b"]);
-    assert_eq!(ids(&studio, "status=paused").await.len(), 2);
-    assert_eq!(ids(&studio, "status=ended").await.len(), 0);
-    assert_eq!(ids(&studio, "search=FIRST").await, ["a first run"]);
-    assert_eq!(ids(&studio, "search=no+luck").await, ["b"]);
-    assert_eq!(
-        ids(&studio, "search=how+good+is+%3C%2Fscript").await,
-        ["c/../<b>"]
-    );
-    assert_eq!(ids(&studio, "search=rating&status=failed").await.len(), 0);
-    assert_eq!(ids(&studio, "search=integer").await.len(), 0, "a schema");
-    assert_eq!(ids(&studio, "page=1").await.len(), 0);
+    for (query, expected) in [
+        ("", &["a first run", "b", "c/../<b>"][..]),
+        ("status=failed", &["b"]),
+        ("status=paused", &["a first run", "c/../<b>"]),
+        ("status=ended", &[]),
+        ("search=FIRST", &["a first run"]),
+        ("search=no+luck", &["b"]),
+        ("search=how+good+is+%3C%2Fscript", &["c/../<b>"]),
+        ("search=rating&status=failed", &[]),
+        // A word of the schema.
+        ("search=integer", &[]),
+        ("page=1", &[]),
+    ] {
+        assert_eq!(ids(&studio, query).await, expected, "{query}");
+    }
     assert_eq!(studio.get("/api/runs?status=gone").await.status, 400);
     assert_eq!(studio.get("/api/runs?page=-1").await.status, 400);
 
@@ -49,18 +58,6 @@ async fn runs_are_listed(place: &Path) {
     assert!(schema.contains(r#""type":"object""#), "{schema}");
     assert_eq!(studio.get("/api/run?id=d").await.status, 404);
     assert_eq!(studio.get("/api/run").await.status, 400);
-}
-
-#[tokio::test]
-async fn the_runs_of_a_folder_are_listed() {
-    let folder = tempfile::tempdir().unwrap();
-    runs_are_listed(folder.path()).await;
-}
-
-#[tokio::test]
-async fn the_runs_of_a_database_are_listed() {
-    let folder = tempfile::tempdir().unwrap();
-    runs_are_listed(&folder.path().join("runs.db")).await;
 }
 
 #[tokio::test]
@@ -90,26 +87,21 @@ async fn pages_have_fifty_runs() {
     }
 
     let studio = Served::over(folder.path()).await;
-    for search in ["", "&search=run"] {
-        let first = studio
-            .get(&format!("/api/runs?page=0{search}"))
-            .await
-            .json();
-        assert_eq!(first["runs"].as_array().unwrap().len(), 50);
-        assert_eq!(first["has_more"], true);
-        let second = studio
-            .get(&format!("/api/runs?page=1{search}"))
-            .await
-            .json();
-        assert_eq!(second["runs"].as_array().unwrap().len(), 3);
-        assert_eq!(second["has_more"], false);
+    for (query, count, has_more) in [
+        ("page=0", 50, true),
+        ("page=1", 3, false),
+        ("page=0&search=run", 50, true),
+        ("page=1&search=run", 3, false),
+    ] {
+        let page = studio.get(&format!("/api/runs?{query}")).await.json();
+        assert_eq!(page["runs"].as_array().unwrap().len(), count, "{query}");
+        assert_eq!(page["has_more"], has_more, "{query}");
     }
 }
 
 #[tokio::test]
 async fn the_cost_is_that_of_the_events_so_far() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
+    let (folder, _) = paused().await;
     let lines = happened("a");
     let path = events_of(folder.path(), "a");
     std::fs::write(&path, format!("{}\n{{\"at\":0.9,\"ty", lines.join("\n"))).unwrap();

@@ -5,23 +5,25 @@ use std::io::Write;
 use std::path::Path;
 
 use super::client::{Served, events_of, lines};
-use super::runs::{at, happened, pause};
+use super::runs::{happened, paused};
 
 const EVENTS: &str = "/api/run/events?id=a";
 
 fn append(path: &Path, text: &str) {
-    let mut file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path)
-        .unwrap();
+    let mut file = OpenOptions::new();
+    let mut file = file.append(true).create(true).open(path).unwrap();
     file.write_all(text.as_bytes()).unwrap();
+}
+
+/// What is there when a browser comes.
+async fn current(studio: &Served, headers: &str) -> String {
+    let mut browser = studio.watch(EVENTS, headers).await;
+    browser.until("event: current").await
 }
 
 /// Returns a folder with a run, and its events as they are written.
 async fn folder_with(written: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
+    let (folder, _) = paused().await;
     append(&events_of(folder.path(), "a"), written);
     folder
 }
@@ -56,19 +58,13 @@ async fn a_browser_that_connects_again_gets_what_it_missed() {
     let folder = folder_with(&format!("{}\n", written.join("\n"))).await;
     let studio = Served::over(folder.path()).await;
 
-    let text = studio.watch(EVENTS, "").await.until("event: current").await;
-    let ids: Vec<_> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("id: "))
-        .collect();
+    let text = current(&studio, "").await;
+    let ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
+    let ids: Vec<_> = ids.collect();
     assert_eq!(ids.len(), 5);
 
     let missed = format!("Last-Event-ID: {}\r\n", ids[2]);
-    let text = studio
-        .watch(EVENTS, &missed)
-        .await
-        .until("event: current")
-        .await;
+    let text = current(&studio, &missed).await;
     assert_eq!(lines(&text).len(), 2);
     assert_eq!(lines(&text)[0]["type"], "reported");
 }
@@ -81,7 +77,7 @@ async fn lines_that_a_crash_cut_off_are_skipped() {
     let folder = folder_with(&text).await;
 
     let studio = Served::over(folder.path()).await;
-    let text = studio.watch(EVENTS, "").await.until("event: current").await;
+    let text = current(&studio, "").await;
     assert_eq!(lines(&text).len(), 2, "{text}");
     assert!(!text.contains("0.1,"), "{text}");
 }
@@ -89,46 +85,37 @@ async fn lines_that_a_crash_cut_off_are_skipped() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_link_is_not_followed() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
+    let (folder, _) = paused().await;
     let secret = folder.path().join("secret");
     std::fs::write(&secret, format!("{}\n", happened("a")[0])).unwrap();
     std::os::unix::fs::symlink(&secret, events_of(folder.path(), "a")).unwrap();
 
     let studio = Served::over(folder.path()).await;
-    let text = studio.watch(EVENTS, "").await.until("event: current").await;
+    let text = current(&studio, "").await;
     // The journal is shown instead.
     assert_eq!(lines(&text)[1]["type"], "phase_finished", "{text}");
 }
 
 #[tokio::test]
 async fn a_run_without_events_is_shown_from_its_outcomes() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
+    let (folder, _) = paused().await;
     let studio = Served::over(folder.path()).await;
 
-    let text = studio.watch(EVENTS, "").await.until("event: current").await;
+    let text = current(&studio, "").await;
     let events = lines(&text);
     assert_eq!(events[0]["flow"], "rate");
-    let kinds: Vec<_> = events
-        .iter()
-        .filter_map(|event| event["type"].as_str())
-        .collect();
+    let kinds = events.iter().filter_map(|event| event["type"].as_str());
+    let kinds: Vec<_> = kinds.collect();
     assert_eq!(kinds, ["opened", "phase_finished", "paused"]);
 }
 
 #[tokio::test]
 async fn a_view_from_past_the_end_has_no_events() {
-    let folder = tempfile::tempdir().unwrap();
-    pause(&at(folder.path()), "a", "x").await;
+    let (folder, _) = paused().await;
     let studio = Served::over(folder.path()).await;
 
     let end = format!("Last-Event-ID: j0-{}\r\n", u64::MAX);
-    let text = studio
-        .watch(EVENTS, &end)
-        .await
-        .until("event: current")
-        .await;
+    let text = current(&studio, &end).await;
     assert_eq!(lines(&text).len(), 0, "{text}");
 }
 

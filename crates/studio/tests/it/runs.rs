@@ -1,6 +1,6 @@
 //! Flows whose runs are shown.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cogwork_flow::{Action, Flow, Wait, from_fn};
 use cogwork_journal::Store;
@@ -17,14 +17,12 @@ pub(crate) fn asking() -> Flow<String> {
         "required": ["stars"],
     });
 
+    let wait = wait.with_schema(schema);
+    let wait = wait.with_reason(|state| format!("how good is {state}?"));
     Flow::builder("rate")
         .start("draft")
         .node("draft", from_fn(|_: &mut String| ()))
-        .wait(
-            "ask",
-            wait.with_schema(schema)
-                .with_reason(|state| format!("how good is {state}?")),
-        )
+        .wait("ask", wait)
         .edge("draft", Action::DEFAULT, "ask")
         .end("ask", Action::DEFAULT)
         .build()
@@ -42,18 +40,26 @@ pub(crate) async fn pause(store: &Store, run_id: &str, input: &str) {
 
 /// Starts a run that fails.
 pub(crate) async fn fail(store: &Store, run_id: &str) {
-    let flow = Flow::builder("failing")
-        .start("fail")
-        .node(
-            "fail",
-            from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck").into())),
-        )
-        .end("fail", Action::DEFAULT)
-        .build()
-        .unwrap();
+    let node = from_fn(|_: &mut u32| Err::<(), _>(std::io::Error::other("no luck").into()));
+    let flow = Flow::from_node("failing", node).unwrap();
     let journal = store.start(run_id, &flow, &1).await.unwrap();
     let mut run = flow.begin().with_journal(journal);
     run.finish(&mut 1).await.unwrap_err();
+}
+
+/// Returns a folder and a database for runs, which are gone when the folder is dropped.
+pub(crate) fn places() -> (tempfile::TempDir, [PathBuf; 2]) {
+    let folder = tempfile::tempdir().unwrap();
+    let places = ["runs", "runs.db"].map(|name| folder.path().join(name));
+    (folder, places)
+}
+
+/// Returns a folder with a run that waits, and its store.
+pub(crate) async fn paused() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    pause(&store, "a", "a tale").await;
+    (folder, store)
 }
 
 pub(crate) fn at(place: &Path) -> Store {
@@ -72,8 +78,6 @@ pub(crate) fn happened(run_id: &str) -> Vec<String> {
         json!({"step": "rate/draft#1", "at": 0.3, "type": "reported", "source": "reasoning", "report": {
             "type": "thought", "thought": 1, "text": "a thought", "plan": []}}),
     ];
-    std::iter::once(header)
-        .chain(events)
-        .map(|line| line.to_string())
-        .collect()
+    let lines = std::iter::once(header).chain(events);
+    lines.map(|line| line.to_string()).collect()
 }
