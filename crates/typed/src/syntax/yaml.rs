@@ -485,7 +485,8 @@ impl<'t> Reader<'t> {
         };
         let content: Vec<&str> = lines
             .iter()
-            .map(|line| line.raw.get(indent..).unwrap_or_default())
+            // A line that is indented less is a fault of YAML, and keeps its first words.
+            .map(|line| line.raw.get(indent.min(line.column)..).unwrap_or_default())
             .collect();
         Node::Text(joined(&content, style, header))
     }
