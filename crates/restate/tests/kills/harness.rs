@@ -119,7 +119,7 @@ impl<P: Place> Harness<P> {
         let step = random().checked_rem(steps)? + 1;
         Some(ForkOf {
             run: origin.run.clone(),
-            step: Some(step).filter(|_| random() % 2 == 0),
+            step: Some(step).filter(|_| random().is_multiple_of(2)),
         })
     }
 
@@ -172,7 +172,7 @@ impl<P: Place> Harness<P> {
     async fn kill_workers(&mut self, kill: u64) -> Result<()> {
         let count = self.place.workers().len();
         let one = usize::try_from(kill)? % count;
-        let victims = if kill % 5 == 0 {
+        let victims = if kill.is_multiple_of(5) {
             0..count
         } else {
             one..one + 1
@@ -188,7 +188,7 @@ impl<P: Place> Harness<P> {
             worker.kill()?;
         }
         // Answers also arrive while nobody is there.
-        if random() % 2 == 0 {
+        if random().is_multiple_of(2) {
             self.tend(Duration::ZERO).await?;
         }
         for worker in self
