@@ -364,15 +364,30 @@ type Check = Arc<dyn Fn(&StageReply) -> Result<(), String> + Send + Sync>;
 
 impl Question {
     pub(super) fn read(&self, format: Format, reply: &str) -> Result<Read, String> {
-        let read = match &self.json_form {
-            Some((form, convert)) if format.is_json() => {
-                let (reply, repairs) = form.read(format, reply)?;
-                (convert(reply), repairs)
-            }
-            _ => self.form.read(format, reply)?,
-        };
-        self.checks.iter().try_for_each(|check| check(&read.0))?;
+        let read = self.read_unchecked(format, reply)?;
+        self.check(&read.0)?;
         Ok(read)
+    }
+
+    fn check(&self, reply: &StageReply) -> Result<(), String> {
+        self.checks.iter().try_for_each(|check| check(reply))
+    }
+
+    fn read_unchecked(&self, format: Format, reply: &str) -> Result<Read, String> {
+        let Some((form, convert)) = self.json_form.as_ref().filter(|_| format.is_json()) else {
+            return self.form.read(format, reply);
+        };
+
+        match form.read(format, reply) {
+            Ok((reply, repairs)) => Ok((convert(reply), repairs)),
+            Err(problem) => {
+                // A model may still write the fields of the form in lines.
+                let read = self.form.read(format, reply).ok();
+                let is_checked = !self.checks.is_empty();
+                read.filter(|(reply, _)| is_checked && self.check(reply).is_ok())
+                    .ok_or(problem)
+            }
+        }
     }
 
     /// Returns what distinguishes the question from others.

@@ -28,6 +28,8 @@ pub struct Solve {
     shared: Arc<Shared>,
     /// The run as it follows from the calls that the method has read.
     run: Solving,
+    /// The number of thoughts that the state has already.
+    known_thoughts: usize,
     conversation: Messages,
     /// The number of calls that the method has read.
     read: usize,
@@ -88,6 +90,7 @@ pub(super) fn advance(
     let mut cx = Solve {
         conversation: shared.opening(&run.problem),
         stage: strategy.start().name.clone(),
+        known_thoughts: before.thoughts().len(),
         read: 0,
         batches: 0,
         calls_left: None,
@@ -257,14 +260,16 @@ impl Solve {
     }
 
     /// Checks that the limits on thoughts and time allow another thought or call. They don't end what
-    /// was paid for already.
+    /// the state has already.
     fn check_limits(&self) -> Result<(), Stop> {
-        if self.read < self.run.calls.len() {
+        let thoughts = self.run.session.thoughts().len();
+        // Limits may have been lowered since. What was done within the old ones is still worked through.
+        if self.read < self.run.calls.len() || thoughts < self.known_thoughts {
             return Ok(());
         }
 
         // Without the batches, a method that only calls tools would never reach a limit on thoughts.
-        let thoughts = self.run.session.thoughts().len().max(self.batches);
+        let thoughts = thoughts.max(self.batches);
         match self.shared.limits.reached(&self.run.spent, thoughts) {
             Some(limit) => Err(Stop(Reason::Limit(limit))),
             None => Ok(()),

@@ -1,5 +1,7 @@
 //! Asks the model one or several questions within the remaining budget.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use cogwork_llm::backend::{Capability, ResponseLimits};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError, Message};
 use cogwork_typed::ask::{
@@ -37,7 +39,7 @@ impl Shared {
         // The soft limit of time: what is kept for the conclusion is left.
         let deadline = meter.deadline();
         let is_alone = asks.len() == 1;
-        let shares = u64::try_from(asks.len()).unwrap_or(u64::MAX);
+        let unasked = AtomicU64::new(u64::try_from(asks.len()).unwrap_or(u64::MAX));
 
         // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
         let calls = asks.iter().enumerate().map(|(place, ask)| {
@@ -46,7 +48,8 @@ impl Shared {
                 batch,
                 ask,
                 place,
-                shares,
+                unasked: &unasked,
+                is_asked: false,
                 thinking: Thinking::new(&ask.name, &ask.form),
             };
             async move { (place, self.ask(policy, meter, is_alone).await) }
@@ -159,8 +162,10 @@ struct QuestionPolicy<'a> {
     ask: &'a Question,
     /// The number of the question among those of the batch.
     place: usize,
-    /// The number of questions of the batch. They share what is left.
-    shares: u64,
+    /// The number of questions that haven't been asked yet. They share what is left.
+    unasked: &'a AtomicU64,
+    /// Whether this question has been asked.
+    is_asked: bool,
     thinking: Thinking<'a>,
 }
 
@@ -170,6 +175,17 @@ impl QuestionPolicy<'_> {
         match self.ask.reply_format(format, most) {
             Some(format) => request.with_format(format),
             None => request,
+        }
+    }
+
+    /// Returns the number of calls that share what is left.
+    fn shares(&mut self) -> u64 {
+        // A question that is asked again shares with those that are still to be asked, and with
+        // itself.
+        if std::mem::replace(&mut self.is_asked, true) {
+            self.unasked.load(Ordering::Relaxed).saturating_add(1)
+        } else {
+            self.unasked.fetch_sub(1, Ordering::Relaxed)
         }
     }
 }
@@ -197,7 +213,7 @@ impl Policy for QuestionPolicy<'_> {
     ) -> Result<ChatRequest, Limit> {
         // The text of a refused reply must not be continued by the next one.
         self.thinking.begin();
-        let request = meter.fit(request, self.shares)?;
+        let request = meter.fit(request, self.shares())?;
 
         // The schema is tightened if the budget leaves fewer tokens than the request allows.
         Ok(match request.max_tokens() {

@@ -110,8 +110,8 @@ impl Solver {
         self
     }
 
-    /// Sets the limits of a run. See [`Limits`] for the defaults. A run has at most as many batches of
-    /// calls as thoughts, so that no loop is endless.
+    /// Sets the limits of a run. See [`Limits`] for the defaults. The limit on thoughts
+    /// also limits the batches of calls, so that no loop is endless.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.0.limits = limits.or(default_limits());

@@ -100,14 +100,9 @@ impl Method for Rewoo {
         let calls: Vec<PlannedCall> = calls.collect();
         specify(cx, &calls)?;
 
-        let called = gather(cx, &calls)?;
+        let called = gather(cx, &steps, &calls)?;
         let outputs: Vec<&str> = called.iter().map(|called| called.output.as_str()).collect();
         cx.think("working_phase", outputs.join("\n"))?;
-        // Until there is a solution, the best answer is the last evidence.
-        if let Some(last) = called.iter().rfind(|called| !called.failed) {
-            cx.keep_guess(&last.output);
-        }
-        cx.set_plan(with_evidence(&steps, &called, Status::Pending));
 
         let evidence = collect(cx, &called)?;
         let prompt = cx.prompt(&["solving_phase"])?;
@@ -149,15 +144,25 @@ fn specify(cx: &mut Solve, calls: &[PlannedCall]) -> Result<(), Stop> {
 }
 
 /// Makes all calls, each as soon as the evidence in its input exists. Returns the results in order.
-fn gather(cx: &mut Solve, calls: &[PlannedCall]) -> Result<Vec<Called>, Stop> {
+fn gather(
+    cx: &mut Solve,
+    steps: &[BlueprintStep],
+    calls: &[PlannedCall],
+) -> Result<Vec<Called>, Stop> {
     let mut called = Vec::new();
     // The plan was checked: the first call that isn't made only refers to earlier ones.
     while called.len() < calls.len() {
         let ready = evidence::ready(calls, &called);
         called.extend(cx.call_tools("working_phase", ready)?);
+        called.sort_by_key(|called: &Called| calls.iter().position(|call| call.id == called.id));
+
+        // Until there is a solution, the best answer is the last evidence.
+        if let Some(last) = called.iter().rfind(|called| !called.failed) {
+            cx.keep_guess(&last.output);
+        }
+        cx.set_plan(with_evidence(steps, &called, Status::Pending));
     }
 
-    called.sort_by_key(|called: &Called| calls.iter().position(|call| call.id == called.id));
     Ok(called)
 }
 
