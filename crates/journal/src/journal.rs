@@ -13,7 +13,7 @@ use cogwork_text::Name;
 use serde::de::DeserializeOwned;
 
 use crate::header::Header;
-use crate::record::Record;
+use crate::read::Record;
 use crate::write::{RunLog, Writer};
 use crate::{ForkOrigin, RunEvents, StoreError, StoreErrorKind, schema};
 

@@ -100,7 +100,7 @@ mod file;
 mod header;
 mod lock;
 mod opener;
-mod record;
+mod read;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod rows;
 mod schema;

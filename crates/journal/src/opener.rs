@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 
 use crate::backend::{Backend, Expected, Taken};
 use crate::header::{from_millis, to_millis};
-use crate::record::{Line, Reader, Record, Wanted, check_order};
+use crate::read::{Line, Reader, Record, Wanted, check_order};
 use crate::write::Writer;
 use crate::{RecordedEntry, RunJournal, StoreError, StoreErrorKind};
 

@@ -13,7 +13,7 @@ use crate::backend::Backend;
 use crate::file::Files;
 use crate::header::Header;
 use crate::opener::Opener;
-use crate::record::Wanted;
+use crate::read::Wanted;
 use crate::{
     EventLine, Fork, ForkPreview, RecordedEntry, RunJournal, RunQuery, RunSummary, StoreError,
     StoreErrorKind,

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::backend::{Edit, Held, TextLine};
 use crate::header::Header;
-use crate::record::{Line, Record};
+use crate::read::{Line, Record};
 use crate::summary::Standing;
 use crate::{RunEvents, StoreError, StoreErrorKind};
 

@@ -16,11 +16,11 @@ use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::HandlerError;
 use restate_sdk::serde::Json;
 
-use crate::delivered::{Delivered, promise_name};
+use crate::answers::{Delivered, promise_name};
+use crate::outcome::{RawJson, Tried, shortened};
 use crate::progress::{RunProgress, WaitsFor};
 use crate::stopped::Stopped;
 use crate::timers::{after, now, sleep};
-use crate::tried::{RawJson, Tried, shortened};
 
 /// The name of the state with the progress of a run.
 pub(crate) const PROGRESS: &str = "progress";

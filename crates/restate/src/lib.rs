@@ -82,15 +82,15 @@ pub use progress::{RunProgress, WaitsFor};
 mod workflow;
 pub use workflow::{Workflow, WorkflowError};
 
-mod delivered;
+mod answers;
 mod discovery;
 mod handlers;
-mod inner;
 mod journal;
+mod outcome;
 mod service;
+mod settings;
 mod stopped;
 mod timers;
-mod tried;
 
 pub use restate_sdk;
 

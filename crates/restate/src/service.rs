@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::discovery;
 use crate::handlers::{cancel, deliver, progress, run};
-use crate::inner::Inner;
+use crate::settings::Inner;
 
 pub(crate) fn workflow<S>(inner: Arc<Inner<S>>) -> ServiceDefinition
 where

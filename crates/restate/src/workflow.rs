@@ -10,7 +10,7 @@ use restate_sdk::service::{IntoServiceDefinition, ServiceDefinition};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::inner::{Inner, Settings, SinkOfRun};
+use crate::settings::{Inner, Settings, SinkOfRun};
 use crate::{DEFAULT_MAX_MESSAGE, service};
 
 /// A flow as a workflow of Restate.

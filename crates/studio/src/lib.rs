@@ -50,14 +50,14 @@ pub use flow_error::FlowError;
 mod flows;
 pub use flows::Flows;
 
-mod pieces;
-pub use pieces::{Piece, Pieces};
+mod growing_text;
+pub use growing_text::{Piece, Pieces};
 
 mod runner;
 pub use runner::Runner;
 
-mod served;
-pub use served::ServedFlow;
+mod served_flow;
+pub use served_flow::ServedFlow;
 
 mod api;
 pub use api::{View, api};

@@ -11,7 +11,7 @@ use cogwork_trace::Header;
 use serde_json::Value;
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::served::Begin;
+use crate::served_flow::Begin;
 use crate::{FlowError, Flows, Pieces, ServedFlow};
 
 /// Why a run stopped that was cancelled while it waited.

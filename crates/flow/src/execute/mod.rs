@@ -14,10 +14,10 @@
 //! flows inside a visit, each with its own walk.
 
 pub(crate) mod budget;
+pub(crate) mod context;
 pub(crate) mod cursor;
 pub(crate) mod failure;
-pub(crate) mod here;
-pub(crate) mod inside;
+pub(crate) mod inner_work;
 pub(crate) mod named_step;
 pub(crate) mod node;
 pub(crate) mod recorder;

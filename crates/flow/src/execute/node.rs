@@ -3,8 +3,8 @@
 use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
 
+use super::context::Here;
 use super::failure::Failure;
-use super::here::Here;
 use super::named_step::NamedStep;
 use super::recorder::{Exec, call, exec_composite};
 use super::visit::{Visit, Visited};

@@ -1,7 +1,7 @@
 //! The type-erased visits of the places of a flow: one boxed future per visit, for any node.
 
+use super::context::Here;
 use super::failure::Failure;
-use super::here::Here;
 use crate::boxed::BoxFuture;
 use crate::engine::Operation;
 use crate::{Action, Flow};

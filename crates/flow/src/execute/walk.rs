@@ -8,9 +8,9 @@ use std::task::Poll;
 
 use tracing::{Instrument, Span};
 
+use super::context::{Context, Here};
 use super::cursor::Cursor;
 use super::failure::Failure;
-use super::here::{Context, Here};
 use super::yielding::{BETWEEN_YIELDS, yield_now};
 use crate::engine::Level;
 use crate::watch::EventKind;

@@ -2,9 +2,9 @@
 
 use crate::draw::GraphNodeKind;
 use crate::engine::Part;
+use crate::execute::context::Here;
 use crate::execute::failure::Failure;
-use crate::execute::here::Here;
-use crate::execute::inside::{all_of, finish};
+use crate::execute::inner_work::{all_of, finish};
 use crate::execute::node::exec;
 use crate::execute::visit::{Visit, Visited};
 use crate::nodes::{IntoResult, Phase};

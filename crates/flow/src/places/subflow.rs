@@ -1,6 +1,6 @@
 use crate::Flow;
 use crate::engine::Operation;
-use crate::execute::here::Here;
+use crate::execute::context::Here;
 use crate::execute::visit::{Visit, Visited};
 
 /// A flow over a part of the state, which the cursor of the run enters.

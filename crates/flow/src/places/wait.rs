@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 
 use crate::draw::GraphNodeKind;
 use crate::engine::{Awaited, Json};
+use crate::execute::context::Here;
 use crate::execute::failure::Failure;
-use crate::execute::here::Here;
 use crate::execute::recorder::{accept, wait};
 use crate::execute::visit::{Visit, Visited};
 use crate::nodes::Phase;

@@ -14,7 +14,7 @@ use cogwork_text::files::{Access, Folder, safe_name};
 use self::run::FileRun;
 use crate::backend::{Backend, EVENTS_PART, Expected, Taken, TextLine, blocking};
 use crate::header::Header;
-use crate::record::{Reader, parse};
+use crate::read::{Reader, parse};
 use crate::summary::Standing;
 use crate::{EventLine, RunQuery, RunStatus, RunSummary, StoreError, lock};
 

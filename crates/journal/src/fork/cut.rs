@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use cogwork_flow::engine::{Entry, Json, Moment};
 
 use super::step::{comes_after, is_around_or_with};
-use crate::record::Line;
+use crate::read::Line;
 
 /// The lines that a fork keeps, in the order in which it needs them.
 #[derive(Default)]

@@ -14,7 +14,7 @@ use super::replay::Replay;
 use super::step::step_around_call;
 use super::{At, Fork, ForkOrigin, ForkOutcome, ForkPreview, NewOutcome};
 use crate::header::{Header, now};
-use crate::record::{Line, Record, Wanted, check_order};
+use crate::read::{Line, Record, Wanted, check_order};
 use crate::{RunJournal, Store, StoreError, StoreErrorKind};
 
 /// How many ids are tried for a fork without an id.

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::plan::Source;
 use crate::header::Header;
-use crate::record::Line;
+use crate::read::Line;
 use crate::{StoreError, StoreErrorKind};
 
 /// A part of a record.

@@ -17,7 +17,7 @@ use super::lease::{Lease, Stopped};
 use super::statements::{APPEND, EVENTS, TAKE};
 use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine};
 use crate::lock::PATIENCE;
-use crate::record::Reader;
+use crate::read::Reader;
 use crate::rows::{RunRow, count, event_line, fork_column, time, waits_of};
 use crate::{EventLine, RunQuery, RunSummary, StoreError, StoreErrorKind, schema};
 

@@ -19,7 +19,7 @@ use super::database::{Delays, Sql, reconnects};
 use super::lease::{LeaseWatch, Stopped};
 use super::statements::CLAIM;
 use super::store::PostgresStore;
-use crate::record::Wanted;
+use crate::read::Wanted;
 use crate::rows::count;
 use crate::{RunJournal, StoreError, StoreErrorKind};
 

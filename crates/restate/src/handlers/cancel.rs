@@ -2,7 +2,7 @@ use restate_sdk::endpoint::ContextInternal;
 
 use super::progress::of_run;
 use super::run::INVOCATION;
-use crate::tried::{Handled, RawJson};
+use crate::outcome::{Handled, RawJson};
 
 /// Cancels a run. Returns whether there was a run that hadn't ended.
 pub(crate) async fn cancel(context: &ContextInternal) -> Handled {

@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::progress::of_run;
-use crate::delivered;
-use crate::inner::Inner;
+use crate::answers;
+use crate::outcome::{Handled, RawJson};
 use crate::progress::RunProgress;
+use crate::settings::Inner;
 use crate::stopped::code;
-use crate::tried::{Handled, RawJson};
 
 /// The input of the handler.
 #[derive(Deserialize)]
@@ -38,7 +38,7 @@ pub(crate) async fn deliver<S>(inner: &Inner<S>, context: &ContextInternal) -> H
     check_event(inner, progress.as_ref(), &event)?;
     check_answer(progress.as_ref(), &event, answer)?;
 
-    delivered::deliver(context, &metadata.invocation_id, &event, answer).await?;
+    answers::deliver(context, &metadata.invocation_id, &event, answer).await?;
     Ok(RawJson(Bytes::from_static(b"null")))
 }
 

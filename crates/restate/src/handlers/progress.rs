@@ -4,8 +4,8 @@ use restate_sdk::errors::TerminalError;
 use restate_sdk::serde::Json;
 
 use crate::journal::PROGRESS;
+use crate::outcome::{Handled, RawJson};
 use crate::progress::RunProgress;
-use crate::tried::{Handled, RawJson};
 
 /// Returns the progress of a run, or `null` if the run hasn't begun.
 pub(crate) async fn progress(context: &ContextInternal) -> Handled {

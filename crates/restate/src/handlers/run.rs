@@ -12,11 +12,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use crate::inner::Inner;
 use crate::journal::RunJournal;
+use crate::outcome::{Handled, RawJson, shortened};
+use crate::settings::Inner;
 use crate::stopped::{Stopped, code};
 use crate::timers::now;
-use crate::tried::{Handled, RawJson, shortened};
 
 /// The name of the state with the id of the invocation, which is needed to cancel it.
 pub(crate) const INVOCATION: &str = "invocation";

@@ -22,8 +22,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::extract::Params;
 use super::{Shared, View, entries};
+use crate::growing_text::PieceWatcher;
 use crate::http::Refusal;
-use crate::pieces::PieceWatcher;
 
 /// How often to look for new events.
 const AGAIN: Duration = Duration::from_millis(200);

@@ -11,7 +11,7 @@ use restate_sdk::errors::TerminalError;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::tried::RawJson;
+use crate::outcome::RawJson;
 
 /// An answer, and the delivery that it came with.
 #[derive(Serialize, Deserialize)]

@@ -3,9 +3,9 @@
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
+use super::context::Here;
 use super::cursor::Cursor;
 use super::failure::Failure;
-use super::here::Here;
 use super::walk::{Distance, Walk};
 use super::yielding::{BETWEEN_YIELDS, yield_now};
 use crate::Flow;
