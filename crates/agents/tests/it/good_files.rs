@@ -252,6 +252,32 @@ edges:
     assert_eq!(state.last().text, "refuse");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_state_goes_through_json_at_every_step() {
+    let flow = "
+nodes:
+  - id: asker
+    type: agent
+    config: {provider: scripted, tools: [look], replies: [{tool_calls: [{name: look, arguments: {where: here}}], usage: {prompt: 10, completion: 2}}, {text: Done., usage: {prompt: 20, completion: 1}}]}
+  - {id: two, type: agent, config: {provider: rules, rules: [{when: Done, reply: Two}]}}
+edges: [{from: asker, to: two}]
+";
+    let loader = Loader::new().with_tools(tools());
+    let [saved, unsaved] = [(); 2].map(|()| loader.load_text("flow.yaml", flow).unwrap());
+    let mut state = FlowState::new("Look.");
+    state = state.with_blocks([Block::image_url("http://localhost/a.png")]);
+    let mut expected = state.clone();
+    unsaved.flow().run(&mut expected).await.unwrap();
+
+    let mut run = saved.flow().begin();
+    while run.node().is_some() {
+        run.step(&mut state).await.unwrap();
+        state = serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap();
+    }
+    assert_eq!(format!("{state:?}"), format!("{expected:?}"));
+    assert_eq!((state.calls(), state.last().text.as_str()), (3, "Two"));
+}
+
 /// Both agents name the same board: the second reads what the first has said.
 #[tokio::test]
 async fn agents_that_name_the_same_memory_share_it() {

@@ -84,6 +84,25 @@ async fn an_agent_with_tools_serves_on_every_server() {
     }
 }
 
+#[tokio::test]
+async fn each_round_with_claude_reads_the_one_before_it_from_the_cache() {
+    // The server looks back fewer blocks than all rounds have together.
+    let rounds = (0..10).map(|round| calls(&format!("Bergen {round}")));
+    let server = ROWS[0].start(rounds.collect()).await;
+    let flow = flow_of(agent(&ROWS[0], &server, tools()));
+    flow.run(&mut FlowState::new("Umbrella?")).await.unwrap();
+
+    let mut before = 0;
+    let requests = server.requests();
+    assert_eq!(requests.len(), 11);
+    for seen in requests {
+        let read = seen.count("cache_read_input_tokens");
+        assert_eq!(read, before);
+        before = read + seen.count("cache_creation_input_tokens");
+    }
+    assert!(before > 0);
+}
+
 /// A run that was stopped while a tool was called goes on with another client, which returns to the server what it
 /// sent to the first one.
 #[tokio::test]

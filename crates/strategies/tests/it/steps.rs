@@ -62,17 +62,23 @@ fn only_looks(cx: &mut Solve) -> Result<Answer, Stop> {
     }
 }
 
-#[tokio::test]
-async fn a_loop_that_only_calls_tools_ends_at_the_limit_on_thoughts() {
-    let (tools, calls) = counting(0);
-    let limits = Limits::default().with_thoughts(40).with_conclude(false);
-    let solver = Solver::new(ScriptedClient::default(), (looping(), only_looks));
-    let solver = solver.with_tools(tools).with_limits(limits);
-    let solved = solver.solve("Where is it?").await.unwrap();
+#[tokio::test(start_paused = true)]
+async fn a_loop_that_only_calls_tools_ends_at_the_limit_on_thoughts_and_in_time() {
+    let time = Duration::from_secs(10);
+    let limits = Limits::default().with_conclude(false);
+    for (limits, limit, most) in [
+        (limits.with_thoughts(40), Limit::Thoughts(40), 40),
+        (limits.with_time(time), Limit::Time(time), 10),
+    ] {
+        let (tools, calls) = counting(1);
+        let solver = Solver::new(ScriptedClient::default(), (looping(), only_looks));
+        let solver = solver.with_tools(tools).with_limits(limits);
+        let solved = solver.solve("Where is it?").await.unwrap();
 
-    let limit = Limit::Thoughts(40);
-    assert_eq!(*solved.end(), EndReason::OutOf { limit });
-    assert!(calls.load(Ordering::SeqCst) <= 40);
+        assert_eq!(*solved.end(), EndReason::OutOf { limit });
+        assert!(calls.load(Ordering::SeqCst) <= most);
+        assert!(solved.spent().time <= Duration::from_secs(most as u64));
+    }
 }
 
 #[tokio::test]

@@ -3,8 +3,13 @@
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient};
 use cogwork_strategies::{Method, Solver, Strategies, StrategyName};
+use cogwork_typed::ask::Format;
 
 use crate::methods::support::complaints;
+
+#[path = "../../../../typed/tests/replies/mod.rs"]
+mod replies;
+use replies::{Outcome, hostile_replies};
 
 /// A strategy with one question, for a score and a reason.
 const STRATEGY: &str = "\
@@ -64,5 +69,33 @@ async fn a_reply_at_the_limit_of_tokens_is_asked_for_again() {
             "line 1: the reply ends inside the value; expected all of it; \
              the reply was cut off at the limit of tokens, so be shorter"
         );
+    }
+}
+
+const USABLE: &str =
+    "{\n  \"thought\": \"It rhymes.\",\n  \"reason\": \"The rhyme is clean.\",\n  \"score\": 8\n}";
+
+async fn outcome(format: Format, reply: &str) -> Outcome {
+    let client = ScriptedClient::new([reply, USABLE]);
+    let solver = Solver::new(client.clone(), judge()).with_format(format);
+    let Ok(solved) = solver.solve("A poem.").await else {
+        return Outcome::Refused;
+    };
+
+    let judged = solved.trace().session().thoughts().last().unwrap();
+    assert_eq!(judged.parameters["score"], 8, "{reply:.200}");
+    match client.requests().len() {
+        1 => Outcome::Read,
+        _ => Outcome::AskedAgain,
+    }
+}
+
+#[tokio::test]
+async fn hostile_replies_are_read_asked_for_again_or_refused_on_every_format() {
+    for format in Format::ALL {
+        for hostile in hostile_replies(USABLE) {
+            let outcome = outcome(format, &hostile.reply).await;
+            assert_eq!(outcome, hostile.outcome, "{} on {format}", hostile.name);
+        }
     }
 }

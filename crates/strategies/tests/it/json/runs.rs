@@ -1,5 +1,7 @@
 //! Every strategy with replies in JSON, and its questions on each format.
 
+use std::collections::BTreeSet;
+
 use cogwork_llm::{ChatRequest, ReplyFormat, Role};
 use cogwork_strategies::{Call, Solved, StrategyName};
 use cogwork_typed::ask::Format;
@@ -43,6 +45,30 @@ async fn every_strategy_ends_with_replies_in_json_on_every_format() {
     }
 }
 
+/// Checks what OpenAI's strict mode requires of a schema, and that it has no bounds.
+fn assert_strict(schema: &Value) {
+    let refused = "$ref $defs oneOf allOf not maxLength minLength maxItems minItems";
+    for keyword in refused.split(' ') {
+        assert_eq!(schema.get(keyword), None, "{schema}");
+    }
+
+    let properties = schema["properties"].as_object();
+    if let Some(properties) = properties {
+        let required = schema["required"].as_array().unwrap().iter();
+        let required: BTreeSet<_> = required.filter_map(Value::as_str).collect();
+        let names = properties.keys().map(String::as_str).collect();
+        assert_eq!(required, names);
+        assert_eq!(schema["additionalProperties"], false);
+    }
+
+    let parts = properties
+        .into_iter()
+        .flat_map(|properties| properties.values());
+    let parts = parts.chain(schema.get("items"));
+    let choices = schema["anyOf"].as_array().into_iter().flatten();
+    parts.chain(choices).for_each(assert_strict);
+}
+
 #[tokio::test]
 async fn schemas_prompts_and_thoughts() {
     for name in StrategyName::ALL {
@@ -56,6 +82,10 @@ async fn schemas_prompts_and_thoughts() {
 
             shown += &format!("\n\n===== {format}\n");
             for request in requests {
+                if format == Format::FlatSchema {
+                    assert_strict(&schema(&request).unwrap());
+                }
+
                 shown += &format!("\n--- {}\n", question(&request));
                 shown += &match request.format() {
                     Some(ReplyFormat::Schema { schema, .. }) => schema.to_string(),

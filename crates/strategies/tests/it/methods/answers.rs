@@ -6,6 +6,8 @@ use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatRequest, LlmClient, ScriptedClient};
 use cogwork_strategies::methods::{React, SelfConsistency};
 use cogwork_strategies::{Method, Solved, Solver, Strategies, StrategyName};
+use cogwork_typed::ask::Format;
+use serde_json::{Map, Value};
 
 use super::support::{scripted, tools};
 use crate::json::scripts::{PROBLEM, replies, solver};
@@ -32,12 +34,33 @@ fn answering(name: StrategyName, answer: &str) -> (Vec<String>, String, Vec<Stri
     (before, other, after)
 }
 
+/// Returns all strategies on JSON, and on lines those that have the same fields there.
+fn on_formats() -> impl Iterator<Item = (StrategyName, Format)> {
+    let formats = [Format::Schema, Format::Text].into_iter();
+    let all = formats.flat_map(|format| StrategyName::ALL.map(|name| (name, format)));
+    let others = [StrategyName::Rewoo, StrategyName::SelfAsk];
+    all.filter(move |(name, format)| format.is_json() || !others.contains(name))
+}
+
+fn in_lines(reply: &str) -> String {
+    let fields: Map<String, Value> = serde_json::from_str(reply).unwrap();
+    let fields = fields.iter().filter(|(_, value)| !value.is_null());
+    let lines = fields.map(|(name, value)| match value.as_str() {
+        Some(text) => format!("{name}: {text}\n"),
+        None => format!("{name}: {value}\n"),
+    });
+    lines.collect()
+}
+
 fn given(
-    name: StrategyName,
+    (name, format): (StrategyName, Format),
     replies: impl IntoIterator<Item = String>,
 ) -> (Solver, ScriptedClient) {
-    let schema = Capabilities::none().with(Capability::JsonSchema);
-    let client = ScriptedClient::new(replies).with_capabilities(schema);
+    let client = match format {
+        Format::Text => ScriptedClient::new(replies.into_iter().map(|reply| in_lines(&reply))),
+        _ => ScriptedClient::new(replies)
+            .with_capabilities(Capabilities::none().with(Capability::JsonSchema)),
+    };
     (solver(name, client.clone()), client)
 }
 
@@ -51,39 +74,43 @@ async fn a_refusal_is_asked_for_again_and_nothing_but_refusals_is_never_an_answe
     let refusals = [REFUSAL, language_model, "N/A", "unknown", "No answer."];
 
     for refusal in refusals {
-        for name in StrategyName::ALL {
+        for run @ (name, format) in on_formats() {
             let (before, refused, after) = answering(name, refusal);
             let asked = before.len();
             let replies = before.iter().cloned().chain([refused.clone()]).chain(after);
-            let (solver, client) = given(name, replies);
+            let (solver, client) = given(run, replies);
             let solved = solver.solve(PROBLEM).await.unwrap();
-            assert_eq!(solved.answer(), Some("51"), "{name}: {refusal}");
-            assert!(solved.is_answered(), "{name}: {refusal}: {}", solved.end());
+            assert_eq!(solved.answer(), Some("51"), "{name} on {format}: {refusal}");
+            assert!(
+                solved.is_answered(),
+                "{name} on {format}: {refusal}: {}",
+                solved.end()
+            );
             let complaint = complaint(&client.requests()[asked + 1]);
             assert!(
                 complaint.contains("That reply cannot be used"),
-                "{name}: {complaint}"
+                "{name} on {format}: {complaint}"
             );
 
-            let (solver, _) = given(name, before.into_iter().chain(repeat_n(refused, 3)));
+            let (solver, _) = given(run, before.into_iter().chain(repeat_n(refused, 3)));
             let error = solver.with_asks_again(0).solve(PROBLEM).await.unwrap_err();
-            assert!(error.is_unreadable(), "{name}: {error}");
+            assert!(error.is_unreadable(), "{name} on {format}: {error}");
             let best = error.so_far().unwrap().best();
             let is_refusal = best.is_some_and(|best| best.text.contains(refusal));
-            assert!(!is_refusal, "{name}: {best:?}");
+            assert!(!is_refusal, "{name} on {format}: {best:?}");
         }
     }
 }
 
 #[tokio::test]
 async fn none_is_an_answer_where_the_problem_offers_it() {
-    for name in StrategyName::ALL {
+    for run @ (name, format) in on_formats() {
         let (before, none, after) = answering(name, "None");
         let after = after.into_iter().skip(1);
-        let (solver, _) = given(name, before.into_iter().chain([none]).chain(after));
+        let (solver, _) = given(run, before.into_iter().chain([none]).chain(after));
         let solved = solver.solve(CHOICE).await.unwrap();
-        assert_eq!(solved.answer(), Some("None"), "{name}");
-        assert!(solved.is_answered(), "{name}");
+        assert_eq!(solved.answer(), Some("None"), "{name} on {format}");
+        assert!(solved.is_answered(), "{name} on {format}");
     }
 
     // So is it as a correction.

@@ -179,6 +179,25 @@ async fn no_question_is_asked_if_there_is_an_answer() {
     assert_eq!(client.requests().len(), 2);
 }
 
+#[tokio::test]
+async fn without_a_usable_reply_the_best_answer_so_far_stays() {
+    let client = Endless {
+        last: Some("answer:".to_owned()),
+        ..Endless::new()
+    };
+    let solved = solve(client, Limits::default().with_thoughts(2)).await;
+    assert_eq!(solved.answer(), None);
+    assert_eq!(
+        solved.end().to_string(),
+        "the budget of 2 thoughts is spent"
+    );
+
+    let Some(Call::Model(Asked { tries, reply, .. })) = solved.trace().calls().last() else {
+        panic!("the last call is one to the model");
+    };
+    assert_eq!((tries.len(), reply.is_err()), (3, true));
+}
+
 #[tokio::test(start_paused = true)]
 async fn time_is_kept_for_the_last_question() {
     let after = |text: &str, seconds| ScriptedReply::from(text).after(Duration::from_secs(seconds));

@@ -199,6 +199,22 @@ async fn texts_of_a_scratchpad_stay_the_texts_they_are() {
     );
 }
 
+#[tokio::test]
+async fn a_name_that_a_model_gives_cannot_steer_a_terminal() {
+    let replies = [
+        "thought: w\nthoughts_needed: 4",
+        "one",
+        "thought: j\nnext: branch_creation",
+        "thought: b\nbranch_from_thought: 3\nbranch_id: \u{1b}[31m\u{202e}x",
+        "two",
+    ];
+    let (solver, _) = scripted(StrategyName::Linear, replies);
+    let error = solver.solve("p").await.unwrap_err();
+    let trace = error.so_far().unwrap().to_string();
+    assert!(trace.contains(r"[\u{1b}[31m\u{202e}x]"), "{trace}");
+    assert!(!trace.contains(['\u{1b}', '\u{202e}']), "{trace}");
+}
+
 /// Returns the strategy with these lines as its stages.
 fn table(stages: &str) -> Strategy {
     let lines = stages.lines().map(|line| format!("    {}\n", line.trim()));
@@ -260,6 +276,17 @@ async fn a_start_that_needs_something_or_leaves_a_choice_is_asked_for() {
     end: answered
     spent: 3 calls, about 304 tokens
     ");
+}
+
+#[tokio::test]
+async fn a_thought_that_is_not_there_is_asked_for_again() {
+    let stages = "begin: {description: d, prompt: p, next: [end]}
+        end: {description: d, prompt: p, final: true, parameters: {revises_thought: {type: thought, description: d}}}";
+    let replies = ["x\nrevises_thought: 99", "x\nrevises_thought: 1"];
+    let (solver, _) = scripted(table(stages), replies);
+    let solved = solver.solve("p").await.unwrap();
+    assert_eq!(solved.answer(), Some("x"));
+    insta::assert_snapshot!(complaints(solved.trace()), @"there is no thought 99; expected a number from 1 to 1");
 }
 
 #[tokio::test]

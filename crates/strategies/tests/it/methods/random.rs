@@ -1,5 +1,6 @@
 //! With a model that follows the schemas of the questions, every strategy ends, along the edges of
-//! its table, and a run that is dropped at any point can be resumed.
+//! its table, and a run that is dropped at any point can be resumed. With a model that doesn't, the
+//! run still ends in good order.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
@@ -7,7 +8,9 @@ use std::sync::{Arc, Mutex};
 use cogwork_flow::Stepped;
 use cogwork_flow::engine::MemoryJournal;
 use cogwork_llm::backend::{Capabilities, Capability};
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ReplyFormat, ToolCall};
+use cogwork_llm::{
+    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyFormat, ToolCall,
+};
 use cogwork_strategies::methods::{
     Evaluator, React, Search, SelfAsk, SelfConsistency, TreeOfThoughts,
 };
@@ -25,6 +28,8 @@ use super::wires::tree;
 #[derive(Clone, Default)]
 struct Random {
     seed: u64,
+    /// Whether some calls fail, and some replies are damaged.
+    spoils: bool,
     /// Whether it calls tools natively.
     calls: bool,
     requests: Arc<Mutex<Vec<ChatRequest>>>,
@@ -40,6 +45,9 @@ impl LlmClient for Random {
         let mut dice = Dice(hasher.finish() | 1);
 
         self.requests.lock().unwrap().push(request.clone());
+        if self.spoils && dice.below(20) == 0 {
+            return Err(LlmError::new(LlmErrorKind::Server, "overloaded"));
+        }
         if self.calls && dice.below(3) > 0 && !request.tools().is_empty() {
             let call = |id| ToolCall::new(format!("id{id}"), "look", "{\"text\": \"51\"}");
             return Ok(ChatResponse::new("").with_tool_calls((0..2).map(call)));
@@ -51,7 +59,10 @@ impl LlmClient for Random {
             }
             _ => dice.word(),
         };
-        Ok(ChatResponse::new(reply))
+        Ok(ChatResponse::new(match self.spoils {
+            true => spoilt(&reply, &mut dice),
+            false => reply,
+        }))
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -116,6 +127,25 @@ fn filled(schema: &Value, dice: &mut Dice) -> Value {
         Some("boolean") => json!(dice.below(2) == 0),
         Some("null") => Value::Null,
         _ => dice.word().into(),
+    }
+}
+
+/// Damages a reply as models do: a half of it, the reply twice, misplaced signs.
+fn spoilt(reply: &str, dice: &mut Dice) -> String {
+    let place = dice.below(reply.chars().count() as u64 + 1) as usize;
+    let first: String = reply.chars().take(place).collect();
+    let rest: String = reply.chars().skip(place).collect();
+    let signs = [
+        "", ":", "\n#E1 = ", "#E99", "\nPlan:", "[", "}", "```", "\u{0}", "-1", "]]\n",
+    ];
+
+    match dice.below(12) {
+        0 => first,
+        1 => rest,
+        2 => format!("{reply}\n{reply}"),
+        3 => String::new(),
+        4 | 5 => format!("{first}{}{rest}", dice.one_of(&signs)),
+        _ => reply.to_owned(),
     }
 }
 
@@ -271,6 +301,23 @@ proptest! {
             block_on(ends(method, Random { seed, ..Random::default() }));
         }
         block_on(ends(React::default().into(), Random { seed, calls: true, ..Random::default() }));
+    }
+
+    /// No damage leads to a thought that the session refuses.
+    #[test]
+    fn spoilt_replies_and_failures_end_a_run_in_good_order(seed in any::<u64>()) {
+        for method in methods() {
+            let client = Random { seed, spoils: true, ..Random::default() };
+            let ended = block_on(solver(method, &client, 40).solve("What is 17 * 3?"));
+            let so_far = match &ended {
+                Ok(solved) => solved.trace(),
+                Err(error) => {
+                    prop_assert!(error.is_unreadable() || error.client_error().is_some(), "{error}");
+                    error.so_far().unwrap()
+                }
+            };
+            prop_assert!(keeps_to_the_table(so_far.session()), "{so_far}");
+        }
     }
 }
 

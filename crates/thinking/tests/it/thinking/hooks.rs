@@ -5,7 +5,7 @@ use cogwork_llm::{
     ScriptedClient, ScriptedReply, ToolCall, ToolChoice, ToolDefinition, Usage,
 };
 use cogwork_thinking::{Draft, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait};
-use cogwork_typed::ask::Limits;
+use cogwork_typed::ask::{Limits, Meter};
 
 use crate::thinking::{after, ask, before, failures, kept, reply, shown};
 
@@ -183,6 +183,16 @@ async fn a_mode_may_refuse_the_request_or_the_answer() {
         error.to_string(),
         "other: the thinking mode `guard` refused the answer: it tells secrets"
     );
+}
+
+#[tokio::test]
+async fn giving_up_is_reported_with_its_reason() {
+    let (thinking, reports) = kept(Thinking::new(ScriptedClient::default()));
+    let begun = thinking.begin(&Meter::default(), ask("?")).await;
+    let error = LlmError::new(LlmErrorKind::Other, "too many tool calls");
+    let error = begun.unwrap().fail(error).to_string();
+    assert_eq!(error, "other: too many tool calls");
+    assert_eq!(reports.lock().unwrap()[0].error, Some(error));
 }
 
 #[tokio::test]
