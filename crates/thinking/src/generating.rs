@@ -18,9 +18,9 @@ use crate::{Draft, Generation, Hook, HookReport, Outcome, ThinkingError, Thinkin
 
 /// A generation whose hooks before the model have been called.
 ///
-/// [`Thinking::begin`](crate::Thinking::begin) begins one for programs that call tools between the first call and the draft,
-/// such as agents: the hooks and the memory are used once for the whole generation, rather than once
-/// for each call.
+/// [`Thinking::begin`](crate::Thinking::begin) begins one for programs that call tools between the
+/// first call and the draft, such as agents: the hooks and the memory are used once for the whole
+/// generation, rather than once for each call.
 pub struct Generating<'a> {
     record: Record,
     draft: Draft<'a>,

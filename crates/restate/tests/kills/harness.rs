@@ -181,9 +181,8 @@ impl<P: Place> Harness<P> {
         for worker in self
             .place
             .workers()
-            .iter_mut()
-            .take(victims.end)
-            .skip(victims.start)
+            .get_mut(victims.clone())
+            .unwrap_or_default()
         {
             worker.kill()?;
         }
@@ -191,13 +190,7 @@ impl<P: Place> Harness<P> {
         if random().is_multiple_of(2) {
             self.tend(Duration::ZERO).await?;
         }
-        for worker in self
-            .place
-            .workers()
-            .iter_mut()
-            .take(victims.end)
-            .skip(victims.start)
-        {
+        for worker in self.place.workers().get_mut(victims).unwrap_or_default() {
             worker.start_again()?;
         }
         Ok(())
