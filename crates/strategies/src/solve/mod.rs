@@ -2,29 +2,29 @@
 //! these calls within the limits of the run.
 
 mod ask;
-mod call;
-mod calling;
+mod asking;
 mod conclusion;
 mod context;
 mod error;
 mod form;
 mod method;
-mod questions;
+mod recorded_calls;
 mod solver;
 mod solving;
 mod solving_event;
 mod step;
+mod tool_calls;
 mod walk;
 
 pub use ask::Ask;
 pub(crate) use ask::{ANSWER, check_answer, check_text};
-pub use call::{AskProblem, Asked, Call, Called};
-pub use calling::PlannedCall;
 pub use context::Solve;
 pub use error::SolveError;
 pub use form::StageReply;
 pub(crate) use form::{is_none, json_or_text, typed};
 pub use method::{Method, Stop};
+pub use recorded_calls::{AskProblem, Asked, Call, Called};
 pub use solver::Solver;
 pub use solving::{Answer, EndReason, Solved, Solving};
 pub use solving_event::{SolvingEvent, TableStage};
+pub use tool_calls::PlannedCall;

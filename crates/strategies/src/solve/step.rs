@@ -10,10 +10,10 @@ use cogwork_tools::Tools;
 use cogwork_typed::ask::{Limit, Meter, Reserve, Spent, ToolCalls};
 use serde::{Deserialize, Serialize};
 
-use super::calling::call_all;
 use super::conclusion::{conclusion, reserve};
 use super::context::{Batch, Work, advance};
 use super::solver::Shared;
+use super::tool_calls::call_all;
 use super::{AskProblem, Asked, Call, EndReason, SolveError, Solver, Solving};
 
 /// The action that leads to the next step.
