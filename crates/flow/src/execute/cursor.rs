@@ -4,12 +4,11 @@ use crate::Action;
 use crate::error::Location;
 use crate::wiring::{Exit, Place, Target, Wiring};
 
+#[derive(Default)]
 pub(crate) struct Cursor<'f> {
-    flow: &'f Wiring,
-    /// The graph with the next node: that of the flow, or of a subflow.
-    innermost: &'f Wiring,
-    /// The index of the next node in the flow, or of the subflow that contains it, and so on in that.
-    position: Vec<usize>,
+    /// The places of the subflows around the next node, outermost first, and its own. The outermost one
+    /// stays at the end, since errors after it name the flow.
+    path: Vec<At<'f>>,
     /// The place of the next node.
     place: Option<&'f Place>,
     /// The action on which the flow ended.
@@ -17,38 +16,41 @@ pub(crate) struct Cursor<'f> {
     steps: u64,
 }
 
+/// A place in a flow, by its index.
+pub(crate) struct At<'f> {
+    flow: &'f Wiring,
+    pub(crate) index: usize,
+}
+
+impl<'f> At<'f> {
+    fn place(&self) -> &'f Place {
+        self.flow.place(self.index)
+    }
+}
+
 impl<'f> Cursor<'f> {
     pub(crate) fn at_start(wiring: &'f Wiring) -> Self {
-        let mut cursor = Self::nowhere(wiring, 0);
+        let mut cursor = Self::default();
         cursor.enter(wiring);
         cursor
     }
 
     /// Creates a cursor at the last of these names, inside the subflows with the names before it.
     /// Returns `None` if the node doesn't exist.
-    pub(crate) fn at_node(mut wiring: &'f Wiring, names: &[String], steps: u64) -> Option<Self> {
-        let mut cursor = Self::nowhere(wiring, steps);
-        let (node, subflows) = names.split_last()?;
-
-        for name in subflows {
-            let place = cursor.push(wiring, wiring.index(name)?);
-            wiring = place.subflow()?;
-        }
-
-        let place = cursor.push(wiring, wiring.index(node)?);
-        // A run is never at the place of a subflow, but at a node inside it.
-        place.subflow().is_none().then_some(cursor)
-    }
-
-    fn nowhere(flow: &'f Wiring, steps: u64) -> Self {
-        Self {
-            flow,
-            innermost: flow,
-            position: Vec::new(),
-            place: None,
-            ended: None,
+    pub(crate) fn at_node(wiring: &'f Wiring, names: &[String], steps: u64) -> Option<Self> {
+        let mut cursor = Self {
             steps,
+            ..Self::default()
+        };
+        let mut inside = Some(wiring);
+
+        for name in names {
+            let flow = inside?;
+            inside = cursor.push(flow, flow.index(name)?).subflow();
         }
+
+        // A run is never at the place of a subflow, but at a node inside it.
+        (cursor.place.is_some() && inside.is_none()).then_some(cursor)
     }
 
     /// Returns the number of steps of the cursor.
@@ -56,10 +58,10 @@ impl<'f> Cursor<'f> {
         self.steps
     }
 
-    /// Returns the indices down to the next node, one per level.
+    /// Returns the places down to the next node, one per level.
     #[inline]
-    pub(crate) fn position(&self) -> &[usize] {
-        &self.position
+    pub(crate) fn path(&self) -> &[At<'f>] {
+        &self.path
     }
 
     /// Returns the place of the next node; `None` after the end.
@@ -75,32 +77,26 @@ impl<'f> Cursor<'f> {
 
     /// Returns the names of the places of the subflows around the next node, and its own name.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'f String> {
-        let mut next = Some(self.flow);
-        self.position.iter().map_while(move |index| {
-            let place = next?.place(*index);
-            next = place.subflow();
-            Some(&place.name)
-        })
+        self.path.iter().map(|at| &at.place().name)
     }
 
     /// Returns the name of the flow, then the names of the places of the subflows around the next
     /// node; after the end, only the first.
     pub(crate) fn flow_path(&self) -> Vec<String> {
-        let names = std::iter::once(&self.flow.name).chain(self.names());
+        let flow = self.path.first().map(|at| &at.flow.name);
+        let names = flow.into_iter().chain(self.names());
 
         // The last name is the node's own.
-        names.take(self.position.len()).cloned().collect()
+        names.take(self.path.len()).cloned().collect()
     }
 
     /// Returns the location of the next node; after the end, the node has no name.
     #[cold]
     pub(crate) fn location(&self) -> Location {
-        let node = self
-            .place
-            .map_or_else(String::new, |place| place.name.clone());
+        let node = self.place.map(|place| place.name.clone());
         Location {
             flow_path: self.flow_path(),
-            node,
+            node: node.unwrap_or_default(),
         }
     }
 
@@ -118,13 +114,12 @@ impl<'f> Cursor<'f> {
 
     #[inline]
     fn go_to(&mut self, index: usize) {
-        // There always is a position, because the outermost one is never removed.
-        let Some(position) = self.position.last_mut() else {
+        let Some(at) = self.path.last_mut() else {
             return;
         };
 
-        let place = self.innermost.place(index);
-        *position = index;
+        at.index = index;
+        let place = at.place();
         self.place = Some(place);
 
         if let Some(subflow) = place.subflow() {
@@ -134,44 +129,22 @@ impl<'f> Cursor<'f> {
 
     #[cold]
     fn leave(&mut self, action: &'f Action) {
-        loop {
-            if self.position.len() <= 1 {
-                // The outermost level remains, since errors after the end name it.
-                self.place = None;
-                self.ended = Some(action);
-                return;
-            }
+        while self.path.len() > 1 {
+            self.path.pop();
 
-            self.position.pop();
-            self.find_place();
-
-            match self.place.and_then(|place| place.exit(action)) {
-                Some(exit) => match exit.target {
-                    Target::Node(index) => return self.go_to(index),
-                    // The subflow was the last place of the flow around it, which ends as well.
-                    Target::End | Target::Missing => {}
-                },
-                // Doesn't happen: `build` has checked that each end of a subflow has an exit.
-                None => return,
+            let around = self.path.last().and_then(|at| at.place().exit(action));
+            // Otherwise, the subflow was the last place of the flow around it, which ends as well.
+            if let Some(&Exit {
+                target: Target::Node(index),
+                ..
+            }) = around
+            {
+                return self.go_to(index);
             }
         }
-    }
 
-    /// Looks up the place at the position, from the outermost flow on.
-    fn find_place(&mut self) {
-        let mut wiring = Some(self.flow);
-        // From the outside, because an inner flow doesn't know the one around it. Subflows end
-        // rarely.
-        for index in &self.position {
-            let Some(innermost) = wiring else {
-                return;
-            };
-
-            let place = innermost.place(*index);
-            self.innermost = innermost;
-            self.place = Some(place);
-            wiring = place.subflow();
-        }
+        self.place = None;
+        self.ended = Some(action);
     }
 
     /// Moves to the start of a flow, and of a subflow at that place, down to a node.
@@ -183,10 +156,10 @@ impl<'f> Cursor<'f> {
         }
     }
 
-    fn push(&mut self, wiring: &'f Wiring, index: usize) -> &'f Place {
-        let place = wiring.place(index);
-        self.position.push(index);
-        self.innermost = wiring;
+    fn push(&mut self, flow: &'f Wiring, index: usize) -> &'f Place {
+        let at = At { flow, index };
+        let place = at.place();
+        self.path.push(at);
         self.place = Some(place);
 
         place

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
 
 use super::context::Here;
+use super::cursor::At;
 use super::failure::Failure;
 use super::named_step::NamedStep;
 use super::recorder::{Exec, call, exec_composite};
@@ -15,7 +16,7 @@ use crate::{Action, Node};
 pub(crate) struct NodeVisit<N>(pub(crate) N);
 
 impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
-    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [At<'a>], here: Here<'a>) -> Visited<'a> {
         let node = &self.0;
 
         // Two futures, so that a visit without a named step is as small as possible.
@@ -34,7 +35,7 @@ impl<S: Send, N: Node<S>> Visit<S> for NodeVisit<N> {
         }
     }
 
-    fn operation(&self, _: &[usize]) -> Operation {
+    fn operation(&self, _: &[At<'_>]) -> Operation {
         self.0.operation()
     }
 }

@@ -1,6 +1,7 @@
 //! The type-erased visits of the places of a flow: one boxed future per visit, for any node.
 
 use super::context::Here;
+use super::cursor::At;
 use super::failure::Failure;
 use crate::boxed::BoxFuture;
 use crate::engine::Operation;
@@ -14,38 +15,55 @@ pub(crate) type Visited<'a> = BoxFuture<'a, Result<Action, Box<Failure>>>;
 /// A flow passes the visit down to its own node before anything is polled. A node at any depth of
 /// subflows is one future that is polled directly, so depth uses no stack.
 pub(crate) trait Visit<S>: Send + Sync {
-    /// Visits the node at `position`: the indices in this flow and in the flows inside it.
-    fn visit<'a>(&'a self, state: &'a mut S, position: &'a [usize], here: Here<'a>) -> Visited<'a>;
+    /// Visits the node at the end of the `path` through this flow and the flows inside it.
+    fn visit<'a>(&'a self, state: &'a mut S, path: &'a [At<'a>], here: Here<'a>) -> Visited<'a>;
 
-    /// Returns what the node at `position` does.
-    fn operation(&self, _position: &[usize]) -> Operation {
+    /// Returns what the node at the end of the `path` does.
+    fn operation(&self, _path: &[At<'_>]) -> Operation {
         Operation::Step
     }
 }
 
 impl<S> Flow<S> {
-    /// Visits the node at the `position` of a cursor over this flow.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "a cursor gives one index a level, made from this wiring"
-    )]
+    /// Visits the node at the end of the path of a cursor over this flow.
     pub(crate) fn visit<'a>(
         &'a self,
         state: &'a mut S,
-        position: &'a [usize],
+        path: &'a [At<'a>],
         here: Here<'a>,
     ) -> Visited<'a> {
-        self.visits[position[0]].visit(state, &position[1..], here)
+        let (visit, below) = self.first(path);
+        visit.visit(state, below, here)
     }
 
-    /// Returns what the node at `position` does.
-    pub(crate) fn operation(&self, position: &[usize]) -> Operation {
-        let Some((first, below)) = position.split_first() else {
-            return Operation::Step;
-        };
+    /// Returns what the node at the end of the `path` does.
+    pub(crate) fn operation(&self, path: &[At<'_>]) -> Operation {
+        let (visit, below) = self.first(path);
+        visit.operation(below)
+    }
 
-        self.visits
-            .get(*first)
-            .map_or(Operation::Step, |visit| visit.operation(below))
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a cursor gives one place a level, made from this wiring"
+    )]
+    #[inline]
+    fn first<'p, 'f>(&self, path: &'p [At<'f>]) -> (&dyn Visit<S>, &'p [At<'f>]) {
+        (&*self.visits[path[0].index], &path[1..])
+    }
+}
+
+/// A flow over a part of the state, which the cursor of the run enters.
+pub(crate) struct Subflow<T, F> {
+    pub(crate) flow: Flow<T>,
+    pub(crate) part: F,
+}
+
+impl<S, T, F: Fn(&mut S) -> &mut T + Send + Sync> Visit<S> for Subflow<T, F> {
+    fn visit<'a>(&'a self, state: &'a mut S, path: &'a [At<'a>], here: Here<'a>) -> Visited<'a> {
+        self.flow.visit((self.part)(state), path, here)
+    }
+
+    fn operation(&self, path: &[At<'_>]) -> Operation {
+        self.flow.operation(path)
     }
 }

@@ -91,7 +91,7 @@ impl<S> Walk<'_, '_, S> {
             if let Some(attached) = &self.context.attached {
                 let entered = step.insert(attached.step(self.cursor, self.around, place));
                 entered.emit(|| EventKind::StepEntered);
-                let of_step = entered.span(|| self.flow.operation(self.cursor.position()));
+                let of_step = entered.span(|| self.flow.operation(self.cursor.path()));
                 span = of_step.map(Box::new);
             }
 
@@ -99,7 +99,7 @@ impl<S> Walk<'_, '_, S> {
                 context: self.context,
                 step: step.as_deref(),
             };
-            let visit = self.flow.visit(self.state, self.cursor.position(), here);
+            let visit = self.flow.visit(self.state, self.cursor.path(), here);
             let visit = match &span {
                 // Boxed a second time, which only runs with a subscriber pay for.
                 Some(span) => Box::pin(visit.instrument(Span::clone(span))),

@@ -4,6 +4,7 @@ use crate::boxed::BoxFuture;
 use crate::draw::GraphNodeKind;
 use crate::engine::Part;
 use crate::execute::context::Here;
+use crate::execute::cursor::At;
 use crate::execute::failure::Failure;
 use crate::execute::inner_work::{all_of, finish};
 use crate::execute::visit::{Visit, Visited};
@@ -124,7 +125,7 @@ impl<S: 'static> Default for Branches<S> {
 }
 
 impl<S: Send> Visit<S> for Branches<S> {
-    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [At<'a>], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let branches = self.branches.iter();
             let works = branches.map(|branch| (branch.run)(&branch.name, state, here));

@@ -3,6 +3,7 @@
 use crate::draw::GraphNodeKind;
 use crate::engine::Part;
 use crate::execute::context::Here;
+use crate::execute::cursor::At;
 use crate::execute::failure::Failure;
 use crate::execute::inner_work::{all_of, finish};
 use crate::execute::node::exec;
@@ -198,7 +199,7 @@ impl<S, I, O, W> Items<S, I, O, W> {
 }
 
 impl<S: Send, I: Send> Visit<S> for Each<S, I> {
-    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [At<'a>], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let items = self.split(state, here)?.into_iter().enumerate();
             let works = items.map(|(index, mut item)| async move {
@@ -239,7 +240,7 @@ impl<S, I, N: Node<I>> Batch<S, I, N> {
 pub(crate) struct BatchVisit<S, I, N: Node<I>>(pub(crate) Batch<S, I, N>);
 
 impl<S: Send, I, N: Node<I>> Visit<S> for BatchVisit<S, I, N> {
-    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [At<'a>], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             // All before any `exec`, so that an item that cannot be prepared costs no work.
             let preps = self.0.prepare(state, here)?;

@@ -2,5 +2,4 @@
 
 pub(crate) mod branches;
 pub(crate) mod items;
-pub(crate) mod subflow;
 pub(crate) mod wait;

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::draw::GraphNodeKind;
 use crate::engine::{Awaited, Json};
 use crate::execute::context::Here;
+use crate::execute::cursor::At;
 use crate::execute::failure::Failure;
 use crate::execute::recorder::{accept, wait};
 use crate::execute::visit::{Visit, Visited};
@@ -168,7 +169,7 @@ impl<S> Wait<S> {
 }
 
 impl<S: Send> Visit<S> for Wait<S> {
-    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [At<'a>], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             // Made in each visit, since it is recorded with the first alone and shown at every
             // pause.
@@ -198,7 +199,7 @@ impl<S: Send> Visit<S> for Wait<S> {
 pub(crate) struct Sleep<F>(pub(crate) F);
 
 impl<S: Send, F: Fn(&S) -> Duration + Send + Sync> Visit<S> for Sleep<F> {
-    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [usize], here: Here<'a>) -> Visited<'a> {
+    fn visit<'a>(&'a self, state: &'a mut S, _: &'a [At<'a>], here: Here<'a>) -> Visited<'a> {
         Box::pin(async move {
             let duration = (self.0)(state);
             let (step, journal) = here.on_record("a sleep inside items or branches")?;
