@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::check::{Edge, check};
+use crate::check::{Edges, check};
 use crate::draw::GraphNodeKind;
 use crate::execute::node::NodeVisit;
 use crate::execute::visit::{Subflow, Visit};
@@ -37,8 +37,10 @@ pub struct FlowBuilder<S> {
     name: String,
     starts: Vec<String>,
     places: Vec<Place>,
+    /// The exits of each place, which `build` connects.
+    exits: Vec<Vec<Exit>>,
     visits: Vec<Box<dyn Visit<S>>>,
-    edges: Vec<Edge>,
+    edges: Edges,
 }
 
 impl<S> Flow<S> {
@@ -48,8 +50,9 @@ impl<S> Flow<S> {
             name: name.into(),
             starts: Vec::new(),
             places: Vec::new(),
+            exits: Vec::new(),
             visits: Vec::new(),
-            edges: Vec::new(),
+            edges: Edges::default(),
         }
     }
 }
@@ -77,10 +80,9 @@ impl<S: Send + 'static> Flow<S> {
         // A node may declare an action twice, but only one end may be added for it.
         let actions: BTreeSet<_> = node.actions().into_iter().collect();
 
-        let builder = Self::builder(name.clone()).start(name.clone());
-        let builder = builder.node(name.clone(), node);
-        let ends = |builder: FlowBuilder<S>, action| builder.end(name.clone(), action);
-        actions.into_iter().fold(builder, ends).build()
+        let builder = Self::builder(&name).start(&name).node(&name, node);
+        let end = |builder: FlowBuilder<S>, action| builder.end(&name, action);
+        actions.into_iter().fold(builder, end).build()
     }
 }
 
@@ -94,10 +96,11 @@ impl<S> FlowBuilder<S> {
     ) -> Self {
         self.places.push(Place {
             name: name.into(),
-            exits: unconnected(actions),
+            exits: Vec::new(),
             inside: inside.into().map(Box::new),
         });
 
+        self.exits.push(unconnected(actions));
         self.visits.push(Box::new(visit));
         self
     }
@@ -209,16 +212,16 @@ impl<S> FlowBuilder<S> {
     ///     .build()?;
     /// # Ok::<(), cogwork_flow::BuildError>(())
     /// ```
-    pub fn chain<L: Into<String>>(mut self, nodes: impl IntoIterator<Item = L>) -> Self {
-        let mut nodes = nodes.into_iter().map(Into::into);
+    pub fn chain<L: AsRef<str>>(mut self, nodes: impl IntoIterator<Item = L>) -> Self {
+        let mut nodes = nodes.into_iter();
         // An empty chain changes nothing, and `build` reports what is missing.
         let Some(mut last) = nodes.next() else {
             return self;
         };
 
-        self = self.start(last.clone());
+        self = self.start(last.as_ref());
         for node in nodes {
-            self = self.edge(last, Action::DEFAULT, node.clone());
+            self = self.edge(last, Action::DEFAULT, &node);
             last = node;
         }
 
@@ -227,21 +230,19 @@ impl<S> FlowBuilder<S> {
 
     /// Adds an edge: after `from` returns `action`, the run visits `to`.
     pub fn edge(
-        self,
-        from: impl Into<String>,
+        mut self,
+        from: impl AsRef<str>,
         action: impl Into<Action>,
-        to: impl Into<String>,
+        to: impl AsRef<str>,
     ) -> Self {
-        self.leave(from.into(), action.into(), Some(to.into()))
+        let to = Some(to.as_ref());
+        self.edges.add(from.as_ref(), action.into(), to);
+        self
     }
 
     /// Ends the flow after `from` returns `action`. Every action needs an edge or an end.
-    pub fn end(self, from: impl Into<String>, action: impl Into<Action>) -> Self {
-        self.leave(from.into(), action.into(), None)
-    }
-
-    fn leave(mut self, from: String, action: Action, to: Option<String>) -> Self {
-        self.edges.push(Edge { from, action, to });
+    pub fn end(mut self, from: impl AsRef<str>, action: impl Into<Action>) -> Self {
+        self.edges.add(from.as_ref(), action.into(), None);
         self
     }
 
@@ -254,10 +255,15 @@ impl<S> FlowBuilder<S> {
     ///
     /// Returns a [`BuildError`] with every [`WiringProblem`](crate::WiringProblem) of the graph.
     pub fn build(mut self) -> Result<Flow<S>, BuildError> {
-        let start = match check(&mut self.places, &self.starts, self.edges) {
-            Ok(start) => start,
+        let checked = check(&self.places, self.exits, &self.starts, self.edges);
+        let (start, exits) = match checked {
+            Ok(checked) => checked,
             Err(problems) => return Err(BuildError::new(self.name, problems)),
         };
+
+        for (place, exits) in self.places.iter_mut().zip(exits) {
+            place.exits = exits;
+        }
 
         let wiring = Wiring::new(self.name, start, self.places);
         Ok(Flow {

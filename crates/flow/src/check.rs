@@ -3,52 +3,70 @@
 use std::cell::OnceCell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
+
+use foldhash::HashMapExt as _;
 
 use crate::wiring::{Exit, Place, Target, Wiring, reached, targets};
 use crate::{Action, WiringProblem};
 
-/// An edge as it was added to a flow, with names.
-pub(crate) struct Edge {
-    pub(crate) from: String,
-    pub(crate) action: Action,
-    /// `None` for an end.
-    pub(crate) to: Option<String>,
+/// The edges of a flow as they were added, with names.
+#[derive(Default)]
+pub(crate) struct Edges {
+    /// The names of all edges in a row: a text of its own for each would take a third of the time of
+    /// building a flow.
+    names: String,
+    edges: Vec<Edge>,
 }
 
-/// Connects the exits of the places. Returns the index of the start, or all problems.
+struct Edge {
+    from: Range<usize>,
+    action: Action,
+    /// `None` for an end.
+    to: Option<Range<usize>>,
+}
+
+impl Edges {
+    pub(crate) fn add(&mut self, from: &str, action: Action, to: Option<&str>) {
+        let from = self.name(from);
+        let to = to.map(|to| self.name(to));
+        self.edges.push(Edge { from, action, to });
+    }
+
+    fn name(&mut self, name: &str) -> Range<usize> {
+        let start = self.names.len();
+        self.names.push_str(name);
+        start..self.names.len()
+    }
+}
+
+/// Connects the exits of the places. Returns the index of the start and the exits of each place, or
+/// all problems.
 pub(crate) fn check(
-    places: &mut [Place],
+    places: &[Place],
+    exits: Vec<Vec<Exit>>,
     starts: &[String],
-    edges: Vec<Edge>,
-) -> Result<usize, Vec<WiringProblem>> {
-    // Taken out, because the names of the places are borrowed while the exits change.
-    let exits: Vec<_> = places
-        .iter_mut()
-        .map(|place| mem::take(&mut place.exits))
-        .collect();
+    edges: Edges,
+) -> Result<(usize, Vec<Vec<Exit>>), Vec<WiringProblem>> {
     let mut check = Check::new(places, exits);
 
     let start = check.start(starts);
-    edges.into_iter().for_each(|edge| check.connect(edge));
+    let Edges { names, edges } = edges;
+    for Edge { from, action, to } in edges {
+        let name = |range| names.get(range).unwrap_or_default();
+        check.connect(name(from), action, to.map(name));
+    }
+
     check.unconnected();
     // Without a start, every node would be reported as unreachable.
     if let Some(start) = start {
         check.unreachable(start);
     }
 
-    let Check {
-        exits, problems, ..
-    } = check;
     match start {
-        Some(start) if problems.is_empty() => {
-            for (place, exits) in places.iter_mut().zip(exits) {
-                place.exits = exits;
-            }
-            Ok(start)
-        }
-        _ => Err(problems),
+        Some(start) if check.problems.is_empty() => Ok((start, check.exits)),
+        _ => Err(check.problems),
     }
 }
 
@@ -56,7 +74,7 @@ struct Check<'b> {
     /// The places with unique names, in order.
     places: Vec<&'b Place>,
     exits: Vec<Vec<Exit>>,
-    index: HashMap<&'b str, usize>,
+    index: foldhash::HashMap<&'b str, usize>,
     problems: Vec<WiringProblem>,
     /// The names of all nodes and the actions of some: lists that are shared by all problems that contain
     /// them.
@@ -69,7 +87,7 @@ impl<'b> Check<'b> {
         let mut check = Self {
             places: Vec::with_capacity(places.len()),
             exits: Vec::with_capacity(places.len()),
-            index: HashMap::with_capacity(places.len()),
+            index: foldhash::HashMap::with_capacity(places.len()),
             problems: Vec::new(),
             names: OnceCell::new(),
             declared: HashMap::new(),
@@ -157,17 +175,14 @@ impl<'b> Check<'b> {
     }
 
     /// Sets the target of the exit that an edge is for.
-    fn connect(&mut self, edge: Edge) {
+    fn connect(&mut self, from: &str, action: Action, to: Option<&str>) {
         // Before the source, so that an edge from nowhere to nowhere is reported twice.
-        let target = self.target(&edge);
-        let Edge { from, action, .. } = edge;
-
-        let Some(index) = self.index.get(from.as_str()).copied() else {
-            let nodes = self.names();
+        let target = self.target(from, &action, to);
+        let Some(index) = self.index.get(from).copied() else {
             let problem = WiringProblem::UnknownSource {
-                from,
+                from: from.to_owned(),
                 action,
-                nodes,
+                nodes: self.names(),
             };
             return self.problems.push(problem);
         };
@@ -178,17 +193,17 @@ impl<'b> Check<'b> {
         let exit = exits.binary_search_by(|exit| exit.action.cmp(&action));
         match exit.ok().and_then(|exit| exits.get_mut(exit)) {
             Some(exit) if exit.target == Target::Missing => exit.target = target,
-            Some(_) => self
-                .problems
-                .push(WiringProblem::DuplicateEdge { from, action }),
+            Some(_) => {
+                let from = from.to_owned();
+                self.problems
+                    .push(WiringProblem::DuplicateEdge { from, action });
+            }
             None => {
-                let declared = exits.iter().map(|exit| exit.action.clone());
-                let declared = self
-                    .declared
-                    .entry(index)
-                    .or_insert_with(|| declared.collect());
+                let actions = exits.iter().map(|exit| exit.action.clone());
+                let declared = self.declared.entry(index);
+                let declared = declared.or_insert_with(|| actions.collect());
                 self.problems.push(WiringProblem::UndeclaredAction {
-                    from,
+                    from: from.to_owned(),
                     action,
                     declared: Arc::clone(declared),
                 });
@@ -210,19 +225,19 @@ impl<'b> Check<'b> {
 
     /// Looks up where an edge leads. An unknown target is reported and treated as an end, because
     /// the edge still covers its action.
-    fn target(&mut self, edge: &Edge) -> Target {
-        let Some(to) = &edge.to else {
+    fn target(&mut self, from: &str, action: &Action, to: Option<&str>) -> Target {
+        let Some(to) = to else {
             return Target::End;
         };
 
-        if let Some(index) = self.index.get(to.as_str()) {
+        if let Some(index) = self.index.get(to) {
             return Target::Node(*index);
         }
 
         self.problems.push(WiringProblem::UnknownTarget {
-            from: edge.from.clone(),
-            action: edge.action.clone(),
-            to: to.clone(),
+            from: from.to_owned(),
+            action: action.clone(),
+            to: to.to_owned(),
             nodes: self.names(),
         });
 
