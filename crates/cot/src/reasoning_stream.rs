@@ -41,9 +41,8 @@ use crate::{ChainOfThought, Reasoning, ReasoningEvent};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct ReasoningStream {
-    run: RunStream<'static, Reasoning>,
+    run: RunStream<Reasoning>,
     finished: Option<Box<Finished<Reasoning>>>,
 }
 

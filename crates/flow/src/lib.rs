@@ -43,7 +43,7 @@
 //! | run a flow, or step through it | [`Flow::run`], [`Flow::begin`], [`Run::step`] |
 //! | resume a run after a crash | [`Run::with_journal`], the module [`engine`], the crate `cogwork-journal` |
 //! | stop a run from outside | [`Run::with_deadline`], [`Run::with_cancellation`] |
-//! | watch a run | [`Run::with_events`], [`Run::stream`], the module [`watch`] |
+//! | watch a run | [`Run::with_events`], [`Flow::stream`], the module [`watch`] |
 //! | see a run in `tracing` | [spans](#spans) |
 //! | draw a flow | [`Flow::mermaid`], [`Flow::graph`], the module [`draw`] |
 //!
@@ -134,7 +134,7 @@ pub mod watch {
     //!
     //! | to … | use |
     //! |---|---|
-    //! | read the events of a run | [`events`](events()), [`Events`], [`Run::stream`](crate::Run::stream) |
+    //! | read the events of a run | [`events`](events()), [`Events`], [`Flow::stream`](crate::Flow::stream) |
     //! | record events before the run continues | [`Observer`] |
     //! | say something in a node | [`note`], [`report_from`] |
     //! | skip the preparation if nobody reads it | [`is_watched`], [`is_followed`] |

@@ -1,6 +1,5 @@
 //! Runs as streams.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,18 +25,15 @@ use crate::{Ended, Flow, RunError};
 /// Dropping the stream cancels the run, and drops its state as it was after the last complete step.
 ///
 /// ```
+/// use std::sync::Arc;
+///
 /// use cogwork_flow::watch::RunItem;
 /// use cogwork_flow::{Flow, from_fn};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let flow = Flow::builder("greet")
-///     .start("hello")
-///     .node("hello", from_fn(|text: &mut String| text.push_str("Hello")))
-///     .end("hello", "default")
-///     .build()?;
-///
-/// let mut stream = flow.begin().stream(String::new());
+/// let flow = Flow::from_node("greet", from_fn(|text: &mut String| text.push_str("Hello")))?;
+/// let mut stream = Arc::new(flow).stream(String::new(), |run| run.with_max_steps(100));
 /// let mut steps = 0;
 ///
 /// while let Some(item) = stream.next().await {
@@ -50,9 +46,9 @@ use crate::{Ended, Flow, RunError};
 /// # Ok(())
 /// # }
 /// ```
-pub struct RunStream<'f, S> {
+pub struct RunStream<S> {
     events: Events,
-    run: MaybeDone<BoxFuture<'f, Finished<S>>>,
+    run: MaybeDone<BoxFuture<'static, Finished<S>>>,
 }
 
 /// An item of a [`RunStream`].
@@ -74,62 +70,34 @@ pub struct Finished<S> {
     pub result: Result<Ended, RunError>,
 }
 
-impl<'f, S: Send> Run<'f, S> {
-    /// Returns the events of the run as a stream, which also executes it. Sinks from
-    /// [`with_events`](Self::with_events) get the events as well.
-    pub fn stream(self, state: S) -> RunStream<'f, S>
-    where
-        S: 'f,
-    {
-        RunStream::new(|sink| {
-            let mut run = self.with_events(sink);
-            let mut state = state;
-
-            Box::pin(async move {
-                let result = run.finish(&mut state).await;
-                Finished { state, result }
-            })
-        })
-    }
-}
-
 impl<S: Send + 'static> Flow<S> {
-    /// Returns a stream that executes the flow, for example in the handler of a web server. `set`
-    /// changes the settings of the run; to keep them, pass `|run| run`.
-    ///
-    /// [`Run::stream`] does the same for a flow that is borrowed.
+    /// Returns the events of a run as a stream, which also executes it, for example in the handler of
+    /// a web server. `set` changes the settings of the run; to keep them, pass `|run| run`. Sinks from
+    /// [`Run::with_events`] get the events as well.
     pub fn stream(
         self: &Arc<Self>,
-        state: S,
+        mut state: S,
         set: impl for<'f> FnOnce(Run<'f, S>) -> Run<'f, S> + Send + 'static,
-    ) -> RunStream<'static, S> {
+    ) -> RunStream<S> {
+        let (sink, events) = events(RunStream::<S>::CAPACITY);
         let flow = Arc::clone(self);
 
-        RunStream::new(|sink| {
-            let mut state = state;
-
-            Box::pin(async move {
-                // Begun inside, because the run borrows the flow, which the future owns.
-                let mut run = set(flow.begin()).with_events(sink);
-                let result = run.finish(&mut state).await;
-                Finished { state, result }
-            })
-        })
+        let run: BoxFuture<'static, _> = Box::pin(async move {
+            // Begun inside, because the run borrows the flow, which the future owns.
+            let mut run = set(flow.begin()).with_events(sink);
+            let result = run.finish(&mut state).await;
+            Finished { state, result }
+        });
+        RunStream {
+            events,
+            run: maybe_done(run),
+        }
     }
 }
 
-impl<'f, S> RunStream<'f, S> {
+impl<S> RunStream<S> {
     /// The maximum number of events that wait to be read: 1,024.
     pub const CAPACITY: usize = 1024;
-
-    fn new(run: impl FnOnce(crate::watch::EventSink) -> BoxFuture<'f, Finished<S>>) -> Self {
-        let (sink, events) = events(Self::CAPACITY);
-
-        Self {
-            events,
-            run: maybe_done(run(sink)),
-        }
-    }
 
     /// Returns the next item, or `None` after the end.
     ///
@@ -162,16 +130,10 @@ impl<'f, S> RunStream<'f, S> {
     }
 }
 
-impl<S> Stream for RunStream<'_, S> {
+impl<S> Stream for RunStream<S> {
     type Item = RunItem<S>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.poll(context)
-    }
-}
-
-impl<S> fmt::Debug for RunStream<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunStream").finish_non_exhaustive()
     }
 }

@@ -5,6 +5,8 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
+use std::sync::Arc;
+
 use cogwork_flow::watch::{EventKind, RunItem};
 use cogwork_llm::{ScriptedClient, ScriptedReply};
 use cogwork_strategies::{Solver, SolvingEvent, StrategyName};
@@ -22,8 +24,8 @@ async fn pieces(
 ) -> String {
     let solver = Solver::new(ScriptedClient::new(replies), strategy);
     let solving = solver.begin("What becomes of the pressure?");
-    let flow = solver.into_flow().unwrap();
-    let mut stream = flow.begin().stream(solving);
+    let flow = Arc::new(solver.into_flow().unwrap());
+    let mut stream = flow.stream(solving, |run| run);
 
     let mut step = String::new();
     let mut pieces = String::new();
