@@ -39,7 +39,7 @@ fn translate(client: Arc<dyn LlmClient>) -> Result<Flow<Letter>, BuildError> {
     let join = |letter: &mut Letter, translations| letter.translations = translations;
 
     Flow::builder("translate")
-        .batch("translate", Batch::in_turn(translate, split, join))
+        .batch("translate", Batch::at_most(1, translate, split, join))
         .chain(["translate"])
         .build()
 }

@@ -38,7 +38,8 @@ fn average(numbers: &[f64]) -> Result<f64, BoxError> {
 }
 
 fn class() -> Result<Flow<Class>, BuildError> {
-    let students = Batch::in_turn(
+    let students = Batch::at_most(
+        1,
         from_exec(async |grades: Vec<f64>| average(&grades)),
         |class: &Class| class.grades.clone(),
         |class, averages| {

@@ -32,7 +32,8 @@ fn items() -> Flow<Vec<u32>> {
         .build()
         .unwrap();
 
-    let each = Each::in_turn(
+    let each = Each::at_most(
+        1,
         question,
         |all: &Vec<u32>| all.clone(),
         |all, done| *all = done,

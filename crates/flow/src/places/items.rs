@@ -111,20 +111,7 @@ type Split<S, I> = dyn Fn(&S) -> Result<Vec<I>, BoxError> + Send + Sync;
 type Join<S, O> = dyn Fn(&mut S, Vec<O>) -> Result<Action, BoxError> + Send + Sync;
 
 impl<S, I, O, W> Items<S, I, O, W> {
-    /// Processes one item at a time.
-    pub fn in_turn<R, A>(
-        work: W,
-        split: impl Fn(&S) -> R + Send + Sync + 'static,
-        join: impl Fn(&mut S, Vec<O>) -> A + Send + Sync + 'static,
-    ) -> Self
-    where
-        R: IntoResult<Vec<I>>,
-        A: IntoAction,
-    {
-        Self::at_most(1, work, split, join)
-    }
-
-    /// Processes up to `at_most` items concurrently; 0 counts as 1.
+    /// Processes up to `at_most` items concurrently: with 1, one after the other. 0 counts as 1.
     pub fn at_most<R, A>(
         at_most: usize,
         work: W,

@@ -113,7 +113,8 @@ async fn a_value_is_passed_to_each_attempt() {
     assert_eq!((n, started.elapsed().as_secs()), (13, 2));
 
     let exec = from_exec_with(calls, count).retry(Backoff::fixed::<3>(Duration::from_secs(1)));
-    let batch = Batch::in_turn(
+    let batch = Batch::at_most(
+        1,
         exec,
         |n: &usize| vec![*n; 2],
         |n, sums| *n = sums[0] + sums[1],

@@ -37,7 +37,7 @@ fn everything() -> Flow<()> {
         .unwrap();
 
     let each = Each::at_most(3, twice, |(): &()| vec![(); 2], |(): &mut (), _| ());
-    let batch = Batch::in_turn(does(&["x"]), |(): &()| vec![(); 2], |(): &mut (), _| ());
+    let batch = Batch::at_most(1, does(&["x"]), |(): &()| vec![(); 2], |(): &mut (), _| ());
     let branches = Branches::new()
         .branch("left", one("any"), |()| (), |(), ()| ())
         .branch("right", one("any"), |()| (), |(), ()| ());

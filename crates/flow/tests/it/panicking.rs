@@ -146,7 +146,8 @@ async fn closures_around_a_flow_may_panic_too() {
     let subflow = one(|flow| flow.subflow("place", well(), |_: &mut State| panic!("no part")));
     assert_snapshot!(panics(subflow, vec![]).await, @"flow `outer/place`, node `add`: it panicked: no part");
 
-    let split = Each::in_turn(
+    let split = Each::at_most(
+        1,
         well(),
         |_: &State| -> State { panic!("no split") },
         |_, _| (),

@@ -84,8 +84,8 @@ fn with(add: impl FnOnce(FlowBuilder<u32>) -> FlowBuilder<u32>) -> FlowBuilder<u
 fn what_is_new_and_what_is_gone_is_named() {
     let one = || Flow::from_node("n", more()).unwrap();
     let split = |n: &u32| vec![*n];
-    let batch = Batch::in_turn(more(), split, |_, _| ());
-    let each = Each::in_turn(one(), split, |n: &mut u32, all| *n = all.len() as u32);
+    let batch = Batch::at_most(1, more(), split, |_, _| ());
+    let each = Each::at_most(1, one(), split, |n: &mut u32, all| *n = all.len() as u32);
     let branches = Branches::new().branch("left", one(), |n: &u32| *n, |_, _| ());
     let wait = Wait::for_event("e", |_: &mut u32, (): ()| ());
 

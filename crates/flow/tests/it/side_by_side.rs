@@ -199,7 +199,8 @@ fn nested(levels: usize) -> Result<Flow<u32>, cogwork_flow::BuildError> {
     let mut flow = Flow::builder("0").node("n", count).chain(["n"]).build()?;
 
     for level in 1..=levels {
-        let each = Each::in_turn(
+        let each = Each::at_most(
+            1,
             flow,
             |n: &u32| vec![*n],
             |n: &mut u32, done| *n = done.iter().sum(),

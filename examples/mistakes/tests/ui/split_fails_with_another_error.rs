@@ -7,7 +7,8 @@ fn numbers(text: &str) -> Result<Vec<u32>, std::num::ParseIntError> {
 }
 
 fn main() {
-    let _ = Batch::in_turn(
+    let _ = Batch::at_most(
+         1,
         from_exec(async |n: u32| Ok::<_, std::io::Error>(n + 1)),
         |text: &String| numbers(text),
         |text: &mut String, all| *text = format!("{all:?}"),
