@@ -32,7 +32,9 @@ where
     F: Fn(&mut S) -> A + Send + Sync,
     A: IntoAction,
 {
-    FromFn {
+    FromPhases {
+        prep: (),
+        exec: (),
         post,
         actions: vec![Action::DEFAULT],
         state: PhantomData,
@@ -214,7 +216,7 @@ where
     }
 }
 
-/// A node made from closures. Created by [`from_phases`] and [`from_exec`].
+/// A node made from closures. Created by [`from_phases`], [`from_exec`] and [`from_fn`].
 pub struct FromPhases<S, Prep, Exec, Post> {
     prep: Prep,
     exec: Exec,
@@ -269,25 +271,8 @@ where
 
 /// A node made from a single closure. Created by [`from_fn`].
 ///
-/// It has a type of its own, so that the compiler says what such a closure may return.
-pub struct FromFn<S, F> {
-    post: F,
-    actions: Vec<Action>,
-    state: PhantomData<fn(&mut S)>,
-}
-
-impl<S, F> FromFn<S, F> {
-    /// Sets the actions that the closure may return.
-    ///
-    /// # Default
-    ///
-    /// Only [`Action::DEFAULT`].
-    #[must_use]
-    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
-        self.actions = actions.into_iter().map(Into::into).collect();
-        self
-    }
-}
+/// Its other phases have no closures, so that the compiler only says what this one may return.
+pub type FromFn<S, F> = FromPhases<S, (), (), F>;
 
 impl<S, F, A> Node<S> for FromFn<S, F>
 where
