@@ -140,20 +140,13 @@ impl RunJournal {
         checked.map_err(|problem| StoreError::new(StoreErrorKind::RefusedAnswer, problem))
     }
 
-    /// Returns whether the run began with this state. If the state was read from the record, a
-    /// `HashSet` in it may have been written in a different order.
-    fn began_with(&self, recorded: StateDigest, given: StateDigest) -> bool {
-        let is_from_here = self.gave_state.load(Ordering::Relaxed);
-        recorded == given || is_from_here && recorded.is_equal_in_any_order(&given)
-    }
-
     /// Returns the error for a run that began with a different state. Where the two states differ
     /// is known if the first one is on record, as the input or in the snapshot.
     fn another_state(&self, recorded: StateDigest, given: &Json) -> StoreError {
         let snapshot = self.recorded.snapshot().map(|snapshot| snapshot.state);
         let state = snapshot.or_else(|| Json::of(&self.header.input).ok());
         // A program may have made its first state of the input, which then says nothing about it.
-        let state = state.filter(|state| state.digest() == Some(recorded));
+        let state = state.filter(|state| StateDigest::of(state) == Some(recorded));
 
         let recorded = state.as_ref().map(Json::as_str);
         self.header
@@ -179,20 +172,18 @@ impl Journal for RunJournal {
     }
 
     fn begin(&self, state: &Json) -> Result<(), BoxError> {
-        let Some(digest) = state.digest() else {
+        let given = StateDigest::of(state);
+        let differing = given.and_then(|given| Some((given, self.recorded.begin_with(given)?)));
+        let Some((given, recorded)) = differing else {
             return Ok(());
         };
 
-        match self.recorded.first_state() {
-            Some(recorded) if !self.began_with(recorded, digest) => {
-                Err(self.another_state(recorded, state).into())
-            }
-            Some(_) => Ok(()),
-            None => {
-                self.recorded.begin_with(digest);
-                Ok(())
-            }
+        // A `HashSet` in a state that was read from the record may have been written in another order.
+        let is_from_here = self.gave_state.load(Ordering::Relaxed);
+        if is_from_here && recorded.is_equal_in_any_order(&given) {
+            return Ok(());
         }
+        Err(self.another_state(recorded, state).into())
     }
 
     async fn call(&self, name: &StepName, work: Work<'_>) -> Result<Json, StepError> {

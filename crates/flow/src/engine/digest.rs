@@ -1,12 +1,12 @@
 //! Digests of states.
 
-use std::fmt;
 use std::hash::Hasher;
 
-use cogwork_text::Name;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use siphasher::sip::SipHasher24;
+
+use super::Json;
 
 /// A digest of a state, by which a run recognises the state with which it began.
 ///
@@ -14,55 +14,25 @@ use siphasher::sip::SipHasher24;
 /// are: the order of keys doesn't matter, so a `HashMap` can be part of a state, but the order of
 /// items in a list does. A `HashSet` is a list in a different order each time.
 ///
-/// The digest is written as 32 hexadecimal digits. The first 16 are the SipHash-2-4, with a key of
-/// zeros, of the JSON text without spaces and with sorted keys. The others are that of the same
-/// text with the items of all lists sorted by their texts.
+/// The digest is written as two numbers. The first is the SipHash-2-4, with a key of zeros, of the
+/// JSON text without spaces and with sorted keys. The second is that of the same text with the items
+/// of all lists sorted by their texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct StateDigest(u128);
+pub struct StateDigest(u64, u64);
 
 impl StateDigest {
-    /// Returns the digest of a JSON text. Returns `None` if it has more than about 120 levels of
-    /// nesting.
-    pub(super) fn of(text: &str) -> Option<Self> {
-        let state: Value = serde_json::from_str(text).ok()?;
+    /// Returns the digest of a state. Returns `None` if it has more than about 120 levels of nesting.
+    pub fn of(state: &Json) -> Option<Self> {
+        let state: Value = state.read().ok()?;
         let exact = hash(&canonical(&state, false));
         let unordered = hash(&canonical(&state, true));
 
-        Some(Self(u128::from(exact) << 64 | u128::from(unordered)))
+        Some(Self(exact, unordered))
     }
 
     /// Returns whether two states are equal if the order of items in lists doesn't matter.
     pub fn is_equal_in_any_order(&self, other: &Self) -> bool {
-        // The lower half is the hash of the text with sorted lists.
-        self.0 as u64 == other.0 as u64
-    }
-}
-
-impl fmt::Display for StateDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
-
-impl From<StateDigest> for String {
-    fn from(digest: StateDigest) -> Self {
-        digest.to_string()
-    }
-}
-
-impl TryFrom<String> for StateDigest {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let digest = u128::from_str_radix(&text, 16).ok().map(Self);
-        // A sign, upper case or fewer digits would be a second spelling, which the parser accepts.
-        let digest = digest.filter(|digest| digest.to_string() == text);
-
-        digest.ok_or_else(|| {
-            let text = Name(&text);
-            format!("`{text}` isn't the digest of a state; expected 32 hexadecimal digits")
-        })
+        self.1 == other.1
     }
 }
 

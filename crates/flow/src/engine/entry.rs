@@ -35,12 +35,6 @@ impl Json {
         &self.0
     }
 
-    /// Returns the digest of the value as a state. Returns `None` if it has more than about 120
-    /// levels of nesting.
-    pub fn digest(&self) -> Option<StateDigest> {
-        StateDigest::of(self.as_str())
-    }
-
     /// Deserialises the value.
     ///
     /// # Errors

@@ -89,11 +89,11 @@ impl Index {
 
     /// Returns the digest of the state with which the run has to begin, if it is known.
     pub(super) fn first_state(&self) -> Option<StateDigest> {
-        match &self.snapshot {
-            // A folded run is resumed with the state of its snapshot.
-            Some(snapshot) => snapshot.state.digest(),
-            None => self.first_state,
-        }
+        // A folded run is resumed with the state of its snapshot.
+        let snapshot = self.snapshot.as_ref();
+        snapshot.map_or(self.first_state, |snapshot| {
+            StateDigest::of(&snapshot.state)
+        })
     }
 
     /// Adds an entry that [`check`](Self::check) accepts.

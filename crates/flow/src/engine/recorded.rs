@@ -15,6 +15,7 @@ use super::{
 };
 use crate::BoxError;
 use crate::engine::StepName;
+use crate::execute::recorder::shortened;
 
 /// A journal in memory, for tests and for runs that pause within one process.
 ///
@@ -98,22 +99,19 @@ impl<L: Log> Recorded<L> {
         self
     }
 
-    /// Returns the digest of the state with which the run has to begin: that of its snapshot, or of
-    /// the state of its first step. Returns `None` if it isn't known yet, or if the record was made
-    /// by an earlier version.
-    pub fn first_state(&self) -> Option<StateDigest> {
-        self.index().first_state()
-    }
-
-    /// Begins a run with a state that has this digest, without comparing it.
-    /// [`begin`](Journal::begin) also compares it.
-    pub fn begin_with(&self, state: StateDigest) {
+    /// Begins a run with a state that has this digest, unless it began before. Returns the digest with
+    /// which it began or was folded, if that is a different one. [`begin`](Journal::begin) makes an error
+    /// of that.
+    pub fn begin_with(&self, given: StateDigest) -> Option<StateDigest> {
         // Looked at and added under one lock, so that the run begins once.
         let mut index = self.index();
+        let recorded = index.first_state();
         if index.is_new() {
             // Not waited for, because outcomes are: they are written after it.
-            self.push_to(&mut index, Entry::Began { state });
+            self.push_to(&mut index, Entry::Began { state: given });
         }
+
+        recorded.filter(|recorded| *recorded != given)
     }
 
     /// Returns the schemas of the answers that steps wait for now, with this event; `None` for each step
@@ -209,7 +207,7 @@ impl<L: Log> Recorded<L> {
             step: step.to_owned(),
             event: awaited.event.to_owned(),
             // A reason may quote a whole document, and every list of paused runs reads it.
-            why: awaited.why.chars().take(MAX_WHY).collect(),
+            why: shortened(awaited.why),
             until,
             schema: awaited.schema.and_then(recorded_schema),
         })
@@ -228,7 +226,7 @@ impl<L: Log> Recorded<L> {
         let event = awaited.event.to_owned();
         // Discarded, because the step would otherwise find the same answer each time.
         if let Err(refusal) = awaited.accept(&answer) {
-            let error = refusal.to_string().chars().take(MAX_ERROR).collect();
+            let error = shortened(&refusal.to_string());
             self.record(Entry::Refused { event, error }).await?;
             return Err(refusal);
         }
@@ -246,18 +244,11 @@ impl<L: Log + 'static> Journal for Recorded<L> {
     }
 
     fn begin(&self, state: &Json) -> Result<(), BoxError> {
-        let Some(given) = state.digest() else {
-            // A state that is nested too deeply cannot be compared, and is accepted.
-            return Ok(());
-        };
-
-        match self.first_state() {
-            Some(recorded) if recorded != given => Err(another_state(&self.run_id).into()),
-            Some(_) => Ok(()),
-            None => {
-                self.begin_with(given);
-                Ok(())
-            }
+        // A state that is nested too deeply cannot be compared, and is accepted.
+        let recorded = StateDigest::of(state).and_then(|given| self.begin_with(given));
+        match recorded {
+            Some(_) => Err(another_state(&self.run_id).into()),
+            None => Ok(()),
         }
     }
 
@@ -391,7 +382,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
             }
             Progress::Failed { error } => {
                 self.record(Entry::Failed {
-                    error: error.chars().take(MAX_ERROR).collect(),
+                    error: shortened(error),
                 })
                 .await
             }
@@ -416,9 +407,6 @@ impl<L: Log + 'static> Journal for Recorded<L> {
     }
 }
 
-/// The maximum length of a recorded reason, in characters.
-const MAX_WHY: usize = 10_000;
-
 /// The maximum length of a recorded schema, in bytes.
 const MAX_SCHEMA: usize = 64 * 1024;
 
@@ -427,9 +415,6 @@ fn recorded_schema(schema: &Json) -> Option<Json> {
     let is_short = schema.as_str().len() <= MAX_SCHEMA;
     is_short.then(|| schema.clone())
 }
-
-/// The maximum length of a recorded error, in characters.
-const MAX_ERROR: usize = 1_000;
 
 fn another_state(run_id: &str) -> String {
     let run_id = Name(run_id);

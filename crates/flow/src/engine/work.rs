@@ -101,7 +101,8 @@ impl<E: Into<BoxError>> From<CallError<E>> for BoxError {
     }
 }
 
-/// The error of an answer that a journal refuses, such as one that doesn't match the schema of its wait.
+/// The error of an answer that a journal or a step refuses, such as one that doesn't match the schema of
+/// its wait, or that the step cannot read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RefusedAnswer(pub String);

@@ -25,20 +25,21 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
-use tokio::task::unconstrained;
+use tokio::task::{unconstrained, yield_now};
 
 use super::failure::Failure;
 use super::named_step::NamedStep;
-use super::yielding::yield_now;
 use crate::boxed::BoxFuture;
-use crate::engine::{Awaited, Journal, Json, StepError, StepName, Waited, Work, WorkError};
+use crate::engine::{
+    Awaited, Journal, Json, RefusedAnswer, StepError, StepName, Waited, Work, WorkError,
+};
 use crate::nodes::Phase;
 use crate::step_name::CallName;
 use crate::watch::EventKind;
 use crate::{BoxError, Paused, current};
 
-/// The maximum length of a recorded error, in characters.
-const MAX_ERROR: usize = 10_000;
+/// The maximum length of a recorded text for people, such as an error, in characters.
+const MAX_TEXT: usize = 10_000;
 
 /// An attempt at `exec`, which returns its outcome as JSON.
 pub(crate) type Exec<'a> = BoxFuture<'a, Result<Json, WorkError>>;
@@ -138,7 +139,7 @@ pub(crate) async fn wait(
             let paused = Paused::at(&step.name, awaited, until);
             Err(Failure::Paused(Box::new(paused)))
         }
-        Err(error) if error.is::<UnreadableAnswer>() => {
+        Err(error) if error.is::<RefusedAnswer>() => {
             let problem = format!("the event `{}`: {error}", Name(awaited.event));
             Err(Failure::node(Phase::Exec, problem))
         }
@@ -175,6 +176,7 @@ pub(crate) struct Calls {
     turns: tokio::sync::Mutex<()>,
 }
 
+#[derive(Default)]
 struct State {
     /// The number of the attempt, starting at 1.
     attempt: u32,
@@ -199,12 +201,7 @@ impl Calls {
             step: step.clone(),
             state: Mutex::new(State {
                 attempt: 1,
-                numbers: HashMap::new(),
-                in_progress: 0,
-                waits: BTreeMap::new(),
-                is_idle: false,
-                in_journal: None,
-                stopped: None,
+                ..State::default()
             }),
             turns: tokio::sync::Mutex::default(),
         }
@@ -492,9 +489,9 @@ pub(crate) async fn attempt_failed(error: &BoxError) {
     }
 }
 
-/// Cuts a text off that a provider might have filled with a whole page.
-pub(crate) fn shortened(error: &str) -> String {
-    error.chars().take(MAX_ERROR).collect()
+/// Cuts a text for people off: an error may be a whole page of a provider, a reason a whole document.
+pub(crate) fn shortened(text: &str) -> String {
+    text.chars().take(MAX_TEXT).collect()
 }
 
 /// A call in the journal, without what it borrows from `exec`.
@@ -542,15 +539,13 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Why a step cannot read an answer. The journal is not at fault.
-#[derive(Debug, thiserror::Error)]
-#[error("the answer cannot be read: {0}")]
-struct UnreadableAnswer(String);
-
 /// Checks that an answer is a `T`.
 pub(crate) fn accept<T: DeserializeOwned>(answer: &Json) -> Result<(), BoxError> {
     match answer.read::<T>() {
         Ok(_) => Ok(()),
-        Err(problem) => Err(UnreadableAnswer(problem.detail()).into()),
+        Err(problem) => {
+            let problem = format!("the answer cannot be read: {}", problem.detail());
+            Err(RefusedAnswer(problem).into())
+        }
     }
 }

@@ -187,7 +187,7 @@ async fn no_more_are_worked_on_at_once_than_is_said() {
 
     let work = Work::default();
     let started = Instant::now();
-    let batch = Batch::in_turn(work.clone(), |items: &Items| items.clone(), store);
+    let batch = Batch::at_most(1, work.clone(), |items: &Items| items.clone(), store);
 
     let flow = Flow::builder("crawl")
         .batch("fetch", batch)
@@ -356,7 +356,7 @@ async fn a_batch_dropped_in_the_middle_leaves_the_state_and_keeps_what_is_on_rec
     );
 
     assert_snapshot!(lines.text(), @r#"
-    {"began":{"state":"7568a0100a753af17568a0100a753af1"}}
+    {"began":{"state":[8460187890770852593,8460187890770852593]}}
     {"outcome":{"step":"crawl/fetch#1[0]","outcome":20}}
     {"outcome":{"step":"crawl/fetch#1[1]","outcome":40}}
     {"outcome":{"step":"crawl/fetch#1[2]","outcome":60}}
@@ -418,7 +418,7 @@ async fn items_that_never_wait_can_be_stopped() {
         |_, ()| (),
     );
 
-    let batch = Batch::in_turn(node, |all: &Vec<u64>| all.clone(), |_, _| ());
+    let batch = Batch::at_most(1, node, |all: &Vec<u64>| all.clone(), |_, _| ());
     let flow = Flow::builder("busy")
         .batch("all", batch)
         .chain(["all"])
@@ -444,7 +444,8 @@ async fn items_and_their_outcomes_are_reported() {
     let (sink, mut told) = events(100);
     let lines = Lines::default();
     let double = from_exec(async |number: u32| Ok::<_, std::io::Error>(number * 2));
-    let batch = Batch::in_turn(
+    let batch = Batch::at_most(
+        1,
         double,
         |numbers: &Vec<u32>| numbers.clone(),
         |numbers: &mut Vec<u32>, doubled| {

@@ -146,7 +146,7 @@ async fn json_of_many_lines_goes_on_one() {
 
     assert_eq!((first, calls.load(Ordering::SeqCst)), (again, 1));
     assert_snapshot!(lines.text(), @r#"
-    {"began":{"state":"ebace08056ba607cebace08056ba607c"}}
+    {"began":{"state":[16982195136722788476,16982195136722788476]}}
     {"outcome":{"step":"f/bring#1","outcome":{    "a": [1,  2],  "b": "x\ny" }}}
     {"ended":{"action":"default","steps":1}}
     "#);

@@ -79,7 +79,7 @@ async fn a_pause_outlives_the_process() {
 
     assert_eq!(calls.load(Ordering::SeqCst), 2);
     assert_snapshot!(lines.text(), @r#"
-    {"began":{"state":"ebace08056ba607cebace08056ba607c"}}
+    {"began":{"state":[16982195136722788476,16982195136722788476]}}
     {"outcome":{"step":"paper/write#1","outcome":"written"}}
     {"waiting":{"step":"paper/review#2","event":"word","until":null}}
     {"answer":{"event":"word","answer":"good"}}
