@@ -137,7 +137,7 @@ pub enum WiringProblem {
     #[error(
         "the edge from `{from}` on `{}` is never taken: `{from}` declares {}",
         Name(action.as_str()),
-        Actions(declared),
+        NameList::and(&**declared),
         from = Name(from)
     )]
     UndeclaredAction {
@@ -178,18 +178,6 @@ impl fmt::Display for Nodes<'_> {
         match self.0 {
             [] => Ok(()),
             nodes => write!(f, "; the nodes are {}", NameList::and(nodes)),
-        }
-    }
-}
-
-/// Lists the actions of a node.
-struct Actions<'a>(&'a [Action]);
-
-impl fmt::Display for Actions<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [] => f.write_str("nothing"),
-            declared => NameList::and(declared).fmt(f),
         }
     }
 }

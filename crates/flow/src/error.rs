@@ -144,12 +144,9 @@ impl RunError {
     ///
     /// Returns the error unchanged if the run stopped for a different reason.
     pub fn into_paused(self) -> Result<Paused, Self> {
-        match *self.0 {
-            Inner {
-                failure: Failure::Paused(paused),
-                ..
-            } => Ok(*paused),
-            inner => Err(Self(Box::new(inner))),
+        match self.0.failure {
+            Failure::Paused(paused) => Ok(*paused),
+            failure => Err(Self(Box::new(Inner { failure, ..*self.0 }))),
         }
     }
 

@@ -129,12 +129,6 @@ fn with_source<S: Serializer>(report: &ReportedValue, serializer: S) -> Result<S
     fields.end()
 }
 
-impl Event {
-    fn is_of_call(&self) -> bool {
-        self.step.as_ref().is_some_and(|step| step.call.is_some())
-    }
-}
-
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Losses are counted for a channel, which several runs may share.
@@ -178,8 +172,7 @@ impl fmt::Display for Event {
                     Name(action.as_str())
                 )
             }
-            EventKind::Replayed if self.is_of_call() => f.write_str("replayed"),
-            EventKind::Replayed => f.write_str("replayed exec"),
+            EventKind::Replayed => f.write_str("replayed"),
             EventKind::Paused(paused) => paused.fmt(f),
             EventKind::Failed { error } => write!(f, "failed: {}", OneLine::new(error)),
             EventKind::Lost { count } => {

@@ -1,6 +1,5 @@
 //! Passes events from runs to their readers.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -120,24 +119,12 @@ pub trait Observer: Send + Sync {
 ///
 /// Clones send to the same place.
 #[derive(Clone)]
-pub struct EventSink(Vec<Arc<dyn Observer>>);
+pub struct EventSink(pub(crate) Vec<Arc<dyn Observer>>);
 
 impl EventSink {
     /// Creates a sink that passes each event to an observer.
     pub fn new(observer: Arc<impl Observer + 'static>) -> Self {
         Self(vec![observer])
-    }
-
-    /// Passes each event to those of the other sink as well.
-    pub(crate) fn add(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-}
-
-impl fmt::Debug for EventSink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let observers = self.0.len();
-        f.debug_tuple("EventSink").field(&observers).finish()
     }
 }
 

@@ -25,9 +25,9 @@ impl<S> Flow<S> {
         &self.wiring.name
     }
 
-    /// Returns the actions on which the flow can end, without repetitions.
+    /// Returns the actions on which the flow can end, sorted and without repetitions.
     pub fn actions(&self) -> Vec<Action> {
-        self.wiring.end_actions()
+        self.wiring.end_actions().into_iter().collect()
     }
 
     /// Returns the names of the nodes from which the flow cannot end: no path leads from them to an

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -136,7 +137,10 @@ pub trait Node<S>: Send + Sync {
     {
         Wrapped {
             node: self,
-            wrapper: Retry::new(backoff),
+            wrapper: Retry {
+                backoff,
+                when: Box::new(|_| true),
+            },
         }
     }
 
@@ -205,7 +209,11 @@ pub trait Node<S>: Send + Sync {
         Self: Sized,
         F: Fn(&mut T) -> &mut S + Send + Sync,
     {
-        Focus::new(self, part)
+        Focus {
+            node: self,
+            part,
+            state: PhantomData,
+        }
     }
 }
 

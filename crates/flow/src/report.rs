@@ -1,4 +1,4 @@
-use std::any::{Any, type_name};
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -52,16 +52,10 @@ impl ReportedValue {
 
 /// A value of any type.
 trait Reported: Any + Send + Sync {
-    fn name(&self) -> &'static str;
-
     fn to_json(&self) -> Result<String, serde_json::Error>;
 }
 
 impl<T: Serialize + Send + Sync + 'static> Reported for T {
-    fn name(&self) -> &'static str {
-        type_name::<T>()
-    }
-
     fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }
@@ -89,16 +83,14 @@ impl fmt::Display for ReportedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.to_json() {
             Ok(json) => OneLine::new(json).fmt(f),
-            Err(_) => f.write_str(self.value.name()),
+            Err(_) => f.write_str(self.source),
         }
     }
 }
 
 impl fmt::Debug for ReportedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ReportedValue")
-            .field(&self.value.name())
-            .finish()
+        f.debug_tuple("ReportedValue").field(&self.source).finish()
     }
 }
 

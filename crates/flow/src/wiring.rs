@@ -1,6 +1,6 @@
 //! The checked graph of a flow, without its nodes: names, edges and the graphs of its subflows.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Arc;
 
@@ -157,17 +157,11 @@ impl Wiring {
         places.filter(|(_, ends)| !ends).map(|(place, _)| place)
     }
 
-    /// Returns the actions on which the flow ends, without repetitions.
-    pub(crate) fn end_actions(&self) -> Vec<Action> {
+    /// Returns the actions on which the flow ends, sorted and without repetitions.
+    pub(crate) fn end_actions(&self) -> BTreeSet<Action> {
         let exits = self.places.iter().flat_map(|place| &place.exits);
-        let ends = exits
-            .filter(|exit| exit.target == Target::End)
-            .map(|exit| &exit.action);
-        let mut seen = HashSet::new();
-
-        ends.filter(|action| seen.insert(*action))
-            .cloned()
-            .collect()
+        let ends = exits.filter(|exit| exit.target == Target::End);
+        ends.map(|exit| exit.action.clone()).collect()
     }
 }
 

@@ -53,13 +53,6 @@ impl Json {
     }
 }
 
-/// Takes a text for JSON, as [`from_record`](Json::from_record) does.
-impl From<String> for Json {
-    fn from(text: String) -> Self {
-        Self(text.into())
-    }
-}
-
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // Checked here, because the text may come from a record that was edited.

@@ -45,11 +45,12 @@ pub(crate) enum Stopped {
 
 impl Failure {
     pub(crate) fn node(phase: Phase, error: impl Into<BoxError>) -> Self {
-        Self::Node(Box::new(Failed {
-            phase,
-            item: None,
-            error: WorkError::new(error),
-        }))
+        Self::in_phase(phase, WorkError::new(error))
+    }
+
+    fn in_phase(phase: Phase, error: WorkError) -> Self {
+        let item = None;
+        Self::Node(Box::new(Failed { phase, item, error }))
     }
 
     /// Returns the same failure for one item of a batch.
@@ -100,11 +101,7 @@ impl Failure {
 
 impl From<WorkError> for Failure {
     fn from(error: WorkError) -> Self {
-        Self::Node(Box::new(Failed {
-            phase: Phase::Exec,
-            item: None,
-            error,
-        }))
+        Self::in_phase(Phase::Exec, error)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use tokio::task::yield_now;
 
 use super::context::Here;
 use super::cursor::Cursor;
 use super::failure::Failure;
-use super::walk::{Distance, Walk};
-use super::yielding::{BETWEEN_YIELDS, yield_now};
+use super::walk::{BETWEEN_YIELDS, Distance, Walk};
 use crate::Flow;
 use crate::engine::{Level, Part};
 

@@ -5,13 +5,12 @@
 //! 1. [`walk`]: the loop over the steps of one flow. It takes a step from the run's [`budget`],
 //!    names it if the run has observers ([`named_step`]), visits the node, and moves the [`cursor`]
 //!    along the edge.
-//! 2. [`visit`]: the type-erased visits of the places of a flow,
-//!    which see the run as [`here`]. A visit is implemented by a [`node`] and by each kind of place in
-//!    [`places`](crate::places).
+//! 2. [`visit`]: the type-erased visits of the places of a flow, which see the run as a [`context`]. A
+//!    visit is implemented by a [`node`] and by each kind of place in [`places`](crate::places).
 //! 3. [`recorder`]: the call of `exec` in a run with a journal, and the calls inside it.
 //!
-//! Errors come back up as a [`failure`], to which the walk adds the location. [`inside`] runs the
-//! flows inside a visit, each with its own walk.
+//! Errors come back up as a [`failure`], to which the walk adds the location. [`inner_work`]
+//! runs the flows inside a visit, each with its own walk.
 
 pub(crate) mod budget;
 pub(crate) mod context;
@@ -24,4 +23,3 @@ pub(crate) mod recorder;
 pub(crate) mod stop;
 pub(crate) mod visit;
 pub(crate) mod walk;
-pub(crate) mod yielding;

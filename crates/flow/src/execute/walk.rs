@@ -6,15 +6,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
+use tokio::task::yield_now;
 use tracing::{Instrument, Span};
 
 use super::context::{Context, Here};
 use super::cursor::Cursor;
 use super::failure::Failure;
-use super::yielding::{BETWEEN_YIELDS, yield_now};
 use crate::engine::Level;
 use crate::watch::EventKind;
 use crate::{Action, Flow, RunError, spans};
+
+/// The number of steps, or of items of a batch, between yields to other tasks.
+pub(crate) const BETWEEN_YIELDS: u64 = 128;
 
 /// A walk through a flow, starting at its cursor.
 pub(crate) struct Walk<'a, 'f, S> {

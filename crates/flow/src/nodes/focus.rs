@@ -19,19 +19,9 @@ use crate::{Action, Node};
 /// # Ok::<(), cogwork_flow::BuildError>(())
 /// ```
 pub struct Focus<N, F, S> {
-    node: N,
-    part: F,
-    state: PhantomData<fn(&mut S)>,
-}
-
-impl<N, F, S> Focus<N, F, S> {
-    pub(crate) fn new(node: N, part: F) -> Self {
-        Self {
-            node,
-            part,
-            state: PhantomData,
-        }
-    }
+    pub(crate) node: N,
+    pub(crate) part: F,
+    pub(crate) state: PhantomData<fn(&mut S)>,
 }
 
 impl<S, T, N, F> Node<T> for Focus<N, F, S>

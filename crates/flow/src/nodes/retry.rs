@@ -25,17 +25,8 @@ use crate::{Backoff, BoxError, Node, spans};
 /// # let _ = fetch;
 /// ```
 pub struct Retry<E> {
-    backoff: Backoff,
-    when: Box<dyn Fn(&E) -> bool + Send + Sync>,
-}
-
-impl<E> Retry<E> {
-    pub(crate) fn new(backoff: Backoff) -> Self {
-        Self {
-            backoff,
-            when: Box::new(|_| true),
-        }
-    }
+    pub(crate) backoff: Backoff,
+    pub(crate) when: Box<dyn Fn(&E) -> bool + Send + Sync>,
 }
 
 impl<N, E> Wrapped<N, Retry<E>> {

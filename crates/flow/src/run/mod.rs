@@ -174,7 +174,7 @@ impl<'f, S> Run<'f, S> {
         let found = attached.and_then(|attached| Some((attached, attached.keeper()?)));
         let Some((attached, journal)) = found.filter(|(_, journal)| awaits(*journal)) else {
             let graph = FlowGraph::of(wiring);
-            let known: Vec<_> = graph.events().into_iter().collect();
+            let known = graph.events();
             let known = NameList::and(&known);
             let reason =
                 format!("no node waits for the event `{name}`; the flow waits for {known}");

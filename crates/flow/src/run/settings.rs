@@ -103,7 +103,7 @@ impl<S> Run<'_, S> {
     pub fn with_events(mut self, sink: impl Into<EventSink>) -> Self {
         let sink = sink.into();
         match &mut self.extra().sink {
-            Some(first) => first.add(sink),
+            Some(first) => first.0.extend(sink.0),
             none => *none = Some(sink),
         }
 
@@ -206,13 +206,7 @@ impl<S> Run<'_, S> {
     }
 
     fn begin_at(&mut self, snapshot: &Snapshot) -> Result<(), String> {
-        let Snapshot {
-            node,
-            number,
-            steps,
-            ..
-        } = snapshot;
-
+        let (number, steps) = (snapshot.number, snapshot.steps);
         // Each step of the flow is one of all, so this snapshot was edited.
         if number > steps {
             return Err(format!(
@@ -220,8 +214,8 @@ impl<S> Run<'_, S> {
             ));
         }
 
-        let Some(cursor) = Cursor::at_node(&self.flow.wiring, node, *number) else {
-            let node = node.join("/");
+        let Some(cursor) = Cursor::at_node(&self.flow.wiring, &snapshot.node, number) else {
+            let node = snapshot.node.join("/");
             let node = Name(&node);
             return Err(format!(
                 "its snapshot is at `{node}`, which isn't a node of this flow"
@@ -229,7 +223,7 @@ impl<S> Run<'_, S> {
         };
 
         self.cursor = cursor;
-        self.context.budget.begin_at(*steps);
+        self.context.budget.begin_at(steps);
         Ok(())
     }
 

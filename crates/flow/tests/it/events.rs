@@ -159,8 +159,8 @@ async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
     insta::assert_snapshot!(lines(told).await, @r"
     0 r: started
     0 r: f/both#1 entered
-    0 r: f/both#1[0] replayed exec
-    0 r: f/both#1[1] replayed exec
+    0 r: f/both#1[0] replayed
+    0 r: f/both#1[1] replayed
     0 r: f/both#1 moved on `default` to ask
     0 r: f/ask#2 entered
     0 r: paused at f/ask#2 for the event `number`: one more

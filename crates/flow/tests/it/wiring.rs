@@ -81,7 +81,7 @@ fn a_node_and_a_subflow_can_be_left() {
     assert_snapshot!(format!("{error:#}"), @r"
     flow `f` has 2 problems:
     - node `s` declares no action, so a run could never leave it
-    - the edge from `s` on `x` is never taken: `s` declares nothing
+    - the edge from `s` on `x` is never taken: `s` declares none
     ");
 }
 
