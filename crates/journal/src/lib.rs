@@ -69,7 +69,7 @@ pub use store::Store;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "postgres")]
-pub use postgres::{PostgresStore, QueuedRun, Worker, WorkerEvent};
+pub use postgres::{PostgresStore, QueuedRun, Worker};
 
 mod query;
 pub use query::RunQuery;

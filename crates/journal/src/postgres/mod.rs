@@ -8,4 +8,4 @@ mod store;
 mod worker;
 
 pub use self::store::{PostgresStore, QueuedRun};
-pub use self::worker::{Worker, WorkerEvent};
+pub use self::worker::Worker;

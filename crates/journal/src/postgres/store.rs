@@ -62,9 +62,6 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// The default length of a lease: 30 s.
-    pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
-
     /// Creates a store in a database. `url` is a connection string of libpq, as a URL or as pairs of
     /// keys and values. Nothing is connected before the first use.
     ///
@@ -83,7 +80,7 @@ impl PostgresStore {
             encryption: Encryption::None,
             schema: "cogwork".to_owned(),
             max_connections: 8,
-            lease: Self::DEFAULT_LEASE,
+            lease: Duration::from_secs(30),
             retries: Backoff::of::<5>()
                 .with_first(Duration::from_secs(1))
                 .with_factor(4.0)
@@ -177,7 +174,7 @@ impl PostgresStore {
     ///
     /// # Default
     ///
-    /// [`PostgresStore::DEFAULT_LEASE`].
+    /// 30 s.
     #[must_use]
     pub fn with_lease(self, lease: Duration) -> Self {
         self.with(|settings| settings.lease = lease.max(Duration::from_millis(10)))

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,12 +12,14 @@ use serde::de::DeserializeOwned;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_postgres::Row;
+use tracing::{info, warn};
 
 use super::backend::HeldRun;
 use super::database::{Delays, Sql, reconnects};
 use super::lease::{LeaseWatch, Stopped};
 use super::statements::CLAIM;
 use super::store::PostgresStore;
+use crate::opener::Opener;
 use crate::read::Wanted;
 use crate::rows::count;
 use crate::{RunJournal, StoreError, StoreErrorKind};
@@ -32,6 +33,10 @@ use crate::{RunJournal, StoreError, StoreErrorKind};
 /// failures without a new outcome in between. While the database is gone, the worker waits for it.
 ///
 /// Runs of a flow that the worker doesn't have, or has in a changed form, are left for other workers.
+///
+/// What happens is written with `tracing`: that a run was `taken`, has `ended` or is `paused` at the
+/// level `INFO`, and that it `failed` or was `interrupted`, or that the database cannot be used, as a
+/// warning.
 ///
 /// ```no_run
 /// use cogwork_flow::{Flow, from_fn};
@@ -58,65 +63,17 @@ pub struct Worker {
     concurrency: usize,
     poll: Duration,
     grace: Duration,
-    report: Arc<Report>,
-}
-
-type Report = dyn Fn(WorkerEvent<'_>) + Send + Sync;
-
-/// What a worker reports.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum WorkerEvent<'a> {
-    /// A run was taken.
-    Taken {
-        /// The id of the run.
-        run_id: &'a str,
-    },
-    /// A run ended.
-    Ended {
-        /// The id of the run.
-        run_id: &'a str,
-    },
-    /// A run waits for an event.
-    Paused {
-        /// The id of the run.
-        run_id: &'a str,
-    },
-    /// A run failed. It is tried again or set aside.
-    Failed {
-        /// The id of the run.
-        run_id: &'a str,
-        /// The error, in one line.
-        error: &'a str,
-    },
-    /// A run was interrupted, because the worker shuts down, lost its lease or lost the database.
-    /// It continues later, here or elsewhere.
-    Interrupted {
-        /// The id of the run.
-        run_id: &'a str,
-        /// The reason, in one line.
-        reason: &'a str,
-    },
-    /// The database cannot be used. The worker tries again.
-    DatabaseFailed {
-        /// The error.
-        error: &'a StoreError,
-    },
 }
 
 impl Worker {
-    /// The default maximum number of runs at the same time: 10.
-    pub const DEFAULT_CONCURRENCY: usize = 10;
-
     /// Creates a worker without flows.
     pub fn new(store: PostgresStore) -> Self {
         Self {
             store,
             flows: BTreeMap::new(),
-            concurrency: Self::DEFAULT_CONCURRENCY,
+            concurrency: 10,
             poll: Duration::from_millis(500),
             grace: Duration::from_secs(10),
-            report: Arc::new(|_| {}),
         }
     }
 
@@ -135,7 +92,7 @@ impl Worker {
     ///
     /// # Default
     ///
-    /// [`Worker::DEFAULT_CONCURRENCY`].
+    /// 10.
     #[must_use]
     pub fn with_concurrency(mut self, runs: usize) -> Self {
         self.concurrency = runs.max(1);
@@ -166,17 +123,6 @@ impl Worker {
         self
     }
 
-    /// Calls a function with everything that happens, for instance to log it.
-    ///
-    /// # Default
-    ///
-    /// Nothing is reported.
-    #[must_use]
-    pub fn with_report(mut self, report: impl Fn(WorkerEvent<'_>) + Send + Sync + 'static) -> Self {
-        self.report = Arc::new(report);
-        self
-    }
-
     /// Executes runs until `shutdown` is ready. Then the worker takes no more runs, waits for those
     /// that it executes for at most its [grace period](Worker::with_grace), and returns once they
     /// were given back.
@@ -197,15 +143,6 @@ impl Worker {
             // Runs that were interrupted still have to give back their leases.
             while at_work.runs.join_next().await.is_some() {}
         }
-    }
-}
-
-impl fmt::Debug for Worker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Worker")
-            .field("store", &self.store)
-            .field("flows", &self.flows.keys())
-            .finish_non_exhaustive()
     }
 }
 
@@ -257,7 +194,7 @@ impl AtWork {
                 due.map_or(self.worker.poll, |due| due.min(self.worker.poll))
             }
             Err(error) => {
-                (self.worker.report)(WorkerEvent::DatabaseFailed { error: &error });
+                warn!(%error, "the database cannot be used");
                 let delays = self.delays.get_or_insert_with(reconnects);
                 delays.next().unwrap_or_default()
             }
@@ -298,58 +235,36 @@ impl AtWork {
             return;
         };
 
-        let run_id: String = row.get("id");
-        (self.worker.report)(WorkerEvent::Taken { run_id: &run_id });
-        let execution = Execution {
-            store: self.worker.store.clone(),
-            flow: Arc::clone(flow),
-            run_id,
-            report: self.worker.report.clone(),
-        };
         // A child, so that losing one lease interrupts one run.
         let interrupt = self.stop.child_token();
         let run = HeldRun::taken(&self.worker.store.database, row, interrupt, asked);
-        self.runs.spawn(execution.run(run));
+        let opener = self.worker.store.opener(row.get("id"));
+        self.runs.spawn(execute(opener, Arc::clone(flow), run));
     }
 }
 
-/// One run that is executed.
-struct Execution {
-    store: PostgresStore,
-    flow: Arc<dyn RunFlow>,
-    run_id: String,
-    report: Arc<Report>,
-}
+/// Executes a run that was taken, and returns once its lease was given back.
+async fn execute(opener: Opener, flow: Arc<dyn RunFlow>, run: HeldRun) {
+    let Some(watch) = run.lease.as_ref().map(|lease| lease.watch.clone()) else {
+        return;
+    };
+    let run_id = &opener.run_id;
+    info!(run_id, "taken");
 
-impl Execution {
-    async fn run(self, run: HeldRun) {
-        let run_id = &self.run_id;
-        let Some(watch) = run.lease.as_ref().map(|lease| lease.watch.clone()) else {
-            return;
-        };
-        let stopped = self.execute(run, &watch).await;
+    let wanted = Wanted::flow(flow.graph());
+    let opened = async { opener.resume(run.with_lines().await?, wanted).await };
+    let stopped = match opened.await {
+        Ok(journal) => flow.run(journal, &watch).await,
+        Err(error) => Stopped::by(&error),
+    };
 
-        // The run may be due again soon, which the database shows only now.
-        watch.given_back.cancelled().await;
-
-        (self.report)(match &stopped {
-            Stopped::Ended => WorkerEvent::Ended { run_id },
-            Stopped::Paused => WorkerEvent::Paused { run_id },
-            Stopped::Interrupted(reason) => WorkerEvent::Interrupted { run_id, reason },
-            Stopped::Failed(error) => WorkerEvent::Failed { run_id, error },
-        });
-    }
-
-    async fn execute(&self, run: HeldRun, lease: &LeaseWatch) -> Stopped {
-        let wanted = Wanted::flow(self.flow.graph());
-        let opener = self.store.opener(&self.run_id);
-        let opened = async { opener.resume(run.with_lines().await?, wanted).await };
-        let journal = match opened.await {
-            Ok(journal) => journal,
-            Err(error) => return Stopped::by(&error),
-        };
-
-        self.flow.run(journal, lease).await
+    // The run may be due again soon, which the database shows only now.
+    watch.given_back.cancelled().await;
+    match stopped {
+        Stopped::Ended => info!(run_id, "ended"),
+        Stopped::Paused => info!(run_id, "paused"),
+        Stopped::Interrupted(reason) => warn!(run_id, reason, "interrupted"),
+        Stopped::Failed(error) => warn!(run_id, error, "failed"),
     }
 }
 

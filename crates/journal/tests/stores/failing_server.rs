@@ -4,8 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_journal::{PostgresStore, StoreErrorKind, Worker, WorkerEvent};
-use tokio::sync::watch;
+use cogwork_journal::{PostgresStore, RunQuery, StoreErrorKind, Worker};
 
 use crate::each::Tested;
 use crate::proxy::{Network, Proxy};
@@ -167,24 +166,22 @@ fn a_worker_waits_for_a_database_that_is_gone() {
         let flow = Arc::new(flow(&counted(&calls)));
         proxy.set(Network::IsCut);
 
-        let (failed, mut has_failed) = watch::channel(0);
-        let (ended, mut has_ended) = watch::channel(false);
-        let worker = Worker::new(proxy.store(folder.path()))
-            .with_flow(Arc::clone(&flow))
-            .with_report(move |event| match event {
-                WorkerEvent::DatabaseFailed { .. } => failed.send_modify(|failed| *failed += 1),
-                WorkerEvent::Ended { .. } => drop(ended.send_replace(true)),
-                _ => {}
-            });
-        let worker = tokio::spawn(worker.run(async move {
-            let _ = has_ended.wait_for(|ended| *ended).await;
-        }));
+        let worker = Worker::new(proxy.store(folder.path())).with_flow(Arc::clone(&flow));
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let worker = tokio::spawn(worker.run(async { drop(stopped.await) }));
 
-        has_failed.wait_for(|failed| *failed >= 3).await.unwrap();
+        // Long enough for several attempts.
+        tokio::time::sleep(Duration::from_millis(300)).await;
         let input = Work::of(2);
         let enqueued = direct.enqueue("a", &flow, &input);
         enqueued.await.unwrap();
         proxy.set(Network::Works);
+
+        let ended = || direct.query(RunQuery::new().ended());
+        while ended().await.unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        drop(stop);
         worker.await.unwrap();
         assert_eq!(calls.lock().unwrap().len(), 6);
     });

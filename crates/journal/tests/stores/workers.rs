@@ -4,10 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_flow::{Action, Backoff, Flow, from_phases};
-use cogwork_journal::{
-    PostgresStore, QueuedRun, RunQuery, RunStatus, StoreErrorKind, Worker, WorkerEvent,
-};
+use cogwork_flow::{Action, Backoff, Flow, from_fn, from_phases};
+use cogwork_journal::{PostgresStore, QueuedRun, RunQuery, RunStatus, StoreErrorKind, Worker};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -179,22 +177,15 @@ fn runs_are_taken_in_their_order() {
     with_server(async {
         let folder = tempfile::tempdir().unwrap();
         let store = store(&folder);
-        let flow = Arc::new(flow(&counted(&Calls::default())));
-        for run_id in ["c", "a", "b"] {
-            store.enqueue(run_id, &flow, &Work::of(1)).await.unwrap();
-        }
-
         let order = Arc::new(Mutex::new(String::new()));
         let taken = Arc::clone(&order);
-        let worker = worker(&store)
-            .with_flow(flow)
-            .with_concurrency(1)
-            .with_report(move |event| {
-                if let WorkerEvent::Taken { run_id } = event {
-                    taken.lock().unwrap().push_str(run_id);
-                }
-            });
-        let worker = Started::new(worker);
+        let take = from_fn(move |run_id: &mut String| taken.lock().unwrap().push_str(run_id));
+        let flow = Arc::new(Flow::from_node("take", take).unwrap());
+        for run_id in ["c", "a", "b"] {
+            store.enqueue(run_id, &flow, &run_id).await.unwrap();
+        }
+
+        let worker = Started::new(worker(&store).with_flow(flow).with_concurrency(1));
         until(&store, has_ended).await;
         worker.stop().await;
         assert_eq!(*order.lock().unwrap(), "cab");
