@@ -119,13 +119,13 @@ async fn a_run_may_be_dropped_anywhere(engine: &dyn TestedEngine) -> Checked {
         return Ok(());
     }
 
-    for kind in [&flows::LOOP, &flows::NESTED, &flows::CALLS] {
+    for kind in [&flows::LOOP, &flows::NESTED, &flows::COMPOSITE] {
         drop_at_each_poll(engine, kind).await?;
     }
     Ok(())
 }
 
-/// Drops the run after each number of polls.
+/// Drops the run after each number of polls, up to its first wait.
 pub(super) async fn drop_at_each_poll(engine: &dyn TestedEngine, kind: &Kind) -> Checked {
     let reference = Reference::of(engine, kind).await?;
 
@@ -302,14 +302,14 @@ async fn a_cancelled_run_stays_cancelled(engine: &dyn TestedEngine) -> Checked {
 
 /// A run is refused if its flow has changed, with the difference. It continues with its flow.
 async fn a_changed_flow_is_refused_with_the_difference(engine: &dyn TestedEngine) -> Checked {
-    let mut trial = Trial::new(flows::checked_loop, flows::LOOP.input)?;
+    let mut trial = Trial::of(&flows::LOOP)?;
     trial.crash_at(engine, 3).await?;
 
     let mut changed = trial.changed(flows::changed_loop)?;
     match changed.proceed(engine).await {
         Err(refusal) if refusal.kind() == StoreErrorKind::AnotherFlow => {
-            if !refusal.to_string().contains("examine") {
-                return unexpected("the error", "the name `examine`", &refusal);
+            if !refusal.to_string().contains("twice") {
+                return unexpected("the error", "the name `twice`", &refusal);
             }
         }
         got => return unexpected("a changed flow", "the refusal `AnotherFlow`", &got),

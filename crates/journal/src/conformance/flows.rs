@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cogwork_flow::engine::{recorded, wait_for};
 use cogwork_flow::{
-    Action, Backoff, Batch, BoxError, Branches, BuildError, Each, Flow, FlowBuilder, Node, Wait,
-    from_exec, from_fn, from_phases,
+    Action, Backoff, Batch, BoxError, Branches, BuildError, Each, Flow, Node, Wait, from_exec,
+    from_fn, from_phases,
 };
 use futures_util::future::try_join_all;
 
@@ -64,15 +64,6 @@ pub(super) const COMPOSITE: Kind = Kind {
     input: &[3, 60],
     at_once: 6,
     ends: Ok(&[1196, 972]),
-};
-
-/// The same without the wait.
-pub(super) const CALLS: Kind = Kind {
-    name: "calls without a wait",
-    define: calls,
-    input: &[3],
-    at_once: 3,
-    ends: Ok(&[972]),
 };
 
 /// A sleep, a wait in a loop, items that wait, and waits with limits.
@@ -202,37 +193,22 @@ fn again_below_50(all: &State) -> Action {
 
 /// A node that calls itself until the number is large.
 fn a_loop(world: &World) -> Built {
-    let node = followed(world, double, &["again", "default"], again_below_50);
-    Flow::builder("loop")
-        .start("double")
-        .node("double", node)
-        .edge("double", "again", "double")
-        .end("double", Action::DEFAULT)
-        .build()
+    loop_of(world, "double")
 }
 
-/// A loop of two nodes.
-pub(super) fn checked_loop(world: &World) -> Built {
-    looping(world, "loop", "check")
-        .end("check", Action::DEFAULT)
-        .build()
-}
-
-/// The same whose second node has a different name.
+/// The same whose node has a different name.
 pub(super) fn changed_loop(world: &World) -> Built {
-    looping(world, "loop", "examine")
-        .end("examine", Action::DEFAULT)
-        .build()
+    loop_of(world, "twice")
 }
 
-fn looping(world: &World, name: &str, check: &'static str) -> FlowBuilder<State> {
-    let again = from_fn(|all: &mut State| again_below_50(all));
-    Flow::builder(name)
-        .start("double")
-        .node("double", of_first(world, double))
-        .node(check, again.with_actions(["again", "default"]))
-        .edge("double", Action::DEFAULT, check)
-        .edge(check, "again", "double")
+fn loop_of(world: &World, node: &str) -> Built {
+    let double = followed(world, double, &["again", "default"], again_below_50);
+    Flow::builder("loop")
+        .start(node)
+        .node(node, double)
+        .edge(node, "again", node)
+        .end(node, Action::DEFAULT)
+        .build()
 }
 
 fn nested(world: &World) -> Built {
@@ -352,14 +328,6 @@ impl Node<State> for Several {
 
 /// A step that waits among its calls, and a batch.
 fn composite(world: &World) -> Built {
-    several(world, true)
-}
-
-fn calls(world: &World) -> Built {
-    several(world, false)
-}
-
-fn several(world: &World, waits: bool) -> Built {
     let world = world.clone();
     let node = move |waits| Several {
         world: world.clone(),
@@ -367,7 +335,7 @@ fn several(world: &World, waits: bool) -> Built {
     };
     let items = Batch::at_most(2, node(false), one_by_one, |all, done| *all = done);
     Flow::builder("composite")
-        .node("step", node(waits))
+        .node("step", node(true))
         .batch("items", items)
         .chain(["step", "items"])
         .build()

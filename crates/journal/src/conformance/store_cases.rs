@@ -23,8 +23,6 @@ cases! {
     a_different_state_is_refused,
     a_run_in_use_is_not_opened,
     of_many_takers_one_gets_the_run,
-    runs_are_listed_with_their_status,
-    a_removed_run_leaves_nothing,
     an_answer_comes_from_another_process,
     a_run_with_snapshots_continues_after_a_crash,
     a_snapshot_keeps_answers_and_the_input,
@@ -103,16 +101,14 @@ async fn a_run_is_started_once(store: Store) -> Checked {
     calls(&trial, 5)
 }
 
-/// A run that doesn't exist cannot be resumed, answered or removed.
+/// A run that doesn't exist cannot be resumed or answered.
 async fn a_missing_run_is_reported(store: Store) -> Checked {
     let (trial, kind) = (asks("a")?, StoreErrorKind::Missing);
     // In an empty store, and in one that has another run.
     for is_empty in [true, false] {
         refuses(&store, &[Open::Resume], &trial, kind).await?;
         refused("an answer", kind, store.deliver("a", EVENT, "7").await)?;
-        refused("a removal", kind, store.remove("a").await)?;
         if is_empty {
-            equal("the list", &Vec::new(), &store.list().await?)?;
             stopped(&store, Open::Start, &asks("b")?).await?;
         }
     }
@@ -159,7 +155,7 @@ async fn a_different_state_is_refused(store: Store) -> Checked {
     }
 }
 
-/// While a process uses a run, others can list it, and neither open nor remove it. After that, they can.
+/// While a process uses a run, others cannot open it. After that, they can.
 async fn a_run_in_use_is_not_opened(store: Store) -> Checked {
     let trial = Trial::of(&flows::LOOP)?;
     let first = store.open(Open::Start, &trial.attempt).await?;
@@ -169,8 +165,6 @@ async fn a_run_in_use_is_not_opened(store: Store) -> Checked {
     let ways = [Open::Resume, Open::StartOrResume];
     for store in [&store, &other] {
         refuses(store, &ways, &trial, kind).await?;
-        refused("a removal", kind, store.remove(&trial.attempt.run_id).await)?;
-        equal("the number of runs", &1, &store.list().await?.len())?;
     }
 
     // Other runs are free, and so is this one after its first process.
@@ -178,8 +172,7 @@ async fn a_run_in_use_is_not_opened(store: Store) -> Checked {
         .open(Open::Start, &Trial::of(&flows::LOOP)?.attempt)
         .await?;
     drop(first);
-    ends_with(&other, Open::Resume, &trial, &[96, 60]).await?;
-    Ok(store.remove(&trial.attempt.run_id).await?)
+    ends_with(&other, Open::Resume, &trial, &[96, 60]).await
 }
 
 /// If many processes open a run at once, one of them gets it.
@@ -200,67 +193,6 @@ async fn of_many_takers_one_gets_the_run(store: Store) -> Checked {
         }
     }
     Ok(())
-}
-
-/// Runs are listed, sorted by id, with their status.
-async fn runs_are_listed_with_their_status(store: Store) -> Checked {
-    equal("an empty store", &Vec::new(), &store.list().await?)?;
-
-    let failed = Trial::named("failed", flows::FAILING.define, flows::FAILING.input)?;
-    stopped(&store, Open::Start, &failed).await?;
-    let open = Trial::named("Open", flows::LOOP.define, flows::LOOP.input)?;
-    store.open(Open::Start, &open.attempt).await?;
-    for run_id in ["waiting", "answered", "ended"] {
-        stopped(&store, Open::Start, &asks(run_id)?).await?;
-    }
-    store.deliver("answered", EVENT, "5").await?;
-    store.deliver("ended", EVENT, "5").await?;
-    stopped(&store, Open::Resume, &asks("ended")?).await?;
-
-    // Sorted by bytes, so upper case comes first.
-    let expected = [
-        ("Open", "open"),
-        ("answered", "open"),
-        ("ended", "ended"),
-        ("failed", "failed"),
-        ("waiting", "paused"),
-    ];
-    let expected = expected.map(|(id, status)| (id.to_owned(), status.to_owned()));
-    for store in [store.clone(), store.another_process()] {
-        equal("the list", &expected.to_vec(), &store.list().await?)?;
-    }
-    Ok(())
-}
-
-/// After a run was removed, its id can be used again, and nothing of it is left. Other runs aren't affected.
-async fn a_removed_run_leaves_nothing(store: Store) -> Checked {
-    // Ids that a pattern or a file system might take for `a`.
-    let others = ["A", "a ", "a.", "aa", "b", "a%"];
-    for run_id in others.iter().chain(&["a"]) {
-        stopped(&store, Open::Start, &asks(run_id)?).await?;
-        store.deliver(run_id, EVENT, "5").await?;
-    }
-    store.remove("a").await?;
-
-    // Other runs, also with similar ids, are still there.
-    for run_id in others {
-        let trial = asks(run_id)?;
-        ends_with(&store, Open::Resume, &trial, &[12, 5]).await?;
-        calls(&trial, 1)?;
-    }
-    equal(
-        "the number of runs",
-        &others.len(),
-        &store.list().await?.len(),
-    )?;
-
-    // A new run with the same id uses neither outcomes nor answers of the old one.
-    let again = asks("a")?;
-    refuses(&store, &[Open::Resume], &again, StoreErrorKind::Missing).await?;
-    match stopped(&store, Open::Start, &again).await? {
-        Stopped::Waiting { .. } => calls(&again, 1),
-        got => unexpected("a new run with the same id", "a wait", &got),
-    }
 }
 
 /// Another process answers while nobody executes the run.
@@ -290,7 +222,7 @@ async fn a_run_with_snapshots_continues_after_a_crash(store: Store) -> Checked {
     let folding = StoreEngine::folding(store, 1);
     crash_at_each_call(&folding, &flows::NESTED).await?;
     crash_at_each_call(&folding, &flows::WAITING).await?;
-    drop_at_each_poll(&folding, &flows::CALLS).await
+    drop_at_each_poll(&folding, &flows::COMPOSITE).await
 }
 
 /// A snapshot keeps unused answers and the input.

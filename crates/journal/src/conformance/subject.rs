@@ -79,21 +79,6 @@ pub trait TestedStore: Send + Sync + 'static {
     /// Returns an error if the answer isn't accepted.
     async fn deliver(&self, run_id: &str, event: &str, answer: &str) -> Result<(), StoreError>;
 
-    /// Returns the ids of all runs, sorted, each with its status: `open`, `paused`, `failed` or
-    /// `ended`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the store cannot be read.
-    async fn list(&self) -> Result<Vec<(String, String)>, StoreError>;
-
-    /// Removes a run.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the run doesn't exist, is in use, or cannot be removed.
-    async fn remove(&self, run_id: &str) -> Result<(), StoreError>;
-
     /// Returns the same store as a different process would open it.
     fn another_process(&self) -> Arc<dyn TestedStore>;
 }
