@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 use cogwork_flow::engine::Json;
+use cogwork_text::Name;
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -29,7 +30,9 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync + 'static {
     }
 
     /// Returns the location of a line of a run, for messages. Lines are counted from 1.
-    fn line_place(&self, run_id: &str, number: u64) -> String;
+    fn line_place(&self, run_id: &str, number: u64) -> String {
+        format!("{}, run `{}`, line {number}", self.place(), Name(run_id))
+    }
 
     /// Takes a run, so that nobody else can write it. Waits a little while somebody else does.
     /// Returns `None` if the run doesn't exist and must, and an error if it exists and must not.

@@ -25,9 +25,6 @@ pub struct RunQuery {
 }
 
 impl RunQuery {
-    /// The default maximum number of runs: 100.
-    pub const DEFAULT_LIMIT: u32 = 100;
-
     /// Creates a query for all runs, the newest first.
     pub fn new() -> Self {
         Self {
@@ -35,7 +32,7 @@ impl RunQuery {
             flow: None,
             status: None,
             by_id: false,
-            limit: Self::DEFAULT_LIMIT.into(),
+            limit: 100,
             offset: 0,
         }
     }
@@ -97,7 +94,7 @@ impl RunQuery {
     ///
     /// # Default
     ///
-    /// [`RunQuery::DEFAULT_LIMIT`].
+    /// 100.
     #[must_use]
     pub fn limit(mut self, runs: u32) -> Self {
         self.limit = runs.into();

@@ -139,10 +139,6 @@ impl Backend for Postgres {
         self.0.place()
     }
 
-    fn line_place(&self, run_id: &str, number: u64) -> String {
-        format!("{}, run `{}`, line {number}", self.place(), Name(run_id))
-    }
-
     async fn take(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError> {
         match self.hold(run_id, expected).await? {
             Some(run) => run.with_lines().await.map(Some),

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_text::Name;
 use cogwork_text::files::{Folder, LockFile, safe_name};
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 
@@ -137,10 +136,6 @@ fn key(connection: &Connection, run_id: &str) -> rusqlite::Result<Option<i64>> {
 impl Backend for Sqlite {
     fn place(&self) -> String {
         self.0.place.shown()
-    }
-
-    fn line_place(&self, run_id: &str, number: u64) -> String {
-        format!("{}, run `{}`, line {number}", self.place(), Name(run_id))
     }
 
     async fn take(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError> {
