@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::convert::Infallible;
 #[cfg(feature = "mcp")]
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Lists all problems of files, with line and column.
+    /// Lists all problems of flows and suites, with line and column.
     ///
     /// Some checks need another mistake to be fixed first: the settings of a node or mode of unknown type, and the
     /// slots and edges of a node with an unknown or malformed setting.
@@ -108,7 +109,8 @@ Exit codes:
   1  the file of --flow has problems, which are listed on standard error
   2  the command line is wrong
   3  the client doesn't speak the protocol
-  4  a tool doesn't exist, a file or the sessions could not be opened, or the address is not available";
+  4  a tool doesn't exist, a token is refused, a file or the sessions could not be opened, or the address is not
+     available";
 
 #[cfg(feature = "mcp")]
 #[derive(Debug, Args)]
@@ -171,6 +173,9 @@ pub(crate) struct Run {
     /// The file.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// There is none: this only says where the input belongs.
+    #[arg(hide = true, value_name = "TEXT", value_parser = misplaced)]
+    _text: Vec<Infallible>,
     /// The input of the flow; `-` reads it from standard input.
     #[arg(
         long,
@@ -199,6 +204,10 @@ pub(crate) struct Run {
     pub(crate) resume: Option<String>,
     #[command(flatten)]
     pub(crate) options: RunOptions,
+}
+
+fn misplaced(_: &str) -> Result<Infallible, &'static str> {
+    Err("expected the input of the flow after `--input`, as one argument")
 }
 
 /// How a run is executed and shown.

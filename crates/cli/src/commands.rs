@@ -1,6 +1,10 @@
 //! The commands that don't run a flow.
 
-use cogwork_agents::Loader;
+use std::path::Path;
+
+use cogwork_agents::{FileError, FileFlow, Loader};
+use cogwork_eval::Suite;
+use cogwork_flow::BoxError;
 use cogwork_text::Escaped;
 
 use crate::arguments::{Check, Draw};
@@ -12,6 +16,40 @@ pub(crate) fn loader() -> Loader {
     Loader::new().with_tools(cogwork_eval::calculator())
 }
 
+/// Loads a flow. An error of a suite is that it isn't one.
+pub(crate) fn load(loader: &Loader, file: &Path) -> Result<FileFlow, BoxError> {
+    loader.load(file).map_err(|error| match is_suite(&error) {
+        true => {
+            let file = Escaped::new(file.display());
+            let problem = "this is a suite, not a flow; `cogwork eval` makes its runs";
+            tell(format_args!("{file}: {problem}"));
+            Exit::Problems.into()
+        }
+        false => error.into(),
+    })
+}
+
+/// Returns whether a file isn't a flow because it is a suite.
+fn is_suite(error: &FileError) -> bool {
+    let is_unknown = |key: &str| {
+        let start = format!("unknown key `{key}`");
+        let mut problems = error.problems().iter();
+        problems.any(|problem| problem.path.is_empty() && problem.message.starts_with(&start))
+    };
+    is_unknown("problems") && is_unknown("arms")
+}
+
+/// Returns whether a file is a flow, perhaps one with problems.
+pub(crate) fn is_flow(file: &Path) -> bool {
+    match loader().without_clients().load(file) {
+        Ok(_) => true,
+        Err(error) => {
+            let mut problems = error.problems().iter();
+            problems.any(|problem| problem.path.starts_with("nodes["))
+        }
+    }
+}
+
 pub(crate) fn check(arguments: &Check) -> Ended {
     let loader = match arguments.no_environment {
         true => loader().without_clients(),
@@ -21,8 +59,8 @@ pub(crate) fn check(arguments: &Check) -> Ended {
     // All files are checked, also after one with problems.
     let mut ended = Ok(());
     for file in &arguments.files {
-        match loader.load(file) {
-            Ok(_) => write(format_args!("{}: ok", Escaped::new(file.display())))?,
+        match check_file(&loader, file) {
+            Ok(result) => write(format_args!("{}: {result}", Escaped::new(file.display())))?,
             Err(problems) => {
                 tell(format_args!("{problems:#}"));
                 ended = Err(Exit::Problems.into());
@@ -32,8 +70,19 @@ pub(crate) fn check(arguments: &Check) -> Ended {
     ended
 }
 
+fn check_file(loader: &Loader, file: &Path) -> Result<&'static str, BoxError> {
+    match loader.load(file) {
+        Err(error) if is_suite(&error) => {
+            Suite::load(file, loader)?;
+            Ok("ok, a suite for `cogwork eval`")
+        }
+        Err(error) => Err(error.into()),
+        Ok(_) => Ok("ok"),
+    }
+}
+
 pub(crate) fn draw(arguments: &Draw) -> Ended {
-    let loaded = loader().without_clients().load(&arguments.file)?;
+    let loaded = load(&loader().without_clients(), &arguments.file)?;
     write(loaded.flow().mermaid())
 }
 

@@ -12,7 +12,7 @@ use cogwork_text::files::Folder;
 use cogwork_trace::Page;
 
 use crate::arguments::Eval;
-use crate::commands::loader;
+use crate::commands::{is_flow, loader};
 use crate::output::{Ended, Exit, read_text, replace_file, tell, write};
 use crate::signals::cancelled_by_user;
 
@@ -22,7 +22,13 @@ const MOST_BYTES: u64 = 256 * 1024 * 1024;
 pub(crate) async fn eval(arguments: &Eval) -> Ended {
     let loader = loader().with_process_environment();
     let suite = Suite::load(&arguments.suite, &loader).map_err(|error| {
-        tell(error);
+        if is_flow(&arguments.suite) {
+            let file = Escaped::new(arguments.suite.display());
+            let problem = "this is a flow, not a suite; `cogwork run` runs it";
+            tell(format_args!("{file}: {problem}"));
+        } else {
+            tell(error);
+        }
         Exit::Problems
     })?;
 

@@ -178,9 +178,14 @@ impl Suite {
             return Err(SuiteError(format!("{file}:{line}: {expected}")));
         }
         let written = serde_yaml::from_str(&text).map_err(|error| {
-            let place = error.location();
-            let place = place.map(|place| format!("{}:{}: ", place.line(), place.column()));
-            SuiteError(format!("{file}:{}{error}", place.unwrap_or_default()))
+            let problem = error.to_string();
+            let Some(place) = error.location() else {
+                return SuiteError(format!("{file}: {problem}"));
+            };
+            let (line, column) = (place.line(), place.column());
+            // Some errors have the place at their end, and all have it in front here.
+            let problem = problem.trim_end_matches(&format!(" at line {line} column {column}"));
+            SuiteError(format!("{file}:{line}:{column}: {problem}"))
         })?;
 
         let mut reading = Reading {

@@ -16,10 +16,16 @@ const VARIABLE: &str = "COGWORK_TOKEN";
 const MAX_TOKEN_FILE: u64 = 1024 * 1024;
 
 pub(super) async fn serve(server: &Server, address: SocketAddr, arguments: &Mcp) -> Ended {
-    let tokens = tokens(arguments)?;
+    // Before the address is printed: nobody can use it if the tokens are refused.
+    let (place, tokens) = tokens(arguments)?;
+    let mut settings = settings(arguments);
+    for (number, token) in (1..).zip(tokens.split_whitespace()) {
+        let added = settings.with_token(token);
+        settings = added.map_err(|error| format!("{place}: token {number}: {error}"))?;
+    }
+
     let listener = TcpListener::bind(address).await;
     let listener = listener.map_err(|error| format!("{address} is not available: {error}"))?;
-
     // The port may have been chosen by the system.
     let address = listener.local_addr().unwrap_or(address);
     tell(format_args!("cogwork: serving http://{address}/mcp"));
@@ -28,11 +34,15 @@ pub(super) async fn serve(server: &Server, address: SocketAddr, arguments: &Mcp)
         tell("cogwork: connections are not encrypted; use a proxy with TLS outside this machine");
     }
 
-    let settings = settings(arguments, &tokens);
+    if tokens.trim().is_empty() {
+        let token = HttpSettings::random_token();
+        tell(format_args!("cogwork: the token of this run is {token}"));
+        settings = settings.with_token(&token)?;
+    }
     super::serve(server, server.serve_http(listener, settings)).await
 }
 
-fn settings(arguments: &Mcp, tokens: &[String]) -> HttpSettings {
+fn settings(arguments: &Mcp) -> HttpSettings {
     let mut settings = HttpSettings::default();
     for host in &arguments.allow_host {
         settings = settings.with_allowed_host(host);
@@ -40,33 +50,24 @@ fn settings(arguments: &Mcp, tokens: &[String]) -> HttpSettings {
     for origin in &arguments.allow_origin {
         settings = settings.with_allowed_origin(origin);
     }
-    for token in tokens {
-        settings = settings.with_token(token);
-    }
-
-    if tokens.is_empty() {
-        let token = HttpSettings::random_token();
-        tell(format_args!("cogwork: the token of this run is {token}"));
-        settings = settings.with_token(&token);
-    }
     settings
 }
 
-/// Returns the tokens from the file, or else those from the environment.
-fn tokens(arguments: &Mcp) -> Result<Vec<String>, String> {
+/// Returns the text with the tokens, from the file or else from the environment, and where it is
+/// from.
+fn tokens(arguments: &Mcp) -> Result<(String, String), String> {
     let Some(file) = &arguments.token_file else {
         // Not an option, because other users of the machine can see command lines.
         let text = std::env::var(VARIABLE).unwrap_or_default();
-        return Ok(text.split_whitespace().map(str::to_owned).collect());
+        return Ok((VARIABLE.to_owned(), text));
     };
 
+    let place = Escaped::new(file.display()).to_string();
     let text = read_text(file, MAX_TOKEN_FILE)?;
-    let tokens: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
-    if tokens.is_empty() {
-        let place = Escaped::new(file.display());
+    if text.trim().is_empty() {
         return Err(format!(
             "{place} contains no token; expected one in each line"
         ));
     }
-    Ok(tokens)
+    Ok((place, text))
 }

@@ -22,7 +22,7 @@ use cogwork_flow::engine::Journal as _;
 use cogwork_journal::Store;
 
 use crate::arguments::{Fork, Run};
-use crate::commands::loader;
+use crate::commands::{self, loader};
 use crate::output::{Ended, Exit, hide_secrets_of, tell};
 use executing::Execution;
 pub(crate) use forking::NO_MODELS;
@@ -89,7 +89,7 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
 /// Loads a flow, and starts the servers of tools that its file names. No message that follows shows
 /// its secrets.
 async fn load(loader: Loader, file: &Path) -> Result<Arc<FileFlow>, BoxError> {
-    let loaded = loader.with_process_environment().load(file)?;
+    let loaded = commands::load(&loader.with_process_environment(), file)?;
     let loaded = Arc::new(loaded);
     // Before anything is printed about the run.
     hide_secrets_of(&loaded);

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::watching::watch;
 use crate::arguments::Studio;
-use crate::commands::loader;
+use crate::commands::{self, loader};
 use crate::run::NO_MODELS;
 
 /// How many events of a run may wait to be shown.
@@ -40,7 +40,7 @@ impl FileFlows {
         let mut files: Vec<OfferedFile> = Vec::new();
 
         for path in &arguments.flows {
-            let flow = loader.load(path)?;
+            let flow = commands::load(&loader, path)?;
             let name = flow.flow().name();
             // Runs name their flow, so the name has to say which file it is.
             if files.iter().any(|other| other.name == name) {

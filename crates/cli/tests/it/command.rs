@@ -73,6 +73,53 @@ fn check_tells_every_problem_of_every_file() {
     ");
 }
 
+/// Flows and suites look alike, and are for different commands.
+#[test]
+fn a_suite_is_checked_and_runs_only_as_a_suite() {
+    let suite = "examples/files/eval.yaml";
+    let (code, out, err) = output(&["check", suite, REVIEW]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    insta::assert_snapshot!(out, @"
+    examples/files/eval.yaml: ok, a suite for `cogwork eval`
+    examples/files/review.yaml: ok
+    ");
+
+    let told = ["run {} --input x", "draw {}", "eval {}"].map(|line| {
+        let file = if line.starts_with("eval") {
+            REVIEW
+        } else {
+            suite
+        };
+        let line = line.replace("{}", file);
+        let (code, out, err) = output(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((code, out.as_str()), (1, ""), "{line}");
+        err
+    });
+    insta::assert_snapshot!(told.concat(), @"
+    examples/files/eval.yaml: this is a suite, not a flow; `cogwork eval` makes its runs
+    examples/files/eval.yaml: this is a suite, not a flow; `cogwork eval` makes its runs
+    examples/files/review.yaml: this is a flow, not a suite; `cogwork run` runs it
+    ");
+}
+
+#[test]
+fn a_suite_or_a_flow_with_problems_is_still_known_as_one() {
+    let place = Place::new();
+    place.write("suite.yaml", "problems: []\narms: [{nam: x}]\n");
+    place.write("flow.yaml", "nodes: [{id: a}]\n");
+
+    let told = ["check suite.yaml", "eval suite.yaml", "eval flow.yaml"].map(|line| {
+        let told = place.line(line);
+        assert_eq!(told.code, 1, "{told:?}");
+        told.err
+    });
+    insta::assert_snapshot!(told.concat(), @"
+    suite.yaml:2:9: arms[0]: unknown field `nam`, expected one of `name`, `flow`, `type`, `config`
+    suite.yaml:2:9: arms[0]: unknown field `nam`, expected one of `name`, `flow`, `type`, `config`
+    flow.yaml: this is a flow, not a suite; `cogwork run` runs it
+    ");
+}
+
 #[test]
 fn a_variable_that_is_not_set_is_a_problem_unless_none_is_looked_at() {
     let (code, _, err) = output(&["check", DOCUMENT]);
@@ -320,6 +367,15 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
         assert!(err.contains("Usage: cogwork"), "{err}");
     }
 
+    // What follows the file is most likely the input.
+    let (code, _, err) = output(&["run", REVIEW, "the", "sea"]);
+    assert_eq!(code, 2);
+    insta::assert_snapshot!(err, @"
+    error: invalid value 'the' for '[TEXT]...': expected the input of the flow after `--input`, as one argument
+
+    For more information, try '--help'.
+    ");
+
     let (code, out, _) = output(&["--help"]);
     assert_eq!(code, 0);
     insta::assert_snapshot!(out, @"
@@ -330,7 +386,7 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
     Usage: cogwork <COMMAND>
 
     Commands:
-      check   Lists all problems of files, with line and column
+      check   Lists all problems of flows and suites, with line and column
       draw    Draws the flow of a file
       schema  Prints the JSON Schema of files, for editors
       run     Runs the flow of a file and prints its answer

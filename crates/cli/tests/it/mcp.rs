@@ -299,14 +299,25 @@ fn errors_of_the_settings_are_told() {
             4,
             "there is no built-in tool `thinking`; expected",
         ),
-        ("--memory --http 0", 3, "at least 16 characters"),
+        (
+            "--memory --http 0",
+            4,
+            "cogwork: COGWORK_TOKEN: token 1: the token is too short; expected at least 16 characters",
+        ),
     ] {
         let arguments: Vec<_> = arguments.split(' ').collect();
+        let is_short = part.contains("too short");
+        let token = if is_short {
+            "short"
+        } else {
+            "a-token-that-is-long"
+        };
         let mut command = server(&arguments);
-        let output = command.env("COGWORK_TOKEN", "short").output().unwrap();
+        let output = command.env("COGWORK_TOKEN", token).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{told}");
         assert!(told.contains(part), "{told}");
+        assert!(!told.contains("serving"), "{told}");
     }
 }
 

@@ -95,16 +95,14 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Returns an error if the settings have no token, or if a token is too short or contains other
-    /// characters than the visible ones of ASCII.
+    /// Returns an error if the settings have no token.
     pub fn http_service(&self, settings: HttpSettings) -> Result<MethodRouter, ServerError> {
         if settings.tokens.is_empty() {
             return Err(ServerError::of("there is no token; expected at least one"));
         }
 
         let mut clients = HashMap::new();
-        for token in &settings.tokens {
-            let token = token.map_err(ServerError::of)?;
+        for &token in &settings.tokens {
             clients.insert(token, Client::new(self, &settings, token));
         }
 

@@ -6,6 +6,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use sha2::{Digest, Sha256};
 
+use crate::ServerError;
 use crate::store::Owner;
 
 /// Settings for serving over HTTP.
@@ -17,16 +18,19 @@ use crate::store::Owner;
 /// ```
 /// use cogwork_mcp::HttpSettings;
 ///
+/// # fn main() -> Result<(), cogwork_mcp::ServerError> {
 /// let token = HttpSettings::random_token();
 /// let settings = HttpSettings::default()
-///     .with_token(&token)
+///     .with_token(&token)?
 ///     .with_allowed_host("thinking.example");
 /// # let _ = settings;
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpSettings {
-    pub(crate) tokens: Vec<Result<Token, &'static str>>,
+    pub(crate) tokens: Vec<Token>,
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
 }
@@ -50,11 +54,16 @@ impl HttpSettings {
         Token::random()
     }
 
-    /// Adds the token of a client. A token has at least 16 characters. Only its digest is kept.
-    #[must_use]
-    pub fn with_token(mut self, token: &str) -> Self {
-        self.tokens.push(Token::new(token));
-        self
+    /// Adds the token of a client. Only its digest is kept.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the token has less than 16 characters, or other ones than the visible ones
+    /// of ASCII.
+    pub fn with_token(mut self, token: &str) -> Result<Self, ServerError> {
+        let token = Token::new(token).map_err(ServerError::of)?;
+        self.tokens.push(token);
+        Ok(self)
     }
 
     /// Adds a name by which clients may call this server in the header `Host`, with or without a
@@ -85,10 +94,12 @@ impl Token {
     /// Returns the digest of a token, or what is wrong with it.
     pub(crate) fn new(token: &str) -> Result<Self, &'static str> {
         if token.len() < MIN_BYTES {
-            return Err("a token is too short; expected at least 16 characters");
+            return Err("the token is too short; expected at least 16 characters");
         }
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err("a token contains spaces or characters other than those of ASCII");
+            return Err(
+                "the token has characters that cannot be sent; expected visible ones of ASCII",
+            );
         }
         Ok(Self::digest(token))
     }

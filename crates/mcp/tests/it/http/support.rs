@@ -25,7 +25,9 @@ pub(crate) async fn start() -> Running {
 }
 
 pub(crate) fn settings() -> HttpSettings {
-    HttpSettings::default().with_token(TOKEN).with_token(OTHER)
+    let settings = HttpSettings::default().with_token(TOKEN);
+    let settings = settings.and_then(|settings| settings.with_token(OTHER));
+    settings.expect("tokens of the right form")
 }
 
 pub(crate) async fn start_with(limits: ServerLimits) -> Running {
