@@ -1,23 +1,17 @@
-use serde::Serialize;
+//! Passes the texts that models write on to live views.
+
+use std::sync::{Mutex, PoisonError};
+
+use cogwork_flow::watch::{Event, Observer};
+use cogwork_trace::{GrowingTexts, Piece};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 /// How many pieces a live view may be behind before it misses some.
 const WAITING: usize = 1_000;
 
-/// A piece of a text that a model is writing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Piece {
-    /// The name of the step, as in its events.
-    pub step: String,
-    /// The text.
-    pub text: String,
-    /// Whether it replaces the earlier pieces of the step.
-    pub is_start: bool,
-}
-
 /// Passes the pieces of a run on to its live views. Clones are of the same run.
-#[derive(Debug, Clone)]
-pub struct Pieces(broadcast::Sender<Piece>);
+#[derive(Clone)]
+pub(crate) struct Pieces(broadcast::Sender<Piece>);
 
 impl Default for Pieces {
     fn default() -> Self {
@@ -26,14 +20,28 @@ impl Default for Pieces {
 }
 
 impl Pieces {
-    /// Sends a piece. It is lost if nobody watches.
-    pub fn send(&self, piece: Piece) {
-        // Fails if nobody watches.
-        let _ = self.0.send(piece);
-    }
-
     pub(crate) fn watch(&self) -> PieceWatcher {
         PieceWatcher(Some(self.0.subscribe()))
+    }
+}
+
+/// Observes a run, and sends the pieces of its texts.
+pub(crate) struct Writing {
+    pub(crate) texts: Mutex<GrowingTexts>,
+    pub(crate) pieces: Pieces,
+}
+
+impl Observer for Writing {
+    fn event(&self, event: &Event) {
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        // A text that has ended is on record.
+        let piece = texts.add(event).filter(|piece| !piece.is_end);
+        // Fails if nobody watches.
+        let _ = piece.map(|piece| self.pieces.0.send(piece));
+    }
+
+    fn follows_growth(&self) -> bool {
+        true
     }
 }
 

@@ -40,7 +40,6 @@
 //! | open flows on demand | [`Flows`] |
 //! | serve them over HTTP | [`api`], [`View`] |
 //! | serve the page | [`Studio`] |
-//! | show texts while they are written | [`Pieces`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -51,7 +50,6 @@ mod flows;
 pub use flows::Flows;
 
 mod growing_text;
-pub use growing_text::{Piece, Pieces};
 
 mod runner;
 pub use runner::Runner;

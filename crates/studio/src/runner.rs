@@ -11,8 +11,9 @@ use cogwork_trace::Header;
 use serde_json::Value;
 use tokio::sync::Mutex as AsyncMutex;
 
+use crate::growing_text::Pieces;
 use crate::served_flow::Begin;
-use crate::{FlowError, Flows, Pieces, ServedFlow};
+use crate::{FlowError, Flows, ServedFlow};
 
 /// Why a run stopped that was cancelled while it waited.
 pub(crate) const CANCELLED: &str = "the run was cancelled";

@@ -1,17 +1,18 @@
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use cogwork_flow::engine::{Journal as _, Progress};
 use cogwork_flow::watch::EventSink;
 use cogwork_flow::{BoxError, CancellationToken, Flow};
 use cogwork_journal::{Fork, RunJournal, Store};
-use cogwork_trace::{RecorderSettings, RunRecorder};
+use cogwork_trace::{GrowingTexts, RecorderSettings, RunRecorder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{FlowError, Pieces};
+use crate::FlowError;
+use crate::growing_text::{Pieces, Writing};
 
 /// A flow whose runs are started, resumed and forked by a [`Runner`](crate::Runner).
 ///
@@ -33,13 +34,11 @@ use crate::{FlowError, Pieces};
 #[derive(Clone)]
 pub struct ServedFlow {
     flow: Arc<dyn AnyFlow>,
-    hide: Arc<Hide>,
-    observer: Option<Arc<Observe>>,
+    hide: Option<Arc<Hide>>,
     max_steps: Option<u64>,
 }
 
 type Hide = dyn Fn(&str) -> String + Send + Sync;
-type Observe = dyn Fn(Pieces) -> EventSink + Send + Sync;
 
 impl ServedFlow {
     /// Creates it from a flow, the state with which a run begins, and the answer of a run that ended.
@@ -58,8 +57,7 @@ impl ServedFlow {
                 begin: Box::new(begin),
                 answer: Box::new(answer),
             }),
-            hide: Arc::new(str::to_owned),
-            observer: None,
+            hide: None,
             max_steps: None,
         }
     }
@@ -68,17 +66,7 @@ impl ServedFlow {
     /// hidden by default.
     #[must_use]
     pub fn with_secrets(mut self, hide: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
-        self.hide = Arc::new(hide);
-        self
-    }
-
-    /// Sets what gets the events of each run, and may pass growing texts on. Nothing by default.
-    #[must_use]
-    pub fn with_observer(
-        mut self,
-        observer: impl Fn(Pieces) -> EventSink + Send + Sync + 'static,
-    ) -> Self {
-        self.observer = Some(Arc::new(observer));
+        self.hide = Some(Arc::new(hide));
         self
     }
 
@@ -126,15 +114,23 @@ impl ServedFlow {
         cancellation: CancellationToken,
         pieces: Pieces,
     ) {
-        let hide = self.hide;
-        let mut recording = RecorderSettings::default().with_secrets(move |text| hide(text));
+        let mut texts = GrowingTexts::default();
+        let mut recording = RecorderSettings::default();
+        if let Some(hide) = self.hide {
+            let also = Arc::clone(&hide);
+            texts = texts.with_secrets(move |text| also(text));
+            recording = recording.with_secrets(move |text| hide(text));
+        }
         if let Some(input) = input {
             recording = recording.with_input(input);
         }
 
         let execution = Execution {
             recorder: RunRecorder::new(&journal, recording),
-            observer: self.observer.map(|observe| observe(pieces)),
+            writing: EventSink::new(Arc::new(Writing {
+                texts: Mutex::new(texts),
+                pieces,
+            })),
             max_steps: self.max_steps,
             cancellation,
         };
@@ -167,7 +163,7 @@ pub(crate) enum Begin<'r> {
 /// What is used while a run is executed.
 struct Execution {
     recorder: RunRecorder,
-    observer: Option<EventSink>,
+    writing: EventSink,
     max_steps: Option<u64>,
     cancellation: CancellationToken,
 }
@@ -264,10 +260,8 @@ where
         let run = self.flow.begin().with_journal(journal);
         let mut run = run
             .with_events(&recorder)
+            .with_events(execution.writing)
             .with_cancellation(execution.cancellation);
-        if let Some(observer) = execution.observer {
-            run = run.with_events(observer);
-        }
         if let Some(steps) = execution.max_steps {
             run = run.with_max_steps(steps);
         }

@@ -11,6 +11,7 @@
 //! | record what tokens cost | [`RecorderSettings::with_prices`] |
 //! | read events | [`EventReader`], [`Header`] |
 //! | make a page of a run, with the feature `page` | `Page` |
+//! | show texts while they are written | [`GrowingTexts`], [`Piece`] |
 //! | show a run while it is recorded, with the feature `page` | `PageParts` |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -24,6 +25,9 @@ pub use page::{Page, PageError, PageParts};
 mod recorder;
 pub use recorder::RunRecorder;
 pub use recorder::settings::RecorderSettings;
+
+mod growing_texts;
+pub use growing_texts::{GrowingTexts, Piece};
 
 mod header;
 pub use header::Header;

@@ -5,11 +5,9 @@ mod costs;
 mod ending;
 mod executing;
 mod forking;
-pub(crate) mod growing;
 mod hint;
 mod progress;
 mod recording;
-pub(crate) mod stream;
 
 use std::io::Read;
 use std::path::Path;

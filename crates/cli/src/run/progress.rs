@@ -3,12 +3,11 @@
 use std::io::{self, IsTerminal, Write};
 
 use cogwork_flow::engine::StepName;
-use cogwork_flow::watch::{EventKind, Events};
+use cogwork_flow::watch::{Event, EventKind, Events};
+use cogwork_trace::{GrowingTexts, Piece};
 use cogwork_typed::ask::ToolEvent;
 
 use super::costs::Costs;
-use super::growing::{Piece, Thinkers};
-use super::stream::Growing;
 use crate::arguments::RunOptions;
 use crate::output::{harmless, tell, without_secrets};
 
@@ -17,48 +16,42 @@ const SHOWN: usize = 60;
 
 /// Shows the events of a run until it ends. Returns what it cost.
 pub(super) async fn show(mut events: Events, options: &RunOptions) -> Costs {
+    let has_texts = options.stream || io::stderr().is_terminal();
     let mut display = Display {
-        is_quiet: options.quiet,
-        has_replies: options.stream || io::stderr().is_terminal(),
-        reply: Growing::default(),
+        texts: has_texts.then(|| GrowingTexts::default().with_secrets(without_secrets)),
         is_in_line: false,
         speaker: String::new(),
     };
-    let mut thinkers = Thinkers::default();
     let mut costs = Costs::new();
 
     while let Some(event) = events.next().await {
+        // Also without a display, for the result as JSON.
         costs.add(&event);
-        // The costs are still counted, for the result as JSON.
-        if display.is_quiet {
-            continue;
+        if !options.quiet {
+            display.show(&event);
         }
-
-        let step = event.step.as_deref().map(step_name).unwrap_or_default();
-        let piece = thinkers.piece(&event).or_else(|| thinkers.whole(&event));
-        if let Some(piece) = piece {
-            display.add(&step, &piece);
-        }
-        display.show(step, event.kind);
     }
 
-    display.end();
+    display.end_line();
     costs
 }
 
-/// Shows a line for each step and each call of a tool, and the replies of models as they grow.
+/// Shows a line for each step and each call of a tool, and the texts of models as they grow.
 struct Display {
-    is_quiet: bool,
-    has_replies: bool,
-    reply: Growing,
+    texts: Option<GrowingTexts>,
     is_in_line: bool,
     /// The step whose text is shown. Steps of branches take turns.
     speaker: String,
 }
 
 impl Display {
-    fn show(&mut self, step: String, kind: EventKind) {
-        match kind {
+    fn show(&mut self, event: &Event) {
+        let step = event.step.as_deref().map(step_name).unwrap_or_default();
+        if let Some(piece) = self.texts.as_mut().and_then(|texts| texts.add(event)) {
+            self.add(&step, &piece);
+        }
+
+        match &event.kind {
             EventKind::StepEntered => {
                 self.line(&step);
                 self.speaker = step;
@@ -71,38 +64,34 @@ impl Display {
                     self.line(&format!("{step}: {line}"));
                 }
             }
-            EventKind::PhaseFinished { .. } | EventKind::Paused(_) => self.end(),
+            EventKind::PhaseFinished { .. } | EventKind::Paused(_) => self.end_line(),
             _ => {}
         }
     }
 
-    fn add(&mut self, step: &str, piece: &Piece<'_>) {
-        if !self.has_replies {
-            return;
-        }
-
+    fn add(&mut self, step: &str, piece: &Piece) {
         // What was written cannot be replaced, so the text continues on a new line.
         if self.speaker != step {
             self.line(step);
             step.clone_into(&mut self.speaker);
         } else if piece.is_start {
-            self.end();
+            self.end_line();
         }
 
-        let text = self.reply.push(piece.text, without_secrets);
-        self.write(&text);
+        self.write(&piece.text);
+        if piece.is_end {
+            self.end_line();
+        }
     }
 
     /// Shows a line of its own.
     fn line(&mut self, line: &str) {
-        self.end();
+        self.end_line();
         tell(line);
     }
 
-    /// Ends the reply that is shown, before something else is written.
-    fn end(&mut self) {
-        let rest = self.reply.end(without_secrets);
-        self.write(&rest);
+    /// Ends the line of a text, before something else is written.
+    fn end_line(&mut self) {
         if self.is_in_line {
             self.write("\n");
         }

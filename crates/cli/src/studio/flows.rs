@@ -6,18 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::BoxError;
-use cogwork_flow::watch::events;
 use cogwork_studio::{FlowError, Flows, ServedFlow};
 use cogwork_text::Name;
 use serde_json::Value;
 
-use super::watching::watch;
 use crate::arguments::Studio;
 use crate::commands::{self, loader};
 use crate::run::NO_MODELS;
-
-/// How many events of a run may wait to be shown.
-const WAITING_EVENTS: usize = 10_000;
 
 /// The flows that the command line names. Each run uses the file as it is when the run is started,
 /// resumed or forked.
@@ -117,14 +112,6 @@ fn served(loaded: Arc<FileFlow>) -> ServedFlow {
     let answering = Arc::clone(&loaded);
     let answer = move |state: &FlowState| Some(answering.answer(state).ok()?.text);
 
-    let hiding = Arc::clone(&loaded);
-    let watched = Arc::clone(&loaded);
-    ServedFlow::new(loaded.flow().clone(), begin, answer)
-        .with_secrets(move |text| hiding.hide_secrets(text))
-        .with_observer(move |pieces| {
-            let (sink, told) = events(WAITING_EVENTS);
-            let loaded = Arc::clone(&watched);
-            tokio::spawn(async move { watch(told, &pieces, &loaded).await });
-            sink
-        })
+    let flow = loaded.flow().clone();
+    ServedFlow::new(flow, begin, answer).with_secrets(move |text| loaded.hide_secrets(text))
 }

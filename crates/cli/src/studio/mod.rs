@@ -1,7 +1,6 @@
 //! The command `studio`.
 
 mod flows;
-mod watching;
 
 use cogwork_journal::Store;
 use cogwork_studio::{Runner, Studio};

@@ -7,6 +7,7 @@
 )]
 
 mod bounds;
+mod growing;
 mod outcomes;
 #[cfg(feature = "page")]
 mod page;

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork::agents::{FlowState, Loader};
-use cogwork::cot::{ChainOfThought, Reasoning, ReasoningEvent};
-use cogwork::flow::watch::{EventKind, Events, events};
+use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::flow::{Action, Flow, Wait, from_fn};
 use cogwork_quickstart::RuleBasedClient;
-use cogwork_studio::{Piece, Pieces, ServedFlow};
+use cogwork_studio::ServedFlow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -57,11 +56,6 @@ pub(super) fn flows() -> Result<Vec<ServedFlow>> {
         |input| Ok(Reasoning::new(text(&input))),
         |reasoning: &Reasoning| reasoning.answer().map(str::to_owned),
     );
-    let train = train.with_observer(|pieces| {
-        let (sink, told) = events(10_000);
-        tokio::spawn(async move { watch(told, &pieces).await });
-        sink
-    });
 
     let refund = ServedFlow::new(
         refund()?,
@@ -116,26 +110,4 @@ fn refund() -> Result<Flow<Refund>> {
         .end("ask", Action::DEFAULT)
         .build()?;
     Ok(flow)
-}
-
-/// Passes the growing thoughts on.
-async fn watch(mut events: Events, pieces: &Pieces) {
-    while let Some(event) = events.next().await {
-        let EventKind::Reported { report } = &event.kind else {
-            continue;
-        };
-        let Some(ReasoningEvent::Thinking { text, is_start, .. }) = report.downcast_ref() else {
-            continue;
-        };
-
-        pieces.send(Piece {
-            step: event
-                .step
-                .as_deref()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-            text: text.to_string(),
-            is_start: *is_start,
-        });
-    }
 }
