@@ -224,9 +224,6 @@ pub(crate) struct RunOptions {
     /// written. The journal still has the outcomes of all steps, without which the run could not be resumed.
     #[arg(long)]
     pub(crate) no_content: bool,
-    /// Write only what is needed to resume the run in the journal. A page of it shows no requests, replies or plans.
-    #[arg(long, conflicts_with = "page")]
-    pub(crate) no_events: bool,
     /// Show the replies of models on standard error as they are written, if the server streams them. This is the default
     /// on a terminal.
     #[arg(long, conflicts_with = "quiet")]
@@ -288,11 +285,7 @@ pub(crate) struct Fork {
 }
 
 /// A name with a value.
-#[derive(Debug, Clone)]
-pub(crate) struct Named {
-    pub(crate) name: String,
-    pub(crate) value: Value,
-}
+pub(crate) type Named = (String, Value);
 
 fn named(argument: &str) -> Result<Named, &'static str> {
     let (name, value) = argument
@@ -300,14 +293,11 @@ fn named(argument: &str) -> Result<Named, &'static str> {
         .filter(|(name, _)| !name.is_empty())
         .ok_or("expected a name, `=`, and a value")?;
 
-    Ok(Named {
-        name: name.to_owned(),
-        value: json_or_text(value),
-    })
+    Ok((name.to_owned(), json_or_text(value)))
 }
 
 /// Where a run is forked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum ForkAt {
     Step(u64),
     Visit { node: String, number: u64 },

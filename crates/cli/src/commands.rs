@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cogwork_agents::{FileError, FileFlow, Loader};
+use cogwork_agents::{FileError, Loader};
 use cogwork_eval::Suite;
 use cogwork_flow::BoxError;
 use cogwork_text::Escaped;
@@ -16,21 +16,8 @@ pub(crate) fn loader() -> Loader {
     Loader::new().with_tools(cogwork_eval::calculator())
 }
 
-/// Loads a flow. An error of a suite is that it isn't one.
-pub(crate) fn load(loader: &Loader, file: &Path) -> Result<FileFlow, BoxError> {
-    loader.load(file).map_err(|error| match is_suite(&error) {
-        true => {
-            let file = Escaped::new(file.display());
-            let problem = "this is a suite, not a flow; `cogwork eval` makes its runs";
-            tell(format_args!("{file}: {problem}"));
-            Exit::Problems.into()
-        }
-        false => error.into(),
-    })
-}
-
 /// Returns whether a file isn't a flow because it is a suite.
-fn is_suite(error: &FileError) -> bool {
+pub(crate) fn is_suite(error: &FileError) -> bool {
     let is_unknown = |key: &str| {
         let start = format!("unknown key `{key}`");
         let mut problems = error.problems().iter();
@@ -82,7 +69,7 @@ fn check_file(loader: &Loader, file: &Path) -> Result<&'static str, BoxError> {
 }
 
 pub(crate) fn draw(arguments: &Draw) -> Ended {
-    let loaded = load(&loader().without_clients(), &arguments.file)?;
+    let loaded = loader().without_clients().load(&arguments.file)?;
     write(loaded.flow().mermaid())
 }
 

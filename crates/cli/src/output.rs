@@ -13,6 +13,8 @@ use cogwork_text::files::Folder;
 use cogwork_text::{Escaped, MultiLine};
 use serde_json::Value;
 
+use crate::commands::is_suite;
+
 /// How a command ended. An error that isn't an [`Exit`] still has to be printed.
 pub(crate) type Ended = Result<(), BoxError>;
 
@@ -32,14 +34,25 @@ impl Exit {
         if let Some(exit) = error.downcast_ref::<Self>() {
             return *exit;
         }
-        if error.is::<FileError>() {
-            tell(format_args!("{error:#}"));
-            // One line for each, which begins with the place, as compilers do.
+        if let Some(error) = error.downcast_ref::<FileError>() {
+            tell_problems(error);
             return Self::Problems;
         }
 
         tell(format_args!("cogwork: {error:#}"));
         Self::NotReadOrWritten
+    }
+}
+
+/// Prints the problems of a flow: one line for each, which begins with the place, as compilers do.
+fn tell_problems(error: &FileError) {
+    match error.problems() {
+        // That all of its keys are unknown says less.
+        [first, ..] if is_suite(error) => {
+            let problem = "this is a suite, not a flow; `cogwork eval` makes its runs";
+            tell(format_args!("{}: {problem}", first.file));
+        }
+        _ => tell(format_args!("{error:#}")),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use cogwork_flow::engine::Entry;
-use cogwork_journal::{RecordedEntry, RunStatus, RunSummary, Store};
+use cogwork_journal::{RecordedEntry, RunSummary, Store};
 use cogwork_text::{Name, OneLine};
 
 use crate::arguments::Runs;
@@ -35,33 +35,15 @@ async fn list_runs(store: &Store, place: &str) -> Ended {
 }
 
 fn summary(run: &RunSummary) -> String {
-    let run_id = Name(&run.run_id);
-    let flow = Name(&run.flow);
+    let (run_id, flow, status) = (Name(&run.run_id), Name(&run.flow), &run.status);
+    let started = time(run.started);
+
     let updated = run.updated.map(|at| format!(", updated {}", time(at)));
     let updated = updated.unwrap_or_default();
-    let started = time(run.started);
-    let status = status(&run.status);
     let origin = run.fork.as_ref();
     let origin = origin.map(|origin| format!(", forked from {origin}"));
     let origin = origin.unwrap_or_default();
-
     format!("{run_id}: `{flow}`{origin}, started {started}{updated}: {status}")
-}
-
-fn status(status: &RunStatus) -> String {
-    match status {
-        RunStatus::Open => "open".to_owned(),
-        RunStatus::Paused { waits } => {
-            let events = waits.iter().map(|wait| format!("`{}`", Name(&wait.event)));
-            let events: Vec<_> = events.collect();
-            format!("waits for {}", events.join(", "))
-        }
-        RunStatus::Failed { error } => format!("failed: {}", OneLine::new(error)),
-        RunStatus::Ended { action, steps } => ended(action, *steps),
-        // Listed with the others, which can still be read.
-        RunStatus::Damaged { error } => format!("damaged: {}", OneLine::new(error)),
-        _ => "in an unknown state".to_owned(),
-    }
 }
 
 async fn list_entries(store: &Store, run_id: &str) -> Ended {
@@ -105,7 +87,10 @@ fn description(entry: &Entry) -> String {
         Entry::TimedOut { step } => format!("{}: timed out", Name(step)),
         Entry::Snapshot(snapshot) => format!("snapshot after {} steps", snapshot.steps),
         Entry::Failed { error } => format!("failed: {}", OneLine::new(error)),
-        Entry::Ended { action, steps } => ended(action, *steps),
+        Entry::Ended { action, steps } => {
+            let plural = if *steps == 1 { "" } else { "s" };
+            format!("ended on `{}` after {steps} step{plural}", Name(action))
+        }
         _ => "an entry of a later version".to_owned(),
     }
 }
@@ -118,9 +103,4 @@ fn time(time: SystemTime) -> String {
         Ok(()) => text,
         Err(_) => "at an unknown time".to_owned(),
     }
-}
-
-fn ended(action: &str, steps: u64) -> String {
-    let plural = if steps == 1 { "" } else { "s" };
-    format!("ended on `{}` after {steps} step{plural}", Name(action))
 }

@@ -1,10 +1,9 @@
-//! The signals that stop a run or a server.
+//! The signals that stop a run or a server. Without a handler, they end the program by themselves.
 
+#[cfg(any(feature = "mcp", feature = "studio"))]
 use std::future::pending;
 
 use cogwork_flow::CancellationToken;
-
-use crate::output::tell;
 
 /// Waits for a future. When the user presses Ctrl-C, the token is cancelled, so that the future can
 /// end in order.
@@ -12,36 +11,24 @@ pub(crate) async fn cancelled_by_user<T>(
     token: &CancellationToken,
     future: impl Future<Output = T>,
 ) -> T {
-    let interrupted = async {
-        match tokio::signal::ctrl_c().await {
-            Ok(()) => token.cancel(),
-            Err(error) => tell(format_args!(
-                "cogwork: Ctrl-C will stop the program without cleaning up: {error}"
-            )),
-        }
-        pending().await
-    };
+    tokio::pin!(future);
 
     tokio::select! {
         // Biased, so that the signal handler is installed before the future starts.
         biased;
-        never = interrupted => never,
-        done = future => done,
+        Ok(()) = tokio::signal::ctrl_c() => {
+            token.cancel();
+            future.await
+        }
+        done = &mut future => done,
     }
 }
 
 /// Waits for Ctrl-C, or for SIGTERM.
 #[cfg(any(feature = "mcp", feature = "studio"))]
 pub(crate) async fn stop() {
-    let interrupt = async {
-        // Without a handler, the signal ends the program by itself.
-        if tokio::signal::ctrl_c().await.is_err() {
-            pending::<()>().await;
-        }
-    };
-
     tokio::select! {
-        () = interrupt => {}
+        Ok(()) = tokio::signal::ctrl_c() => {}
         () = terminate() => {}
     }
 }
@@ -51,9 +38,7 @@ async fn terminate() {
     use tokio::signal::unix::{SignalKind, signal};
 
     match signal(SignalKind::terminate()) {
-        Ok(mut signal) => {
-            signal.recv().await;
-        }
+        Ok(mut signal) => drop(signal.recv().await),
         Err(_) => pending().await,
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(run: &RunSummary, totals: Option<&Totals>, view: View) -> Valu
         "flow": run.flow,
         "started": seconds(run.started),
         "updated": run.updated.map(seconds),
-        "status": status(&run.status),
+        "status": run.status.name(),
         "waits": waits,
         "error": error,
         "input": full.and_then(|totals| totals.input.as_deref()),
@@ -43,18 +43,6 @@ pub(crate) fn run(run: &RunSummary, totals: Option<&Totals>, view: View) -> Valu
 /// Returns an error as a client sees it: it may quote what was said.
 pub(crate) fn error(text: &str, view: View) -> Option<&str> {
     (view == View::Full || text.starts_with(CANCELLED)).then_some(text)
-}
-
-/// Returns the name of a status.
-pub(crate) fn status(status: &RunStatus) -> &'static str {
-    match status {
-        RunStatus::Open => "open",
-        RunStatus::Paused { .. } => "paused",
-        RunStatus::Failed { .. } => "failed",
-        RunStatus::Ended { .. } => "ended",
-        RunStatus::Damaged { .. } => "damaged",
-        _ => "unknown",
-    }
 }
 
 fn wait(wait: &WaitSummary) -> Value {

@@ -13,7 +13,7 @@ use cogwork_text::Escaped;
 use etcetera::BaseStrategy;
 
 use crate::arguments::Mcp;
-use crate::commands::{self, loader};
+use crate::commands::loader;
 use crate::output::{Ended, Exit, read_text, tell};
 use crate::signals;
 
@@ -98,7 +98,7 @@ async fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilde
     let Some(file) = &arguments.flow else {
         return Ok(builder);
     };
-    let flow = commands::load(&loader().with_process_environment(), file)?;
+    let flow = loader().with_process_environment().load(file)?;
 
     // The servers whose tools the file names.
     flow.connect().await?;

@@ -44,7 +44,11 @@ impl Execution<'_> {
         let (ended, costs) = cancelled_by_user(&token, watched).await;
 
         // The page has the end of the run, so it is written after it.
-        let recorded = recording::finish(options, hint.place, &id, recorder).await;
+        let recorded = match &recorder {
+            Some(recorder) => recording::finish(options, hint.place, &id, recorder).await,
+            None => Ok(()),
+        };
+        let recorded = recorded.map_err(|error| Exit::after(&error));
         if let Some(line) = costs.line().filter(|_| !options.quiet) {
             tell(line);
         }
@@ -58,7 +62,7 @@ impl Execution<'_> {
 
         ending.explain(hint, token.is_cancelled())?;
         written?;
-        recorded
+        Ok(recorded?)
     }
 
     /// Runs the flow, and shows its progress. After an interruption, the progress is cleared, and the
@@ -91,8 +95,10 @@ impl Execution<'_> {
         let finished = async {
             let ended = self.finish(&mut run, state, token).await;
             // While the journal is open, which is closed with the run.
-            if let (Some(recorder), Ok(_)) = (recorder, &ended) {
-                recording::record_answer(recorder, &self.loaded, state);
+            if let (Some(recorder), Ok(_)) = (recorder, &ended)
+                && let Ok(answer) = self.loaded.answer(state)
+            {
+                recorder.record_answer(&answer.text);
             }
 
             // This drops the sink, which ends the progress display.
@@ -111,8 +117,8 @@ impl Execution<'_> {
         token: &CancellationToken,
     ) -> Result<End, RunError> {
         // Answers are kept until the run waits for them.
-        for answer in &self.options.answers {
-            run.deliver(&answer.name, &answer.value).await?;
+        for (event, answer) in &self.options.answers {
+            run.deliver(event, answer).await?;
         }
 
         let mut terminal = Terminal::open();

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use cogwork_agents::{FileFlow, FlowState};
-use cogwork_flow::BoxError;
+use cogwork_agents::FlowState;
+use cogwork_flow::{BoxError, Flow};
 use cogwork_journal::{Fork, ForkPreview, RunJournal, Store, StoreError};
 use cogwork_text::Escaped;
 use serde_json::{Map, Value, json};
@@ -18,118 +18,100 @@ pub(crate) const NO_MODELS: &str = "no node of the flow has a model that can be 
 /// The maximum size of a file with a state, in bytes.
 const MAX_STATE: u64 = 64 << 20;
 
-/// Starts the new run, after checking that the flow can use what is edited.
-pub(super) async fn start(
-    arguments: &arguments::Fork,
-    loaded: &FileFlow,
-) -> Result<RunJournal, BoxError> {
-    let (store, state, outcome) = edits(arguments, loaded).await?;
-    preview(
-        arguments,
-        &store,
-        loaded,
-        fork(arguments, state.clone(), outcome.as_ref()),
-    )
-    .await?;
-
-    let fork = fork(arguments, state, outcome.as_ref());
-    let started = store.fork(&arguments.run, loaded.flow(), fork).await;
-    Ok(started.map_err(|error| as_options(&error))?)
-}
-
-/// Prints what can be changed.
-pub(super) async fn show(arguments: &arguments::Fork, loaded: &FileFlow) -> Ended {
-    let (store, state, outcome) = edits(arguments, loaded).await?;
-    let fork = fork(arguments, state, outcome.as_ref());
-    let preview = preview(arguments, &store, loaded, fork).await?;
-
-    let outcomes = preview.outcomes.into_iter().map(|recorded| {
-        let value: Value = recorded.outcome.read().unwrap_or_default();
-        (recorded.step, value)
-    });
-    let outcomes: Map<String, Value> = outcomes.collect();
-    write_json(json!({"step": preview.step, "outcomes": outcomes, "state": preview.state}))
-}
-
-/// Returns the store of the run, and the edited state and outcome.
-async fn edits(
-    arguments: &arguments::Fork,
-    loaded: &FileFlow,
-) -> Result<(Store, Option<FlowState>, Option<Value>), BoxError> {
-    let state = edited_state(arguments)?;
-    let store = Store::at(&arguments.journal)?;
-    let outcome = edited_outcome(arguments, &store, loaded).await?;
-    Ok((store, state, outcome))
-}
-
-async fn preview(
-    arguments: &arguments::Fork,
-    store: &Store,
-    loaded: &FileFlow,
-    fork: Fork<FlowState>,
-) -> Result<ForkPreview<FlowState>, String> {
-    let previewed = store
-        .preview_fork(&arguments.run, loaded.flow(), fork)
-        .await;
-    previewed.map_err(|error| as_options(&error))
-}
-
-/// Returns the fork with what is edited.
-fn fork(
-    arguments: &arguments::Fork,
+/// A fork with what the command line edits.
+pub(super) struct Edited<'a> {
+    arguments: &'a arguments::Fork,
+    flow: &'a Flow<FlowState>,
+    store: Store,
     state: Option<FlowState>,
-    outcome: Option<&Value>,
-) -> Fork<FlowState> {
-    let mut fork = unedited(arguments);
-    if let Some(outcome) = outcome {
-        fork = fork.with_outcome(outcome);
-    }
-    for part in &arguments.outcome_of {
-        fork = fork.with_outcome_of(&part.name, &part.value);
-    }
-    if let Some(state) = state {
-        fork = fork.with_state(move |now| *now = state);
-    }
-
-    match &arguments.id {
-        Some(id) => fork.with_run_id(id),
-        None => fork,
-    }
+    outcome: Option<Value>,
 }
 
-fn unedited(arguments: &arguments::Fork) -> Fork<FlowState> {
-    let fork = match &arguments.at {
-        ForkAt::Step(step) => Fork::at(*step),
-        ForkAt::Visit { node, number } => Fork::at_visit(node, *number),
-        ForkAt::End => Fork::at_end(),
-    };
-    fork.with_changed_flow(arguments.changed_flow)
-}
-
-/// Returns the edited outcome of the step. A text replaces the text of an agent's answer, of which the
-/// rest stays as it is recorded.
-async fn edited_outcome(
-    arguments: &arguments::Fork,
-    store: &Store,
-    loaded: &FileFlow,
-) -> Result<Option<Value>, String> {
-    let Some(argument) = &arguments.outcome else {
-        return Ok(None);
-    };
-    let edited = json_or_text(argument);
-    // JSON is the whole outcome.
-    if !edited.is_string() {
-        return Ok(Some(edited));
+impl<'a> Edited<'a> {
+    pub(super) async fn new(
+        arguments: &'a arguments::Fork,
+        flow: &'a Flow<FlowState>,
+    ) -> Result<Self, BoxError> {
+        let mut edited = Self {
+            arguments,
+            flow,
+            store: Store::at(&arguments.journal)?,
+            state: edited_state(arguments)?,
+            outcome: None,
+        };
+        if let Some(outcome) = &arguments.outcome {
+            edited.outcome = Some(edited.outcome(json_or_text(outcome)).await?);
+        }
+        Ok(edited)
     }
 
-    let preview = preview(arguments, store, loaded, unedited(arguments)).await?;
-    let mut answers = preview.outcomes.iter().filter_map(|recorded| {
-        let mut answer: Value = recorded.outcome.read().ok()?;
-        *answer.pointer_mut("/visit/output/text")? = edited.clone();
-        Some(answer)
-    });
-    let answer = answers.next();
-    Ok(Some(answer.unwrap_or(edited)))
+    /// Starts the new run, after checking that the flow can use what is edited.
+    pub(super) async fn start(&self) -> Result<RunJournal, BoxError> {
+        self.preview().await?;
+
+        let run = &self.arguments.run;
+        let started = self.store.fork(run, self.flow, self.fork()).await;
+        Ok(started.map_err(|error| as_options(&error))?)
+    }
+
+    /// Prints what can be changed.
+    pub(super) async fn show(&self) -> Ended {
+        let preview = self.preview().await?;
+        let outcomes = preview.outcomes.into_iter().map(|recorded| {
+            let value: Value = recorded.outcome.read().unwrap_or_default();
+            (recorded.step, value)
+        });
+
+        let outcomes: Map<String, Value> = outcomes.collect();
+        write_json(json!({"step": preview.step, "outcomes": outcomes, "state": preview.state}))
+    }
+
+    async fn preview(&self) -> Result<ForkPreview<FlowState>, String> {
+        let run = &self.arguments.run;
+        let previewed = self.store.preview_fork(run, self.flow, self.fork()).await;
+        previewed.map_err(|error| as_options(&error))
+    }
+
+    fn fork(&self) -> Fork<FlowState> {
+        let arguments = self.arguments;
+        let mut fork = match &arguments.at {
+            ForkAt::Step(step) => Fork::at(*step),
+            ForkAt::Visit { node, number } => Fork::at_visit(node, *number),
+            ForkAt::End => Fork::at_end(),
+        };
+
+        fork = fork.with_changed_flow(arguments.changed_flow);
+        if let Some(outcome) = &self.outcome {
+            fork = fork.with_outcome(outcome);
+        }
+        for (part, outcome) in &arguments.outcome_of {
+            fork = fork.with_outcome_of(part, outcome);
+        }
+        if let Some(state) = self.state.clone() {
+            fork = fork.with_state(move |now| *now = state);
+        }
+        match &arguments.id {
+            Some(id) => fork.with_run_id(id),
+            None => fork,
+        }
+    }
+
+    /// Returns the edited outcome of the step. A text replaces the text of an agent's answer, of which
+    /// the rest stays as it is recorded.
+    async fn outcome(&self, edited: Value) -> Result<Value, String> {
+        // JSON is the whole outcome.
+        if !edited.is_string() {
+            return Ok(edited);
+        }
+
+        let preview = self.preview().await?;
+        let mut answers = preview.outcomes.iter().filter_map(|recorded| {
+            let mut answer: Value = recorded.outcome.read().ok()?;
+            *answer.pointer_mut("/visit/output/text")? = edited.clone();
+            Some(answer)
+        });
+        Ok(answers.next().unwrap_or(edited))
+    }
 }
 
 /// Reads the edited state from JSON, or from a file.
@@ -146,7 +128,6 @@ fn edited_state(arguments: &arguments::Fork) -> Result<Option<FlowState>, String
         let text = text.map_err(|error| format!("{error}; {expected}"))?;
         (argument.as_str(), text)
     };
-
     serde_json::from_str(&text).map(Some).map_err(|error| {
         let origin = Escaped::new(origin);
         format!("{origin}: this isn't a state of a flow: {error}; `--show` prints the recorded one")

@@ -9,7 +9,6 @@ mod hint;
 mod progress;
 mod recording;
 
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,11 +17,13 @@ use cogwork_agents::{FileFlow, FlowState, Loader, Template};
 use cogwork_flow::BoxError;
 use cogwork_flow::engine::Journal as _;
 use cogwork_journal::Store;
+use tokio::io::AsyncReadExt;
 
 use crate::arguments::{Fork, Run};
-use crate::commands::{self, loader};
+use crate::commands::loader;
 use crate::output::{Ended, Exit, hide_secrets_of, tell};
 use executing::Execution;
+use forking::Edited;
 pub(crate) use forking::NO_MODELS;
 use hint::Hint;
 
@@ -70,16 +71,17 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
     if arguments.model.is_some() && !loaded.has_models() {
         return Err(format!("--model: {NO_MODELS}").into());
     }
+    let edited = Edited::new(arguments, loaded.flow()).await?;
     if arguments.show {
-        return forking::show(arguments, &loaded).await;
+        return edited.show().await;
     }
 
-    let journal = forking::start(arguments, &loaded).await?;
+    let journal = edited.start().await?;
     let run_id = Some(journal.run_id().to_owned());
     let execution = Execution {
         options: &arguments.options,
         hint: Hint::new(&arguments.file, Some(&arguments.journal), run_id),
-        loaded,
+        loaded: Arc::clone(&loaded),
     };
     execution.execute(journal.state()?, Some(journal)).await
 }
@@ -87,7 +89,7 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
 /// Loads a flow, and starts the servers of tools that its file names. No message that follows shows
 /// its secrets.
 async fn load(loader: Loader, file: &Path) -> Result<Arc<FileFlow>, BoxError> {
-    let loaded = commands::load(&loader.with_process_environment(), file)?;
+    let loaded = loader.with_process_environment().load(file)?;
     let loaded = Arc::new(loaded);
     // Before anything is printed about the run.
     hide_secrets_of(&loaded);
@@ -115,30 +117,19 @@ async fn input(argument: Option<&str>) -> Result<String, BoxError> {
         return Ok(argument.to_owned());
     }
 
-    // The read blocks its thread, and Ctrl-C no longer ends the program by itself.
-    let read = tokio::task::spawn_blocking(read_input);
-    tokio::select! {
-        input = read => Ok(input??),
-        Ok(()) = tokio::signal::ctrl_c() => Err(Exit::Interrupted.into()),
-    }
-}
-
-fn read_input() -> Result<String, String> {
     let mut input = String::new();
-    let most = u64::try_from(MAX_INPUT).unwrap_or(u64::MAX);
-    std::io::stdin()
-        .lock()
-        // One byte more tells a longer input from one that just fits.
-        .take(most.saturating_add(1))
-        .read_to_string(&mut input)
-        .map_err(|error| format!("the input could not be read: {error}"))?;
+    // One byte more tells a longer input from one that just fits.
+    let mut stdin = tokio::io::stdin().take(MAX_INPUT as u64 + 1);
+    let read = tokio::select! {
+        read = stdin.read_to_string(&mut input) => read,
+        Ok(()) = tokio::signal::ctrl_c() => return Err(Exit::Interrupted.into()),
+    };
+    read.map_err(|error| format!("the input could not be read: {error}"))?;
 
-    match input.len() {
-        0..=MAX_INPUT => Ok(input),
-        _ => Err(format!(
-            "the input is longer than {MAX_INPUT} bytes; expected less"
-        )),
+    if input.len() > MAX_INPUT {
+        return Err(format!("the input is longer than {MAX_INPUT} bytes; expected less").into());
     }
+    Ok(input)
 }
 
 /// Returns the id of a new run: the time in milliseconds and the process. Ids sort by time.

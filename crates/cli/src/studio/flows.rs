@@ -11,7 +11,7 @@ use cogwork_text::Name;
 use serde_json::Value;
 
 use crate::arguments::Studio;
-use crate::commands::{self, loader};
+use crate::commands::loader;
 use crate::run::NO_MODELS;
 
 /// The flows that the command line names. Each run uses the file as it is when the run is started,
@@ -35,7 +35,7 @@ impl FileFlows {
         let mut files: Vec<OfferedFile> = Vec::new();
 
         for path in &arguments.flows {
-            let flow = commands::load(&loader, path)?;
+            let flow = loader.load(path)?;
             let name = flow.flow().name();
             // Runs name their flow, so the name has to say which file it is.
             if files.iter().any(|other| other.name == name) {

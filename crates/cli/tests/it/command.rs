@@ -200,7 +200,8 @@ fn run_reads_its_input_from_a_pipe() {
     let (_, out, _) = run(b"the sea");
     assert_eq!(out, "The sea is a grey door that nobody closes.\n");
     let (code, _, err) = run(&[0xff, 0xfe]);
-    let problem = "cogwork: the input could not be read: stream did not contain valid UTF-8\n";
+    let problem =
+        "cogwork: the input could not be read: invalid utf-8 sequence of 1 bytes from index 0\n";
     assert_eq!((code, err.as_str()), (4, problem));
 }
 
