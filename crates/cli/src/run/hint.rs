@@ -10,21 +10,13 @@ use crate::output::tell;
 
 /// What a person needs to know to continue a run.
 pub(super) struct Hint<'a> {
-    file: &'a Path,
+    pub(super) file: &'a Path,
     pub(super) place: Option<&'a str>,
     /// `None` if the run isn't recorded.
     pub(super) run_id: Option<String>,
 }
 
-impl<'a> Hint<'a> {
-    pub(super) fn new(file: &'a Path, place: Option<&'a str>, run_id: Option<String>) -> Self {
-        Self {
-            file,
-            place,
-            run_id,
-        }
-    }
-
+impl Hint<'_> {
     /// Prints the id of the run at its start.
     pub(super) fn tell_start(&self) {
         if let (Some(run_id), Some(command)) = (&self.run_id, self.command()) {

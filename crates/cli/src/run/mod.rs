@@ -55,7 +55,11 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
     let run_id = journal.as_ref().map(|journal| journal.run_id().to_owned());
     let execution = Execution {
         options: &arguments.options,
-        hint: Hint::new(&arguments.file, place, run_id),
+        hint: Hint {
+            file: &arguments.file,
+            place,
+            run_id,
+        },
         loaded,
     };
     execution.execute(state, journal).await
@@ -80,7 +84,11 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
     let run_id = Some(journal.run_id().to_owned());
     let execution = Execution {
         options: &arguments.options,
-        hint: Hint::new(&arguments.file, Some(&arguments.journal), run_id),
+        hint: Hint {
+            file: &arguments.file,
+            place: Some(&arguments.journal),
+            run_id,
+        },
         loaded: Arc::clone(&loaded),
     };
     execution.execute(journal.state()?, Some(journal)).await

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use cogwork_flow::engine::StepName;
 use cogwork_flow::watch::{Event, EventKind, Events};
+use cogwork_text::{Name, OneLine};
 use cogwork_trace::{GrowingTexts, Piece};
 use cogwork_typed::ask::ToolEvent;
 
@@ -112,9 +113,10 @@ impl Display {
 
 /// Returns the line of a call of a tool, or of its result.
 fn tool_line(event: &ToolEvent) -> Option<String> {
-    Some(match event {
+    let beginning = |text| OneLine::new(text).with_max_chars(SHOWN);
+    match event {
         ToolEvent::ToolCall { name, input, .. } => {
-            format!("calls {} with {}", harmless(name), beginning_of(input))
+            Some(format!("calls {} with {}", Name(name), beginning(input)))
         }
         ToolEvent::ToolResult {
             name,
@@ -123,21 +125,13 @@ fn tool_line(event: &ToolEvent) -> Option<String> {
             ..
         } => {
             let what = if *failed { "failed" } else { "returned" };
-            format!("{} {what}: {}", harmless(name), beginning_of(output))
+            Some(format!("{} {what}: {}", Name(name), beginning(output)))
         }
-        _ => return None,
-    })
+        _ => None,
+    }
 }
 
 /// Returns the step without the name of the flow, which is the same for all.
 pub(super) fn step_name(step: &StepName) -> String {
     harmless(&format!("{}#{}", step.place(), step.number))
-}
-
-/// Returns the first characters of a text, on one line.
-fn beginning_of(text: &str) -> String {
-    let line = text.chars().take(SHOWN);
-    // A line of progress is one line.
-    let line = line.map(|c| if c.is_whitespace() { ' ' } else { c });
-    harmless(&line.collect::<String>())
 }

@@ -1,5 +1,6 @@
 //! The flows of files, which the page starts and resumes.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,37 +18,28 @@ use crate::run::NO_MODELS;
 /// The flows that the command line names. Each run uses the file as it is when the run is started,
 /// resumed or forked.
 pub(super) struct FileFlows {
-    files: Vec<OfferedFile>,
+    /// By the names of their flows when the page was started.
+    files: BTreeMap<String, PathBuf>,
     loader: Loader,
     max_steps: u64,
-}
-
-/// A file, with the name of its flow when the page was started.
-struct OfferedFile {
-    name: String,
-    path: PathBuf,
 }
 
 impl FileFlows {
     /// Loads the files once, so that their problems are found now.
     pub(super) async fn load(arguments: &Studio) -> Result<Self, BoxError> {
         let loader = loader().with_process_environment();
-        let mut files: Vec<OfferedFile> = Vec::new();
+        let mut files = BTreeMap::new();
 
         for path in &arguments.flows {
             let flow = loader.load(path)?;
-            let name = flow.flow().name();
+            flow.connect().await?;
             // Runs name their flow, so the name has to say which file it is.
-            if files.iter().any(|other| other.name == name) {
+            let name = flow.flow().name();
+            if files.insert(name.to_owned(), path.clone()).is_some() {
                 let name = Name(name);
                 let problem = "two files have a flow with the name";
                 return Err(format!("{problem} `{name}`; expected different names").into());
             }
-            flow.connect().await?;
-            files.push(OfferedFile {
-                name: name.to_owned(),
-                path: path.clone(),
-            });
         }
 
         Ok(Self {
@@ -61,15 +53,11 @@ impl FileFlows {
 #[async_trait]
 impl Flows for FileFlows {
     fn names(&self) -> Vec<String> {
-        let names = self.files.iter().map(|file| file.name.clone());
-        names.collect()
+        self.files.keys().cloned().collect()
     }
 
     async fn open(&self, name: &str, model: Option<&str>) -> Result<ServedFlow, FlowError> {
-        let mut files = self.files.iter();
-        let file = files.find(|file| file.name == name);
-        let file = file.ok_or(FlowError::Unknown)?;
-
+        let path = self.files.get(name).ok_or(FlowError::Unknown)?;
         let mut loader = self.loader.clone();
         if let Some(model) = model {
             if model.trim().is_empty() {
@@ -84,11 +72,11 @@ impl Flows for FileFlows {
             Some(_) => FlowError::Refused,
             None => FlowError::Failed,
         };
-        let loaded = loader.load(&file.path);
+        let loaded = loader.load(path);
         let loaded = loaded.map_err(|error| failed(error.to_string()))?;
         // The runs of the page would be resumed with a flow that they don't belong to.
         if loaded.flow().name() != name {
-            let path = file.path.display();
+            let path = path.display();
             let now = Name(loaded.flow().name());
             let problem = format!("{path}: the name of the flow is now `{now}`");
             return Err(failed(format!("{problem}; expected `{}`", Name(name))));
