@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use cogwork_text::{check_by_schema, schema_problem};
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
@@ -92,7 +93,7 @@ impl Check {
                 "the choice is `{letter}`; expected a letter from A to Z"
             )),
             Self::Regex(pattern) => regex(pattern).err(),
-            Self::Schema(schema) => is_valid(schema, &Value::Null).err(),
+            Self::Schema(schema) => schema_problem(schema),
             _ => None,
         }
     }
@@ -115,7 +116,7 @@ impl Check {
             Self::Regex(pattern) => regex(pattern).is_ok_and(|regex| regex.is_match(answer)),
             Self::Schema(schema) => {
                 let answer = serde_json::from_str(answer);
-                answer.is_ok_and(|answer| is_valid(schema, &answer) == Ok(true))
+                answer.is_ok_and(|answer| check_by_schema(schema, &answer).is_ok())
             }
             Self::Calculation(calculation) => calculation.accepts(answer),
             Self::Judge(_) => false,
@@ -210,17 +211,4 @@ fn regex(pattern: &str) -> Result<Regex, String> {
         let reason = error.lines().last().unwrap_or_default();
         format!("not a regular expression: {reason}; expected one of the crate regex")
     })
-}
-
-/// Returns whether a value is valid under a schema, or what is wrong with the schema.
-fn is_valid(schema: &Value, value: &Value) -> Result<bool, String> {
-    let mut schemas = boon::Schemas::new();
-    let mut compiler = boon::Compiler::new();
-
-    let added = compiler.add_resource("answer.json", schema.clone());
-    let compiled = compiler.compile("answer.json", &mut schemas);
-    match (added, compiled) {
-        (Ok(()), Ok(index)) => Ok(schemas.validate(value, index).is_ok()),
-        _ => Err("not a valid JSON Schema; expected one of draft 2020-12".to_owned()),
-    }
 }

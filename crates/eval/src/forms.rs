@@ -61,7 +61,7 @@ impl Table {
 
         let mut rows = vec![row("", &|arm| arm.name.clone())];
         let shown = columns::shown(&self.arms);
-        rows.extend(shown.map(|(name, unit)| row(name, &|arm| arm.text(name, unit))));
+        rows.extend(shown.map(|(name, write)| row(name, &|arm| arm.text(name, write))));
         rows.extend(self.tags().map(|tag| {
             let share = |arm: &ArmResult| Some(arm.by_tag.get(tag)?.to_string());
             row(tag, &|arm| share(arm).unwrap_or_default())

@@ -4,7 +4,7 @@ use std::fmt;
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 
-use crate::columns::Unit;
+use crate::columns::Write;
 use crate::stats::{bootstrap, mcnemar, pass_at, wilson};
 use crate::{Problem, Suite};
 
@@ -41,9 +41,8 @@ impl Table {
             ArmResult::of(&arm.name, runs, &suite.problems)
         });
         let mut arms: Vec<_> = arms.collect();
-        let baseline = arms
-            .iter()
-            .find(|arm| Some(&arm.name) == suite.baseline.as_ref());
+        let baseline = suite.baseline.as_ref();
+        let baseline = arms.iter().find(|arm| Some(&arm.name) == baseline);
         if let Some(baseline) = baseline.cloned() {
             // The baseline, too, so that conditions can be met by all arms.
             arms.iter_mut().for_each(|arm| arm.compare(&baseline));
@@ -193,8 +192,8 @@ impl ArmResult {
     }
 
     /// Returns a number and its interval for people; empty if there is none.
-    pub(crate) fn text(&self, name: &str, unit: Unit) -> String {
-        let number = self.number(name).map(|number| unit.write(number));
+    pub(crate) fn text(&self, name: &str, write: Write) -> String {
+        let number = self.number(name).map(write);
         let end = |end| self.number(&format!("{name}_{end}"));
         let interval = end("low").zip(end("high"));
         let interval = interval.map(|(low, high)| range([low, high]));

@@ -132,19 +132,18 @@ impl Evaluation {
     }
 
     fn is_over(&self, spent: &BTreeMap<String, f64>, started: Instant) -> bool {
-        let limits = &self.suite.limits;
-        let reaches = |name, most: Option<f64>| {
-            let spent = spent.get(name).copied().unwrap_or_default();
-            most.is_some_and(|most| spent >= most)
-        };
+        let limits = self.suite.limits;
+        let spent = |name| spent.get(name).copied().unwrap_or_default();
+        let used = [
+            (spent("calls"), limits.calls),
+            (spent("tokens"), limits.tokens),
+            (spent("cost_at_most"), limits.money),
+            (started.elapsed().as_secs_f64(), limits.seconds),
+        ];
 
-        self.token.is_cancelled()
-            || reaches("calls", limits.calls)
-            || reaches("tokens", limits.tokens)
-            || reaches("cost_at_most", limits.money)
-            || limits
-                .seconds
-                .is_some_and(|most| started.elapsed().as_secs_f64() >= most)
+        let mut used = used.into_iter();
+        let is_spent = used.any(|(used, most)| most.is_some_and(|most| used >= most));
+        is_spent || self.token.is_cancelled()
     }
 
     /// Makes a run, or takes it from the store.
@@ -230,7 +229,8 @@ impl Evaluation {
     async fn flow_run(&self, id: &str, arm: &Arm, question: &str) -> Result<Ended> {
         let flow = &arm.flow;
         let mut state = FlowState::new(question);
-        let (has_ended, _) = self.known(id).await?;
+        let known = self.summary(id).await?;
+        let has_ended = known.is_some_and(|run| matches!(run.status, RunStatus::Ended { .. }));
         let journal = self.store.start_or_resume(id, flow.flow(), &state).await?;
 
         let hide = Arc::clone(flow);
@@ -269,25 +269,20 @@ impl Evaluation {
             let _ = recorder.flush().await;
         }
 
-        let (_, seconds) = self.known(id).await?;
+        let made = self.summary(id).await?;
+        let took = made.and_then(|run| run.updated?.duration_since(run.started).ok());
         let shown = |error: &str| OneLine::new(flow.hide_secrets(error)).with_max_chars(300);
         let answer = answer.map_err(|error| shown(&error).to_string());
         Ok(Ended {
             answer: answer.map(|answer| answer.text),
             state,
-            seconds,
+            seconds: took.unwrap_or_default().as_secs_f64(),
         })
     }
 
-    /// Returns whether a run has ended, and the seconds from its start to the last entry of its
-    /// journal.
-    async fn known(&self, run: &str) -> Result<(bool, f64)> {
-        let runs = self.store.query(RunQuery::new().run_id(run)).await?;
-        let took = |run: &RunSummary| run.updated?.duration_since(run.started).ok();
-        Ok(runs.first().map_or((false, 0.0), |run| {
-            let has_ended = matches!(run.status, RunStatus::Ended { .. });
-            (has_ended, took(run).unwrap_or_default().as_secs_f64())
-        }))
+    async fn summary(&self, run: &str) -> Result<Option<RunSummary>> {
+        let runs = self.store.query(RunQuery::new().run_id(run)).await;
+        Ok(runs?.pop())
     }
 }
 

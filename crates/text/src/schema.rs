@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use boon::{Compiler, Schemas, UrlLoader};
+use boon::{Compiler, SchemaIndex, Schemas, UrlLoader};
 use serde_json::Value;
 
 /// The maximum length of a problem, in characters.
@@ -34,21 +34,8 @@ impl UrlLoader for NothingElse {
 /// Returns where the value differs and what would be accepted. A schema that cannot be used, or has
 /// more than 32 references, accepts any value, because whoever takes the value decides whether it is usable.
 pub fn check_by_schema(schema: &Value, value: &Value) -> Result<(), String> {
-    const PLACE: &str = "urn:schema";
-
-    let text = schema.to_string().to_lowercase();
-    if text.matches("ref\":").count() > MAX_REFERENCES {
-        return Ok(());
-    }
-
     let mut schemas = Schemas::new();
-    let mut compiler = Compiler::new();
-    // A schema from somebody else must not make this program open files or addresses.
-    compiler.use_loader(Box::new(NothingElse));
-    if compiler.add_resource(PLACE, schema.clone()).is_err() {
-        return Ok(());
-    }
-    let Ok(index) = compiler.compile(PLACE, &mut schemas) else {
+    let Ok(index) = compile(schema, &mut schemas) else {
         return Ok(());
     };
 
@@ -62,4 +49,27 @@ pub fn check_by_schema(schema: &Value, value: &Value) -> Result<(), String> {
             .collect();
         problems.join("; ").chars().take(MAX_PROBLEM).collect()
     })
+}
+
+/// Returns why [`check_by_schema`] cannot use a schema, if it cannot.
+pub fn schema_problem(schema: &Value) -> Option<String> {
+    compile(schema, &mut Schemas::new()).err()
+}
+
+fn compile(schema: &Value, schemas: &mut Schemas) -> Result<SchemaIndex, String> {
+    const PLACE: &str = "urn:schema";
+
+    let text = schema.to_string().to_lowercase();
+    if text.matches("ref\":").count() > MAX_REFERENCES {
+        return Err(format!(
+            "the schema has too many references; expected at most {MAX_REFERENCES}"
+        ));
+    }
+
+    let mut compiler = Compiler::new();
+    // A schema from somebody else must not make this program open files or addresses.
+    compiler.use_loader(Box::new(NothingElse));
+    let added = compiler.add_resource(PLACE, schema.clone());
+    let compiled = added.and_then(|()| compiler.compile(PLACE, schemas));
+    compiled.map_err(|_| "not a valid JSON Schema; expected one of draft 2020-12".to_owned())
 }
