@@ -263,9 +263,14 @@ impl LlmError {
     /// retryable, because waiting doesn't restore it. Neither is a wait that a
     /// [`RateLimit`](crate::layers::RateLimit) or [`Retry`](crate::layers::Retry) has found too long.
     pub fn is_retryable(&self) -> bool {
+        self.is_of_a_kind_that_passes() && !self.0.is_final
+    }
+
+    /// Returns whether the server or the connection to it is at fault, which may work again later.
+    pub(crate) fn is_of_a_kind_that_passes(&self) -> bool {
         use LlmErrorKind as Kind;
 
-        let is_of_a_kind_that_passes = matches!(
+        matches!(
             self.0.kind,
             Kind::RateLimit
                 | Kind::Overloaded
@@ -273,8 +278,7 @@ impl LlmError {
                 | Kind::Timeout
                 | Kind::Transport
                 | Kind::InterruptedStream
-        );
-        is_of_a_kind_that_passes && !self.0.is_final
+        )
     }
 }
 
@@ -291,7 +295,11 @@ impl fmt::Display for LlmError {
             ..
         } = self.0.as_ref();
 
-        write!(f, "{kind}: {}", OneLine::new(message).with_max_chars(SHOWN))?;
+        // That it is of no other kind says nothing.
+        if *kind != LlmErrorKind::Other {
+            write!(f, "{kind}: ")?;
+        }
+        write!(f, "{}", OneLine::new(message).with_max_chars(SHOWN))?;
 
         let known = [
             status.map(|status| format!("status {status}")),

@@ -263,7 +263,6 @@ pub enum FinishReason {
 
 /// The token usage of one or more calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Usage {
     /// The number of tokens read.
     pub prompt_tokens: u64,
@@ -295,27 +294,6 @@ impl Usage {
             completion_tokens,
             ..Self::default()
         }
-    }
-
-    /// Sets how many prompt tokens the server read from its cache.
-    #[must_use]
-    pub fn with_cached_tokens(mut self, tokens: u64) -> Self {
-        self.cached_tokens = tokens;
-        self
-    }
-
-    /// Sets how many prompt tokens the server wrote to its cache.
-    #[must_use]
-    pub fn with_cache_written_tokens(mut self, tokens: u64) -> Self {
-        self.cache_written_tokens = tokens;
-        self
-    }
-
-    /// Sets how many completion tokens are thinking.
-    #[must_use]
-    pub fn with_reasoning_tokens(mut self, tokens: u64) -> Self {
-        self.reasoning_tokens = tokens;
-        self
     }
 
     /// Returns the number of tokens read and written.

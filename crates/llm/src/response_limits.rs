@@ -2,7 +2,8 @@ use std::fmt;
 
 use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
 
-/// Limits on the size of a response from any client.
+/// Limits on the size of a response from any client: 64 tool calls with 256 KiB, and 16 MiB of text
+/// and reasoning.
 ///
 /// The clients of this crate limit what they read from a server, but a custom client may return
 /// anything. Check a response before acting on it: every tool call is executed, answered and sent
@@ -18,31 +19,16 @@ use crate::{ChatResponse, LlmError, LlmErrorKind, ToolCall};
 /// let error = ResponseLimits::default().check(&response).unwrap_err();
 /// assert_eq!(error.to_string(), "the reply has 100 tool calls; expected at most 64");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ResponseLimits {
-    tool_calls: usize,
-}
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ResponseLimits(());
 
+const TOOL_CALLS: usize = 64;
 /// The maximum number of bytes of the ids, names and arguments of all tool calls.
 const TOOL_CALL_BYTES: usize = 256 * 1024;
 /// The maximum number of bytes of text and reasoning.
 const TEXT_BYTES: usize = 16 * 1024 * 1024;
 
-impl Default for ResponseLimits {
-    /// Allows 64 tool calls with 256 KiB, and 16 MiB of text and reasoning.
-    fn default() -> Self {
-        Self { tool_calls: 64 }
-    }
-}
-
 impl ResponseLimits {
-    /// Sets the maximum number of tool calls.
-    #[must_use]
-    pub fn with_tool_calls(mut self, calls: usize) -> Self {
-        self.tool_calls = calls;
-        self
-    }
-
     /// Checks a response against the limits.
     ///
     /// # Errors
@@ -53,7 +39,7 @@ impl ResponseLimits {
         self.check_text(response.text().len().saturating_add(reasoning))?;
 
         let calls = response.tool_calls();
-        check("the reply has", calls.len(), "tool calls", self.tool_calls)?;
+        check("the reply has", calls.len(), "tool calls", TOOL_CALLS)?;
 
         let sizes = calls.iter().map(ToolCall::bytes);
         let bytes = sizes.fold(0, usize::saturating_add);

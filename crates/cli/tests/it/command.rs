@@ -250,7 +250,7 @@ fn a_run_that_fails_says_where_and_why() {
     let flow = "nodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: Hello, reply: Hi.}]}}]";
     let (code, out, err) = run(flow, &["-q", "--input", "Goodbye"]);
     assert_eq!((code, out.as_str()), (3, ""));
-    insta::assert_snapshot!(err, @"cogwork: flow `flow`, node `a`: exec failed: the call to the model failed: other: no rule fits the last message, and there is no `else`; expected one of `Hello` in it");
+    insta::assert_snapshot!(err, @"cogwork: flow `flow`, node `a`: exec failed: the call to the model failed: no rule fits the last message, and there is no `else`; expected one of `Hello` in it");
 
     let (code, out, _) = run(flow, &["-q", "--json", "--input", "Goodbye"]);
     let result: serde_json::Value = serde_json::from_str(&out).unwrap();

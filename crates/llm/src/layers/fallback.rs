@@ -4,18 +4,6 @@ use super::reply::reply_of;
 use crate::backend::Capabilities;
 use crate::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ReplyStream};
 
-/// Failures of a server or the connection to it, which may not affect a different server. An invalid
-/// key or request is a mistake to fix rather than to hide.
-const KINDS: [LlmErrorKind; 7] = [
-    LlmErrorKind::RateLimit,
-    LlmErrorKind::Quota,
-    LlmErrorKind::Overloaded,
-    LlmErrorKind::Server,
-    LlmErrorKind::Timeout,
-    LlmErrorKind::Transport,
-    LlmErrorKind::InterruptedStream,
-];
-
 /// A client that calls a second client if the first one fails as a server does: with an error of kind
 /// `RateLimit`, `Quota`, `Overloaded`, `Server`, `Timeout`, `Transport` or `InterruptedStream`. If both
 /// fail, the error of the second is returned, with a note about the first.
@@ -61,7 +49,8 @@ impl<A: LlmClient, B: LlmClient> Fallback<A, B> {
             reply.started().await
         };
         let before = match first.await {
-            Err(error) if KINDS.contains(&error.kind()) => error,
+            // An invalid key or request is a mistake to fix rather than to hide.
+            Err(error) if may_work_elsewhere(&error) => error,
             outcome => return outcome,
         };
 
@@ -74,6 +63,10 @@ impl<A: LlmClient, B: LlmClient> Fallback<A, B> {
                 .with_note(format_args!("the first client failed with: {before}"))
         })
     }
+}
+
+fn may_work_elsewhere(error: &LlmError) -> bool {
+    error.is_of_a_kind_that_passes() || error.kind() == LlmErrorKind::Quota
 }
 
 #[async_trait]

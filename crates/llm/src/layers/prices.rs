@@ -40,15 +40,6 @@ impl Price {
         self
     }
 
-    fn dearer(self, other: Self) -> Self {
-        Self {
-            prompt: self.prompt.max(other.prompt),
-            cached: self.cached.max(other.cached),
-            written: self.written.max(other.written),
-            completion: self.completion.max(other.completion),
-        }
-    }
-
     fn of(self, usage: Usage) -> f64 {
         // A server may report more cached tokens than tokens, and the subtractions below must not
         // overflow.
@@ -94,8 +85,8 @@ const COMMON: [(&str, f64, f64, f64, f64); 10] = [
 /// A table of prices.
 ///
 /// A model is looked up by the name in the response. A name in the table also matches as a prefix,
-/// because servers append a date (`gpt-4.1-mini-2025-04-14`); the longest match is used. For a
-/// model that is unnamed or not in the table, the highest prices in the table are used.
+/// because servers append a date (`gpt-4.1-mini-2025-04-14`); the longest match is used. A model that is
+/// unnamed or not in the table costs as much as the dearest one.
 ///
 /// ```
 /// use cogwork_llm::Usage;
@@ -106,7 +97,8 @@ const COMMON: [(&str, f64, f64, f64, f64); 10] = [
 ///     .with_model("big-mini", Price::per_million(0.4, 1.6));
 /// let usage = Usage::new(1_000_000, 100_000);
 /// assert_eq!(prices.cost(Some("big-mini-2025-04-14"), usage), 0.56);
-/// assert_eq!(prices.cost(Some("big"), usage.with_cached_tokens(1_000_000)), 1.3);
+/// let cached = Usage { cached_tokens: 1_000_000, ..usage };
+/// assert_eq!(prices.cost(Some("big"), cached), 1.3);
 /// assert_eq!(prices.cost(None, usage), 2.8);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -156,10 +148,15 @@ impl Prices {
 
     /// Returns the cost of these tokens of this model.
     pub fn cost(&self, model: Option<&str>, usage: Usage) -> f64 {
-        let price = self.find(model);
-        // A model without a price must not be free, or a limit on the cost would never be reached.
-        let price = price.or_else(|| self.models.values().copied().reduce(Price::dearer));
-        price.map_or(0.0, |price| price.of(usage))
+        match self.find(model) {
+            Some(price) => price.of(usage),
+            // A model without a price must not be free, or a limit on the cost would never be reached.
+            None => self
+                .models
+                .values()
+                .map(|price| price.of(usage))
+                .fold(0.0, f64::max),
+        }
     }
 
     /// Returns the cost of these tokens of this model if it is in the table. Rounded, so that no

@@ -7,6 +7,9 @@ use super::reply::{client_from_reply, reply_of};
 use crate::embedding::{Embedder, Embeddings};
 use crate::{ChatRequest, LlmClient, LlmError, ReplyStream};
 
+/// The maximum time that a server may ask to wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
 /// A client or an [`Embedder`] that retries calls of another one if the error is
 /// [retryable](LlmError::is_retryable). The error of the last attempt is returned, with the number
 /// of [attempts](LlmError::attempts).
@@ -16,8 +19,7 @@ use crate::{ChatRequest, LlmClient, LlmError, ReplyStream};
 ///
 /// Between attempts it waits for the delay of its [`Backoff`], or for as long as the server asks
 /// ([`LlmError::retry_after`]) if that is longer. Jitter applies only to the backoff. If a server
-/// asks for more than the [ceiling](Retry::with_retry_after_ceiling), the error is returned
-/// immediately, without a further attempt.
+/// asks for more than a minute, the error is returned immediately, without a further attempt.
 ///
 /// Wrap it around a [`Timeout`](crate::layers::Timeout) to limit each attempt:
 /// `Retry::new(Timeout::new(client), backoff)`. A timeout around the `Retry` limits all attempts
@@ -44,26 +46,12 @@ use crate::{ChatRequest, LlmClient, LlmError, ReplyStream};
 pub struct Retry<C> {
     client: C,
     backoff: Backoff,
-    retry_after_ceiling: Duration,
 }
 
 impl<C> Retry<C> {
     /// Wraps `client`, with the number of attempts and the delays of `backoff`.
     pub fn new(client: C, backoff: Backoff) -> Self {
-        Self {
-            client,
-            backoff,
-            retry_after_ceiling: Duration::from_secs(60),
-        }
-    }
-
-    /// Sets the maximum time that a server may ask to wait.
-    ///
-    /// The default is 60 s.
-    #[must_use]
-    pub fn with_retry_after_ceiling(mut self, ceiling: Duration) -> Self {
-        self.retry_after_ceiling = ceiling;
-        self
+        Self { client, backoff }
     }
 
     async fn tries<T, F>(&self, call: impl Fn() -> F) -> Result<T, LlmError>
@@ -90,11 +78,12 @@ impl<C> Retry<C> {
             };
 
             let asked = error.retry_after().unwrap_or_default();
-            let ceiling = self.retry_after_ceiling;
             // A program that waits for an hour looks as if it hangs.
-            if asked > ceiling {
+            if asked > LONGEST_WAIT {
                 return Err(error
-                    .with_note(format_args!("not retried: the wait is over {ceiling:?}"))
+                    .with_note(format_args!(
+                        "not retried: the wait is over {LONGEST_WAIT:?}"
+                    ))
                     .not_retryable());
             }
 

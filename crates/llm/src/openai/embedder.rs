@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::usage;
+use super::{OPENAI, usage};
 use crate::LlmError;
 #[cfg(doc)]
 use crate::LlmErrorKind;
@@ -16,15 +16,11 @@ const ENDPOINT: &str = "/embeddings";
 /// The maximum number of texts of a request, which all known servers accept.
 const BATCH: usize = 32;
 
-static OPENAI: Protocol = Protocol {
+static EMBEDDINGS: Protocol = Protocol {
     client: "OpenAiEmbedder",
-    prefix: "",
-    example: "https://api.openai.com/v1",
-    hint: ", often in /v1",
     // Vectors in base64 aren't decoded.
     reserved: &["model", "input", "encoding_format"],
-    key: ("authorization", "Bearer "),
-    headers: &[],
+    ..OPENAI
 };
 
 /// An embedder for servers with OpenAI's embeddings API: OpenAI, llama.cpp, Ollama, vLLM, LM Studio
@@ -75,7 +71,7 @@ impl OpenAiEmbedder {
     /// `base_url` is the part of the URL before `/embeddings`, such as `https://api.openai.com/v1`;
     /// `model` is the name of the model on the server.
     pub fn builder(base_url: impl Into<String>, model: impl Into<String>) -> OpenAiEmbedderBuilder {
-        OpenAiEmbedderBuilder::new(&OPENAI, Self, base_url.into(), model.into())
+        OpenAiEmbedderBuilder::new(&EMBEDDINGS, Self, base_url.into(), model.into())
     }
 
     /// Creates an embedder with the settings in the environment. An empty variable counts as unset.
@@ -96,7 +92,7 @@ impl OpenAiEmbedder {
             "OPENAI_EMBEDDING_MODEL",
             "OPENAI_API_KEY",
         ];
-        OpenAiEmbedderBuilder::in_environment(&OPENAI, Self, variables)?.build()
+        OpenAiEmbedderBuilder::in_environment(&EMBEDDINGS, Self, variables)?.build()
     }
 
     async fn embed_batch(&self, texts: &[String]) -> Result<Embeddings, LlmError> {

@@ -17,7 +17,7 @@ use chat::CHAT;
 pub use embedder::{OpenAiEmbedder, OpenAiEmbedderBuilder};
 use responses::RESPONSES;
 
-static OPENAI: Protocol = Protocol {
+const OPENAI: Protocol = Protocol {
     client: "OpenAiClient",
     prefix: "",
     example: "https://api.openai.com/v1",
@@ -153,20 +153,7 @@ impl OpenAiClient {
         OpenAiClientBuilder::new(&OPENAI, Self::of, base_url.into(), model.into())
     }
 
-    /// Creates a client with the settings in the environment. See [`OpenAiClientBuilder::from_env`]
-    /// for the variables.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of kind [`Settings`](crate::LlmErrorKind::Settings) that names the missing
-    /// or invalid variable.
-    pub fn from_env() -> Result<Self, LlmError> {
-        OpenAiClientBuilder::from_env()?.build()
-    }
-}
-
-impl HttpClientBuilder<OpenAiClient> {
-    /// Reads the settings from the environment. An empty variable counts as unset.
+    /// Creates a client with the settings in the environment. An empty variable counts as unset.
     ///
     /// | variable | content | when unset |
     /// |---|---|---|
@@ -177,12 +164,14 @@ impl HttpClientBuilder<OpenAiClient> {
     /// # Errors
     ///
     /// Returns an error of kind [`Settings`](crate::LlmErrorKind::Settings) that names the missing
-    /// or non-UTF-8 variable.
+    /// or invalid variable.
     pub fn from_env() -> Result<Self, LlmError> {
         let variables = ["OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY"];
-        Self::in_environment(&OPENAI, OpenAiClient::of, variables)
+        OpenAiClientBuilder::in_environment(&OPENAI, Self::of, variables)?.build()
     }
+}
 
+impl HttpClientBuilder<OpenAiClient> {
     /// Sets the API. The default is [`OpenAiApi::Auto`].
     #[must_use]
     pub fn with_api(mut self, api: OpenAiApi) -> Self {

@@ -49,7 +49,7 @@ fn nothing_unsafe_is_shown() {
 #[test]
 fn a_long_message_is_cut_where_it_is_shown() {
     let error = |length| LlmError::new(LlmErrorKind::Other, "é".repeat(length)).with_status(500);
-    let shown = |end: &str| format!("other: {}{end} (status 500)", "é".repeat(1_000));
+    let shown = |end: &str| format!("{}{end} (status 500)", "é".repeat(1_000));
     assert_eq!(error(1_000).to_string(), shown(""));
     assert_eq!(error(1_001).to_string(), shown("…"));
     assert_eq!(error(1_001).message().chars().count(), 1_001);

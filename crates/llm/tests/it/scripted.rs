@@ -24,7 +24,7 @@ async fn replies_of_every_form_come_in_order() {
 
     let error = of("e").await.unwrap_err();
     assert!(!error.is_retryable());
-    insta::assert_snapshot!(error, @"other: the script has no reply to request 5");
+    insta::assert_snapshot!(error, @"the script has no reply to request 5");
     assert_eq!(client.requests(), ["a", "b", "c", "d", "e"].map(saying));
 }
 

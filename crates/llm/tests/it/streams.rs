@@ -22,7 +22,10 @@ fn busy() -> LlmError {
 }
 
 fn full() -> ChatResponse {
-    let usage = Usage::new(5, 7).with_cached_tokens(2);
+    let usage = Usage {
+        cached_tokens: 2,
+        ..Usage::new(5, 7)
+    };
     ChatResponse::new("Good morning.")
         .with_reasoning("It is early.")
         .with_finish_reason(FinishReason::Length)
@@ -114,7 +117,7 @@ async fn every_error_ends_a_stream_and_carries_the_text_so_far() {
     assert!(reply.next().await.is_none());
 
     let error = reply.collect().await.unwrap_err();
-    assert_eq!(error.to_string(), "other: the stream has already ended");
+    assert_eq!(error.to_string(), "the stream has already ended");
 }
 
 #[tokio::test]

@@ -23,7 +23,10 @@ fn plain() -> RecorderSettings {
 fn reply(text: &str) -> ChatResponse {
     ChatResponse::new(text)
         .with_model("small-1")
-        .with_usage(Usage::new(1_000, 20).with_cached_tokens(400))
+        .with_usage(Usage {
+            cached_tokens: 400,
+            ..Usage::new(1_000, 20)
+        })
 }
 
 #[tokio::test(start_paused = true)]

@@ -137,7 +137,10 @@ async fn a_model_that_was_stopped_gave_a_whole_reply_only_if_it_is_closed() {
 #[tokio::test(start_paused = true)]
 async fn tokens_and_time_of_every_try_are_counted() {
     let reply = |text: &str, seconds| {
-        let usage = Usage::new(100, 10).with_cached_tokens(80);
+        let usage = Usage {
+            cached_tokens: 80,
+            ..Usage::new(100, 10)
+        };
         let response = ChatResponse::new(text).with_usage(usage);
         ScriptedReply::from(response).after(Duration::from_secs(seconds))
     };
@@ -147,10 +150,22 @@ async fn tokens_and_time_of_every_try_are_counted() {
     let reasoning = solve(ChainOfThought::new(client)).await;
 
     let first = reasoning.thoughts()[0].trace().spent;
-    assert_eq!(first.usage, Usage::new(300, 30).with_cached_tokens(240));
+    assert_eq!(
+        first.usage,
+        Usage {
+            cached_tokens: 240,
+            ..Usage::new(300, 30)
+        }
+    );
     assert_eq!(first.time, Duration::from_secs(7));
     let all = reasoning.spent();
-    assert_eq!(all.usage, Usage::new(400, 40).with_cached_tokens(320));
+    assert_eq!(
+        all.usage,
+        Usage {
+            cached_tokens: 320,
+            ..Usage::new(400, 40)
+        }
+    );
     assert_eq!((all.tokens(), all.estimated_tokens), (440, 0));
     assert_eq!(all.time, Duration::from_secs(15));
 }

@@ -12,8 +12,10 @@ use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, flow, rea
 
 async fn solved() -> Reasoning {
     let reply = |text: &str| {
-        let response =
-            ChatResponse::new(text).with_usage(Usage::new(700, 80).with_cached_tokens(512));
+        let response = ChatResponse::new(text).with_usage(Usage {
+            cached_tokens: 512,
+            ..Usage::new(700, 80)
+        });
         ScriptedReply::from(response).after(Duration::from_millis(1500))
     };
 

@@ -118,17 +118,30 @@ fn reads_and_writes_of_the_cache_have_prices_of_their_own() {
         ("claude-opus-5-5-20260922", million, 4.0),
         (
             "claude-opus-5-5",
-            million.with_cached_tokens(1_000_000),
+            Usage {
+                cached_tokens: 1_000_000,
+                ..million
+            },
             0.2,
         ),
         (
             "claude-opus-5-5",
-            million.with_cache_written_tokens(500_000),
+            Usage {
+                cache_written_tokens: 500_000,
+                ..million
+            },
             4.5,
         ),
-        ("b", million.with_cached_tokens(u64::MAX), 20.0),
-        // The highest prices, for want of a better one.
-        ("c", Usage::new(1_000_000, 1_000_000), 110.0),
+        (
+            "b",
+            Usage {
+                cached_tokens: u64::MAX,
+                ..million
+            },
+            20.0,
+        ),
+        // That of the dearest model, for want of a better one.
+        ("c", Usage::new(1_000_000, 1_000_000), 91.0),
     ] {
         assert_eq!(prices.cost(Some(model), usage), cost, "{model}");
     }

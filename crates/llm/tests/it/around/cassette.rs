@@ -72,7 +72,10 @@ async fn a_cassette_has_a_line_of_json_for_each_call() {
 async fn what_was_recorded_is_played_in_order_for_each_request() {
     let (_folder, path) = place();
     let response = ChatResponse::new("Hi.")
-        .with_usage(Usage::new(1, 2).with_reasoning_tokens(1))
+        .with_usage(Usage {
+            reasoning_tokens: 1,
+            ..Usage::new(1, 2)
+        })
         .with_reasoning("Hm.")
         .with_request_id("r");
     let script = ScriptedClient::default()
@@ -123,8 +126,8 @@ async fn a_request_without_a_recording_is_an_error() {
     let unknown = replay.stream(saying("hello")).await.unwrap_err();
     assert_eq!(too_often.kind(), LlmErrorKind::Other);
     insta::assert_snapshot!([too_often, unknown].map(|error| said(&error, &folder)).join("\n"), @"
-    other: the cassette /calls.jsonl: has no recording of this request left; expected one for each time it is asked
-    other: the cassette /calls.jsonl: has no recording of this request left; expected one for each time it is asked
+    the cassette /calls.jsonl: has no recording of this request left; expected one for each time it is asked
+    the cassette /calls.jsonl: has no recording of this request left; expected one for each time it is asked
     ");
 }
 

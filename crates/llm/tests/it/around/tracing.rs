@@ -33,9 +33,13 @@ async fn spans(calls: impl Future<Output = ()>) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_is_a_span_with_the_fields_of_opentelemetry() {
-    let usage = Usage::new(10, 5).with_cached_tokens(4);
+    let usage = Usage {
+        cached_tokens: 4,
+        reasoning_tokens: 2,
+        ..Usage::new(10, 5)
+    };
     let response = ChatResponse::new("Hi.")
-        .with_usage(usage.with_reasoning_tokens(2))
+        .with_usage(usage)
         .with_model("m-2025")
         .with_id("chatcmpl-1");
 

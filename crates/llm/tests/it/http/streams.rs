@@ -64,7 +64,10 @@ async fn the_deltas_of_a_reply_come_as_they_were_sent() {
     let (deltas, response) = events(OPENAI).await;
     assert_eq!(deltas, text(&["Grüß", " dich 🤔", "!\n"]));
     let expected = ChatResponse::new("Grüß dich 🤔!\n")
-        .with_usage(Usage::new(19, 10).with_cached_tokens(8))
+        .with_usage(Usage {
+            cached_tokens: 8,
+            ..Usage::new(19, 10)
+        })
         .with_model("gpt-4.1-mini-2025-04-14")
         .with_id("chatcmpl-B7q2");
     assert_eq!(response.unwrap(), expected);

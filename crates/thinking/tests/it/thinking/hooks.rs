@@ -164,7 +164,7 @@ async fn a_mode_may_refuse_the_request_or_the_answer() {
     let error = client.complete(ask("?")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "other: the thinking mode `guard` refused the request: it asks for secrets"
+        "the thinking mode `guard` refused the request: it asks for secrets"
     );
     assert_eq!(script.requests().len(), 0);
     let report = reports.lock().unwrap().remove(0);
@@ -172,7 +172,7 @@ async fn a_mode_may_refuse_the_request_or_the_answer() {
     assert_eq!(report.error, Some(error.to_string()));
     insta::assert_snapshot!(report, @"
     before guard: refused: it asks for secrets (0 calls, 0 tokens)
-    no answer: other: the thinking mode `guard` refused the request: it asks for secrets; 0 drafts, 0 calls, 0 tokens
+    no answer: the thinking mode `guard` refused the request: it asks for secrets; 0 drafts, 0 calls, 0 tokens
     ");
 
     let client = Thinking::new(script).with_mode(after("guard", |_| {
@@ -181,7 +181,7 @@ async fn a_mode_may_refuse_the_request_or_the_answer() {
     let error = client.complete(ask("?")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "other: the thinking mode `guard` refused the answer: it tells secrets"
+        "the thinking mode `guard` refused the answer: it tells secrets"
     );
 }
 
@@ -191,7 +191,7 @@ async fn giving_up_is_reported_with_its_reason() {
     let begun = thinking.begin(&Meter::default(), ask("?")).await;
     let error = LlmError::new(LlmErrorKind::Other, "too many tool calls");
     let error = begun.unwrap().fail(error).to_string();
-    assert_eq!(error, "other: too many tool calls");
+    assert_eq!(error, "too many tool calls");
     assert_eq!(reports.lock().unwrap()[0].error, Some(error));
 }
 
