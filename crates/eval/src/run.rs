@@ -11,7 +11,7 @@ use cogwork_text::files::safe_name;
 use cogwork_trace::{RecorderSettings, RunRecorder};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use itertools::iproduct;
+use itertools::{Itertools, iproduct};
 use sha2::{Digest, Sha256};
 
 use crate::judge;
@@ -135,14 +135,19 @@ impl Evaluation {
         let limits = self.suite.limits;
         let spent = |name| spent.get(name).copied().unwrap_or_default();
         let used = [
-            (spent("calls"), limits.calls),
-            (spent("tokens"), limits.tokens),
+            (spent("calls"), limits.calls.map(|most| most as f64)),
+            (spent("tokens"), limits.tokens.map(|most| most as f64)),
             (spent("cost_at_most"), limits.money),
-            (started.elapsed().as_secs_f64(), limits.seconds),
+            (
+                started.elapsed().as_secs_f64(),
+                limits.seconds.map(|most| most as f64),
+            ),
         ];
 
+        // Not `>=`: a limit of NaN allows nothing.
+        let is_left = |used: f64, most: f64| used < most;
         let mut used = used.into_iter();
-        let is_spent = used.any(|(used, most)| most.is_some_and(|most| used >= most));
+        let is_spent = used.any(|(used, most)| most.is_some_and(|most| !is_left(used, most)));
         is_spent || self.token.is_cancelled()
     }
 
@@ -288,6 +293,5 @@ impl Evaluation {
 
 fn hash(parts: &[&str]) -> String {
     let digest = Sha256::digest(parts.join("\0"));
-    let bytes = digest.iter().take(8);
-    bytes.map(|byte| format!("{byte:02x}")).collect()
+    format!("{:02x}", digest.iter().take(8).format(""))
 }

@@ -22,8 +22,8 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// The maximum depth of a suite.
 const MOST_LEVELS: usize = 64;
 
-/// The maximum number of runs of a suite.
-const MOST_RUNS: usize = 1_000_000;
+/// The maximum number of problems of a suite.
+const MOST_PROBLEMS: usize = 200_000;
 
 /// Problems, and the arms that are compared on them.
 #[derive(Debug)]
@@ -92,13 +92,13 @@ impl Arm {
 #[non_exhaustive]
 pub struct SuiteLimits {
     /// The maximum number of calls of models.
-    pub calls: Option<f64>,
+    pub calls: Option<u64>,
     /// The maximum number of tokens.
-    pub tokens: Option<f64>,
+    pub tokens: Option<u64>,
     /// The maximum cost by the price table, in US dollars. Models without a price count as the dearest.
     pub money: Option<f64>,
     /// The maximum time in seconds.
-    pub seconds: Option<f64>,
+    pub seconds: Option<u64>,
     /// The maximum time of one run in seconds. The default is 600.
     pub run_seconds: Option<u64>,
 }
@@ -246,7 +246,7 @@ impl Reading<'_> {
         for (index, arm) in written.arms.into_iter().enumerate() {
             arms.extend(self.arm(&format!("arms[{index}]"), arm, &written.defaults));
         }
-        let suite = Suite {
+        Suite {
             name: written.name.unwrap_or_else(|| default_name.to_owned()),
             problems: self.problems(written.problems, written.judge.is_some()),
             arms,
@@ -256,20 +256,7 @@ impl Reading<'_> {
             at_once: written.at_once.map_or(4, NonZeroUsize::get),
             judge: written.judge.and_then(|config| self.judge(config)),
             labels: written.labels,
-        };
-
-        let (runs, limits) = (suite.runs(), suite.limits);
-        if runs > MOST_RUNS {
-            let problem = format!("there are {runs} runs; expected at most {MOST_RUNS}");
-            self.add("repetitions", problem);
         }
-        let limits = [limits.calls, limits.tokens, limits.money, limits.seconds];
-        let mut wrong = limits.into_iter().flatten();
-        if let Some(wrong) = wrong.find(|limit| limit.is_nan() || *limit < 0.0) {
-            let problem = format!("a limit is {wrong}; expected at least 0");
-            self.add("limits", problem);
-        }
-        suite
     }
 
     fn judge(&mut self, mut config: Settings) -> Option<Arm> {
@@ -299,9 +286,17 @@ impl Reading<'_> {
     fn problems(&mut self, sources: Vec<Value>, has_judge: bool) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (index, source) in sources.into_iter().enumerate() {
+            let path = format!("problems[{index}]");
             match self.problems_of(index, source) {
                 Ok(more) => problems.extend(more),
-                Err(problem) => self.add(&format!("problems[{index}]"), problem),
+                Err(problem) => self.add(&path, problem),
+            }
+            // Not at the end: a few lines can ask for more than fit into memory.
+            if problems.len() > MOST_PROBLEMS {
+                let problem =
+                    format!("there are too many problems; expected at most {MOST_PROBLEMS}");
+                self.add(&path, problem);
+                break;
             }
         }
 

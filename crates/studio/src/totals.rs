@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use cogwork_journal::{RunSummary, Store, StoreError};
+use cogwork_text::MultiLine;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -91,10 +92,7 @@ impl Totals {
 
 /// Returns the beginning of a text.
 fn shown(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
-        None => text.to_owned(),
-    }
+    MultiLine::new(text).with_max_chars(SHOWN).to_string()
 }
 
 /// The totals of runs.

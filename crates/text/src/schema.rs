@@ -69,7 +69,9 @@ fn compile(schema: &Value, schemas: &mut Schemas) -> Result<SchemaIndex, String>
     let mut compiler = Compiler::new();
     // A schema from somebody else must not make this program open files or addresses.
     compiler.use_loader(Box::new(NothingElse));
-    let added = compiler.add_resource(PLACE, schema.clone());
-    let compiled = added.and_then(|()| compiler.compile(PLACE, schemas));
-    compiled.map_err(|_| "not a valid JSON Schema; expected one of draft 2020-12".to_owned())
+    let invalid = |_| "not a valid JSON Schema; expected one of draft 2020-12".to_owned();
+    compiler
+        .add_resource(PLACE, schema.clone())
+        .map_err(invalid)?;
+    compiler.compile(PLACE, schemas).map_err(invalid)
 }

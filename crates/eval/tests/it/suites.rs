@@ -78,6 +78,11 @@ fn the_shape_is_checked_first() {
             "problems: [{question: a, check: {choice: '1'}}]\narms: []\n",
             "suite.yaml:1:12: problems[0]: the choice is `1`; expected a letter from A to Z",
         ),
+        // Which would be read from the machine of whoever runs the suite.
+        (
+            "problems: [{question: a, check: {schema: {$ref: 'file:///etc/hostname'}}}]\narms: []\n",
+            "suite.yaml:1:12: problems[0]: not a valid JSON Schema; expected one of draft 2020-12",
+        ),
         (
             "problems: [{question: ' ', answer: b}]\narms: []\n",
             "suite.yaml:1:11: problems: the question of `problem-1` is blank; expected a text",
@@ -88,15 +93,15 @@ fn the_shape_is_checked_first() {
         ),
         (
             "problems: [{question: a, answer: b}]\narms: []\nlimits: {calls: .nan}\n",
-            "suite.yaml:3:9: limits: a limit is NaN; expected at least 0",
+            "suite.yaml:3:17: limits.calls: invalid type: floating point `NaN`, expected u64",
         ),
         (
             "problems: [{question: a, answer: b}]\narms: []\nlimits: {seconds: -1}\n",
-            "suite.yaml:3:9: limits: a limit is -1; expected at least 0",
+            "suite.yaml:3:19: limits.seconds: invalid type: integer `-1`, expected u64",
         ),
         (
-            "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nrepetitions: 1000001\n",
-            "suite.yaml:3:14: repetitions: there are 1000001 runs; expected at most 1000000",
+            "problems: [{generate: arithmetic, count: 65535}, {generate: calendar, count: 65535}, {generate: countdown, count: 65535}, {generate: calculator, count: 65535}]\narms: []\n",
+            "suite.yaml:1:123: problems[3]: there are too many problems; expected at most 200000",
         ),
     ] {
         let problems = Project::new(suite).problems();

@@ -11,6 +11,10 @@ use super::Shared;
 use super::extract::Body;
 use crate::http::Refusal;
 
+/// Why a run isn't resumed after its answer.
+const NOT_OFFERED: &str =
+    "no flow with this name is offered here; the program that runs it has to resume it";
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Answer {
@@ -23,29 +27,21 @@ pub(super) struct Answer {
 
 pub(super) async fn deliver(
     State(shared): State<Arc<Shared>>,
-    Body(answer): Body<Answer>,
+    Body(given): Body<Answer>,
 ) -> Result<Json<Value>, Refusal> {
-    let Answer {
-        id,
-        event,
-        answer,
-        step,
-    } = answer;
     let runner = &shared.runner;
+    let step = given.step.as_deref();
     let run = runner
-        .deliver(&id, &event, step.as_deref(), &answer)
+        .deliver(&given.id, &given.event, step, &given.answer)
         .await?;
 
-    let resumed = if runner.offers(&run.flow) {
-        let resumed = runner.resume(&run.run_id).await;
-        resumed.map_err(|error| error.to_string())
-    } else {
-        Err(
-            "no flow with this name is offered here; the program that runs it has to resume it"
-                .to_owned(),
-        )
+    let resumed = match runner.offers(&run.flow) {
+        true => runner
+            .resume(&run.run_id)
+            .await
+            .map_err(|error| error.to_string()),
+        false => Err(NOT_OFFERED.to_owned()),
     };
-
     Ok(Json(json!({
         "delivered": true,
         "resumed": resumed.is_ok(),

@@ -29,10 +29,6 @@ impl Refusal {
     pub(crate) fn forbidden(message: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, message)
     }
-
-    pub(crate) fn conflict(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, message)
-    }
 }
 
 impl From<QueryRejection> for Refusal {
@@ -69,17 +65,16 @@ impl From<StoreError> for Refusal {
 
 impl From<FlowError> for Refusal {
     fn from(error: FlowError) -> Self {
-        match error {
-            FlowError::Store(error) => error.into(),
-            FlowError::Unknown | FlowError::MissingRun => {
-                Self::new(StatusCode::NOT_FOUND, error.to_string())
-            }
+        let status = match error {
+            FlowError::Store(error) => return error.into(),
+            FlowError::Unknown | FlowError::MissingRun => StatusCode::NOT_FOUND,
             FlowError::Exists | FlowError::Ended | FlowError::NotWaiting { .. } => {
-                Self::conflict(error.to_string())
+                StatusCode::CONFLICT
             }
-            FlowError::Refused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
-            error => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
-        }
+            FlowError::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            FlowError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, error.to_string())
     }
 }
 
