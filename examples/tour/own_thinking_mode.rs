@@ -48,7 +48,7 @@ impl ThinkingMode for AtMost {
         &[Hook::After]
     }
 
-    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
         for _ in 0..3 {
             let count = draft.text().split_whitespace().count();
             if count <= self.words {

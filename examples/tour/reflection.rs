@@ -76,7 +76,7 @@ struct Sum {
 }
 
 async fn ask(
-    client: &Thinking<Hasty>,
+    client: &Thinking,
     letter: &str,
     word: &str,
     sum: &mut Sum,

@@ -1,13 +1,13 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, LlmClient, Message, Messages, Role, ToolChoice,
 };
 use serde_json::{Map, Value};
 
+use crate::hook_client::HookClient;
 use crate::memory::{Found, recalled};
-use crate::metered::Metered;
-use crate::{Hook, ThinkingError};
+use crate::{Candidate, Hook, Report, ThinkingError};
 
 /// What a hook works on: the user's message before a generation, the model's draft after it. It
 /// also has what a hook needs to think about it: the conversation, the role, the search result of
@@ -23,29 +23,24 @@ use crate::{Hook, ThinkingError};
 ///
 /// #[async_trait]
 /// impl ThinkingMode for InEnglish {
-///     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+///     async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
 ///         draft.try_again("Say this in English, and nothing else.").await
 ///     }
 /// }
 /// ```
-pub struct Draft<'a> {
+pub struct Draft {
     pub(crate) content: Content,
-    pub(crate) client: Metered<'a>,
+    pub(crate) client: HookClient,
     pub(crate) request: ChatRequest,
     /// The user's last message as the program wrote it.
     pub(crate) input: Message,
-    pub(crate) memory: Vec<Found>,
     /// The hook that is called.
     pub(crate) hook: Hook,
-    pub(crate) notes: Mutex<Notes>,
-}
-
-/// What a hook adds to the report.
-#[derive(Default)]
-pub(crate) struct Notes {
-    pub(crate) drafts: Vec<Arc<str>>,
+    /// The mode whose hook is called; `None` before the first one.
+    pub(crate) mode: Option<String>,
     /// The failures that didn't end the hook.
     pub(crate) problems: Vec<String>,
+    pub(crate) report: Report,
 }
 
 /// What hooks can change.
@@ -56,9 +51,9 @@ pub(crate) struct Content {
     pub(crate) metadata: Map<String, Value>,
 }
 
-impl<'a> Draft<'a> {
+impl Draft {
     /// Creates what the hooks before a generation work on.
-    pub(crate) fn new(client: Metered<'a>, request: ChatRequest) -> Self {
+    pub(crate) fn new(client: HookClient, request: ChatRequest) -> Self {
         let mut messages = request.messages().iter();
         // The last one of the user, also if results of tools follow it.
         let last = messages.rfind(|message| message.role() == Role::User);
@@ -73,9 +68,10 @@ impl<'a> Draft<'a> {
             client,
             request,
             input,
-            memory: Vec::new(),
             hook: Hook::Before,
-            notes: Mutex::default(),
+            mode: None,
+            problems: Vec::new(),
+            report: Report::default(),
         }
     }
 
@@ -129,18 +125,20 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds a text to the drafts of the [report](crate::Report), if it isn't one of them.
-    pub fn consider(&self, text: impl Into<Arc<str>>) {
-        self.notes().drafts.push(text.into());
+    pub fn consider(&mut self, text: impl Into<Arc<str>>) {
+        let text = text.into();
+        let drafts = &mut self.report.drafts;
+
+        // Modes that keep a draft would repeat it otherwise.
+        if drafts.iter().all(|draft| draft.text != text) {
+            let mode = self.mode.clone();
+            drafts.push(Candidate { mode, text });
+        }
     }
 
     /// Adds a failure that doesn't end the hook to the [report](crate::Report).
-    pub fn report(&self, problem: &ThinkingError) {
-        self.notes().problems.push(problem.to_string());
-    }
-
-    /// A panic elsewhere cannot leave the notes inconsistent, so a poisoned lock is still usable.
-    pub(crate) fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn report(&mut self, problem: &ThinkingError) {
+        self.problems.push(problem.to_string());
     }
 
     /// Returns the user's last message, before any hook changed it.
@@ -165,7 +163,7 @@ impl<'a> Draft<'a> {
     /// Returns the search result of the memory, best first. Empty if the client doesn't have a
     /// memory.
     pub fn memory(&self) -> &[Found] {
-        &self.memory
+        &self.report.memory
     }
 
     /// Returns the client inside the [`Thinking`](crate::Thinking). Its calls are
@@ -217,7 +215,7 @@ impl<'a> Draft<'a> {
 
     fn with_memory(&self, prompt: &str) -> String {
         // After a generation, the request contains the result already.
-        match recalled(&self.memory) {
+        match recalled(self.memory()) {
             Some(found) if self.hook == Hook::Before => joined(&found, prompt),
             _ => prompt.to_owned(),
         }

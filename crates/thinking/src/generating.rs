@@ -1,47 +1,52 @@
+use std::any::Any;
 use std::mem;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use cogwork_llm::{
     ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, ReplyStream,
     Role,
 };
-use cogwork_text::Name;
-use cogwork_typed::ask::Meter;
-use futures_util::stream;
+use cogwork_text::{Name, OneLine};
+use cogwork_typed::ask::{Meter, Spent};
+use futures_util::{FutureExt, stream};
 
 use crate::draft::{Content, joined};
-use crate::memory::recalled;
-use crate::metered::{Metered, within};
-use crate::record::Record;
+use crate::hook_client::HookClient;
+use crate::memory::{MemoryError, recalled};
 use crate::thinking::Setup;
-use crate::{Draft, Generation, Hook, HookReport, Outcome, ThinkingError, ThinkingMode};
+use crate::{Draft, Generation, Hook, HookReport, Outcome, Report, ThinkingError, ThinkingMode};
 
 /// A generation whose hooks before the model have been called.
 ///
 /// [`Thinking::begin`](crate::Thinking::begin) begins one for programs that call tools between the
 /// first call and the draft, such as agents: the hooks and the memory are used once for the whole
 /// generation, rather than once for each call.
-pub struct Generating<'a> {
-    record: Record,
-    draft: Draft<'a>,
+pub struct Generating {
+    setup: Arc<Setup>,
+    draft: Draft,
+    /// What hooks and memory have cost.
+    thinking: Spent,
 }
 
-impl<'a> Generating<'a> {
+impl Generating {
     pub(crate) async fn begin(
+        client: &Arc<dyn LlmClient>,
         setup: &Arc<Setup>,
-        client: &'a dyn LlmClient,
         meter: &Meter,
         request: ChatRequest,
     ) -> Result<Self, LlmError> {
-        let client = Metered {
-            client,
+        let client = HookClient {
+            client: Arc::clone(client),
             calls: meter.share(),
-            hook: None,
+            hook: Meter::default(),
         };
-        let draft = Draft::new(client, request);
-        let record = Record::new(setup, meter, draft.input.text());
+        let mut generating = Self {
+            setup: Arc::clone(setup),
+            draft: Draft::new(client, request),
+            thinking: Spent::default(),
+        };
 
-        let mut generating = Self { record, draft };
         // Before the hooks, which may use what was found.
         generating.recall().await;
         match generating.before().await {
@@ -55,15 +60,12 @@ impl<'a> Generating<'a> {
         &self.draft.request
     }
 
-    /// Returns the client, whose calls are counted.
-    pub(crate) fn client(&self) -> &dyn LlmClient {
-        &self.draft.client
-    }
-
     /// Ends the generation with an error, which is included in the report. If the generation is
     /// dropped instead, no report is created.
-    pub fn fail(self, error: LlmError) -> LlmError {
-        self.record.failed(error)
+    pub fn fail(mut self, error: LlmError) -> LlmError {
+        self.draft.report.error = Some(error.to_string());
+        self.report();
+        error
     }
 
     /// Calls the `after` hooks on `draft`, the reply to `request`.
@@ -77,49 +79,56 @@ impl<'a> Generating<'a> {
         draft: ChatResponse,
     ) -> Result<Generation, LlmError> {
         self.draft.request = request;
-        let response = match self.after(draft).await {
-            Ok(response) => response,
-            Err(error) => return Err(self.fail(error)),
-        };
-
-        let (response, report) = self.record.done(response).await;
-        Ok(Generation {
-            response,
-            blocks: self.draft.content.blocks,
-            metadata: self.draft.content.metadata,
-            report,
-        })
+        match self.after(draft).await {
+            Ok(response) => Ok(self.done(response).await),
+            Err(error) => Err(self.fail(error)),
+        }
     }
 
-    /// Ends the generation with the reply to its request, or with the error.
-    pub(crate) async fn end_with(
-        self,
-        draft: Result<ChatResponse, LlmError>,
-    ) -> Result<Generation, LlmError> {
+    /// Calls the model for the draft, and ends the generation with it.
+    pub(crate) async fn complete(self, streamed: bool) -> Result<Generation, LlmError> {
         let request = self.request().clone();
-        match draft {
-            Ok(draft) => self.end(request, draft).await,
+        let metered = self.draft.client.calls.begin(&request);
+        let model = Arc::clone(&self.draft.client.client);
+
+        let reply = async {
+            match streamed {
+                true => model.stream(request.clone()).await?.collect().await,
+                false => model.complete(request.clone()).await,
+            }
+        };
+        match reply.await {
+            Ok(draft) => {
+                metered.end(&draft);
+                self.end(request, draft).await
+            }
             Err(error) => Err(self.fail(error)),
         }
     }
 
     /// Streams the reply without calling hooks after it.
     pub(crate) async fn into_stream(self) -> Result<ReplyStream, LlmError> {
-        let reply = match self.client().stream(self.request().clone()).await {
+        let request = self.request().clone();
+        let metered = self.draft.client.calls.begin(&request);
+        let model = Arc::clone(&self.draft.client.client);
+        let reply = match model.stream(request).await {
             Ok(reply) => reply,
             Err(error) => return Err(self.fail(error)),
         };
 
-        let deltas = stream::unfold(Some((reply, self.record)), |state| async move {
-            let (mut reply, mut record) = state?;
+        let state = Some((reply, metered, self));
+        let deltas = stream::unfold(state, |state| async move {
+            let (mut reply, metered, mut generating) = state?;
             match reply.next().await? {
                 Ok(Delta::End(draft)) => {
+                    metered.end(&draft);
                     // Only now, because the text has been streamed and no hook can change it.
-                    record.add_draft(None, draft.text().into());
-                    Some((Ok(Delta::End(record.done(draft).await.0)), None))
+                    generating.consider_draft(draft.text());
+                    let generation = generating.done(draft).await;
+                    Some((Ok(Delta::End(generation.response)), None))
                 }
-                Err(error) => Some((Err(record.failed(error)), None)),
-                delta => Some((delta, Some((reply, record)))),
+                Err(error) => Some((Err(generating.fail(error)), None)),
+                delta => Some((delta, Some((reply, metered, generating)))),
             }
         });
         Ok(ReplyStream::new(deltas))
@@ -127,8 +136,8 @@ impl<'a> Generating<'a> {
 
     /// Searches the memory with the user's message.
     async fn recall(&mut self) {
-        let setup = Arc::clone(&self.record.setup);
-        let text = self.draft.input.text();
+        let setup = Arc::clone(&self.setup);
+        let text = self.draft.input.text().to_owned();
         let memory = setup.memory.as_ref();
         // There are no words to search for in a message that is only an image.
         let Some(memory) = memory.filter(|_| !text.trim().is_empty()) else {
@@ -137,19 +146,17 @@ impl<'a> Generating<'a> {
 
         let settings = &memory.settings;
         let top_k = settings.top_k.min(100);
-        let search = memory.store.search(text, top_k, settings.threshold);
-
-        if let Some(mut found) = self.record.of_memory(search).await {
+        let search = memory.store.search(&text, top_k, settings.threshold);
+        if let Some(mut found) = self.of_memory(search).await {
             // A custom store may return more than requested.
             found.truncate(top_k);
-            self.record.report.memory.clone_from(&found);
-            self.draft.memory = found;
+            self.draft.report.memory = found;
         }
     }
 
     async fn before(&mut self) -> Result<(), LlmError> {
-        let setup = Arc::clone(&self.record.setup);
-        let last = self.draft.request.messages().last();
+        let setup = Arc::clone(&self.setup);
+        let last = self.request().messages().last();
         if last.is_some_and(|last| last.role() == Role::User) {
             for mode in setup.modes_with(Hook::Before) {
                 self.call(mode, Hook::Before).await?;
@@ -169,7 +176,7 @@ impl<'a> Generating<'a> {
         let mut messages = self.draft.request.messages().iter();
         let asked = messages.rfind(|message| message.role() == Role::User);
 
-        if let (Some(found), Some(asked)) = (recalled(&self.draft.memory), asked.cloned()) {
+        if let (Some(found), Some(asked)) = (recalled(self.draft.memory()), asked.cloned()) {
             let text = joined(asked.text(), &found);
             self.draft.replace_input(text, asked.blocks());
         }
@@ -177,10 +184,9 @@ impl<'a> Generating<'a> {
 
     /// Calls the hooks after the generation, unless the draft calls tools.
     async fn after(&mut self, draft: ChatResponse) -> Result<ChatResponse, LlmError> {
-        let text: Arc<str> = draft.text().into();
         // The first draft is reported even if a hook replaces it.
-        self.record.add_draft(None, Arc::clone(&text));
-        self.draft.content.text = text;
+        self.consider_draft(draft.text());
+        self.draft.content.text = draft.text().into();
         // The blocks were those of the user's message; the metadata is passed on.
         self.draft.content.blocks.clear();
 
@@ -189,21 +195,27 @@ impl<'a> Generating<'a> {
             return Ok(draft);
         }
 
-        let setup = Arc::clone(&self.record.setup);
+        let setup = Arc::clone(&self.setup);
         for mode in setup.modes_with(Hook::After) {
             self.call(mode, Hook::After).await?;
         }
         Ok(changed(draft, self.draft.text()))
     }
 
+    /// Adds the draft of the model itself to the report.
+    fn consider_draft(&mut self, text: &str) {
+        self.draft.mode = None;
+        self.draft.consider(text);
+    }
+
     /// Calls a hook, whose changes remain even if it fails.
     async fn call(&mut self, mode: &dyn ThinkingMode, hook: Hook) -> Result<(), LlmError> {
+        let meter = self.meter();
         let draft = &mut self.draft;
-        // All hooks share the limits, so each gets what the ones before it have left.
-        let meter = self.record.meter();
         let content = draft.content.clone();
         draft.hook = hook;
-        draft.client.hook = Some(meter.share());
+        draft.mode = Some(mode.name().to_owned());
+        draft.client.hook = meter.share();
 
         let called = async {
             match hook {
@@ -213,28 +225,124 @@ impl<'a> Generating<'a> {
         };
         // Looked at below: what the hook has changed remains even if it failed.
         let result = within(&meter, called).await.flatten();
-
-        // Calls of the program that follow aren't those of a hook.
-        draft.client.hook = None;
-        let notes = mem::take(&mut *draft.notes());
-        for text in notes.drafts {
-            self.record.add_draft(Some(mode.name()), text);
-        }
+        self.thinking += meter.spent();
 
         let report = HookReport {
             mode: mode.name().to_owned(),
             hook,
-            outcome: outcome(&result, &content, &draft.content),
-            problems: notes.problems,
-            spent: self.record.add_cost(&meter),
+            outcome: outcome(&result, &content, &self.draft.content),
+            problems: mem::take(&mut self.draft.problems),
+            spent: meter.spent(),
         };
-        self.record.report.hooks.push(report);
+        self.draft.report.hooks.push(report);
 
         match result {
             Err(refusal @ ThinkingError::Refused(_)) => Err(refused(mode.name(), hook, refusal)),
             _ => Ok(()),
         }
     }
+
+    /// Calls the memory within the remaining time. A failure is only reported.
+    async fn of_memory<T>(
+        &mut self,
+        call: impl Future<Output = Result<T, MemoryError>>,
+    ) -> Option<T> {
+        let meter = self.meter();
+        let called = within(&meter, call).await;
+        self.thinking += meter.spent();
+
+        let problem = match called {
+            Ok(Ok(done)) => return Some(done),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        // Without a memory, the answer is worse; without an answer, there is nothing.
+        self.draft.report.memory_failures.push(problem);
+        None
+    }
+
+    /// Returns a meter for a hook or a call of the memory. All of them share the limits, so each gets
+    /// what the ones before it have left.
+    fn meter(&self) -> Meter {
+        Meter::new(self.setup.limits, self.thinking)
+    }
+
+    /// Ends the generation with the answer, whose usage becomes that of all calls.
+    async fn done(mut self, response: ChatResponse) -> Generation {
+        // Before the report, which contains a failure of the memory.
+        self.remember(&response).await;
+        self.report();
+
+        let Draft {
+            content, report, ..
+        } = self.draft;
+        let usage = report.spent.usage;
+        Generation {
+            response: match usage.total_tokens() {
+                // A server that reports no usage still reports none.
+                0 => response,
+                _ => response.with_usage(usage),
+            },
+            blocks: content.blocks,
+            metadata: content.metadata,
+            report,
+        }
+    }
+
+    /// Stores question and answer in the memory, in one item because one is found by the words of
+    /// the other.
+    async fn remember(&mut self, response: &ChatResponse) {
+        let setup = Arc::clone(&self.setup);
+        let memory = setup.memory.as_ref();
+        let memory = memory.filter(|memory| memory.settings.remember && is_answer(response));
+
+        if let Some(memory) = memory {
+            let question = self.draft.input.text().trim();
+            let answer = response.text().trim();
+            let text = format!("Asked: {question}\nAnswered: {answer}");
+            self.of_memory(memory.store.add(&text)).await;
+        }
+    }
+
+    /// Completes the report, and passes it to the program.
+    fn report(&mut self) {
+        let report: &mut Report = &mut self.draft.report;
+        report.spent = self.draft.client.calls.spent();
+        if let Some(look) = &self.setup.reporter {
+            look(report);
+        }
+    }
+}
+
+/// A reply with tool calls isn't an answer, and a truncated one would be wrong.
+fn is_answer(response: &ChatResponse) -> bool {
+    response.tool_calls().is_empty()
+        && *response.finish_reason() == FinishReason::Stop
+        && !response.text().trim().is_empty()
+}
+
+/// Awaits `future` within the time that the meter allows, and catches a panic.
+async fn within<T>(meter: &Meter, future: impl Future<Output = T>) -> Result<T, ThinkingError> {
+    // A panic leaves nothing inconsistent: a draft is changed in whole steps.
+    let future = AssertUnwindSafe(future).catch_unwind();
+    match meter.limit(future).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(panic)) => {
+            let message = panic_message(panic.as_ref());
+            let message = OneLine::new(message).with_max_chars(200);
+            Err(ThinkingError::new(format!("it panicked: {message}")))
+        }
+        Err(limit) => {
+            let problem = format!("thinking took longer than {limit}");
+            Err(ThinkingError::new(problem))
+        }
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
 }
 
 /// Returns the error of a generation that a mode refuses.

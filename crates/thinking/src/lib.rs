@@ -2,8 +2,8 @@
 //! registry of modes, and memory.
 //!
 //! ```text
-//! async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError>   // the user's message
-//! async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError>    // the model's draft
+//! async fn before(&self, input: &mut Draft) -> Result<(), ThinkingError>   // the user's message
+//! async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError>    // the model's draft
 //! ```
 //!
 //! A mode implements the hooks that it needs. [`Thinking`] adds modes to a client, and is a client
@@ -18,7 +18,7 @@
 //!
 //! #[async_trait]
 //! impl ThinkingMode for Brief {
-//!     async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+//!     async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
 //!         while draft.text().len() > self.0 {
 //!             draft.try_again(&format!("Use at most {} letters.", self.0)).await?;
 //!         }
@@ -67,9 +67,7 @@ pub use thinking::Thinking;
 mod generating;
 pub use generating::Generating;
 
-mod metered;
-
-mod record;
+mod hook_client;
 
 mod report;
 pub use report::{Candidate, Generation, HookReport, Outcome, Report};

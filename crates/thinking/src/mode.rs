@@ -45,7 +45,7 @@ pub trait ThinkingMode: Send + Sync {
     /// # Errors
     ///
     /// Returns an error if the hook fails or refuses.
-    async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn before(&self, input: &mut Draft) -> Result<(), ThinkingError> {
         let _ = input;
         Ok(())
     }
@@ -58,7 +58,7 @@ pub trait ThinkingMode: Send + Sync {
     /// # Errors
     ///
     /// Returns an error if the hook fails or refuses.
-    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
         let _ = draft;
         Ok(())
     }
@@ -74,11 +74,11 @@ impl<M: ThinkingMode + ?Sized> ThinkingMode for Box<M> {
         (**self).hooks()
     }
 
-    async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn before(&self, input: &mut Draft) -> Result<(), ThinkingError> {
         (**self).before(input).await
     }
 
-    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
         (**self).after(draft).await
     }
 }

@@ -33,8 +33,8 @@ use crate::{Generating, Generation, Hook, Report, ThinkingMode};
 ///
 /// See the [crate documentation](crate) for an example.
 #[derive(Clone)]
-pub struct Thinking<C> {
-    client: C,
+pub struct Thinking {
+    client: Arc<dyn LlmClient>,
     setup: Arc<Setup>,
 }
 
@@ -51,21 +51,17 @@ pub(crate) struct Setup {
 type Reporter = Arc<dyn Fn(&Report) + Send + Sync>;
 
 impl Setup {
-    pub(crate) fn has(&self, hook: Hook) -> bool {
-        self.modes_with(hook).next().is_some()
-    }
-
     pub(crate) fn modes_with(&self, hook: Hook) -> impl Iterator<Item = &dyn ThinkingMode> {
         let modes = self.modes.iter().map(AsRef::as_ref);
         modes.filter(move |mode: &&dyn ThinkingMode| mode.hooks().contains(&hook))
     }
 }
 
-impl<C> Thinking<C> {
+impl Thinking {
     /// Wraps `client` without modes.
-    pub fn new(client: C) -> Self {
+    pub fn new(client: impl LlmClient + 'static) -> Self {
         Self {
-            client,
+            client: Arc::new(client),
             setup: Arc::new(Setup {
                 modes: Vec::new(),
                 memory: None,
@@ -110,16 +106,14 @@ impl<C> Thinking<C> {
     }
 
     /// Returns the client inside.
-    pub fn client(&self) -> &C {
-        &self.client
+    pub fn client(&self) -> &dyn LlmClient {
+        &*self.client
     }
 
     fn setup_mut(&mut self) -> &mut Setup {
         Arc::make_mut(&mut self.setup)
     }
-}
 
-impl<C: LlmClient> Thinking<C> {
     /// Returns the response of [`complete`](LlmClient::complete) with the report.
     ///
     /// # Errors
@@ -127,9 +121,7 @@ impl<C: LlmClient> Thinking<C> {
     /// Returns the error of the client, or an error if a mode refuses the request or the answer.
     pub async fn generate(&self, request: ChatRequest) -> Result<Generation, LlmError> {
         let generating = self.begin(&Meter::default(), request).await?;
-        let request = generating.request().clone();
-        let draft = generating.client().complete(request).await;
-        generating.end_with(draft).await
+        generating.complete(false).await
     }
 
     /// Begins a generation: searches the memory and calls the hooks before it. The program then
@@ -143,13 +135,13 @@ impl<C: LlmClient> Thinking<C> {
         &self,
         meter: &Meter,
         request: ChatRequest,
-    ) -> Result<Generating<'_>, LlmError> {
-        Generating::begin(&self.setup, &self.client, meter, request).await
+    ) -> Result<Generating, LlmError> {
+        Generating::begin(&self.client, &self.setup, meter, request).await
     }
 }
 
 #[async_trait]
-impl<C: LlmClient> LlmClient for Thinking<C> {
+impl LlmClient for Thinking {
     /// # Errors
     ///
     /// Returns the errors of [`generate`](Thinking::generate).
@@ -163,15 +155,9 @@ impl<C: LlmClient> LlmClient for Thinking<C> {
     /// stream.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
         let generating = self.begin(&Meter::default(), request).await?;
-        if self.setup.has(Hook::After) {
+        if self.setup.modes_with(Hook::After).next().is_some() {
             // Streamed as well, because a client inside may have limits only for streams.
-            let draft = async {
-                let request = generating.request().clone();
-                generating.client().stream(request).await?.collect().await
-            };
-
-            let draft = draft.await;
-            return Ok(generating.end_with(draft).await?.response.into());
+            return Ok(generating.complete(true).await?.response.into());
         }
 
         generating.into_stream().await
@@ -182,11 +168,10 @@ impl<C: LlmClient> LlmClient for Thinking<C> {
     }
 }
 
-impl<C: fmt::Debug> fmt::Debug for Thinking<C> {
+impl fmt::Debug for Thinking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let modes: Vec<_> = self.setup.modes.iter().map(|mode| mode.name()).collect();
         f.debug_struct("Thinking")
-            .field("client", &self.client)
             .field("modes", &modes)
             .finish_non_exhaustive()
     }

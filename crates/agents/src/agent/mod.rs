@@ -99,7 +99,7 @@ pub struct Agent<T = String> {
 #[derive(Clone)]
 struct Settings {
     id: Arc<str>,
-    thinking: Thinking<Arc<dyn LlmClient>>,
+    thinking: Thinking,
     request: ChatRequest,
     role: Option<String>,
     prompt: Template,
@@ -128,7 +128,6 @@ impl Agent<String> {
     /// Creates an agent that asks `client`. Its answer is stored in the state under `id`, which
     /// should be the id of the node.
     pub fn new(id: impl Into<Arc<str>>, client: impl LlmClient + 'static) -> Self {
-        let client: Arc<dyn LlmClient> = Arc::new(client);
         Self {
             settings: Settings {
                 id: id.into(),

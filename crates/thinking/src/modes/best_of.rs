@@ -61,7 +61,7 @@ impl BestOf {
         }
     }
 
-    async fn candidate(&self, draft: &Draft<'_>, number: u64) -> Result<String, ThinkingError> {
+    async fn candidate(&self, draft: &Draft, number: u64) -> Result<String, ThinkingError> {
         let mut request = draft.answering(draft.request().messages().clone());
         if let Some(temperature) = self.temperature {
             request = request.with_temperature(temperature);
@@ -78,7 +78,7 @@ impl BestOf {
     /// Returns the index of the best candidate.
     async fn judge(
         &self,
-        draft: &Draft<'_>,
+        draft: &Draft,
         candidates: &[String],
     ) -> Result<usize, ThinkingError> {
         // No candidate may close the block that contains it.
@@ -111,7 +111,7 @@ impl BestOf {
             }
             _ => {
                 let expected = format!("one number from 1 to {}", candidates.len());
-                Err(ThinkingError::unexpected(reply.into_text(), expected))
+                Err(ThinkingError::unexpected(reply.text(), &expected))
             }
         }
     }
@@ -127,7 +127,7 @@ impl ThinkingMode for BestOf {
         &[Hook::After]
     }
 
-    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
         let others =
             (1..self.candidates.clamp(2, 16) as u64).map(|number| self.candidate(draft, number));
         let mut candidates = vec![draft.text().to_owned()];

@@ -73,7 +73,7 @@ impl ThinkingMode for Critique {
         &[Hook::After]
     }
 
-    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
         some(draft)?;
         let prompt = self.prompt();
 

@@ -36,7 +36,7 @@ fn is_just(reply: &str, word: &str) -> bool {
 }
 
 /// Returns an error for an empty draft.
-fn some(draft: &Draft<'_>) -> Result<(), ThinkingError> {
+fn some(draft: &Draft) -> Result<(), ThinkingError> {
     match draft.text().trim().is_empty() {
         true => Err(ThinkingError::new(
             "the draft is empty; expected a text to work on",

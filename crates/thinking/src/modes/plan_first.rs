@@ -49,7 +49,7 @@ impl ThinkingMode for PlanFirst {
         &[Hook::Before]
     }
 
-    async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn before(&self, input: &mut Draft) -> Result<(), ThinkingError> {
         // The plan is for the model, so it has no format.
         let request = input.aside(input.conversation(&self.plan_prompt));
         let plan = input.ask(request).await?;

@@ -84,7 +84,7 @@ impl ThinkingMode for Reflection {
         &[Hook::After]
     }
 
-    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
         some(draft)?;
         let prompt = self.prompt();
 

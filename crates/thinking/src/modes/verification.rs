@@ -49,7 +49,7 @@ impl Default for Verification {
 }
 
 impl Verification {
-    async fn questions(&self, draft: &Draft<'_>) -> Result<Vec<String>, ThinkingError> {
+    async fn questions(&self, draft: &Draft) -> Result<Vec<String>, ThinkingError> {
         let most = self.questions.clamp(1, 16);
         let prompt = format!(
             "Write questions by which the facts in your answer can be verified, at most {most}, one per line. Each must \
@@ -74,7 +74,7 @@ impl Verification {
         let questions: Vec<_> = questions.take(most).collect();
         match questions.is_empty() {
             true => Err(ThinkingError::unexpected(
-                reply.into_text(),
+                reply.text(),
                 "questions, one per line",
             )),
             false => Ok(questions),
@@ -82,10 +82,10 @@ impl Verification {
     }
 
     /// Answers the questions concurrently, and returns those with an answer as a text.
-    async fn answers(draft: &Draft<'_>, questions: &[String]) -> Result<String, ThinkingError> {
+    async fn answers(draft: &mut Draft, questions: &[String]) -> Result<String, ThinkingError> {
         let answers = questions
             .iter()
-            .map(|question| Self::answer(draft, question));
+            .map(|question| Self::answer(&*draft, question));
         let answers = join_all(answers).await;
 
         let mut known = Vec::new();
@@ -110,7 +110,7 @@ impl Verification {
     }
 
     /// Answers a question with the role and the user's attachments, but without the draft.
-    async fn answer(draft: &Draft<'_>, question: &str) -> Result<String, ThinkingError> {
+    async fn answer(draft: &Draft, question: &str) -> Result<String, ThinkingError> {
         let mut messages = Messages::new();
         if !draft.role().is_empty() {
             messages.push(Message::system(draft.role()));
@@ -132,7 +132,7 @@ impl ThinkingMode for Verification {
         &[Hook::After]
     }
 
-    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
         some(draft)?;
         let questions = self.questions(draft).await?;
         // Without the draft, so that no answer repeats its mistakes.

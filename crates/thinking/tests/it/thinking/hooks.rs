@@ -9,7 +9,7 @@ use cogwork_typed::ask::{Limits, Meter};
 
 use crate::thinking::{after, ask, before, failures, kept, reply, shown};
 
-fn numbered(draft: &mut Draft<'_>, number: u32) -> Result<(), ThinkingError> {
+fn numbered(draft: &mut Draft, number: u32) -> Result<(), ThinkingError> {
     draft.set_text(format!("{} {number}", draft.text()));
     Ok(())
 }
@@ -19,12 +19,12 @@ struct Adds(&'static str);
 
 #[async_trait]
 impl ThinkingMode for Adds {
-    async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn before(&self, input: &mut Draft) -> Result<(), ThinkingError> {
         input.append(self.0);
         Ok(())
     }
 
-    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
         draft.append(self.0);
         Ok(())
     }
@@ -63,7 +63,7 @@ async fn usage_is_the_sum_of_all_calls() {
 
     #[async_trait]
     impl ThinkingMode for Asks {
-        async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
             draft.client().complete(draft.request().clone()).await?;
             draft
                 .client()
@@ -103,7 +103,7 @@ struct Brief;
 
 #[async_trait]
 impl ThinkingMode for Brief {
-    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
         while draft.text().len() > 5 {
             draft.try_again("Shorter.").await?;
         }
@@ -140,7 +140,7 @@ async fn before_a_generation_there_is_nothing_to_try_again() {
 
     #[async_trait]
     impl ThinkingMode for Early {
-        async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        async fn before(&self, input: &mut Draft) -> Result<(), ThinkingError> {
             input.try_again("Again.").await
         }
     }
@@ -201,7 +201,7 @@ async fn what_was_changed_before_a_failure_holds_and_the_next_hook_goes_on() {
 
     #[async_trait]
     impl ThinkingMode for Failing {
-        async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
             draft.set_text("better");
             draft.try_again("Shorter.").await?;
             draft.set_text("best");
@@ -302,7 +302,7 @@ async fn calls_of_hooks_are_bounded_and_the_draft_is_kept() {
 
     #[async_trait]
     impl ThinkingMode for Greedy {
-        async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
             loop {
                 draft.client().complete(draft.request().clone()).await?;
             }
@@ -327,7 +327,7 @@ async fn the_time_of_hooks_is_bounded_for_all_of_them_together() {
 
     #[async_trait]
     impl ThinkingMode for Slow {
-        async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
             let reply = draft.ask(draft.request().clone()).await?;
             draft.append(reply.text());
             Ok(())

@@ -16,7 +16,7 @@ use crate::thinking::{after, before, keep};
 struct Defaults;
 impl ThinkingMode for Defaults {}
 
-fn thinkings(client: ScriptedClient) -> Vec<Thinking<ScriptedClient>> {
+fn thinkings(client: ScriptedClient) -> Vec<Thinking> {
     let plain = Thinking::new(client);
     vec![
         plain.clone(),

@@ -61,7 +61,7 @@ async fn a_hook_sees_what_was_found_and_what_was_asked() {
 
     #[async_trait]
     impl ThinkingMode for Looks {
-        async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+        async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
             let found: Vec<_> = draft.memory().iter().map(ToString::to_string).collect();
             draft.set_text(format!("{} {}", draft.input().text(), found.join(", ")));
             Ok(())

@@ -28,7 +28,7 @@ struct Mode<F> {
 #[async_trait]
 impl<F> ThinkingMode for Mode<F>
 where
-    F: Fn(&mut Draft<'_>) -> Result<(), ThinkingError> + Send + Sync,
+    F: Fn(&mut Draft) -> Result<(), ThinkingError> + Send + Sync,
 {
     fn name(&self) -> &str {
         self.name
@@ -38,22 +38,22 @@ where
         std::slice::from_ref(&self.hook)
     }
 
-    async fn before(&self, input: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn before(&self, input: &mut Draft) -> Result<(), ThinkingError> {
         (self.work)(input)
     }
 
-    async fn after(&self, draft: &mut Draft<'_>) -> Result<(), ThinkingError> {
+    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
         (self.work)(draft)
     }
 }
 
-fn keep(_: &mut Draft<'_>) -> Result<(), ThinkingError> {
+fn keep(_: &mut Draft) -> Result<(), ThinkingError> {
     Ok(())
 }
 
 fn before(
     name: &'static str,
-    work: impl Fn(&mut Draft<'_>) -> Result<(), ThinkingError> + Send + Sync + 'static,
+    work: impl Fn(&mut Draft) -> Result<(), ThinkingError> + Send + Sync + 'static,
 ) -> impl ThinkingMode + 'static {
     let hook = Hook::Before;
     Mode { name, hook, work }
@@ -61,7 +61,7 @@ fn before(
 
 fn after(
     name: &'static str,
-    work: impl Fn(&mut Draft<'_>) -> Result<(), ThinkingError> + Send + Sync + 'static,
+    work: impl Fn(&mut Draft) -> Result<(), ThinkingError> + Send + Sync + 'static,
 ) -> impl ThinkingMode + 'static {
     let hook = Hook::After;
     Mode { name, hook, work }
@@ -90,7 +90,7 @@ fn shown(request: &ChatRequest) -> String {
 }
 
 /// The same thinking, with its reports kept.
-fn kept<C>(thinking: Thinking<C>) -> (Thinking<C>, Arc<Mutex<Vec<Report>>>) {
+fn kept(thinking: Thinking) -> (Thinking, Arc<Mutex<Vec<Report>>>) {
     let reports = Arc::new(Mutex::new(Vec::new()));
     let to = reports.clone();
     (

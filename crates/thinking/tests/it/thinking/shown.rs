@@ -30,7 +30,6 @@ fn show_errors(text: &str) {
     }
 
     assert_error_is_safe(&ThinkingError::unexpected(text, text));
-    assert_error_is_safe(&ThinkingError::Panic(text.to_owned()));
     assert_error_is_safe(&MemoryError::new(text));
 
     let mut report = Report::default();
