@@ -98,7 +98,10 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
         Ok,
     )?;
 
-    println!("{registry}\n");
+    for (name, mode) in registry.iter() {
+        println!("{name:12}  {}", mode.summary);
+    }
+    println!();
 
     for (name, settings) in [("at_must", "{}"), ("at_most", r#"{"word": 6}"#)] {
         if let Err(error) = registry.build(name, &serde_json::from_str(settings)?) {

@@ -75,9 +75,13 @@ impl Draft {
         }
     }
 
-    /// Replaces the last user message of the request.
-    pub(crate) fn replace_input(&mut self, text: impl Into<Arc<str>>, blocks: &[Block]) {
-        let messages = with_input(self.request.messages(), text, blocks);
+    /// Writes the user's message into the request, with what was found in the memory behind it.
+    pub(crate) fn write_input(&mut self) {
+        let text = match recalled(self.memory()) {
+            Some(found) => joined(self.text(), &found).into(),
+            None => Arc::clone(&self.content.text),
+        };
+        let messages = with_input(self.request.messages(), text, self.blocks());
         self.request = self.request.clone().with_messages(messages);
     }
 
@@ -91,9 +95,10 @@ impl Draft {
     pub fn set_text(&mut self, text: impl Into<Arc<str>>) {
         self.content.text = text.into();
 
-        // Before a generation, the text is the user's and never an answer.
-        if self.hook == Hook::After {
-            self.consider(Arc::clone(&self.content.text));
+        match self.hook {
+            // The text is the user's, and never an answer.
+            Hook::Before => self.write_input(),
+            Hook::After => self.consider(Arc::clone(&self.content.text)),
         }
     }
 
@@ -111,6 +116,9 @@ impl Draft {
     /// Replaces the images and files.
     pub fn set_blocks(&mut self, blocks: impl IntoIterator<Item = Block>) {
         self.content.blocks = blocks.into_iter().collect();
+        if self.hook == Hook::Before {
+            self.write_input();
+        }
     }
 
     /// Returns the metadata that hooks pass to each other and to the program, starting with the
@@ -174,50 +182,31 @@ impl Draft {
 
     /// Returns the conversation with `prompt` at its end. Before a generation, the prompt is
     /// appended to the user's message. After it, the prompt is a user message that follows the
-    /// draft; an empty draft is left out. The search result of the memory precedes the prompt,
-    /// unless the conversation already contains it.
+    /// draft; an empty draft is left out.
     pub fn conversation(&self, prompt: &str) -> Messages {
         // Some servers refuse an empty message of the assistant.
-        if self.hook == Hook::After && self.text().is_empty() {
+        if self.hook == Hook::Before || self.text().is_empty() {
             return self.without_draft(prompt);
         }
 
-        let prompt = self.with_memory(prompt);
-        match self.hook {
-            Hook::Before => {
-                let asked = joined(self.text(), &prompt);
-                with_input(self.request.messages(), asked, self.blocks())
-            }
-            Hook::After => {
-                let mut messages = self.request.messages().clone();
-                messages.push(Message::assistant(self.text()));
-                messages.push(Message::user(prompt));
-                messages
-            }
-        }
+        let mut messages = self.request.messages().clone();
+        messages.push(Message::assistant(self.text()));
+        messages.push(Message::user(prompt));
+        messages
     }
 
     /// Returns the conversation without the draft, and with `prompt` at its end.
     pub fn without_draft(&self, prompt: &str) -> Messages {
-        let prompt = self.with_memory(prompt);
         let messages = self.request.messages();
 
         match messages.last().filter(|last| last.role() == Role::User) {
             // Some models refuse two user messages in a row.
-            Some(last) => with_input(messages, joined(last.text(), &prompt), last.blocks()),
+            Some(last) => with_input(messages, joined(last.text(), prompt), last.blocks()),
             None => {
                 let mut messages = messages.clone();
                 messages.push(Message::user(prompt));
                 messages
             }
-        }
-    }
-
-    fn with_memory(&self, prompt: &str) -> String {
-        // After a generation, the request contains the result already.
-        match recalled(self.memory()) {
-            Some(found) if self.hook == Hook::Before => joined(&found, prompt),
-            _ => prompt.to_owned(),
         }
     }
 
@@ -278,7 +267,7 @@ impl Draft {
 }
 
 /// Joins two texts with an empty line.
-pub(crate) fn joined(first: &str, second: &str) -> String {
+fn joined(first: &str, second: &str) -> String {
     match first.is_empty() {
         true => second.to_owned(),
         false => format!("{first}\n\n{second}"),

@@ -11,9 +11,9 @@ use cogwork_text::{Name, OneLine};
 use cogwork_typed::ask::{Meter, Spent};
 use futures_util::{FutureExt, stream};
 
-use crate::draft::{Content, joined};
+use crate::draft::Content;
 use crate::hook_client::HookClient;
-use crate::memory::{MemoryError, recalled};
+use crate::memory::MemoryError;
 use crate::thinking::Setup;
 use crate::{Draft, Generation, Hook, HookReport, Outcome, Report, ThinkingError, ThinkingMode};
 
@@ -150,7 +150,10 @@ impl Generating {
         if let Some(mut found) = self.of_memory(search).await {
             // A custom store may return more than requested.
             found.truncate(top_k);
-            self.draft.report.memory = found;
+            if !found.is_empty() {
+                self.draft.report.memory = found;
+                self.draft.write_input();
+            }
         }
     }
 
@@ -160,26 +163,9 @@ impl Generating {
         if last.is_some_and(|last| last.role() == Role::User) {
             for mode in setup.modes_with(Hook::Before) {
                 self.call(mode, Hook::Before).await?;
-
-                // The next hook sees the conversation as it would be sent.
-                let Content { text, blocks, .. } = self.draft.content.clone();
-                self.draft.replace_input(text, &blocks);
             }
         }
-
-        self.add_memory();
         Ok(())
-    }
-
-    /// Appends the search result of the memory to the last user message.
-    fn add_memory(&mut self) {
-        let mut messages = self.draft.request.messages().iter();
-        let asked = messages.rfind(|message| message.role() == Role::User);
-
-        if let (Some(found), Some(asked)) = (recalled(self.draft.memory()), asked.cloned()) {
-            let text = joined(asked.text(), &found);
-            self.draft.replace_input(text, asked.blocks());
-        }
     }
 
     /// Calls the hooks after the generation, unless the draft calls tools.

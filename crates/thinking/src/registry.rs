@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_text::{Name, NameList, OneLine};
+use cogwork_text::{Name, NameList};
 use cogwork_tools::check_name;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -133,11 +133,6 @@ impl<T> Registry<T> {
         let entries = self.entries.iter();
         entries.map(|(name, entry)| (name.as_str(), entry))
     }
-
-    /// Returns the names, sorted.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.keys().map(String::as_str)
-    }
 }
 
 impl Registry {
@@ -197,8 +192,7 @@ impl Registry {
         settings: &Value,
     ) -> Result<Box<dyn ThinkingMode>, SettingProblem> {
         let Some(mode) = self.get(name) else {
-            let known = self.names().collect::<Vec<_>>();
-            let (name, known) = (Name(name), NameList::or(known));
+            let (name, known) = (Name(name), NameList::or(self.entries.keys()));
             let message = format!("unknown thinking mode `{name}`; expected {known}");
             return Err(SettingProblem::new(message).at("type"));
         };
@@ -252,23 +246,8 @@ where
     })
 }
 
-impl<T> fmt::Display for Registry<T> {
-    /// Shows one line per thing, with its name and summary.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The summaries are aligned, as in the help of a command.
-        let width = self.names().map(str::len).max().unwrap_or_default();
-        for (index, (name, entry)) in self.iter().enumerate() {
-            let end = if index == 0 { "" } else { "\n" };
-            let summary = OneLine::new(&entry.summary).with_max_chars(200);
-            write!(f, "{end}{name:width$}  {summary}")?;
-        }
-
-        Ok(())
-    }
-}
-
 impl<T> fmt::Debug for Registry<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.names()).finish()
+        f.debug_set().entries(self.entries.keys()).finish()
     }
 }

@@ -57,23 +57,6 @@ pub struct Report {
     pub spent: Spent,
 }
 
-impl Report {
-    /// Returns the failures of hooks, each with the name of the mode.
-    pub fn failures(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.hooks.iter().flat_map(|hook| {
-            let failed = match &hook.outcome {
-                Outcome::Failed(problem) => Some(problem),
-                _ => None,
-            };
-            hook.problems
-                .iter()
-                // In the order in which they happened: the last one ended the hook.
-                .chain(failed)
-                .map(|problem| (hook.mode.as_str(), problem.as_str()))
-        })
-    }
-}
-
 /// A text that was considered as the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -81,12 +81,6 @@ cogwork_text::debug_as_display!(SettingProblem);
 
 impl std::error::Error for SettingProblem {}
 
-impl From<SettingProblem> for Vec<SettingProblem> {
-    fn from(problem: SettingProblem) -> Self {
-        vec![problem]
-    }
-}
-
 /// Reads settings.
 ///
 /// # Errors

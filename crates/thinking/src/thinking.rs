@@ -131,11 +131,7 @@ impl Thinking {
     /// # Errors
     ///
     /// Returns an error if a mode refuses the request.
-    pub async fn begin(
-        &self,
-        meter: &Meter,
-        request: ChatRequest,
-    ) -> Result<Generating, LlmError> {
+    pub async fn begin(&self, meter: &Meter, request: ChatRequest) -> Result<Generating, LlmError> {
         Generating::begin(&self.client, &self.setup, meter, request).await
     }
 }

@@ -13,7 +13,17 @@ use super::{Found, Memory, MemoryError, MemoryLimits};
 ///
 /// See [`Memory`] for an example.
 #[derive(Debug, Clone, Default)]
-pub struct InMemory(SharedItems);
+pub struct InMemory {
+    limits: MemoryLimits,
+    /// Oldest first.
+    items: Arc<Mutex<VecDeque<Item>>>,
+}
+
+#[derive(Debug)]
+struct Item {
+    text: Arc<str>,
+    words: BTreeSet<String>,
+}
 
 impl InMemory {
     /// Creates an empty memory with the default limits.
@@ -23,7 +33,14 @@ impl InMemory {
 
     /// Creates an empty memory with these limits.
     pub fn with_limits(limits: MemoryLimits) -> Self {
-        Self(SharedItems::with_limits(limits))
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    fn items(&self) -> MutexGuard<'_, VecDeque<Item>> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -35,117 +52,7 @@ impl Memory for InMemory {
         top_k: usize,
         threshold: f32,
     ) -> Result<Vec<Found>, MemoryError> {
-        Ok(self.0.search(query, top_k, threshold))
-    }
-
-    async fn add(&self, text: &str) -> Result<(), MemoryError> {
-        self.0.add(text)
-    }
-}
-
-/// A board that several agents write to. A search ignores the query and returns the newest items.
-/// Clones share the items.
-///
-/// The newest item has the score 1, the one before it 1/2, then 1/3 and so on, so a threshold of
-/// 0.25 returns the four newest.
-///
-/// ```
-/// use cogwork_thinking::memory::{Blackboard, Memory, MemoryError};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), MemoryError> {
-/// let board = Blackboard::new();
-/// board.add("The survey is done.").await?;
-/// board.add("The map is drawn.").await?;
-/// let found = board.search("", 1, 0.0).await?;
-/// assert_eq!(found[0].text(), "The map is drawn.");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct Blackboard(SharedItems);
-
-impl Blackboard {
-    /// Creates an empty board with the default limits.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Creates an empty board with these limits.
-    pub fn with_limits(limits: MemoryLimits) -> Self {
-        Self(SharedItems::with_limits(limits))
-    }
-}
-
-#[async_trait]
-impl Memory for Blackboard {
-    async fn search(
-        &self,
-        _query: &str,
-        top_k: usize,
-        threshold: f32,
-    ) -> Result<Vec<Found>, MemoryError> {
-        let items = self.0.lock();
-        let newest = items.iter().rev().take(top_k).zip(1_u16..);
-        let found = newest.map(|(item, rank)| Found::new(item.text.clone(), 1.0 / f32::from(rank)));
-
-        Ok(found
-            .take_while(|found| found.score() >= threshold)
-            .collect())
-    }
-
-    async fn add(&self, text: &str) -> Result<(), MemoryError> {
-        self.0.add(text)
-    }
-}
-
-/// Items that clones share, oldest first.
-#[derive(Debug, Clone, Default)]
-struct SharedItems {
-    limits: MemoryLimits,
-    items: Arc<Mutex<VecDeque<Item>>>,
-}
-
-#[derive(Debug)]
-struct Item {
-    text: Arc<str>,
-    words: BTreeSet<String>,
-}
-
-impl SharedItems {
-    fn with_limits(limits: MemoryLimits) -> Self {
-        Self {
-            limits,
-            ..Self::default()
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Item>> {
-        self.items.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds an item, and forgets the oldest ones beyond the limits.
-    fn add(&self, text: &str) -> Result<(), MemoryError> {
-        self.limits.check(text)?;
-        let item = Item {
-            text: text.into(),
-            words: words(text).collect(),
-        };
-
-        let mut items = self.lock();
-        items.push_back(item);
-
-        // Counted anew, because adding is rare and there are few items.
-        let mut bytes: usize = items.iter().map(|item| item.text.len()).sum();
-        while items.len() > self.limits.items || bytes > self.limits.total_bytes && items.len() > 1
-        {
-            bytes -= items.pop_front().map_or(0, |item| item.text.len());
-        }
-        Ok(())
-    }
-
-    fn search(&self, query: &str, top_k: usize, threshold: f32) -> Vec<Found> {
-        let items = self.lock();
+        let items = self.items();
 
         // In alphabetical order, because the sum of floats depends on the order.
         let query: BTreeSet<_> = words(query).take(QUERY_WORDS).collect();
@@ -170,7 +77,83 @@ impl SharedItems {
 
         found.sort_by(|one, other| other.score().total_cmp(&one.score()));
         found.truncate(top_k);
-        found
+        Ok(found)
+    }
+
+    /// Adds an item, and forgets the oldest ones beyond the limits.
+    async fn add(&self, text: &str) -> Result<(), MemoryError> {
+        self.limits.check(text)?;
+        let item = Item {
+            text: text.into(),
+            words: words(text).collect(),
+        };
+
+        let mut items = self.items();
+        items.push_back(item);
+
+        // Counted anew, because adding is rare and there are few items.
+        let mut bytes: usize = items.iter().map(|item| item.text.len()).sum();
+        while items.len() > self.limits.items || bytes > self.limits.total_bytes && items.len() > 1
+        {
+            bytes -= items.pop_front().map_or(0, |item| item.text.len());
+        }
+        Ok(())
+    }
+}
+
+/// A board that several agents write to. A search ignores the query and returns the newest items.
+/// Clones share the items.
+///
+/// The newest item has the score 1, the one before it 1/2, then 1/3 and so on, so a threshold of
+/// 0.25 returns the four newest.
+///
+/// ```
+/// use cogwork_thinking::memory::{Blackboard, Memory, MemoryError};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), MemoryError> {
+/// let board = Blackboard::new();
+/// board.add("The survey is done.").await?;
+/// board.add("The map is drawn.").await?;
+/// let found = board.search("", 1, 0.0).await?;
+/// assert_eq!(found[0].text(), "The map is drawn.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Blackboard(InMemory);
+
+impl Blackboard {
+    /// Creates an empty board with the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates an empty board with these limits.
+    pub fn with_limits(limits: MemoryLimits) -> Self {
+        Self(InMemory::with_limits(limits))
+    }
+}
+
+#[async_trait]
+impl Memory for Blackboard {
+    async fn search(
+        &self,
+        _query: &str,
+        top_k: usize,
+        threshold: f32,
+    ) -> Result<Vec<Found>, MemoryError> {
+        let items = self.0.items();
+        let newest = items.iter().rev().take(top_k).zip(1_u16..);
+        let found = newest.map(|(item, rank)| Found::new(item.text.clone(), 1.0 / f32::from(rank)));
+
+        Ok(found
+            .take_while(|found| found.score() >= threshold)
+            .collect())
+    }
+
+    async fn add(&self, text: &str) -> Result<(), MemoryError> {
+        self.0.add(text).await
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Found, Memory};
 
-/// The maximum size of an item that is shown to a model, in bytes.
+/// The maximum number of characters of an item that are shown to a model.
 const SHOWN: usize = 4 * 1024;
 
 /// A memory, and the settings for its use in a generation.
@@ -81,7 +81,8 @@ impl Default for RecallSettings {
 pub(crate) fn recalled(found: &[Found]) -> Option<String> {
     // No item may close the block or look like a different item.
     let item = |found: &Found| {
-        start(found.text(), SHOWN)
+        let shown: String = found.text().chars().take(SHOWN).collect();
+        shown
             .replace("</memory", "< /memory")
             // Lines of an item are indented, so that each item begins at a dash.
             .replace('\n', "\n  ")
@@ -97,12 +98,4 @@ pub(crate) fn recalled(found: &[Found]) -> Option<String> {
             items.join("\n")
         )
     })
-}
-
-/// Returns the beginning of `text`, at most `bytes` long.
-fn start(text: &str, bytes: usize) -> &str {
-    let end = (0..=bytes.min(text.len()))
-        .rev()
-        .find(|at| text.is_char_boundary(*at));
-    end.and_then(|end| text.get(..end)).unwrap_or_default()
 }

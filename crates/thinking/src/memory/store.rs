@@ -1,8 +1,6 @@
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
 use super::error::MemoryError;
@@ -97,16 +95,5 @@ impl Found {
     /// Returns the score from 0 to 1. Its meaning depends on the store.
     pub fn score(&self) -> f32 {
         self.score
-    }
-}
-
-impl fmt::Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:.2} {}",
-            self.score,
-            OneLine::new(&self.text).with_max_chars(80)
-        )
     }
 }

@@ -76,11 +76,7 @@ impl BestOf {
     }
 
     /// Returns the index of the best candidate.
-    async fn judge(
-        &self,
-        draft: &Draft,
-        candidates: &[String],
-    ) -> Result<usize, ThinkingError> {
+    async fn judge(&self, draft: &Draft, candidates: &[String]) -> Result<usize, ThinkingError> {
         // No candidate may close the block that contains it.
         let numbered = candidates
             .iter()

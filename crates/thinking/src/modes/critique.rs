@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{is_just, some};
+use super::{is_just, one, some};
 use crate::{Draft, Hook, ThinkingError, ThinkingMode};
 
 const ALL_MET: &str = "ALL MET";
@@ -34,10 +34,6 @@ pub struct Critique {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 8))]
     pub rounds: u32,
-}
-
-fn one() -> u32 {
-    1
 }
 
 impl Critique {

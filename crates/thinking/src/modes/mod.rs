@@ -35,6 +35,11 @@ fn is_just(reply: &str, word: &str) -> bool {
     said == word || !bare(word).is_empty() && bare(said) == bare(word)
 }
 
+/// The default number of rounds.
+fn one() -> u32 {
+    1
+}
+
 /// Returns an error for an empty draft.
 fn some(draft: &Draft) -> Result<(), ThinkingError> {
     match draft.text().trim().is_empty() {

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{is_just, some};
+use super::{is_just, one, some};
 use crate::{Draft, Hook, ThinkingError, ThinkingMode};
 
 /// Shows the model its own draft, and replaces the draft by the reply.
@@ -47,10 +47,6 @@ pub struct Reflection {
     #[serde(default)]
     #[schemars(length(min = 1, max = 100))]
     pub verdict: Option<String>,
-}
-
-fn one() -> u32 {
-    1
 }
 
 impl Reflection {

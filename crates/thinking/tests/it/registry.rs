@@ -18,13 +18,17 @@ fn refused(name: &str, settings: Value) -> String {
 #[test]
 fn the_built_in_modes_are_listed_with_their_settings() {
     let registry = Registry::with_built_in();
-    insta::assert_snapshot!(registry, @r"
-    best_of       A judge picks the best of several answers
-    critique      The model judges its draft against criteria and revises it
-    plan_first    The model plans its answer first
-    reflection    The model reflects on its draft and improves it
-    verification  Facts in the draft are verified by independent questions
-    ");
+    let names: Vec<_> = registry.iter().map(|(name, _)| name).collect();
+    assert_eq!(
+        names,
+        [
+            "best_of",
+            "critique",
+            "plan_first",
+            "reflection",
+            "verification"
+        ]
+    );
 
     for mode in registry.schema()["oneOf"].as_array().unwrap() {
         let name = mode["properties"]["type"]["const"].as_str().unwrap();

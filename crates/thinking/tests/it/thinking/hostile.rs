@@ -11,7 +11,7 @@ use cogwork_thinking::{
     BestOf, Critique, PlanFirst, Reflection, Thinking, ThinkingError, Verification, async_trait,
 };
 
-use crate::thinking::{after, ask, before, failures, kept};
+use crate::thinking::{after, ask, before, failed, failures, kept};
 
 #[tokio::test]
 async fn a_hook_that_panics_changes_nothing_and_is_reported() {
@@ -46,7 +46,7 @@ async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
 
     let reports = reports.lock().unwrap();
     assert_eq!(
-        reports[0].failures().collect::<Vec<_>>(),
+        failed(&reports[0]),
         [("reflection", "thinking took longer than 300s")]
     );
 }

@@ -62,7 +62,10 @@ async fn a_hook_sees_what_was_found_and_what_was_asked() {
     #[async_trait]
     impl ThinkingMode for Looks {
         async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
-            let found: Vec<_> = draft.memory().iter().map(ToString::to_string).collect();
+            let found = draft.memory().iter();
+            let found: Vec<_> = found
+                .map(|found| format!("{:.2} {}", found.score(), found.text()))
+                .collect();
             draft.set_text(format!("{} {}", draft.input().text(), found.join(", ")));
             Ok(())
         }

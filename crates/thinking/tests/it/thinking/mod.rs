@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use cogwork_llm::{ChatRequest, ChatResponse, Message, Usage};
 use cogwork_thinking::{
-    Draft, Generation, Hook, Report, Thinking, ThinkingError, ThinkingMode, async_trait,
+    Draft, Generation, Hook, Outcome, Report, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
 /// A mode made of a closure for one of the hooks.
@@ -99,7 +99,20 @@ fn kept(thinking: Thinking) -> (Thinking, Arc<Mutex<Vec<Report>>>) {
     )
 }
 
-/// The failures of hooks, each with the name of the mode.
+/// The failures of hooks, in the order in which they happened, each with the name of the mode.
+fn failed(report: &Report) -> Vec<(&str, &str)> {
+    let hooks = report.hooks.iter();
+    let failures = hooks.flat_map(|hook| {
+        let last = match &hook.outcome {
+            Outcome::Failed(problem) => Some(problem),
+            _ => None,
+        };
+        let problems = hook.problems.iter().chain(last);
+        problems.map(|problem| (hook.mode.as_str(), problem.as_str()))
+    });
+    failures.collect()
+}
+
 fn failures(generation: &Generation) -> Vec<(&str, &str)> {
-    generation.report.failures().collect()
+    failed(&generation.report)
 }
