@@ -27,6 +27,7 @@
 
 use std::env;
 use std::error::Error;
+use std::process::Command;
 
 use cogwork::agents::{Agent, FlowState};
 use cogwork::flow::Flow;
@@ -70,8 +71,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // Another server is named by its command, such as `npx`, or by its address: `McpServer::http`.
-    let shop = McpServer::command(env::current_exe()?)
-        .with_args(["serve"])
+    let shop = McpServer::command(Command::new(env::current_exe()?).arg("serve"))
         .with_name("shop")
         .connect()
         .await?;

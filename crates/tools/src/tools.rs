@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tracing::Instrument;
 use tracing::field::display;
 
-use crate::spans::{call_span, error_type};
+use crate::spans::call_span;
 use crate::words::in_json_words;
 use crate::{Tool, ToolError, check_name};
 
@@ -70,7 +70,7 @@ impl Tools {
     pub fn with(mut self, tool: impl Tool + 'static) -> Result<Self, ToolError> {
         let definition = tool.definition();
         if let Some(refusal) = self.refusal(&definition) {
-            return Err(ToolError::Registry(refusal));
+            return Err(ToolError::registry(refusal));
         }
 
         let name = definition.name().to_owned();
@@ -136,7 +136,8 @@ impl Tools {
         Ok(only)
     }
 
-    /// Sets the timeout of a call. The default is 30 seconds.
+    /// Sets the timeout of a call, for tools without [one of their own](Tool::timeout). The default
+    /// is 30 seconds.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
@@ -195,7 +196,7 @@ impl Tools {
         for name in &self.approval {
             self.find(name).map_err(|error| {
                 let problem = "approval is required for a tool that doesn't exist";
-                ToolError::Registry(format!("{problem}: {error}"))
+                ToolError::registry(format_args!("{problem}: {error}"))
             })?;
         }
         Ok(self)
@@ -282,12 +283,12 @@ impl Tools {
         match call.arguments().trim() {
             // Models write nothing for a tool without arguments.
             "" => Ok(Map::new()),
-            text => serde_json::from_str(text).map_err(|error| ToolError::Input {
-                tool: call.name().to_owned(),
-                problem: match error.classify() {
+            text => serde_json::from_str(text).map_err(|error| {
+                let problem = match error.classify() {
                     Category::Data => in_json_words(&error),
                     _ => format!("the arguments are not JSON: {error}; expected an object"),
-                },
+                };
+                ToolError::input(problem).of(call.name(), |problem| problem)
             }),
         }
     }
@@ -328,7 +329,7 @@ impl Tools {
             Ok(_) => {}
             Err(error) => {
                 span.record("otel.status_code", "ERROR");
-                span.record("error.type", error_type(error));
+                span.record("error.type", error.kind());
             }
         }
         made
@@ -339,14 +340,11 @@ impl Tools {
 
         // The registry and the tool share no state that a panic could leave inconsistent.
         let call = AssertUnwindSafe(async { tool.call(input).await }).catch_unwind();
-        // The limit holds also for tools that have none of their own.
-        let outcome = match tokio::time::timeout(self.timeout, call).await {
+        let limit = tool.timeout().unwrap_or(self.timeout);
+        let outcome = match tokio::time::timeout(limit, call).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(ToolError::failed("it panicked")),
-            Err(_) => Err(ToolError::Timeout {
-                tool: name.to_owned(),
-                limit: self.timeout,
-            }),
+            Err(_) => Err(ToolError::timeout(limit)),
         };
 
         outcome
@@ -360,11 +358,8 @@ impl Tools {
     }
 
     fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
-        self.by_name.get(name).ok_or_else(|| ToolError::Unknown {
-            // One more character is kept than is shown, so that the message is visibly truncated.
-            name: name.chars().take(Name::MAX_CHARS + 1).collect(),
-            known: self.by_name.keys().cloned().collect(),
-        })
+        let tool = self.by_name.get(name);
+        tool.ok_or_else(|| ToolError::unknown(name, self.by_name.keys()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The servers of tools that a file names. They are created when the file is loaded, and started with a run.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use cogwork_text::files::Folder;
 use cogwork_thinking::SettingProblem;
@@ -83,15 +84,12 @@ fn by_command(
     let folder = folder(source, settings.folder.as_deref());
     let folder = folder.map_err(|problem| problem.at("folder"))?;
 
-    let server = McpServer::command(program).with_args(&settings.args);
-    let server = settings
-        .env
-        .iter()
-        .fold(server, |server, (name, value)| server.with_env(name, value));
-    Ok(match folder {
-        Some(folder) => server.with_folder(folder),
-        None => server,
-    })
+    let mut command = Command::new(program);
+    command.args(&settings.args).envs(&settings.env);
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    Ok(McpServer::command(&command))
 }
 
 fn by_url(url: &str, settings: &ServerSettings) -> Result<McpServer, SettingProblem> {

@@ -32,8 +32,7 @@ impl Tool for Unready {
 }
 
 fn tools() -> Tools {
-    let boxed: Box<dyn Tool> = Box::new(Unready);
-    Tools::new().with(boxed).unwrap()
+    Tools::new().with(Unready).unwrap()
 }
 
 const TOLD: &str = "the tool `look` is not available: connect first";

@@ -7,51 +7,36 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value};
 
-use super::link::Link;
+use super::McpServer;
+use super::connection::Connection;
 use crate::ToolError;
 
-impl Link {
-    /// Calls a tool by its name at the server.
-    pub(super) async fn call(&self, name: &str, input: Value) -> Result<String, ToolError> {
-        // Dropping the call cancels it at the server.
-        let limit = self.server.timeout;
-        let called = tokio::time::timeout(limit, self.call_now(name, input)).await;
-        called.unwrap_or_else(|_| {
-            Err(ToolError::Timeout {
-                tool: String::new(),
-                limit,
-            })
-        })
-    }
-
-    async fn call_now(&self, name: &str, input: Value) -> Result<String, ToolError> {
-        let connection = self.connection().await?;
-        let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments(input)?);
-        let response = match connection.peer().call_tool_once(params).await {
-            Ok(response) => response,
-            // The model can correct its arguments, but not the server.
-            Err(ServiceError::McpError(error)) if error.code == ErrorCode::INVALID_PARAMS => {
-                return Err(ToolError::input(&error.message));
-            }
-            Err(error) => {
-                let during = "during the call";
-                let error = connection.failed(&self.server, during, &error).await;
-                return Err(error.into());
+impl Connection {
+    /// Calls a tool by its name at the server. If this is dropped, the call is cancelled there.
+    pub(super) async fn call(
+        &self,
+        server: &McpServer,
+        name: &str,
+        input: Value,
+    ) -> Result<String, ToolError> {
+        let arguments = match input {
+            Value::Object(fields) => fields,
+            Value::Null => Map::new(),
+            _ => {
+                let problem = "the arguments are not an object; expected one";
+                return Err(ToolError::input(problem));
             }
         };
 
-        answer(response)
-    }
-}
-
-/// Returns the arguments of a call, of which there may be none.
-pub(super) fn arguments(input: Value) -> Result<Map<String, Value>, ToolError> {
-    match input {
-        Value::Object(fields) => Ok(fields),
-        Value::Null => Ok(Map::new()),
-        _ => Err(ToolError::input(
-            "the arguments are not an object; expected one",
-        )),
+        let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
+        match self.peer().call_tool_once(params).await {
+            Ok(response) => answer(response),
+            // The model can correct its arguments, but not the server.
+            Err(ServiceError::McpError(error)) if error.code == ErrorCode::INVALID_PARAMS => {
+                Err(ToolError::input(&error.message))
+            }
+            Err(error) => Err(self.failed(server, "during the call", &error).await.into()),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! A connection to a server.
 
+use std::process::Command;
+
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{Peer, RoleClient, RunningService, RunningServiceCancellationToken};
 use rmcp::{ClientLifecycleMode, ClientServiceExt, ServiceError};
@@ -7,7 +9,7 @@ use tokio::time::timeout;
 
 use super::listing::Listing;
 use super::process::{self, Group, Stderr};
-use super::server::{CommandLine, Place};
+use super::server::Place;
 use super::{McpError, McpServer};
 
 /// A connection, which is closed when it is dropped. A server that was started for it is told to
@@ -17,34 +19,37 @@ pub(super) struct Connection {
     stop: Option<RunningServiceCancellationToken>,
     /// `None` if the server was not started here.
     stderr: Option<Stderr>,
+    pub(super) listing: Listing,
 }
 
 impl Connection {
     /// Connects, and asks for the tools.
-    pub(super) async fn open(server: &McpServer) -> Result<(Self, Listing), McpError> {
+    pub(super) async fn open(server: &McpServer) -> Result<Self, McpError> {
         // Outside of what has the limit, so that a server that hangs still shows what it wrote.
         let mut stderr = None;
         let limit = server.start_timeout;
 
         // One limit for both, because no tool can be used before both are done.
         let opened = async {
-            let connection = Self::connect(server, &mut stderr).await?;
-            let listing = connection.list(server).await?;
-            Ok((connection, listing))
+            let mut connection = Self::connect(server, &mut stderr).await?;
+            connection.listing = connection.list(server).await?;
+            Ok(connection)
         };
-        let opened = timeout(limit, opened).await;
 
-        opened.unwrap_or_else(|_| {
-            let problem = format!("wasn't ready within {limit:?} of its start");
-            let lines = stderr.map(|stderr| stderr.lines()).unwrap_or_default();
-            Err(McpError::new(server, problem).with_stderr(&lines))
-        })
+        match timeout(limit, opened).await {
+            Ok(opened) => opened,
+            Err(_) => {
+                let problem = format!("wasn't ready within {limit:?} of its start");
+                let error = McpError::new(server, problem);
+                Err(error.with_stderr(stderr.as_ref()).await)
+            }
+        }
     }
 
     /// Connects to a server. What a started one writes to its standard error goes to `stderr`.
     async fn connect(server: &McpServer, stderr: &mut Option<Stderr>) -> Result<Self, McpError> {
-        let line = match &server.place {
-            Place::Command(line) => line,
+        let command = match &server.place {
+            Place::Command(command) => command,
             #[cfg(feature = "mcp-http")]
             Place::Http(address) => {
                 // A server over HTTP isn't started, and has no standard error.
@@ -53,10 +58,10 @@ impl Connection {
             }
         };
 
-        match Self::start(server, line, newest(), stderr).await {
+        match Self::start(server, command, newest(), stderr).await {
             // Servers with an old SDK end at any request before `initialize`.
             Err(error) if error.has_ended => {
-                Self::start(server, line, ClientLifecycleMode::Initialize, stderr).await
+                Self::start(server, command, ClientLifecycleMode::Initialize, stderr).await
             }
             started => started,
         }
@@ -65,11 +70,11 @@ impl Connection {
     /// Starts a server, and speaks a generation of the protocol.
     async fn start(
         server: &McpServer,
-        line: &CommandLine,
+        command: &Command,
         lifecycle: ClientLifecycleMode,
         stderr: &mut Option<Stderr>,
     ) -> Result<Self, McpError> {
-        let started = process::start(line).map_err(|problem| McpError::new(server, problem));
+        let started = process::start(command).map_err(|problem| McpError::new(server, problem));
         let (process, group, lines) = started?;
         *stderr = Some(lines.clone());
 
@@ -77,7 +82,7 @@ impl Connection {
             Ok(service) => Ok(Self::new(service, Some(group), Some(lines))),
             Err(error) => {
                 let error = McpError::of_start(server, &error);
-                Err(error.with_stderr_of(&lines).await)
+                Err(error.with_stderr(Some(&lines)).await)
             }
         }
     }
@@ -87,16 +92,19 @@ impl Connection {
         group: Option<Group>,
         stderr: Option<Stderr>,
     ) -> Self {
-        let peer = service.peer().clone();
-        // Taken before the service is moved into its task.
-        let stop = Some(service.cancellation_token());
+        let connection = Self {
+            peer: service.peer().clone(),
+            stop: Some(service.cancellation_token()),
+            stderr,
+            listing: Listing::new(),
+        };
 
         // Whatever a server has left running is killed once it has ended.
         tokio::spawn(async move {
             let _ = service.waiting().await;
             drop(group);
         });
-        Self { peer, stop, stderr }
+        connection
     }
 
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
@@ -107,24 +115,15 @@ impl Connection {
         self.peer.is_transport_closed()
     }
 
-    /// Returns the error of a request that got no answer.
+    /// Returns the error of a request that got no usable answer.
     pub(super) async fn failed(
         &self,
         server: &McpServer,
         during: &str,
         error: &ServiceError,
     ) -> McpError {
-        let Some(stderr) = &self.stderr else {
-            return McpError::of_request(server, during, error);
-        };
-
-        let error = match error {
-            ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
-                McpError::ended(server, format!("ended {during}"))
-            }
-            error => McpError::of_request(server, during, error),
-        };
-        error.with_stderr_of(stderr).await
+        let error = McpError::of_request(server, during, error);
+        error.with_stderr(self.stderr.as_ref()).await
     }
 }
 

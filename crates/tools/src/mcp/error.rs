@@ -3,7 +3,7 @@ use std::iter::successors;
 
 use cogwork_text::{MultiLine, Name};
 use rmcp::ServiceError;
-use rmcp::service::ClientInitializeError;
+use rmcp::service::ClientInitializeError as StartError;
 
 use super::McpServer;
 use super::process::Stderr;
@@ -33,33 +33,30 @@ impl McpError {
         }
     }
 
-    /// Creates the error of a server that ended.
-    pub(super) fn ended(server: &McpServer, problem: impl Into<String>) -> Self {
+    /// Creates the error of a server that was started here, and has ended.
+    fn ended(server: &McpServer, when: &str) -> Self {
         Self {
             has_ended: true,
-            ..Self::new(server, problem)
+            ..Self::new(server, format!("ended {when}"))
         }
     }
 
     /// Creates the error of a server that ended when it was started, or didn't answer as expected.
-    pub(super) fn of_start(server: &McpServer, error: &ClientInitializeError) -> Self {
-        let is_started_here = matches!(server.place, Place::Command(_));
+    pub(super) fn of_start(server: &McpServer, error: &StartError) -> Self {
         let problem = match error {
-            ClientInitializeError::ConnectionClosed(_)
-            | ClientInitializeError::TransportError { .. }
-                if is_started_here =>
+            StartError::ConnectionClosed(_) | StartError::TransportError { .. }
+                if is_started(server) =>
             {
-                return Self::ended(server, "ended as it started");
+                return Self::ended(server, "as it started");
             }
-            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+            StartError::LegacyFallbackFailed { fallback, .. } => {
                 return Self::of_start(server, fallback);
             }
-            ClientInitializeError::JsonRpcError(error) => {
-                let code = error.code.0;
-                let message = &error.message;
+            StartError::JsonRpcError(error) => {
+                let (code, message) = (error.code.0, &error.message);
                 format!("refused the connection with the error {code}: {message}")
             }
-            ClientInitializeError::TransportError { error, .. } => unreachable("", error),
+            StartError::TransportError { error, .. } => unreachable("", error),
             _ => "didn't answer like an MCP server when it was started".to_owned(),
         };
         Self::new(server, problem)
@@ -69,11 +66,13 @@ impl McpError {
     pub(super) fn of_request(server: &McpServer, during: &str, error: &ServiceError) -> Self {
         let problem = match error {
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+                if is_started(server) {
+                    return Self::ended(server, during);
+                }
                 unreachable(&format!(" {during}"), error)
             }
             ServiceError::McpError(error) => {
-                let code = error.code.0;
-                let message = &error.message;
+                let (code, message) = (error.code.0, &error.message);
                 format!("answered with the error {code} {during}: {message}")
             }
             ServiceError::UnexpectedResponse => {
@@ -84,24 +83,26 @@ impl McpError {
         Self::new(server, problem)
     }
 
-    /// Adds the last lines on standard error. Those of a server that has ended may still be on
-    /// their way.
-    pub(super) async fn with_stderr_of(self, stderr: &Stderr) -> Self {
-        // A server that has ended may have left lines that aren't read yet.
-        let lines = match self.has_ended {
-            true => stderr.last_lines().await,
-            false => stderr.lines(),
+    /// Adds the last lines on standard error.
+    pub(super) async fn with_stderr(mut self, stderr: Option<&Stderr>) -> Self {
+        let Some(stderr) = stderr else {
+            return self;
         };
-        self.with_stderr(&lines)
-    }
+        if self.has_ended {
+            stderr.ended().await;
+        }
 
-    /// Adds lines from standard error.
-    pub(super) fn with_stderr(mut self, lines: &str) -> Self {
+        let lines = stderr.lines();
         if !lines.is_empty() {
             self.message += &format!("\nits last lines on standard error:\n{lines}");
         }
         self
     }
+}
+
+/// Returns whether a server is started here.
+fn is_started(server: &McpServer) -> bool {
+    matches!(server.place, Place::Command(_))
 }
 
 impl From<McpError> for ToolError {

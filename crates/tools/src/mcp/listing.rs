@@ -47,14 +47,28 @@ impl Connection {
                 add(server, tool, &mut listing)?;
             }
 
-            cursor = match page.get("nextCursor") {
-                Some(Value::String(next)) => Some(next.clone()),
-                _ => return complete(server, listing),
-            };
+            let next = page.get("nextCursor").and_then(Value::as_str);
+            cursor = next.map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
         }
 
-        let problem = format!("has more than {MAX_PAGES} pages of tools; expected fewer");
-        Err(McpError::new(server, problem))
+        if cursor.is_some() {
+            let problem = format!("has more than {MAX_PAGES} pages of tools; expected fewer");
+            return Err(McpError::new(server, problem));
+        }
+
+        // A misspelt name would otherwise be a tool that is missing without notice.
+        let mut named = server.only.iter().flatten();
+        match named.find(|name| !listing.contains_key(*name)) {
+            None => Ok(listing),
+            Some(missing) => {
+                let missing = Name(missing);
+                let problem = format!("has no tool `{missing}`; expected one of the tools it has");
+                Err(McpError::new(server, problem))
+            }
+        }
     }
 
     async fn page(&self, server: &McpServer, cursor: Option<String>) -> Result<Value, McpError> {
@@ -86,51 +100,34 @@ fn add(server: &McpServer, tool: &Value, listing: &mut Listing) -> Result<(), Mc
         return Ok(());
     }
 
-    match definition(server, name, tool, listing) {
-        Ok(definition) => drop(listing.insert(name.to_owned(), definition)),
-        Err(reason) if server.only.is_some() => {
-            let problem = format!("has a tool `{}` that can't be used: {reason}", Name(name));
-            return Err(McpError::new(server, problem));
+    let reason = match definition(server, name, tool) {
+        // Two names may become the same one, since dots and slashes are replaced.
+        Ok(it) if listing.values().any(|taken| taken.name() == it.name()) => {
+            format!("there is already a tool `{}`", it.name())
         }
-        // The other tools are still of use.
-        Err(reason) => tracing::debug!("the tool `{}` can't be used: {reason}", Name(name)),
+        Ok(_) if listing.len() >= MAX_TOOLS => format!(
+            "there are too many tools; expected at most {MAX_TOOLS}, or the names of those to use"
+        ),
+        Ok(definition) => {
+            listing.insert(name.to_owned(), definition);
+            return Ok(());
+        }
+        Err(reason) => reason,
+    };
+
+    let problem = format!("has a tool `{}` that can't be used: {reason}", Name(name));
+    let error = McpError::new(server, problem);
+    if server.only.is_some() {
+        return Err(error);
     }
+    // The other tools are still of use.
+    tracing::debug!("{error}");
     Ok(())
 }
 
-/// Returns a list that has all tools that were named.
-fn complete(server: &McpServer, listing: Listing) -> Result<Listing, McpError> {
-    let mut named = server.only.iter().flatten();
-    // A misspelt name would otherwise be a tool that is missing without notice.
-    match named.find(|name| !listing.contains_key(*name)) {
-        None => Ok(listing),
-        Some(missing) => {
-            let missing = Name(missing);
-            let problem = format!("has no tool `{missing}`; expected one of the tools it has");
-            Err(McpError::new(server, problem))
-        }
-    }
-}
-
 /// Returns the definition of a tool, or the reason why it can't be used.
-fn definition(
-    server: &McpServer,
-    name: &str,
-    tool: &Value,
-    listing: &Listing,
-) -> Result<ToolDefinition, String> {
+fn definition(server: &McpServer, name: &str, tool: &Value) -> Result<ToolDefinition, String> {
     let shown = exposed_name(server, name)?;
-    // Two names may become the same one, since dots and slashes are replaced.
-    if listing.values().any(|taken| taken.name() == shown) {
-        return Err(format!("there is already a tool `{shown}`"));
-    }
-
-    if listing.len() >= MAX_TOOLS {
-        return Err(format!(
-            "there are too many tools; expected at most {MAX_TOOLS}, or the names of those to use"
-        ));
-    }
-
     let schema = input_schema(tool.get("inputSchema"))?;
     let description = tool.get("description").and_then(Value::as_str);
     let description = cut(description.unwrap_or_default().to_owned(), MAX_DESCRIPTION);

@@ -5,13 +5,15 @@
 //! starts it and asks for its tools:
 //!
 //! ```no_run
+//! use std::process::Command;
+//!
 //! use cogwork_tools::Tools;
 //! use cogwork_tools::mcp::McpServer;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let files = McpServer::command("npx")
-//!     .with_args(["-y", "@modelcontextprotocol/server-filesystem", "notes"])
+//! let package = "@modelcontextprotocol/server-filesystem";
+//! let files = McpServer::command(Command::new("npx").args(["-y", package, "notes"]))
 //!     .with_only(["read_text_file", "list_directory"])
 //!     .connect()
 //!     .await?;
@@ -26,7 +28,7 @@
 //!
 //! A server is a program with the rights of the user, so only start servers that you trust. Nothing
 //! is started that was not named, and a server receives only [a few environment
-//! variables](McpServer::with_env), so it cannot read the keys of the program.
+//! variables](McpServer::command), so it cannot read the keys of the program.
 //!
 //! What a server sends is not trusted. A message is at most 16 MiB long; a longer one is skipped, so
 //! that the call it answers times out. A tool whose name or schema can't be used is [left
@@ -56,7 +58,6 @@ mod connection;
 mod error;
 #[cfg(feature = "mcp-http")]
 mod http;
-mod link;
 mod listing;
 mod process;
 mod server;

@@ -2,17 +2,14 @@
 
 use std::io;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use cogwork_text::Escaped;
 use rmcp::transport::TokioChildProcess;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::time::timeout;
-
-use super::server::CommandLine;
 
 /// The variables that a child process inherits, on Unix and on Windows: what programs need in order
 /// to be found, to find their files, and to write in the user's language. None of them is a secret.
@@ -23,23 +20,32 @@ const INHERITED: [&str; 2] = [
 ];
 
 /// Starts a process, and reads its standard error.
-pub(super) fn start(line: &CommandLine) -> Result<(TokioChildProcess, Group, Stderr), String> {
-    let process = TokioChildProcess::builder(command(line)).stderr(Stdio::piped());
-    let (process, pipe) = process.spawn().map_err(|error| told(line, &error))?;
+pub(super) fn start(line: &Command) -> Result<(TokioChildProcess, Group, Stderr), String> {
+    let mut command = tokio::process::Command::from(copy(line));
+    command.kill_on_drop(true);
+    // A group of its own, so that its children can be killed with it.
+    #[cfg(unix)]
+    command.process_group(0);
+
+    let process = TokioChildProcess::builder(command).stderr(Stdio::piped());
+    let (process, pipe) = process.spawn().map_err(|error| {
+        let program = Escaped::new(Path::new(line.get_program()).display());
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound => "; expected a program in PATH or a path to one",
+            _ => "",
+        };
+        format!("can't be started with `{program}`: {error}{hint}")
+    })?;
 
     let group = Group(process.id());
     Ok((process, group, Stderr::read(pipe)))
 }
 
-fn command(line: &CommandLine) -> Command {
-    let mut command = Command::new(&line.program);
+/// Returns the same command, with little of the environment of this program.
+pub(super) fn copy(line: &Command) -> Command {
+    let mut command = Command::new(line.get_program());
     // The keys of the program are in its environment.
-    command.args(&line.args).kill_on_drop(true).env_clear();
-
-    // A group of its own, so that its children can be killed with it.
-    #[cfg(unix)]
-    command.process_group(0);
-
+    command.args(line.get_args()).env_clear();
     for name in INHERITED.join(" ").split(' ') {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
@@ -47,20 +53,16 @@ fn command(line: &CommandLine) -> Command {
     }
 
     // After the inherited ones, so that the program can replace them.
-    command.envs(line.env.iter().map(|(name, value)| (name, value)));
-    if let Some(folder) = &line.folder {
+    for (name, value) in line.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    if let Some(folder) = line.get_current_dir() {
         command.current_dir(folder);
     }
     command
-}
-
-fn told(line: &CommandLine, error: &io::Error) -> String {
-    let program = Escaped::new(Path::new(&line.program).display());
-    let hint = match error.kind() {
-        io::ErrorKind::NotFound => "; expected a program in PATH or a path to one",
-        _ => "",
-    };
-    format!("can't be started with `{program}`: {error}{hint}")
 }
 
 /// A process and its children, which are killed when this is dropped. rmcp ends only the process
@@ -79,8 +81,7 @@ impl Drop for Group {
     }
 }
 
-/// How long to wait for the last lines of a process that has ended. Its children may keep the pipe
-/// open.
+/// How long to wait for the last lines of a process that has ended.
 const LAST_LINES: Duration = Duration::from_millis(250);
 
 /// The maximum number of bytes that are kept.
@@ -110,24 +111,20 @@ impl Stderr {
         Self(receiver)
     }
 
+    /// Waits for the last lines of a process that has ended, which may still be on their way.
+    pub(super) async fn ended(&self) {
+        let mut kept = self.0.clone();
+        let ended = async { while kept.changed().await.is_ok() {} };
+        // Its children may keep the pipe open, so the end isn't waited for without a limit.
+        let _ = timeout(LAST_LINES, ended).await;
+    }
+
     /// Returns the last lines so far, as they are.
     pub(super) fn lines(&self) -> String {
         let text = String::from_utf8_lossy(&self.0.borrow()).into_owned();
-
         let lines: Vec<&str> = text.trim().lines().collect();
         let first = lines.len().saturating_sub(MAX_LINES);
         lines.get(first..).unwrap_or_default().join("\n")
-    }
-
-    /// Returns the last lines of a process that has ended.
-    pub(super) async fn last_lines(&self) -> String {
-        let mut kept = self.0.clone();
-        let ended = async { while kept.changed().await.is_ok() {} };
-        // A child of the server may keep the pipe open, so its end isn't waited for without a
-        // limit.
-        let _ = timeout(LAST_LINES, ended).await;
-
-        self.lines()
     }
 }
 

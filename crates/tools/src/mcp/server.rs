@@ -1,9 +1,12 @@
-use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_text::Escaped;
+
+use super::process::copy;
 
 /// A server of tools that speaks the Model Context Protocol, and its limits.
 ///
@@ -14,47 +17,35 @@ pub struct McpServer {
     pub(super) place: Place,
     pub(super) prefix: String,
     pub(super) only: Option<Vec<String>>,
-    pub(super) timeout: Duration,
+    pub(super) timeout: Option<Duration>,
     pub(super) start_timeout: Duration,
 }
 
 /// Where a server is.
 #[derive(Clone)]
 pub(super) enum Place {
-    Command(CommandLine),
+    Command(Arc<Command>),
     #[cfg(feature = "mcp-http")]
     Http(super::http::Address),
 }
 
-/// A command that starts a server.
-#[derive(Clone)]
-pub(super) struct CommandLine {
-    pub(super) program: OsString,
-    pub(super) args: Vec<OsString>,
-    pub(super) env: Vec<(OsString, OsString)>,
-    pub(super) folder: Option<PathBuf>,
-}
-
 impl McpServer {
-    /// Creates a server that is started as a child process, without a shell. A program without a
-    /// path is looked up in `PATH`. On Windows, add the extension of scripts: `npx.cmd`.
+    /// Creates a server that is started as a child process, with the arguments, the environment
+    /// variables and the working directory of this command. A program without a path is looked up in
+    /// `PATH`. On Windows, add the extension of scripts: `npx.cmd`.
+    ///
+    /// Besides the variables that are set for the command, the server inherits only those that
+    /// programs need in general, such as `PATH`, `HOME`, `USER`, `LANG` and `TMPDIR`, and none with a
+    /// key or a proxy.
     ///
     /// The name of the server is that of the program.
-    pub fn command(program: impl Into<OsString>) -> Self {
-        let program = program.into();
+    pub fn command(command: &Command) -> Self {
         // The folder of a program says little, and may be private.
-        let name = Path::new(&program).file_stem().unwrap_or(&program);
+        let program = command.get_program();
+        let name = Path::new(program).file_stem().unwrap_or(program);
         let name = name.to_string_lossy().into_owned();
 
-        Self::new(
-            name,
-            Place::Command(CommandLine {
-                program,
-                args: Vec::new(),
-                env: Vec::new(),
-                folder: None,
-            }),
-        )
+        Self::new(name, Place::Command(Arc::new(copy(command))))
     }
 
     /// Creates a server that is reached over HTTP (the transport "streamable HTTP"), for example at
@@ -74,7 +65,7 @@ impl McpServer {
             place,
             prefix: String::new(),
             only: None,
-            timeout: Duration::from_secs(30),
+            timeout: None,
             start_timeout: Duration::from_secs(60),
         }
     }
@@ -83,39 +74,6 @@ impl McpServer {
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
-        self
-    }
-
-    /// Sets the arguments of the command. The default is none. Servers over HTTP have none.
-    #[must_use]
-    pub fn with_args<A: Into<OsString>>(self, args: impl IntoIterator<Item = A>) -> Self {
-        let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
-        self.with_command_line(|command| command.args = args)
-    }
-
-    /// Sets an environment variable of the command. By default, the command inherits only the
-    /// variables that programs need in general, such as `PATH`, `HOME`, `USER`, `LANG` and `TMPDIR`,
-    /// and none with a key or a proxy. Servers over HTTP have none.
-    #[must_use]
-    pub fn with_env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        let variable = (name.into(), value.into());
-        self.with_command_line(|command| command.env.push(variable))
-    }
-
-    /// Sets the working directory of the command. The default is that of the program. Servers over
-    /// HTTP have none.
-    #[must_use]
-    pub fn with_folder(self, folder: impl Into<PathBuf>) -> Self {
-        let folder = folder.into();
-        self.with_command_line(|command| command.folder = Some(folder))
-    }
-
-    fn with_command_line(mut self, set: impl FnOnce(&mut CommandLine)) -> Self {
-        match &mut self.place {
-            Place::Command(command) => set(command),
-            #[cfg(feature = "mcp-http")]
-            Place::Http(_) => {}
-        }
         self
     }
 
@@ -128,15 +86,6 @@ impl McpServer {
             address.token = Some(token.into().into());
         }
         self
-    }
-
-    /// Removes the token from a problem.
-    pub(super) fn without_token(&self, problem: String) -> String {
-        match &self.place {
-            Place::Command(_) => problem,
-            #[cfg(feature = "mcp-http")]
-            Place::Http(address) => address.without_token(&problem),
-        }
     }
 
     /// Sets the tools that may be used, by their names at the server. By default, all of them may.
@@ -156,13 +105,13 @@ impl McpServer {
         self
     }
 
-    /// Sets the timeout of a call. The default is 30 seconds, like that of
-    /// [`Tools`](crate::Tools::with_timeout); the shorter of the two applies.
+    /// Sets the timeout of a call, in place of that of the
+    /// [registry](crate::Tools::with_timeout). None by default.
     ///
     /// The call is cancelled at the server.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {
-        self.timeout = limit;
+        self.timeout = Some(limit);
         self
     }
 
@@ -174,23 +123,22 @@ impl McpServer {
         self.start_timeout = limit;
         self
     }
+
+    /// Removes the token from a problem.
+    pub(super) fn without_token(&self, problem: String) -> String {
+        match &self.place {
+            Place::Command(_) => problem,
+            #[cfg(feature = "mcp-http")]
+            Place::Http(address) => address.without_token(&problem),
+        }
+    }
 }
 
 impl fmt::Debug for McpServer {
-    /// Omits the arguments, the environment and the token, because they may contain secrets.
+    /// Omits the command and the token, because they may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("McpServer");
-        debug.field("name", &self.name);
-
-        match &self.place {
-            Place::Command(command) => {
-                let program = Path::new(&command.program).display();
-                debug.field("program", &format_args!("{}", Escaped::new(program)));
-            }
-            #[cfg(feature = "mcp-http")]
-            Place::Http(_) => {}
-        }
-
-        debug.finish_non_exhaustive()
+        f.debug_struct("McpServer")
+            .field("name", &format_args!("{}", Escaped::new(&self.name)))
+            .finish_non_exhaustive()
     }
 }

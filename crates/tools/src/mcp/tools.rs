@@ -1,12 +1,14 @@
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_llm::ToolDefinition;
 use cogwork_text::check_by_schema;
 use serde_json::Value;
+use tokio::sync::Mutex;
 
-use super::call::arguments;
-use super::link::Link;
+use super::connection::Connection;
 use super::listing::exposed_name;
 use super::{McpError, McpServer};
 use crate::{Tool, ToolError};
@@ -14,13 +16,21 @@ use crate::{Tool, ToolError};
 /// The tools of an MCP server. Clones share the server.
 ///
 /// The server is stopped when the last clone and the last [`McpTool`] are dropped.
-#[derive(Debug, Clone)]
-pub struct McpTools(Arc<Link>);
+#[derive(Clone)]
+pub struct McpTools(Arc<Shared>);
+
+struct Shared {
+    server: McpServer,
+    /// `None` before the first connection.
+    connection: RwLock<Option<Arc<Connection>>>,
+    /// Held while the server starts, so that calls at the same time start it once.
+    starting: Mutex<()>,
+}
 
 /// A tool of an MCP server.
 #[derive(Debug, Clone)]
 pub struct McpTool {
-    link: Arc<Link>,
+    tools: McpTools,
     /// The name at the server.
     name: String,
     /// The definition when the tool was created.
@@ -47,7 +57,11 @@ impl McpServer {
     /// [named](Self::with_only) are known. They can be registered, but the server has to be
     /// [connected](McpTools::connect) before they are used.
     pub fn unconnected(self) -> McpTools {
-        McpTools(Arc::new(Link::new(self)))
+        McpTools(Arc::new(Shared {
+            server: self,
+            connection: RwLock::default(),
+            starting: Mutex::default(),
+        }))
     }
 }
 
@@ -58,75 +72,113 @@ impl McpTools {
     ///
     /// Returns an error in the same cases as [`McpServer::connect`].
     pub async fn connect(&self) -> Result<(), McpError> {
-        self.0.connection().await.map(drop)
+        self.running().await.map(drop)
     }
 
     /// Returns the tools that the server had when it was last started, by name. Those that can't be
     /// used, because their name or schema is invalid or because they come after the first 128, are
     /// left out, with an event of `tracing`.
     pub fn tools(&self) -> Vec<McpTool> {
-        match self.0.listing() {
-            Some(listing) => {
-                let tools = listing.iter();
-                tools
-                    .map(|(name, definition)| self.tool(name, definition.clone()))
-                    .collect()
-            }
-            None => self.named(),
+        if let Some(connection) = self.last_connection() {
+            let tools = connection.listing.iter();
+            return tools
+                .map(|(name, definition)| self.tool(name, definition.clone()))
+                .collect();
         }
-    }
 
-    /// Returns the tools that were named, whose definitions are still unknown.
-    fn named(&self) -> Vec<McpTool> {
-        let server = &self.0.server;
+        let server = self.server();
         let names = server.only.iter().flatten();
-        names
-            .filter_map(|name| {
-                let shown = exposed_name(server, name).ok()?;
-                // Replaced by that of the server once it is connected.
-                let definition = ToolDefinition::new(shown, "", r#"{"type":"object"}"#);
-                Some(self.tool(name, definition))
-            })
-            .collect()
+        let named = names.filter_map(|name| {
+            let shown = exposed_name(server, name).ok()?;
+            // Replaced by that of the server once it is connected.
+            let definition = ToolDefinition::new(shown, "", r#"{"type":"object"}"#);
+            Some(self.tool(name, definition))
+        });
+        named.collect()
     }
 
     fn tool(&self, name: &str, definition: ToolDefinition) -> McpTool {
         McpTool {
-            link: Arc::clone(&self.0),
+            tools: self.clone(),
             name: name.to_owned(),
             definition,
         }
+    }
+
+    fn server(&self) -> &McpServer {
+        &self.0.server
+    }
+
+    /// Returns the connection. If there is none, or if it has ended, the server is started.
+    async fn running(&self) -> Result<Arc<Connection>, McpError> {
+        let _starting = self.0.starting.lock().await;
+        if let Some(connection) = self.last_connection()
+            && !connection.is_closed()
+        {
+            return Ok(connection);
+        }
+
+        let connection = Arc::new(Connection::open(self.server()).await?);
+        // Another lock, so that the tools can be listed while the server starts.
+        let current = self.0.connection.write();
+        *current.unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&connection));
+        Ok(connection)
+    }
+
+    /// Returns the last connection, which may have ended, or `None` before the first one.
+    fn last_connection(&self) -> Option<Arc<Connection>> {
+        let connection = self.0.connection.read();
+        connection.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 #[async_trait]
 impl Tool for McpTool {
     fn definition(&self) -> ToolDefinition {
-        let listing = self.link.listing();
+        let connection = self.tools.last_connection();
         // A server that was started again may describe its tools differently.
-        let current = listing.as_ref().and_then(|listing| listing.get(&self.name));
+        let current = connection
+            .as_ref()
+            .and_then(|it| it.listing.get(&self.name));
         current.unwrap_or(&self.definition).clone()
     }
 
     fn ready(&self) -> Result<(), ToolError> {
-        if self.link.listing().is_some() {
+        if self.tools.last_connection().is_some() {
             return Ok(());
         }
-        let server = &self.link.server.name;
+        let server = &self.tools.server().name;
         Err(ToolError::unavailable(format_args!(
             "the MCP server `{server}` isn't connected; connect it first"
         )))
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        self.tools.server().timeout
     }
 
     /// Checks the input by the schema from the server, which may accept less by itself.
     fn check(&self, input: &Value) -> Result<(), ToolError> {
         let definition = self.definition();
         let schema = serde_json::from_str(definition.input_schema()).unwrap_or_default();
-        let arguments = Value::Object(arguments(input.clone())?);
-        check_by_schema(&schema, &arguments).map_err(ToolError::input)
+        // No arguments are those of an empty object.
+        let arguments = match input {
+            Value::Null => &serde_json::json!({}),
+            input => input,
+        };
+        check_by_schema(&schema, arguments).map_err(ToolError::input)
     }
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {
-        self.link.call(&self.name, input).await
+        let connection = self.tools.running().await?;
+        connection
+            .call(self.tools.server(), &self.name, input)
+            .await
+    }
+}
+
+impl fmt::Debug for McpTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("McpTools").field(self.server()).finish()
     }
 }

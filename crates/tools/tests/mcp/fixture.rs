@@ -1,6 +1,7 @@
 //! Starts this program as a server.
 
 use std::env::{current_exe, var};
+use std::process::Command;
 
 use cogwork_tools::Tools;
 use cogwork_tools::mcp::{McpServer, McpTools};
@@ -21,15 +22,23 @@ fn serve() {
 
 /// Returns the server with a mode, which isn't started yet.
 pub(crate) fn server(mode: &str) -> McpServer {
-    McpServer::command(current_exe().unwrap())
-        .with_args(["--exact", "fixture::serve", "--nocapture"])
-        .with_name("fixture")
-        .with_env(MODE, mode)
+    server_with(mode, "", "")
+}
+
+/// Returns the server with a mode and another variable, which isn't started yet.
+pub(crate) fn server_with(mode: &str, name: &str, value: &str) -> McpServer {
+    let mut command = Command::new(current_exe().unwrap());
+    command.args(["--exact", "fixture::serve", "--nocapture"]);
+    command.env(MODE, mode);
+    if !name.is_empty() {
+        command.env(name, value);
+    }
+    McpServer::command(&command).with_name("fixture")
 }
 
 /// Returns a server that offers these tools.
 pub(crate) fn offering(tools: &Value) -> McpServer {
-    server("normal").with_env(TOOLS, tools.to_string())
+    server_with("normal", TOOLS, &tools.to_string())
 }
 
 pub(crate) async fn connected(mode: &str) -> McpTools {

@@ -5,6 +5,7 @@
 //!   cargo test -p cogwork-tools --features mcp-http --test mcp -- --ignored official
 //! ```
 
+use std::process::Command;
 use std::time::Duration;
 
 use cogwork_tools::mcp::McpServer;
@@ -16,9 +17,7 @@ use crate::fixture::{call, registry};
 fn server(name: &str, argument: &str) -> McpServer {
     let folder = std::env::var("MCP_SERVERS").unwrap();
     let script = format!("{folder}/node_modules/@modelcontextprotocol/{name}/dist/index.js");
-    McpServer::command("node")
-        .with_args([script.as_str(), argument])
-        .with_name(name)
+    McpServer::command(Command::new("node").args([script.as_str(), argument])).with_name(name)
 }
 
 #[tokio::test]

@@ -1,3 +1,4 @@
+use std::process::Command;
 use std::time::Duration;
 
 use cogwork_tools::mcp::McpServer;
@@ -41,7 +42,9 @@ async fn a_server_with_an_old_sdk_is_started_again_with_the_old_protocol() {
 
 #[tokio::test]
 async fn a_server_that_cannot_be_started_is_an_error() {
-    let missing = McpServer::command("/nonexistent/server").connect().await;
+    let missing = McpServer::command(&Command::new("/nonexistent/server"))
+        .connect()
+        .await;
     let missing = missing.unwrap_err();
     assert_snapshot!(missing, @"the MCP server `server` can't be started with `/nonexistent/server`: No such file or directory (os error 2); expected a program in PATH or a path to one");
 
