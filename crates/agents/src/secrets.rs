@@ -84,7 +84,7 @@ impl Secrets {
                 .filter(|secret| secret.len() >= Self::SHORTEST)
             {
                 // Servers repeat keys in part: `invalid key sk-12…89`.
-                mask = mask.with_parts_of(secret, Arc::clone(&label));
+                mask = mask.with_value(secret, Arc::clone(&label));
 
                 // Libraries split addresses, and may only show one of the pieces.
                 for piece in pieces(secret).filter(|piece| piece.len() >= Self::SHORTEST) {

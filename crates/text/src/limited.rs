@@ -23,6 +23,31 @@ macro_rules! limited {
 }
 pub(crate) use limited;
 
+/// Shows a text as `show` writes each of its characters. If that are more than `max_chars`, the text
+/// is truncated and ends with `…`.
+pub(crate) fn write_limited(
+    f: &mut fmt::Formatter<'_>,
+    text: impl fmt::Display,
+    max_chars: usize,
+    show: impl FnMut(&mut Limited<'_, '_>, char) -> fmt::Result,
+) -> fmt::Result {
+    let out = Limited {
+        out: f,
+        left: max_chars,
+        is_cut: false,
+    };
+    let mut characters = Characters { out, show };
+    let written = write!(characters, "{text}");
+
+    // The error was only to stop the writer.
+    let out = characters.out;
+    if out.is_cut {
+        out.out.write_char('…')
+    } else {
+        written
+    }
+}
+
 /// An output with a maximum number of characters that records whether there were more.
 pub(crate) struct Limited<'a, 'f> {
     out: &'a mut fmt::Formatter<'f>,
@@ -30,15 +55,7 @@ pub(crate) struct Limited<'a, 'f> {
     is_cut: bool,
 }
 
-impl<'a, 'f> Limited<'a, 'f> {
-    pub(crate) fn new(out: &'a mut fmt::Formatter<'f>, max_chars: usize) -> Self {
-        Self {
-            out,
-            left: max_chars,
-            is_cut: false,
-        }
-    }
-
+impl Limited<'_, '_> {
     /// Writes `shown` in place of one character.
     ///
     /// # Errors
@@ -53,14 +70,19 @@ impl<'a, 'f> Limited<'a, 'f> {
 
         write!(self.out, "{shown}")
     }
+}
 
-    /// Ends the text with `…` if it was truncated; `written` is the result of writing it.
-    pub(crate) fn end(self, written: fmt::Result) -> fmt::Result {
-        // The error was only to stop the writer.
-        if self.is_cut {
-            self.out.write_char('…')
-        } else {
-            written
-        }
+struct Characters<'a, 'f, S> {
+    out: Limited<'a, 'f>,
+    show: S,
+}
+
+impl<S> Write for Characters<'_, '_, S>
+where
+    S: FnMut(&mut Limited<'_, '_>, char) -> fmt::Result,
+{
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let mut characters = text.chars();
+        characters.try_for_each(|character| (self.show)(&mut self.out, character))
     }
 }

@@ -11,11 +11,15 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 /// chance.
 const SHORTEST_IN_BASE64: usize = 6;
 
+/// The minimum length of a part that is hidden, in bytes.
+const PART: usize = 8;
+
 /// Hides values, such as API keys, in untrusted texts.
 ///
-/// A value is found in these forms, each of them regardless of the case of ASCII letters: as it is,
-/// with the escapes of JSON, percent-encoded as in URLs, and in Base64 at any place of the encoded
-/// bytes. Other encodings, and forms inside of other forms, are not found.
+/// A value is hidden whole, and so is every part of it with at least 8 bytes. It is found in these
+/// forms, each of them regardless of the case of ASCII letters: as it is, with the escapes of JSON,
+/// percent-encoded as in URLs, both of them any number of times, and in Base64 at any place of the
+/// encoded bytes. Other encodings are not found.
 ///
 /// ```
 /// use cogwork_text::Mask;
@@ -37,7 +41,7 @@ struct Value {
     label: Arc<str>,
     /// In bytes.
     length: usize,
-    /// What is searched for, in lower case: the whole value in each form, or its parts.
+    /// What is searched for: the value in each form, or its parts.
     needles: BTreeSet<Vec<u8>>,
 }
 
@@ -48,48 +52,25 @@ struct Place<'a> {
 }
 
 impl Mask {
-    /// The minimum length of a part that [`with_parts_of`](Self::with_parts_of) hides, in bytes.
-    pub const PART: usize = 8;
-
     /// Creates a mask without values.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a value to hide. Each complete occurrence of `value` is replaced with `label`. An empty
-    /// value hides nothing.
+    /// Adds a value to hide, in whose place `label` is shown. An empty value hides nothing.
     #[must_use]
-    pub fn with_value(self, value: &str, label: impl Into<Arc<str>>) -> Self {
-        let needles = forms(value);
+    pub fn with_value(mut self, value: &str, label: impl Into<Arc<str>>) -> Self {
+        let forms = forms(value);
+        let parts = forms.iter().flat_map(|form| {
+            let length = form.len().clamp(1, PART);
+            form.windows(length).map(<[u8]>::to_vec)
+        });
 
-        self.with_needles(value, label.into(), needles)
-    }
-
-    /// Adds a value to hide, including its parts. `value` and every part of it with at least
-    /// [`PART`](Self::PART) bytes are replaced with `label`.
-    #[must_use]
-    pub fn with_parts_of(self, value: &str, label: impl Into<Arc<str>>) -> Self {
-        if value.len() < Self::PART {
-            return self.with_value(value, label);
-        }
-
-        let parts = forms(value)
-            .iter()
-            .flat_map(|form| form.windows(Self::PART).map(<[u8]>::to_vec))
-            .collect();
-
-        self.with_needles(value, label.into(), parts)
-    }
-
-    fn with_needles(mut self, value: &str, label: Arc<str>, needles: BTreeSet<Vec<u8>>) -> Self {
-        if !value.is_empty() {
-            self.values.push(Value {
-                label,
-                length: value.len(),
-                needles,
-            });
-        }
-
+        self.values.push(Value {
+            label: label.into(),
+            length: value.len(),
+            needles: parts.collect(),
+        });
         self
     }
 
@@ -115,19 +96,29 @@ impl Mask {
             return Vec::new();
         }
 
-        // A server may answer in JSON, in a URL or in plain text, so all are searched.
-        let views = [
-            View::of(text, |_| None),
-            View::of(text, percent_encoded),
-            View::of(text, json_escaped),
-        ];
+        // A server may answer in plain text, or in JSON inside of a URL.
+        let views = [View::of(text, |_| None), View::of(text, escape)];
+        let places = views
+            .iter()
+            .flat_map(|view| self.values.iter().flat_map(|value| value.places_in(view)));
+        let mut places: Vec<_> = places.collect();
 
-        let places = self.values.iter().flat_map(|value| {
-            let places = views.iter().flat_map(|view| value.places_in(view));
-            merged(places.collect())
-        });
+        // Of places with the same start, the longest determines the label; of those with the same
+        // length, the shortest value does, because the others contain it.
+        places
+            .sort_by_key(|Place { bytes, value }| (bytes.start, Reverse(bytes.end), value.length));
 
-        merged(places.collect())
+        places
+            .into_iter()
+            .fold(Vec::new(), |mut merged: Vec<Place<'_>>, place| {
+                match merged.last_mut() {
+                    Some(last) if place.bytes.start < last.bytes.end => {
+                        last.bytes.end = last.bytes.end.max(place.bytes.end);
+                    }
+                    _ => merged.push(place),
+                }
+                merged
+            })
     }
 }
 
@@ -146,76 +137,43 @@ impl Value {
     }
 }
 
-/// Sorts the places and merges those that overlap.
-fn merged(mut places: Vec<Place<'_>>) -> Vec<Place<'_>> {
-    // Of places with the same start, the longest determines the label; of those with the same
-    // length, the shortest value does, because the others contain it.
-    places.sort_by_key(|place| {
-        (
-            place.bytes.start,
-            Reverse(place.bytes.end),
-            place.value.length,
-        )
-    });
+/// Returns the length of the escape at the end of a text, and what it stands for.
+type Escape = fn(&[u8]) -> Option<(usize, Vec<u8>)>;
 
-    let mut merged: Vec<Place<'_>> = Vec::new();
-    for place in places {
-        match merged
-            .last_mut()
-            .filter(|last| place.bytes.start < last.bytes.end)
-        {
-            Some(last) => last.bytes.end = last.bytes.end.max(place.bytes.end),
-            None => merged.push(place),
-        }
-    }
-
-    merged
-}
-
-/// A text as it is searched: decoded, in lower case.
+/// A text as it is searched, in lower case.
+#[derive(Default)]
 struct View {
     bytes: Vec<u8>,
     /// For each byte, the place in the text of the character or escape that it is a part of.
     places: Vec<Range<usize>>,
 }
 
-/// An escape, decoded, and its length in the text.
-struct Escape {
-    bytes: Vec<u8>,
-    length: usize,
-}
-
 impl View {
-    /// Decodes each escape that `escape` finds at the beginning of a text.
-    fn of(text: &str, escape: fn(&str) -> Option<Escape>) -> Self {
-        let mut view = Self {
-            bytes: Vec::with_capacity(text.len()),
-            places: Vec::with_capacity(text.len()),
-        };
-
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
-            let start = text.len() - rest.len();
-            let found = escape(rest);
-            let length = found
-                .as_ref()
-                .map_or(first.len_utf8(), |found| found.length);
-
-            let (character, after) = rest.split_at(length);
-            match found {
-                Some(found) => view.push(&found.bytes, start..start + length),
-                None => view.push(character.as_bytes(), start..start + length),
+    /// Replaces each escape that `escape` finds at the end of a text, and those that this leaves.
+    fn of(text: &str, escape: Escape) -> Self {
+        let mut view = Self::default();
+        for (start, character) in text.char_indices() {
+            let place = start..start + character.len_utf8();
+            for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                // Hosts and header names come back in lower case.
+                view.bytes.push(byte.to_ascii_lowercase());
+                view.places.push(place.clone());
+                while let Some((length, decoded)) = escape(&view.bytes) {
+                    view.replace_last(length, &decoded);
+                }
             }
-            rest = after;
         }
-
-        // Hosts and header names come back in lower case.
-        view.bytes.make_ascii_lowercase();
         view
     }
 
-    fn push(&mut self, bytes: &[u8], place: Range<usize>) {
-        self.bytes.extend_from_slice(bytes);
+    /// Replaces the last bytes by what they stand for.
+    fn replace_last(&mut self, length: usize, decoded: &[u8]) {
+        let start = self.bytes.len() - length;
+        let place = self.place(start..self.bytes.len());
+
+        self.bytes.truncate(start);
+        self.bytes.extend(decoded.to_ascii_lowercase());
+        self.places.truncate(start);
         self.places.resize(self.bytes.len(), place);
     }
 
@@ -229,45 +187,49 @@ impl View {
     }
 }
 
-/// Decodes `%41`.
-fn percent_encoded(text: &str) -> Option<Escape> {
-    let digits = text.strip_prefix('%')?.get(..2)?;
-    let byte = u8::from_str_radix(digits, 16).ok()?;
+/// Finds `%41`, `\n`, `\/` and `\u0041`.
+fn escape(text: &[u8]) -> Option<(usize, Vec<u8>)> {
+    let number = |digits: &[u8]| u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok();
 
-    Some(Escape {
-        bytes: vec![byte],
-        length: 3,
-    })
-}
+    if let [.., b'%', high, low] = *text
+        && let Some(byte) = number(&[high, low])
+    {
+        return Some((3, vec![u8::try_from(byte).ok()?]));
+    }
+    if let [.., b'\\', b'u', a, b, c, d] = *text
+        && let Some(character) = number(&[a, b, c, d]).and_then(char::from_u32)
+    {
+        return Some((6, character.to_string().into_bytes()));
+    }
 
-/// Decodes `\n`, `\/` or `\u0041`.
-fn json_escaped(text: &str) -> Option<Escape> {
-    let escape = text.strip_prefix('\\')?;
-
-    let (character, length) = match escape.chars().next()? {
-        'n' => ('\n', 2),
-        'r' => ('\r', 2),
-        't' => ('\t', 2),
-        'u' => {
-            let code = u32::from_str_radix(escape.get(1..5)?, 16).ok()?;
-            (char::from_u32(code)?, 6)
-        }
-        // A quote, a backslash or a slash.
-        quoted => (quoted, 1 + quoted.len_utf8()),
+    let [.., b'\\', character] = *text else {
+        return None;
     };
-
-    Some(Escape {
-        bytes: character.to_string().into_bytes(),
-        length,
-    })
+    let decoded = match character {
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'"' | b'\\' | b'/' => character,
+        // What the escape in front of it stood for, after a backslash of the text itself.
+        b'\n' | b'\r' | b'\t' | 0x80.. => character,
+        _ => return None,
+    };
+    Some((2, vec![decoded]))
 }
 
-/// Returns a value as it is, and in Base64, in lower case.
+/// Returns a value as it is, without escapes, and in Base64, in lower case.
 fn forms(value: &str) -> BTreeSet<Vec<u8>> {
-    let forms = base64_forms(value).into_iter().chain([value.to_owned()]);
+    let mut decoded = View::of(value, escape).bytes;
+    // What follows in a text would be taken for an escaped character.
+    while decoded.last() == Some(&b'\\') {
+        decoded.pop();
+    }
 
-    forms
-        .map(|form| form.to_ascii_lowercase().into_bytes())
+    let encoded = base64_forms(value)
+        .into_iter()
+        .map(|form| form.to_ascii_lowercase().into_bytes());
+    encoded
+        .chain([View::of(value, |_| None).bytes, decoded])
         .collect()
 }
 

@@ -1,7 +1,7 @@
-use std::fmt::{self, Write};
+use std::fmt;
 
 use crate::is_invisible;
-use crate::limited::{Limited, limited};
+use crate::limited::{limited, write_limited};
 
 /// A name on one line: [invisible](is_invisible) characters are escaped as in Rust, and at most the
 /// first 80 characters are shown.
@@ -50,22 +50,11 @@ limited!(Escaped);
 
 impl<T: fmt::Display> fmt::Display for Escaped<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut escaping = Escaping(Limited::new(f, self.max_chars));
-
-        let written = write!(escaping, "{}", self.text);
-        escaping.0.end(written)
-    }
-}
-
-struct Escaping<'a, 'f>(Limited<'a, 'f>);
-
-impl Write for Escaping<'_, '_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars().try_for_each(|character| {
+        write_limited(f, &self.text, self.max_chars, |out, character| {
             if is_invisible(character) {
-                self.0.put(character.escape_default())
+                out.put(character.escape_default())
             } else {
-                self.0.put(character)
+                out.put(character)
             }
         })
     }
@@ -120,8 +109,10 @@ where
         }
 
         for (index, name) in self.names.clone().take(Self::MAX_NAMES).enumerate() {
-            if index > 0 {
-                self.write_separator(f, index + 1 == count)?;
+            match index {
+                0 => {}
+                _ if index + 1 == count => write!(f, " {} ", self.conjunction)?,
+                _ => f.write_str(", ")?,
             }
             write!(f, "`{}`", Name(name.as_ref()))?;
         }
@@ -129,16 +120,6 @@ where
         match count.saturating_sub(Self::MAX_NAMES) {
             0 => Ok(()),
             more => write!(f, " and {more} more"),
-        }
-    }
-}
-
-impl<I> NameList<I> {
-    fn write_separator(&self, f: &mut fmt::Formatter<'_>, is_last: bool) -> fmt::Result {
-        if is_last {
-            write!(f, " {} ", self.conjunction)
-        } else {
-            f.write_str(", ")
         }
     }
 }

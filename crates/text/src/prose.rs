@@ -1,6 +1,6 @@
-use std::fmt::{self, Write};
+use std::fmt;
 
-use crate::limited::{Limited, limited};
+use crate::limited::{limited, write_limited};
 use crate::replace_unsafe;
 
 /// Prose on one line: each run of white space becomes one space, white space at either end is
@@ -22,55 +22,21 @@ limited!(OneLine);
 
 impl<T: fmt::Display> fmt::Display for OneLine<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut joining = Joining {
-            out: Limited::new(f, self.max_chars),
-            gap: Gap::Start,
-        };
+        let (mut has_words, mut is_in_gap) = (false, false);
 
-        let written = write!(joining, "{}", self.text);
-        joining.out.end(written)
-    }
-}
-
-/// Joins words with single spaces.
-struct Joining<'a, 'f> {
-    out: Limited<'a, 'f>,
-    gap: Gap,
-}
-
-/// What precedes the next character.
-enum Gap {
-    /// Only white space since the start of the text.
-    Start,
-    /// A word.
-    None,
-    /// A word and white space.
-    Some,
-}
-
-impl Write for Joining<'_, '_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars()
-            .try_for_each(|character| self.write_character(character))
-    }
-}
-
-impl Joining<'_, '_> {
-    fn write_character(&mut self, character: char) -> fmt::Result {
-        if character.is_whitespace() {
-            if matches!(self.gap, Gap::None) {
-                self.gap = Gap::Some;
+        write_limited(f, &self.text, self.max_chars, |out, character| {
+            if character.is_whitespace() {
+                is_in_gap = has_words;
+                return Ok(());
             }
-            return Ok(());
-        }
 
-        // Written before the next word, so that no blank is left at the end.
-        if matches!(self.gap, Gap::Some) {
-            self.out.put(' ')?;
-        }
-
-        self.gap = Gap::None;
-        self.out.put(replace_unsafe(character))
+            // Written before the next word, so that no blank is left at the end.
+            if is_in_gap {
+                out.put(' ')?;
+            }
+            (has_words, is_in_gap) = (true, false);
+            out.put(replace_unsafe(character))
+        })
     }
 }
 
@@ -92,45 +58,22 @@ limited!(MultiLine);
 
 impl<T: fmt::Display> fmt::Display for MultiLine<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut breaking = Breaking {
-            out: Limited::new(f, self.max_chars),
-            after_return: false,
-        };
+        let mut is_after_return = false;
 
-        let written = write!(breaking, "{}", self.text);
-        breaking.out.end(written)
-    }
-}
+        write_limited(f, &self.text, self.max_chars, |out, character| {
+            // The carriage return was written as the line break already.
+            let ends_pair = is_after_return && character == '\n';
+            is_after_return = character == '\r';
 
-/// Writes every line break as a line feed.
-struct Breaking<'a, 'f> {
-    out: Limited<'a, 'f>,
-    /// Whether the last character was a carriage return. A line feed after it belongs to the same
-    /// line break.
-    after_return: bool,
-}
-
-impl Write for Breaking<'_, '_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars()
-            .try_for_each(|character| self.write_character(character))
-    }
-}
-
-impl Breaking<'_, '_> {
-    fn write_character(&mut self, character: char) -> fmt::Result {
-        // The carriage return was written as the line break already.
-        let ends_pair = self.after_return && character == '\n';
-        self.after_return = character == '\r';
-
-        match character {
-            '\n' if ends_pair => Ok(()),
-            '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
-                self.out.put('\n')
+            match character {
+                '\n' if ends_pair => Ok(()),
+                '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                    out.put('\n')
+                }
+                '\t' => out.put('\t'),
+                _ => out.put(replace_unsafe(character)),
             }
-            '\t' => self.out.put('\t'),
-            _ => self.out.put(replace_unsafe(character)),
-        }
+        })
     }
 }
 

@@ -21,7 +21,7 @@ impl Secrets {
     pub(super) fn new<'s>(secrets: impl IntoIterator<Item = &'s SecretString>) -> Self {
         let values = secrets.into_iter().map(ExposeSecret::expose_secret);
         let long = values.filter(|value| value.len() >= SHORTEST_SECRET);
-        Self(long.fold(Mask::new(), |mask, value| mask.with_parts_of(value, MASK)))
+        Self(long.fold(Mask::new(), |mask, value| mask.with_value(value, MASK)))
     }
 
     /// Returns an excerpt of a response body with its lines, safe to print to a terminal. Of an HTML
