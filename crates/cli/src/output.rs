@@ -103,7 +103,7 @@ pub(crate) fn write(text: impl Display) -> Ended {
     let mut text = text.to_string();
     // A file or a pipe gets the answer of the model as it is.
     if out.is_terminal() {
-        text = harmless(&text);
+        text = harmless(&without_secrets(&text));
     }
 
     let written = writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush());

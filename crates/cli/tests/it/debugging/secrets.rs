@@ -13,12 +13,12 @@ const KEY: [&str; 4] = [
     "Y2FuYXJ5Ijg3LzMx",
 ];
 
-/// A server that repeats the key it was sent, in every form: its answer is JSON.
+/// A server that repeats the key it was sent, in every form.
 #[test]
 fn no_key_is_in_the_journal_the_page_the_result_or_the_terminal() {
     let server = Server::new(|_, _| {
-        let [key, _, in_address, in_base64] = KEY;
-        Reply::Refusal(format!("wrong key {key} {in_address} {in_base64}"))
+        // Its answer is JSON, so that one form is in JSON inside of JSON.
+        Reply::Refusal(format!("wrong key {}", KEY.join(" ")))
     });
     let config = server.config();
     let place = Place::with_flow(&format!(

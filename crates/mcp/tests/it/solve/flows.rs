@@ -1,15 +1,19 @@
+#[path = "../../../../text/tests/support/secret.rs"]
+mod secret;
+
 use cogwork_agents::Loader;
 use cogwork_mcp::Server;
 use serde_json::{Value, json};
 
 use crate::support::Client;
+use secret::{FORMS, SECRET, assert_hidden};
 
 const FLOW: &str = "
 name: review
 nodes:
   - id: writer
     type: agent
-    config: {provider: scripted, replies: ['The key is ${KEY}.'], role: You write.}
+    config: {provider: scripted, replies: ['The key is ${KEY}.FORMS'], role: You write.}
   - id: critic
     type: agent
     config: {provider: scripted, replies: [Good.], role: You judge.}
@@ -19,8 +23,12 @@ edges:
 ";
 
 async fn client() -> Client {
-    let loader = Loader::new().with_environment(|_| Some("secret-of-the-server".to_owned()));
-    let flow = loader.load_text("review.yaml", FLOW).expect("a flow");
+    reviewing(FLOW.replace("FORMS", "").as_str()).await
+}
+
+async fn reviewing(flow: &str) -> Client {
+    let loader = Loader::new().with_environment(|_| Some(SECRET.to_owned()));
+    let flow = loader.load_text("review.yaml", flow).expect("a flow");
     Client::new(Server::builder().with_flow(flow)).await
 }
 
@@ -34,6 +42,30 @@ async fn a_flow_from_a_file_is_the_default_method_and_its_visits_are_thoughts() 
     let progress = client.progress();
     let lines: Vec<_> = progress.iter().map(|(_, line)| line.as_str()).collect();
     assert_eq!(lines, ["writer: The key is ${KEY}.", "critic: Good."]);
+}
+
+/// The writers of journals and of terminals have tests of their own.
+#[tokio::test]
+async fn no_form_of_a_secret_is_in_an_answer() {
+    let forms = FORMS.map(|form| format!(" {form}")).concat();
+    let flow = FLOW
+        .replace("FORMS", &forms)
+        .replace("[Good.]", &format!("['{forms}']"));
+    let mut client = reviewing(&flow).await;
+
+    let told = client.accepted("solve", json!({"problem": "Roses"})).await;
+    assert_eq!(told.matches("${KEY}").count(), FORMS.len(), "{told}");
+    assert_hidden(&told);
+    for (_, line) in client.progress() {
+        assert!(line.contains("${KEY}"), "{line}");
+        assert_hidden(&line);
+    }
+
+    let resources = client.list_all_resources().await.expect("a list");
+    assert!(!resources.is_empty());
+    for resource in resources {
+        assert_hidden(&client.read(&resource.uri).await.expect("a text"));
+    }
 }
 
 #[tokio::test]
