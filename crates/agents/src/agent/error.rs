@@ -85,9 +85,6 @@ pub enum AgentErrorKind {
     /// No reply of the model could be read as a value of the output type.
     #[error("no reply of the model could be read: {}", one_line(.0))]
     Unreadable(#[source] AnswerProblem),
-    /// No value that the model wrote fits the schema in the file.
-    #[error("no reply of the model fits the schema: {}", one_line(.0))]
-    Mismatch(String),
     /// No reply of the model named an action.
     #[error("no reply of the model named an action; expected a last line `ACTION: <label>` with one of {}", one_line(.labels))]
     NoAction {

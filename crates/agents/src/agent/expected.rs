@@ -1,12 +1,12 @@
 //! What an agent expects of the last reply: a text, a text with an action, or a value.
 
 use std::fmt;
-use std::sync::Arc;
 
 use cogwork_flow::Action;
+use cogwork_flow::watch::note;
 use cogwork_llm::backend::Capabilities;
-use cogwork_typed::AnswerReader;
 use cogwork_typed::ask::Format;
+use cogwork_typed::{AnswerReader, ReadAnswer};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -16,13 +16,9 @@ use crate::choice::Choice;
 /// What is expected of the last reply, and how it becomes a `T`.
 pub(super) struct Expected<T> {
     pub(super) reader: AnswerReader<T>,
-    /// Finds what the reader lets pass because `T` accepts any value.
-    pub(super) check: Option<Arc<Check<T>>>,
     /// What a text ends with.
     pub(super) choice: Choice,
 }
-
-pub(super) type Check<T> = dyn Fn(&T) -> Result<(), String> + Send + Sync;
 
 /// Why a reply cannot be used.
 pub(super) struct Unusable {
@@ -43,7 +39,6 @@ impl<T> Clone for Expected<T> {
     fn clone(&self) -> Self {
         Self {
             reader: self.reader.clone(),
-            check: self.check.clone(),
             choice: self.choice.clone(),
         }
     }
@@ -75,21 +70,26 @@ impl<T: JsonSchema + DeserializeOwned> Expected<T> {
         }
     }
 
-    /// Reads the value of an answer that was accepted.
-    pub(super) fn value_of(&self, text: &str) -> Result<T, AgentErrorKind> {
-        let read = self.reader.read(text);
-        let value = read.map_err(AgentErrorKind::Unreadable)?.value;
-        if let Some(check) = &self.check {
-            check(&value).map_err(AgentErrorKind::Mismatch)?;
+    /// Reads the value of an answer.
+    pub(super) fn read(&self, text: &str) -> Result<ReadAnswer<T>, AgentErrorKind> {
+        self.reader.read(text).map_err(AgentErrorKind::Unreadable)
+    }
+
+    /// Notes in the events of the run how an answer that was accepted had to be corrected.
+    pub(super) fn note_repairs(&self, text: &str) {
+        if self.reader.is_text() {
+            return;
         }
-        Ok(value)
+        for repair in self.read(text).map(|read| read.repairs).unwrap_or_default() {
+            note(|| format!("corrected the answer: {repair}"));
+        }
     }
 
     /// Returns the text of an answer, without the line that names the action, and the action.
     pub(super) fn answer(&self, text: &str) -> Result<(String, Action), Unusable> {
         if !self.reader.is_text() {
             // The value is read again when it is stored, so that a resumed run reads the same.
-            self.value_of(text).map_err(unreadable)?;
+            self.read(text).map_err(unreadable)?;
         }
         if !self.choice.is_open() {
             return Ok((text.to_owned(), Action::DEFAULT));
@@ -128,7 +128,6 @@ pub(super) fn not_empty(text: &str) -> Result<(), Unusable> {
 fn unreadable(kind: AgentErrorKind) -> Unusable {
     let problem = match &kind {
         AgentErrorKind::Unreadable(problem) => problem.to_string(),
-        AgentErrorKind::Mismatch(problem) => problem.clone(),
         kind => kind.to_string(),
     };
     let complaint = format!(

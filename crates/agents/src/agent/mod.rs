@@ -142,7 +142,6 @@ impl Agent<String> {
             },
             expected: Expected {
                 reader: AnswerReader::text(),
-                check: None,
                 choice: Choice::default(),
             },
         }
@@ -162,10 +161,9 @@ impl Agent<String> {
     /// Expects a value that a JSON Schema describes in place of a text.
     #[must_use]
     pub(crate) fn with_output_of(self, schema: &Json) -> Agent<Json> {
-        let mut agent = self.expecting(AnswerReader::of_schema(schema));
+        let reader = AnswerReader::of_schema(schema);
         let schema = schema.clone();
-        agent.expected.check = Some(Arc::new(move |value| check_by_schema(&schema, value)));
-        agent
+        self.expecting(reader.with_check(move |value| check_by_schema(&schema, value)))
     }
 
     fn expecting<T>(self, reader: AnswerReader<T>) -> Agent<T> {
@@ -173,7 +171,6 @@ impl Agent<String> {
             settings: self.settings,
             expected: Expected {
                 reader,
-                check: None,
                 choice: Choice::default(),
             },
         }
@@ -424,7 +421,7 @@ where
     ) -> Result<Action, AgentError> {
         // A reply stays as it is if its value can't be written as JSON.
         if let Some(output) = &mut visit.output
-            && let Ok(value) = serde_json::to_value(self.expected.value_of(&output.text)?)
+            && let Ok(value) = serde_json::to_value(self.expected.read(&output.text)?.value)
         {
             output.text = match value {
                 Json::String(text) => text,

@@ -88,7 +88,7 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for AgentNode
         AgentAnswer { visit, action }: AgentAnswer,
     ) -> Result<Action, BoxError> {
         let text = visit.output.as_ref().map_or("", |output| &output.text);
-        let value = self.agent.expected.value_of(text);
+        let value = self.agent.expected.read(text).map(|read| read.value);
         // Before anything is stored: a program that has changed may expect another type
         // than the recorded reply has.
         let value = value.map_err(AgentError::from)?;

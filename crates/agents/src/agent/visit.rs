@@ -34,6 +34,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
 
         match answer {
             Ok((output, action)) => {
+                self.expected.note_repairs(&output.text);
                 let visit = visit.with_output(output);
                 Ok(AgentAnswer { visit, action })
             }

@@ -10,6 +10,7 @@ use std::path::Path;
 use cogwork_agents::{FlowState, Loader, Made, Making};
 use cogwork_flow::engine::MemoryJournal;
 use cogwork_flow::from_fn;
+use cogwork_flow::watch::EventKind;
 use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -89,11 +90,44 @@ async fn a_value_that_does_not_fit_its_schema_is_asked_for_again() {
     loaded.flow().run(&mut state).await.unwrap();
     let tries = &state.visits().next().unwrap().tries;
     let complaints: Vec<_> = tries.iter().map(|tried| &tried.complaint).collect();
-    insta::assert_snapshot!(format!("{complaints:?}"), @r#"[Some("at '/urgency': want integer, but got string"), Some("line 1, `/urgency`: found the number 9; expected an integer of at most 5"), None]"#);
+    insta::assert_snapshot!(format!("{complaints:?}"), @r#"[Some("line 1, `/urgency`: found the text \"high\"; expected an integer of at most 5"), Some("line 1, `/urgency`: found the number 9; expected an integer of at most 5"), None]"#);
     assert_eq!(state.last().text, r#"{"urgency":2}"#);
 
     let never = TICKET.replace("asks_again: 2", "asks_again: 0");
-    insta::assert_snapshot!(answer(&never, "It crashes.").await, @"flow `flow`, node `reader`: exec failed: no reply of the model fits the schema: at '/urgency': want integer, but got string");
+    insta::assert_snapshot!(answer(&never, "It crashes.").await, @r#"flow `flow`, node `reader`: exec failed: no reply of the model could be read: line 1, `/urgency`: found the text "high"; expected an integer of at most 5"#);
+}
+
+/// As of a type in Rust that refuses unknown keys.
+#[tokio::test]
+async fn a_key_that_a_schema_refuses_is_left_out_and_reported() {
+    let closed = TICKET
+        .replace(
+            "'{\"urgency\": \"high\"}'",
+            "'{\"urgency\": 2, \"mood\": \"bad\"}'",
+        )
+        .replace(
+            "type: object",
+            "type: object\n          additionalProperties: false",
+        );
+    let loaded = loader().load_text("flow.yaml", &closed).unwrap();
+
+    let (sink, mut events) = cogwork_flow::watch::events(100);
+    let mut state = FlowState::new("It crashes.");
+    let mut run = loaded.flow().begin().with_events(sink);
+    run.finish(&mut state).await.unwrap();
+    drop(run);
+    assert_eq!(state.last().text, r#"{"urgency":2}"#);
+    assert_eq!(state.calls(), 1);
+
+    let mut notes = Vec::new();
+    while let Some(event) = events.next().await {
+        if let EventKind::Noted { text } = &event.kind {
+            notes.push(text.clone());
+        }
+    }
+    // The first one is the reply, as it was streamed.
+    let corrected = "corrected the answer: line 1: ignored the unknown key `mood`";
+    assert_eq!(notes.last().map(String::as_str), Some(corrected));
 }
 
 #[tokio::test]

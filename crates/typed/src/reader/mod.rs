@@ -59,8 +59,12 @@ use crate::tree::{Node, Tree};
 pub struct AnswerReader<T> {
     pub(crate) form: Arc<Form>,
     settings: Settings,
+    /// Refuses values that `T` accepts.
+    check: Option<Arc<Check<T>>>,
     value: PhantomData<fn() -> T>,
 }
+
+type Check<T> = dyn Fn(&T) -> Result<(), String> + Send + Sync;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Settings {
@@ -109,6 +113,7 @@ impl<T> Clone for AnswerReader<T> {
         Self {
             form: Arc::clone(&self.form),
             settings: self.settings,
+            check: self.check.clone(),
             value: PhantomData,
         }
     }
@@ -139,8 +144,20 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         Self {
             form: Arc::new(form),
             settings: Settings::default(),
+            check: None,
             value: PhantomData,
         }
+    }
+
+    /// Refuses values for which `check` returns what is expected instead, as if the type didn't accept
+    /// them. If it refuses unknown keys, the value is read without them, which is reported.
+    #[must_use]
+    pub fn with_check(
+        mut self,
+        check: impl Fn(&T) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.check = Some(Arc::new(check));
+        self
     }
 
     /// Reads lines of `key: value`, which were [asked for](Self::lines). JSON is accepted.

@@ -110,14 +110,14 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         }
 
         // The type may know a key by an alias, or refuse unknown keys.
-        let value = deserialized(&fitted.take_value(tree)).or_else(|problem| {
+        let value = self.accepted(&fitted.take_value(tree)).or_else(|problem| {
             // Fitting again is only necessary for a type that refuses unknown keys.
             let known = fitted.has_unknown.then(|| {
                 let mut fitter = self.fitter(tree).without_unknown();
                 fitter.fit(&self.form.root, tree).take_value(tree)
             });
             known
-                .and_then(|known| deserialized(&known).ok())
+                .and_then(|known| self.accepted(&known).ok())
                 .ok_or(problem)
         });
         let value = value.map_err(|(pointer, message)| {
@@ -149,6 +149,18 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             repairs: repairs.take(MAX_REPAIRS).collect(),
         })
     }
+
+    /// Returns the value, or the pointer to what is wrong, and what is expected there.
+    fn accepted(&self, value: &Value) -> Result<T, (String, String)> {
+        let value = serde_path_to_error::deserialize(value)
+            .map_err(|error| (pointer(error.path()), in_json_words(error.inner())))?;
+
+        match &self.check {
+            Some(check) => check(&value).map_err(|problem| (String::new(), problem))?,
+            None => {}
+        }
+        Ok(value)
+    }
 }
 
 /// The maximum number of mismatches that one complaint lists.
@@ -171,14 +183,6 @@ fn joined(mut problems: impl Iterator<Item = AnswerProblem>) -> Option<AnswerPro
 fn cut_off(line: usize) -> AnswerProblem {
     let message = "the reply ends inside the value; expected all of it";
     AnswerProblem::new(Kind::CutOff, line, message)
-}
-
-/// Returns the value, or the pointer to what is wrong, and what is expected there.
-fn deserialized<T: DeserializeOwned>(value: &Value) -> Result<T, (String, String)> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let pointer = pointer(error.path());
-        (pointer, in_json_words(error.inner()))
-    })
 }
 
 fn pointer(path: &serde_path_to_error::Path) -> String {
