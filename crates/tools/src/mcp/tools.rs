@@ -33,8 +33,6 @@ pub struct McpTool {
     tools: McpTools,
     /// The name at the server.
     name: String,
-    /// The definition when the tool was created.
-    definition: ToolDefinition,
 }
 
 impl McpServer {
@@ -79,30 +77,22 @@ impl McpTools {
     /// used, because their name or schema is invalid or because they come after the first 128, are
     /// left out, with an event of `tracing`.
     pub fn tools(&self) -> Vec<McpTool> {
-        if let Some(connection) = self.last_connection() {
-            let tools = connection.listing.iter();
-            return tools
-                .map(|(name, definition)| self.tool(name, definition.clone()))
-                .collect();
-        }
+        let connection = self.last_connection();
+        let names: Vec<&String> = match &connection {
+            Some(connection) => connection.listing.keys().collect(),
+            None => {
+                let named = self.server().only.iter().flatten();
+                named
+                    .filter(|name| exposed_name(self.server(), name).is_ok())
+                    .collect()
+            }
+        };
 
-        let server = self.server();
-        let names = server.only.iter().flatten();
-        let named = names.filter_map(|name| {
-            let shown = exposed_name(server, name).ok()?;
-            // Replaced by that of the server once it is connected.
-            let definition = ToolDefinition::new(shown, "", r#"{"type":"object"}"#);
-            Some(self.tool(name, definition))
-        });
-        named.collect()
-    }
-
-    fn tool(&self, name: &str, definition: ToolDefinition) -> McpTool {
-        McpTool {
+        let tools = names.into_iter().map(|name| McpTool {
             tools: self.clone(),
-            name: name.to_owned(),
-            definition,
-        }
+            name: name.clone(),
+        });
+        tools.collect()
     }
 
     fn server(&self) -> &McpServer {
@@ -140,7 +130,10 @@ impl Tool for McpTool {
         let current = connection
             .as_ref()
             .and_then(|it| it.listing.get(&self.name));
-        current.unwrap_or(&self.definition).clone()
+        current.cloned().unwrap_or_else(|| {
+            let shown = exposed_name(self.tools.server(), &self.name);
+            ToolDefinition::new(shown.unwrap_or_default(), "", r#"{"type":"object"}"#)
+        })
     }
 
     fn ready(&self) -> Result<(), ToolError> {
