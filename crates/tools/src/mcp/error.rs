@@ -26,7 +26,8 @@ cogwork_text::debug_as_display!(McpError);
 impl McpError {
     pub(super) fn new(server: &McpServer, problem: impl Into<String>) -> Self {
         let name = Name(&server.name);
-        let problem = server.without_token(problem.into());
+        // The server may have repeated the token.
+        let problem = server.mask.hide(&problem.into());
         Self {
             message: format!("the MCP server `{name}` {problem}"),
             has_ended: false,

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 
-use cogwork_text::Mask;
 use rmcp::ClientServiceExt;
 use rmcp::model::ClientConfig;
 use rmcp::service::{RoleClient, RunningService};
@@ -32,16 +31,6 @@ impl Address {
         let url = reqwest::Url::parse(&self.url);
         let host = url.ok().and_then(|url| url.host_str().map(str::to_owned));
         host.unwrap_or_else(|| "http".to_owned())
-    }
-
-    /// Removes the token from a problem, which may contain what the server answered.
-    pub(super) fn without_token(&self, problem: &str) -> String {
-        match &self.token {
-            Some(token) if !token.expose_secret().is_empty() => Mask::new()
-                .with_value(token.expose_secret(), "[token]")
-                .hide(problem),
-            _ => problem.to_owned(),
-        }
     }
 }
 

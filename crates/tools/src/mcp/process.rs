@@ -21,7 +21,18 @@ const INHERITED: [&str; 2] = [
 
 /// Starts a process, and reads its standard error.
 pub(super) fn start(line: &Command) -> Result<(TokioChildProcess, Group, Stderr), String> {
-    let mut command = tokio::process::Command::from(copy(line));
+    let mut command = copy(line);
+    // The keys of the program are in its environment.
+    command.env_clear();
+    for name in INHERITED.join(" ").split(' ') {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    // After the inherited ones, so that the command can replace them.
+    set_variables(&mut command, line);
+
+    let mut command = tokio::process::Command::from(command);
     command.kill_on_drop(true);
     // A group of its own, so that its children can be killed with it.
     #[cfg(unix)]
@@ -41,28 +52,25 @@ pub(super) fn start(line: &Command) -> Result<(TokioChildProcess, Group, Stderr)
     Ok((process, group, Stderr::read(pipe)))
 }
 
-/// Returns the same command, with little of the environment of this program.
+/// Returns the same command, because each process needs one of its own.
 pub(super) fn copy(line: &Command) -> Command {
     let mut command = Command::new(line.get_program());
-    // The keys of the program are in its environment.
-    command.args(line.get_args()).env_clear();
-    for name in INHERITED.join(" ").split(' ') {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
+    command.args(line.get_args());
+    set_variables(&mut command, line);
+    if let Some(folder) = line.get_current_dir() {
+        command.current_dir(folder);
     }
+    command
+}
 
-    // After the inherited ones, so that the program can replace them.
+/// Sets and removes the variables that are set and removed for `line`.
+fn set_variables(command: &mut Command, line: &Command) {
     for (name, value) in line.get_envs() {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
         };
     }
-    if let Some(folder) = line.get_current_dir() {
-        command.current_dir(folder);
-    }
-    command
 }
 
 /// A process and its children, which are killed when this is dropped. rmcp ends only the process

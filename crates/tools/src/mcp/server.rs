@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_text::Escaped;
+use cogwork_text::{Escaped, Mask};
 
 use super::process::copy;
 
@@ -19,6 +19,8 @@ pub struct McpServer {
     pub(super) only: Option<Vec<String>>,
     pub(super) timeout: Option<Duration>,
     pub(super) start_timeout: Duration,
+    /// Hides the token.
+    pub(super) mask: Mask,
 }
 
 /// Where a server is.
@@ -36,7 +38,7 @@ impl McpServer {
     ///
     /// Besides the variables that are set for the command, the server inherits only those that
     /// programs need in general, such as `PATH`, `HOME`, `USER`, `LANG` and `TMPDIR`, and none with a
-    /// key or a proxy.
+    /// key or a proxy. Standard input and output are used for the messages.
     ///
     /// The name of the server is that of the program.
     pub fn command(command: &Command) -> Self {
@@ -67,6 +69,7 @@ impl McpServer {
             only: None,
             timeout: None,
             start_timeout: Duration::from_secs(60),
+            mask: Mask::new(),
         }
     }
 
@@ -83,7 +86,9 @@ impl McpServer {
     #[must_use]
     pub fn with_token(mut self, token: impl Into<String>) -> Self {
         if let Place::Http(address) = &mut self.place {
-            address.token = Some(token.into().into());
+            let token = token.into();
+            self.mask = Mask::new().with_value(&token, "[token]");
+            address.token = Some(token.into());
         }
         self
     }
@@ -122,15 +127,6 @@ impl McpServer {
     pub fn with_start_timeout(mut self, limit: Duration) -> Self {
         self.start_timeout = limit;
         self
-    }
-
-    /// Removes the token from a problem.
-    pub(super) fn without_token(&self, problem: String) -> String {
-        match &self.place {
-            Place::Command(_) => problem,
-            #[cfg(feature = "mcp-http")]
-            Place::Http(address) => address.without_token(&problem),
-        }
     }
 }
 

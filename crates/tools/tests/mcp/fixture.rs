@@ -29,7 +29,7 @@ pub(crate) fn server(mode: &str) -> McpServer {
 pub(crate) fn server_with(mode: &str, name: &str, value: &str) -> McpServer {
     let mut command = Command::new(current_exe().unwrap());
     command.args(["--exact", "fixture::serve", "--nocapture"]);
-    command.env(MODE, mode);
+    command.env(MODE, mode).env_remove("HOME");
     if !name.is_empty() {
         command.env(name, value);
     }

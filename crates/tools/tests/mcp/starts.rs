@@ -78,6 +78,8 @@ async fn a_server_inherits_no_variables_with_secrets() {
     assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok());
     assert!(!names.contains(&"CARGO_MANIFEST_DIR"), "{names:?}");
     assert!(names.contains(&"PATH") && names.contains(&"FIXTURE_MODE"));
+    // The fixture removes it.
+    assert!(!names.contains(&"HOME"), "{names:?}");
 }
 
 /// Whether the server ends by itself when its standard input is closed, or has to be told to.
