@@ -155,9 +155,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let value = serde_path_to_error::deserialize(value)
             .map_err(|error| (pointer(error.path()), in_json_words(error.inner())))?;
 
-        match &self.check {
-            Some(check) => check(&value).map_err(|problem| (String::new(), problem))?,
-            None => {}
+        if let Some(check) = &self.check {
+            check(&value).map_err(|problem| (String::new(), problem))?;
         }
         Ok(value)
     }
