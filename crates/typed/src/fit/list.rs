@@ -14,13 +14,12 @@ impl<'f> Fitter<'f> {
             return None;
         };
 
+        // A map may be written as a list of entries.
         let takes_lists = matches!(
             shape,
-            Shape::List(..) | Shape::Tuple(_) | Shape::Any | Shape::AnyOf(_)
+            Shape::List(..) | Shape::Tuple(_) | Shape::Map(_) | Shape::Any | Shape::AnyOf(_)
         );
-        // Such a map was asked for as a list of entries.
-        let is_map = matches!(shape, Shape::Map(_)) && self.form.is_of_keys;
-        if takes_lists || is_map || matches!(item.node, Node::List(_)) {
+        if takes_lists || matches!(item.node, Node::List(_)) {
             return None;
         }
 
@@ -102,13 +101,14 @@ impl<'f> Fitter<'f> {
         self.out_of_bounds(bounds, 1, "items", tree).or(Some(list))
     }
 
-    /// Returns whether an object has none of the keys of a shape.
+    /// Returns whether an object has none of the keys of a shape, or would be written as a text.
     fn is_other_object(&self, shape: &Shape, tree: &Tree) -> bool {
         let mut entries = tree.entries().iter();
         match (self.form.resolve(shape), &tree.node) {
             (Shape::Object(object), Node::Object(_)) => {
                 !entries.any(|(key, _)| object.has_key(key))
             }
+            (Shape::Text(_), Node::Object(_)) => true,
             _ => false,
         }
     }

@@ -9,8 +9,8 @@ use crate::syntax::Parsed;
 use crate::tree::{Node, Tree};
 
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
-    /// Returns the candidates that are attempts at the answer. An object that has only the key
-    /// `answer` precedes all others, and a list precedes its items.
+    /// Returns the candidates that are attempts at the answer. An object around the answer
+    /// precedes all others, and a list precedes its items.
     pub(super) fn meant<'c>(&self, found: &'c [Parsed]) -> Vec<&'c Parsed> {
         let attempts = found.iter().filter(|found| self.is_meant(&found.tree));
         let mut meant: Vec<&Parsed> = attempts.collect();
@@ -64,12 +64,19 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     /// Returns the value of an answer that isn't an object by itself, if it is wrapped in one.
     pub(super) fn wrapped<'t>(&self, tree: &'t Tree) -> Option<&'t Tree> {
-        match tree.entries() {
-            [(key, value)] if self.form.is_wrapped() && key.eq_ignore_ascii_case(ANSWER) => {
-                Some(value)
-            }
-            _ => None,
-        }
+        let entries = tree.entries().iter();
+        let mut answers = entries.filter(|(key, _)| is_answer(key));
+        let (Some((key, value)), None) = (answers.next(), answers.next()) else {
+            return None;
+        };
+
+        // Models give their reasons next to the answer, unless all of the keys are the answer.
+        let is_alone = tree.entries().len() == 1;
+        let is_own = self.form.words.is_open
+            || self.is_item(tree)
+            || self.is_key_of(&self.form.root, key);
+        let is_wrapper = self.form.is_wrapped() && (is_alone || !is_own);
+        is_wrapper.then_some(value)
     }
 
     fn is_key_of(&self, shape: &Shape, key: &str) -> bool {
@@ -83,4 +90,9 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             _ => false,
         }
     }
+}
+
+/// Returns whether a key is that of an answer that isn't an object by itself.
+pub(super) fn is_answer(key: &str) -> bool {
+    key.eq_ignore_ascii_case(ANSWER)
 }

@@ -1,10 +1,12 @@
 //! Reads one value: fits it to the shape, and lets the type have the last word.
 
+use cogwork_text::Name;
 use cogwork_tools::in_json_words;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::meant::is_answer;
 use super::{AnswerReader, ReadAnswer};
 use crate::ask::{Repair, RepairKind};
 use crate::fit::{Fitted, Fitter, UNKNOWN_KEY};
@@ -66,7 +68,14 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
         let tree = &candidate.tree;
         let read = match self.wrapped(tree) {
-            Some(inner) => self.read_value(inner, &format!("/{ANSWER}"), &notes),
+            Some(inner) => {
+                let others = tree.entries().iter().filter(|(key, _)| !is_answer(key));
+                for (key, other) in others {
+                    let what = format!("{UNKNOWN_KEY} `{}`", Name(key));
+                    notes.repair(RepairKind::Key, other.line, what);
+                }
+                self.read_value(inner, &format!("/{ANSWER}"), &notes)
+            }
             None => self.read_value(tree, "", &notes),
         };
         let Some((line, doubt)) = &notes.doubt else {

@@ -1,5 +1,7 @@
 //! Reads JSON as models write it, and the lists and objects in brackets inside of YAML.
 
+use cogwork_text::Name;
+
 use crate::ask::RepairKind;
 
 use super::quoted::{end_of_quote, ends_text, in_quotes, unescaped};
@@ -159,7 +161,8 @@ impl<'t> Reader<'t> {
             // In YAML, such a key has the value null.
             let is_missing = matches!(next, ',' | '}' | ']');
             if self.is_json() && (is_missing || !has_colon) {
-                self.doubt("a key has no value");
+                // The key shows where a comma, or a quote inside of a text, is meant otherwise.
+                self.doubt(&format!("the key `{}` has no value", Name(&key)));
             }
             let value = match is_missing {
                 true => Tree::new(line, Node::Plain(String::new())),
@@ -274,6 +277,10 @@ impl<'t> Reader<'t> {
         };
         if self.is_json() {
             self.repair(RepairKind::Quotes, "put a text in quotes");
+        }
+        // It may be one value, as in `{"time": 12:30}`.
+        if self.is_json() && end == 0 {
+            self.doubt("a key is missing");
         }
         // A character that begins no key would never be passed.
         let length = self.peek().map_or(0, char::len_utf8);

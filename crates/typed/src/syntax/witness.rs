@@ -3,6 +3,8 @@
 //! Our reader keeps the lines and spellings of the values, all pairs of a repeated key, and what is
 //! malformed. So that it reads what is YAML as YAML, a parser of YAML reads the same text.
 
+use std::borrow::Cow;
+
 use cogwork_text::expensive_yaml_line;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -24,6 +26,12 @@ pub(super) enum Verdict {
 }
 
 pub(super) fn compare(text: &str, tree: &Tree) -> Verdict {
+    // The end of a reply ends its last line, which is part of a text after `|`.
+    let text = match text.ends_with('\n') {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(format!("{text}\n")),
+    };
+    let text = text.as_ref();
     if let Some(line) = expensive_yaml_line(text, MAX_LEVELS) {
         let message = "this may be nested too deeply".to_owned();
         return Verdict::Invalid { line, message };

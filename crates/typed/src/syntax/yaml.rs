@@ -394,6 +394,10 @@ impl<'t> Reader<'t> {
         };
 
         if is_followed(inner, length + 1) {
+            // JSON without its brackets looks like YAML.
+            if rest.ends_with("\",") {
+                self.notes.doubt(line.number, "a comma follows a text");
+            }
             return self.plain(line, rest, column);
         }
 

@@ -98,6 +98,8 @@ fn what_is_silent_is_what_was_meant() {
             read::<Vec<String>>("[\"Oslo\", \"...\"]"),
             read::<Vec<String>>("- Oslo\n- ..."),
             read::<Vec<String>>("[\"Oslo\", // …\n]"),
+            read::<Vec<String>>("{\"answer\": {\"1\": \"Oslo\", \"2\": \"Rome\"}}"),
+            read::<Vec<String>>("{\"answer\": [\"Oslo\"], \"count\": 1}"),
             read::<Price>("{\"price\": NaN}"),
             read::<Cost>("{\"price\": NaN}"),
             read::<Cost>("price: .nan"),
@@ -113,6 +115,10 @@ fn what_is_silent_is_what_was_meant() {
             read::<Price>("{\"price\": \"1\"}\n{\"price\": }"),
             read::<Price>("price: 1 # or 2"),
             read::<Price>("price: about 1 # or 2"),
+            read::<Price>("price: |\n  about\n  1"),
+            read::<Price>("\"price\": \"1\",\n\"tax\": \"2\""),
+            read::<Price>("{\"price\": \"1 \"or so\" at most\"}"),
+            read::<Cost>("{\"price\": 12:30}"),
         ]
         .join("\n\n")
     );

@@ -111,7 +111,13 @@ fn malformed_yaml_is_corrected_or_refused() {
 
 #[test]
 fn types_that_are_no_objects_are_wrapped() {
-    for reply in ["{\"answer\": 7}", "7", "**7**", "The answer is: 7"] {
+    for reply in [
+        "{\"answer\": 7}",
+        "{\"reason\": \"so\", \"answer\": 7}",
+        "7",
+        "**7**",
+        "The answer is: 7",
+    ] {
         assert_eq!(read::<u8>(reply).unwrap().0, 7, "{reply}");
     }
     for reply in ["{\"answer\": [1, 2]}", "[1, 2]"] {

@@ -158,6 +158,8 @@ fn maps_are_described_and_read_by_their_values() {
         json!({"type": "object", "additionalProperties": {"type": "string"}})
     );
     assert!(read::<Keyed>(r#"{"by_number": {"seven": "x"}}"#).is_err());
+    // One entry of several that are missing, or a map in a list.
+    assert!(read::<Keyed>(r#"{"by_number": [{"7": "x"}]}"#).is_err());
 }
 
 /// Of two values for a key, the last one counts, no matter where the key is.
