@@ -72,9 +72,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
         // Models give their reasons next to the answer, unless all of the keys are the answer.
         let is_alone = tree.entries().len() == 1;
-        let is_own = self.form.words.is_open
-            || self.is_item(tree)
-            || self.is_key_of(&self.form.root, key);
+        let is_own =
+            self.form.words.is_open || self.is_item(tree) || self.is_key_of(&self.form.root, key);
         let is_wrapper = self.form.is_wrapped() && (is_alone || !is_own);
         is_wrapper.then_some(value)
     }

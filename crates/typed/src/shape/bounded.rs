@@ -109,8 +109,8 @@ impl Form {
     /// Returns the schema whose longest value fits into a number of tokens.
     pub(crate) fn within(&self, tokens: usize) -> Option<AnswerSchema> {
         // Unrolling is the same for any number of items, so that it is done once.
-        let forms = (1..=MOST_LEVELS).rev().map(|levels| self.unrolled(levels));
-        let forms: Vec<Self> = forms.collect();
+        let levels = (1..=MOST_LEVELS).rev();
+        let forms: Vec<Self> = levels.filter_map(|levels| self.unrolled(levels)).collect();
         let mut rooms = Vec::new();
         for form in &forms {
             for items in ITEMS {
@@ -124,7 +124,7 @@ impl Form {
                 .iter()
                 .filter(|(.., room)| room.text.min(room.text_in_list) >= *least);
             // Of the sizes that can be read, the one in which the model can say most.
-            readable.max_by_key(|(_, count, _)| count.texts_in_lists)
+            readable.max_by_key(|(_, count, _)| *count)
         })?;
         let mut form = (*form).clone();
         form.root.bound(*room, false);
@@ -134,7 +134,7 @@ impl Form {
     /// Returns the schema without bounds, or `None` if the answer has parts that no such schema can
     /// describe.
     pub(crate) fn flat_schema(&self) -> Option<AnswerSchema> {
-        let mut form = self.unrolled(MOST_LEVELS);
+        let mut form = self.unrolled(MOST_LEVELS)?;
         form.root.remove_bounds();
 
         let mut shapes = form.shapes().into_iter();
@@ -148,7 +148,7 @@ impl Form {
 
     /// Returns the form without references.
     pub(crate) fn inlined(&self) -> Self {
-        self.unrolled(MOST_LEVELS)
+        self.unrolled(MOST_LEVELS).unwrap_or_default()
     }
 
     /// Returns the number of values if lists have this many items, and the lengths that are left for
@@ -177,16 +177,16 @@ impl Form {
         Some((count, room))
     }
 
-    /// Returns the form without references, and with this many levels of a type inside itself.
-    fn unrolled(&self, levels: usize) -> Self {
+    /// Returns the form without references, and with this many levels of a type inside itself;
+    /// `None` if it always contains itself, so that no value ends.
+    fn unrolled(&self, levels: usize) -> Option<Self> {
         let mut root = self.root.clone();
-        let has_end = self.unroll(&mut root, levels).is_some();
-        Self {
-            // A type that always contains itself has no value that ends.
-            root: if has_end { root } else { Shape::Any },
+        self.unroll(&mut root, levels)?;
+        Some(Self {
+            root,
             definitions: BTreeMap::new(),
             ..self.clone()
-        }
+        })
     }
 
     /// Replaces the references in a shape. Returns `None` if it needs more levels.
@@ -199,11 +199,15 @@ impl Form {
                 self.unroll(&mut definition, levels)?;
                 *shape = definition;
             }
-            Shape::AnyOf(shapes) => shapes.retain_mut(|shape| self.unroll(shape, levels).is_some()),
+            Shape::AnyOf(shapes) => {
+                shapes.retain_mut(|shape| self.unroll(shape, levels).is_some());
+                return (!shapes.is_empty()).then_some(());
+            }
             Shape::Object(object) => {
                 let mut has_required = true;
                 object.properties.retain_mut(|property| {
-                    let has_end = self.unroll(&mut property.shape, levels).is_some();
+                    let has_end = self.unroll(&mut property.shape, levels).is_some()
+                        || (property.is_required && property.shape.end_as_list());
                     has_required &= has_end || !property.is_required;
                     has_end
                 });
@@ -223,6 +227,18 @@ impl Form {
 }
 
 impl Shape {
+    /// Makes a list an empty one. Returns whether it is a list that may be empty.
+    fn end_as_list(&mut self) -> bool {
+        match self {
+            Self::List(items, bounds) if bounds.contain_count(0) => {
+                **items = Self::Null;
+                *bounds = Bounds::of_counts(0, 0);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Removes what the strict mode of OpenAI doesn't support.
     fn remove_bounds(&mut self) {
         match self {

@@ -41,9 +41,11 @@ impl Form {
             Shape::Map(_) => "an object with any keys".to_owned(),
             Shape::Object(_) => "an object".to_owned(),
             Shape::AnyOf(shapes) => options(shapes.iter().map(|shape| self.kind(shape))),
-            Shape::Ref(_) => match self.resolve(shape) {
+            Shape::Ref(name) => match self.resolve(shape) {
                 // The options of a definition may contain the definition.
-                Shape::AnyOf(_) => "one of the forms of its type".to_owned(),
+                Shape::AnyOf(_) if self.is_recursive(name) => {
+                    "one of the forms of its type".to_owned()
+                }
                 shape => self.kind(shape),
             },
         }

@@ -279,7 +279,7 @@ impl<'t> Reader<'t> {
             self.repair(RepairKind::Quotes, "put a text in quotes");
         }
         // It may be one value, as in `{"time": 12:30}`.
-        if self.is_json() && end == 0 {
+        if self.is_json() && self.rest().starts_with(':') {
             self.doubt("a key is missing");
         }
         // A character that begins no key would never be passed.

@@ -126,3 +126,36 @@ fn types_that_contain_each_other_have_few_levels() {
         assert!(!schema.contains("$ref"));
     }
 }
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only described")]
+struct Part {
+    name: String,
+    state: PartState,
+    parts: Vec<Part>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code, reason = "only described")]
+enum PartState {
+    New,
+    Used,
+    Other(String),
+}
+
+#[test]
+fn a_tree_ends_with_empty_lists_and_every_form_is_named() {
+    let reader = AnswerReader::<Part>::new();
+    let flat = reader.flat_schema().unwrap().to_string();
+    assert_eq!(flat.matches("\"parts\":{").count(), 4);
+    assert!(flat.contains("\"parts\":{\"type\":\"array\",\"items\":{\"type\":\"null\"}}"));
+
+    let numbers = AnswerReader::<Vec<f64>>::new().schema_within(1000).unwrap();
+    assert!(numbers.to_string().contains("\"maxItems\":10"));
+
+    let description = reader.description();
+    assert!(
+        description.contains("state (one of New, Used or an object)"),
+        "{description}"
+    );
+}
