@@ -199,10 +199,12 @@ impl<'t> Passage<'t> {
     fn search(self, words: &Words, fence: Option<bool>) -> Vec<Parsed> {
         let mut found = Vec::new();
         let mut at = 0;
+        // The length of the text after `at` whose brackets are no values.
+        let mut passed = 0;
 
         while found.len() < MAX_TRIED {
             let rest = self.skipping(at);
-            let bracket = rest.bracket();
+            let bracket = rest.bracket(passed);
             let is_first_in_line = self.up_to(at).is_empty() || self.up_to(at).ends_with('\n');
             let yaml = rest.yaml_start(words, is_first_in_line, fence.is_some());
 
@@ -219,13 +221,15 @@ impl<'t> Passage<'t> {
                     }
                     (at + start, candidate)
                 }
-                (yaml, Some(bracket)) => {
+                (_, Some(bracket)) => {
                     let candidate = self.json(at + bracket, at, words, fence.is_some());
                     let is_list = matches!(candidate.tree.node, Node::List(_));
                     let is_other = is_list && !words.is_list && candidate.is_broken();
-                    // The value is an object, which begins later.
-                    if let Some(start) = yaml.filter(|_| is_other) {
-                        at += start;
+                    // The value is an object, which begins later. Passing one bracket after the
+                    // other would take quadratic time.
+                    if is_other && passed == 0 {
+                        let next = rest.after(bracket).find('{');
+                        passed = next.map_or(rest.text.len(), |next| bracket + next);
                         continue;
                     }
                     (at + bracket, candidate)
@@ -234,6 +238,7 @@ impl<'t> Passage<'t> {
             };
 
             at = start + candidate.end;
+            passed = 0;
             // What follows belongs to the value whose brackets are wrong.
             let is_last = candidate.is_broken();
             found.push(candidate);
@@ -245,9 +250,10 @@ impl<'t> Passage<'t> {
         found
     }
 
-    /// Returns the offset of the first bracket that begins a value.
-    fn bracket(self) -> Option<usize> {
-        let mut brackets = self.text.match_indices(['{', '[']).map(|(at, _)| at);
+    /// Returns the offset of the first bracket from an offset on that begins a value.
+    fn bracket(self, from: usize) -> Option<usize> {
+        let brackets = self.after(from).match_indices(['{', '[']);
+        let mut brackets = brackets.map(|(at, _)| from + at);
         brackets.find(|at| !is_prose(self.after(*at)))
     }
 
