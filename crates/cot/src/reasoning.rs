@@ -162,12 +162,13 @@ impl Reasoning {
         self.solution.as_deref()
     }
 
-    /// Returns the result of the last step, once the reasoning has ended.
+    /// Returns the result of the last step, unless it is blank, once the reasoning has ended.
     pub(crate) fn conclusion(&self) -> Option<&str> {
         self.solution()?;
         // The prompts ask for the conclusion as the last step of the plan.
         let last_step = self.plan()?.steps().last()?;
-        last_step.result.as_deref()
+        let result = last_step.result.as_deref()?.trim();
+        (!result.is_empty()).then_some(result)
     }
 
     /// Returns the plan of the last thought.

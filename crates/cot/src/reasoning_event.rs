@@ -230,8 +230,6 @@ impl ReasoningEvent {
 
     /// Returns the event of the end of a run.
     pub(crate) fn ended(reasoning: &Reasoning, error: Option<&RunError>) -> Self {
-        let conclusion = reasoning.conclusion().unwrap_or_default();
-
         Self::Ended {
             reason: match error {
                 Some(error) => reason(error),
@@ -240,7 +238,7 @@ impl ReasoningEvent {
             },
             answer: reasoning.answer().map(str::to_owned),
             solution: reasoning.solution().map(str::to_owned),
-            concluded: !conclusion.trim().is_empty(),
+            concluded: reasoning.conclusion().is_some(),
             cut_short: reasoning.cut_short().cloned(),
             thoughts: reasoning.thoughts().len(),
             total: reasoning.spent(),

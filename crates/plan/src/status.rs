@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 pub enum Status {
     /// To be done.
     #[default]
-    #[serde(alias = "In Progress")]
+    #[serde(alias = "In Progress", alias = "in_progress")]
     Pending,
     /// Done. The result contains the outcome.
-    #[serde(alias = "Finished", alias = "Completed")]
+    #[serde(alias = "Finished", alias = "Completed", alias = "completed")]
     Done,
     /// Done, but in doubt. The mark contains the reason.
     #[serde(rename = "Verification Needed", alias = "Needs Verification")]

@@ -104,12 +104,13 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
 
     /// Reads a reply, and checks the value.
     async fn read(&self, response: &ChatResponse) -> Result<ReadAnswer<T>, AnswerProblem> {
-        let ReadAnswer { mut value, repairs } = self.reader.read(response.text())?;
-
+        let read = self.reader.read(response.text());
         let is_whole = !self.reader.is_text() && ends_with_json(response.text());
-        if !is_whole {
+        // The limit of tokens explains a value that cannot be read.
+        if read.is_err() || !is_whole {
             check_end(response)?;
         }
+        let ReadAnswer { mut value, repairs } = read?;
 
         for check in &self.checks {
             let (checked, result) = check(value).await;
@@ -260,13 +261,16 @@ fn ends_with_json(text: &str) -> bool {
 
 /// Returns a problem if the end of a reply is missing.
 fn check_end(response: &ChatResponse) -> Result<(), AnswerProblem> {
-    let reason = match response.finish_reason() {
-        FinishReason::ContentFilter => "the reply was withheld in part by a filter",
-        FinishReason::Length => "the reply was cut off at the limit of tokens",
+    let message = match response.finish_reason() {
+        FinishReason::ContentFilter => {
+            "the reply was withheld in part by a filter; expected a whole one"
+        }
+        FinishReason::Length => {
+            "the reply was cut off at the limit of tokens; expected a shorter one"
+        }
         _ => return Ok(()),
     };
 
     let line = response.text().lines().count().max(1);
-    let message = format!("{reason}; expected a whole one");
     Err(AnswerProblem::new(Kind::CutOff, line, message))
 }

@@ -107,7 +107,7 @@ fn what_is_no_plan_is_refused() {
     ];
     let told = told.map(|text| serde_yaml::from_str::<Plan>(text).unwrap_err().to_string());
     insta::assert_snapshot!(told.join("\n"), @r#"
-    .[0].status: unknown variant `Someday`, expected one of `In Progress`, `Pending`, `Completed`, `Done`, `Finished`, `Needs Verification`, `Verification Needed` at line 2 column 11
+    .[0].status: unknown variant `Someday`, expected one of `In Progress`, `Pending`, `in_progress`, `Completed`, `Done`, `Finished`, `completed`, `Needs Verification`, `Verification Needed` at line 2 column 11
     .[0]: unknown field `reslut`, expected one of `description`, `status`, `result`, `mark`, `sub_steps` at line 2 column 3
     .[0]: duplicate field `status` at line 1 column 3
     .[0]: missing field `description` at line 1 column 3

@@ -33,7 +33,7 @@ pub(super) fn unescaped(body: &str) -> Unescaped {
             'r' => text.push('\r'),
             'b' => text.push('\u{8}'),
             'f' => text.push('\u{c}'),
-            'u' if rest.as_str().len() < 4 => {
+            'u' if rest.as_str().len() < 4 || is_half(&rest) => {
                 is_changed = true;
                 break;
             }
@@ -67,6 +67,14 @@ fn code_point(rest: &mut std::str::Chars<'_>) -> Option<char> {
     let character = char::from_u32(code)?;
     *rest = ahead;
     Some(character)
+}
+
+/// Returns whether a text ends inside the two escapes of one character.
+fn is_half(rest: &std::str::Chars<'_>) -> bool {
+    let mut ahead = rest.clone();
+    let first = hex(&mut ahead).filter(|code| (0xd800..0xdc00).contains(code));
+    let second = ahead.as_str();
+    first.is_some() && second.len() < 6 && (second.starts_with("\\u") || "\\u".starts_with(second))
 }
 
 fn hex(rest: &mut std::str::Chars<'_>) -> Option<u32> {

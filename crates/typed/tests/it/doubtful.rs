@@ -147,6 +147,7 @@ fn the_type_has_the_last_word() {
         [
             read::<Named>(r#"{"title": "a"}"#),
             read::<Named>(r#"{"name": "a", "count": null, "size": null}"#),
+            read::<Named>("name: a\nsize: Large # the largest"),
             read::<Closed>(r#"{"title": "a"}"#),
             read::<Closed>(r#"{"name": "a", "colour": "red"}"#),
         ]

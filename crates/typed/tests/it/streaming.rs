@@ -27,7 +27,13 @@ struct Draft {
 
 #[tokio::test]
 async fn a_value_is_there_before_the_reply_ends() {
-    let pieces = ["{\"title\": \"Th", "e sea\", \"pages\": [1, 2", "3, 4]}"];
+    // The second piece ends inside the two escapes of one character.
+    let pieces = [
+        "{\"title\": \"Th",
+        "e sea \\ud83c\\udf",
+        "0a\", \"pages\": [1, 2",
+        "3, 4]}",
+    ];
     let client = ScriptedClient::new([ScriptedReply::in_pieces(pieces)])
         .with_capabilities(Capabilities::none().with(Capability::Streaming));
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -46,8 +52,9 @@ async fn a_value_is_there_before_the_reply_ends() {
         *seen.lock().unwrap(),
         [
             ("Th".to_owned(), None),
-            ("The sea".to_owned(), Some(vec![1])),
-            ("The sea".to_owned(), Some(vec![1, 23, 4])),
+            ("The sea ".to_owned(), None),
+            ("The sea 🌊".to_owned(), Some(vec![1])),
+            ("The sea 🌊".to_owned(), Some(vec![1, 23, 4])),
         ]
     );
 }

@@ -39,6 +39,21 @@ async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
 }
 
 #[tokio::test]
+async fn the_answer_is_the_last_result_if_there_is_one() {
+    let given = "{description: Conclusion, status: Done, result: 150}";
+    let block = "description: Conclusion\n    status: Done\n    result: |\n      150";
+    let blank = "{description: Conclusion, status: Done, result: \" \"}";
+    let whole = "Evaluation of thought 2: right.\n144 + 6 = 150, so the answer is 150.\n";
+
+    for (step, answer) in [(given, "150"), (block, "150"), (blank, whole)] {
+        let client = ScriptedClient::new([FIRST.to_owned(), LAST.replace(given, step)]);
+        let mut reasoning = reasoning();
+        flow(client).run(&mut reasoning).await.unwrap();
+        assert_eq!(reasoning.answer(), Some(answer));
+    }
+}
+
+#[tokio::test]
 async fn a_turn_that_failed_does_not_count_when_it_is_made_again() {
     let error = LlmError::new(LlmErrorKind::Authentication, "the key is wrong");
     let client = ScriptedClient::new([FIRST]).then(error.with_status(401));
