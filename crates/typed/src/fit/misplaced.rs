@@ -19,7 +19,12 @@ impl<'f> Fitter<'f> {
         };
         let is_object = matches!(inner.node, Node::Object(_));
         // An object without properties fits any object, so that nothing shows what is meant.
-        if !is_object || object.properties.is_empty() || object.has_key(key) {
+        if !is_object || object.properties.is_empty() {
+            return None;
+        }
+        // A key of the object may be its title, too, unless it may have such a value.
+        let own = property_of(object, key).map(|property| self.fit(&property.shape, inner));
+        if own.is_some_and(|own| own.matches() && !own.is_rough) {
             return None;
         }
 

@@ -87,7 +87,7 @@ impl<'f> Fitter<'f> {
 
     pub(super) fn fit_object(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
         let fitted = self.fit_properties(object, tree);
-        if fitted.matches() {
+        if fitted.matches() && !fitted.is_rough {
             return fitted;
         }
         self.unwrapped(object, tree).unwrap_or(fitted)

@@ -41,7 +41,11 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return Err(self.no_value(Kind::NoValue, other.line, &what));
         }
         if !self.settings.takes_lines {
-            return Err(self.no_value(Kind::NoValue, 1, "the reply has no JSON object"));
+            let what = found
+                .last()
+                .map(|other| format!("found {}", other.tree.found()));
+            let what = what.unwrap_or_else(|| "the reply has no JSON object".to_owned());
+            return Err(self.no_value(Kind::NoValue, 1, &what));
         }
         // A text without keys is a thought.
         let (said, line) = said(text);

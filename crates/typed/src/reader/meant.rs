@@ -16,6 +16,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let mut meant: Vec<&Parsed> = attempts.collect();
         // Models repeat their answer, which makes it no less clear.
         meant.dedup_by(|next, last| next.tree == last.tree);
+        self.leave_out_prose(&mut meant);
 
         let is_wrapped = |candidate: &&Parsed| self.wrapped(&candidate.tree).is_some();
         let is_list = |candidate: &&Parsed| matches!(candidate.tree.node, Node::List(_));
@@ -25,6 +26,22 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             meant.retain(is_list);
         }
         meant
+    }
+
+    /// Leaves out lines after JSON that look like YAML, as in `Note: …`.
+    fn leave_out_prose(&self, meant: &mut Vec<&Parsed>) {
+        let is_prose = |candidate: &&Parsed| candidate.is_yaml && !candidate.is_closed;
+        let is_answer = |candidate: &&Parsed| {
+            let value = self.wrapped(&candidate.tree).unwrap_or(&candidate.tree);
+            !candidate.is_yaml && !candidate.is_broken() && self.fit(value).matches()
+        };
+
+        if meant.iter().any(is_prose)
+            && let Some(answer) = meant.iter().rposition(is_answer)
+        {
+            let mut at = 0..;
+            meant.retain(|candidate| at.next() <= Some(answer) || !is_prose(&candidate));
+        }
     }
 
     /// Returns whether a value is an attempt at the answer, rather than an example or a list of

@@ -314,6 +314,14 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             let repair = Repair::new(RepairKind::Prose, first.tree.line, what);
             read.repairs.push(repair);
         }
+        if let Some(later) = found
+            .iter()
+            .find(|other| other.tree.line > line && other.is_yaml)
+        {
+            let what = "left out the text after the value";
+            let repair = Repair::new(RepairKind::Prose, later.tree.line, what);
+            read.repairs.push(repair);
+        }
         Ok(read)
     }
 

@@ -134,6 +134,9 @@ fn what_is_left_out_is_reported() {
             read::<Price>("Not {\"price\": \"7\"}, but:\n```json\n{\"price\": \"1\"}\n```\n"),
             read::<Price>("See {\"id\": 7} and:\n```json\n{\"price\": \"1\"}\n```\n"),
             read::<Price>("Sure.<think>{\"price\": \"1\"}"),
+            read::<Price>("{\"price\": \"1\"}\n\nPrice: as it was last year."),
+            read::<Cost>("Price: {\"price\": 1}"),
+            read::<Cost>("[{\"price\": 1}, {\"price\": 2}]"),
             read::<Price>("<think>a</think>\n<think>again {\"price\": \"2\"}</think>"),
             read::<Price>(r#"{"price": "a \U0001F600 \u00g0 \x41"}"#),
         ]

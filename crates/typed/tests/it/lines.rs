@@ -232,7 +232,7 @@ fn a_stated_answer_is_read_without_its_key() {
     insta::assert_snapshot!(stated.concat() + "\n" + &taken.concat(), @r#"
     {"answer":"51 km","thought":"30 and 21. The answer is 51 km."}
       line 1: read an answer that isn't in JSON{"answer":"51","thought":"So it is \\boxed{51}."}
-      line 1: read an answer that isn't in JSON! line 1: the reply has no JSON object; expected a JSON object with `thought`, `answer`
+      line 1: read an answer that isn't in JSON! line 1: found the number 51; expected a JSON object with `thought`, `answer`
     {"answer":"51 km","thought":"30 and 21. The answer is 51 km."}
       line 1: read an answer that isn't in JSON{"answer":"51","thought":"So it is \\boxed{51}."}
       line 1: read an answer that isn't in JSON{"answer":"51"}
