@@ -1,7 +1,7 @@
 //! Asks for an answer: the requests, and what becomes of the replies.
 
 use cogwork_flow::engine::CannotWait;
-use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolChoice};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -62,6 +62,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             prompt,
             meter,
             rounds: 0,
+            needs_format: false,
             messages: Vec::new(),
             arrived: Beginning::default(),
             value: Value::Null,
@@ -129,6 +130,8 @@ struct Answering<'a, T> {
     meter: &'a Meter,
     /// The number of replies with tool calls.
     rounds: u32,
+    /// Whether a reply couldn't be read, so that the next request has a format instead of tools.
+    needs_format: bool,
     /// What was added to the conversation.
     messages: Vec<Message>,
     /// What has arrived of the reply, and the value in it.
@@ -157,15 +160,10 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
     type Stop = Stop;
 
     fn request(&self, format: Format) -> ChatRequest {
-        let request = self.model.request(&self.prompt.0, format);
         let settings = &self.model.settings;
-        let may_call = self.rounds < settings.tool_rounds;
-
-        if may_call || settings.tools.is_empty() {
-            request
-        } else {
-            request.with_tool_choice(ToolChoice::None)
-        }
+        let has_rounds = self.rounds < settings.tool_rounds && !settings.tools.is_empty();
+        let may_call = has_rounds && !self.needs_format;
+        self.model.request(&self.prompt.0, format, may_call)
     }
 
     fn on_text(&mut self, text: &str) {
@@ -207,7 +205,10 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
                 });
                 Verdict::Usable(read)
             }
-            Err(problem) => self.unusable(problem),
+            Err(problem) => {
+                self.needs_format |= problem.kind() != Kind::Check;
+                self.unusable(problem)
+            }
         }
     }
 }

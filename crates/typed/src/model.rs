@@ -3,7 +3,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
+use cogwork_llm::{ChatRequest, LlmClient, Message, Messages, ToolChoice};
 use cogwork_tools::Tools;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -164,7 +164,8 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
         self
     }
 
-    /// Sets the tools that the model may call before it answers. None by default.
+    /// Sets the tools that the model may call before it answers. None by default. While it may call
+    /// them, the prompt alone describes the answer.
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
         self.settings.tools = tools;
@@ -178,24 +179,40 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
         self
     }
 
-    /// Returns the request for a reply in this format.
-    pub(crate) fn request(&self, prompt: &Messages, format: Format) -> ChatRequest {
-        let messages = match self.reader.is_text() {
-            true => prompt.clone(),
-            false => with_instruction(prompt, &self.reader.instruction(format)),
-        };
-
+    /// Returns the request for a reply in this format, or for tool calls before it.
+    pub(crate) fn request(&self, prompt: &Messages, format: Format, may_call: bool) -> ChatRequest {
         let Settings {
             request,
             system,
             tools,
             ..
         } = &self.settings;
+
+        // No schema shows the structure while tools may be called.
+        let shown = if tools.is_empty() {
+            format
+        } else {
+            Format::Text
+        };
+        let messages = match self.reader.is_text() {
+            true => prompt.clone(),
+            false => with_instruction(prompt, &self.reader.instruction(shown)),
+        };
         let system = system.iter().map(|text| Message::system(Arc::clone(text)));
         let messages: Messages = system.chain(messages.iter().cloned()).collect();
 
         let request = request.clone().with_messages(messages);
         let request = request.with_tools(tools.definitions());
+        // Many servers refuse a format next to tools, or never call a tool then.
+        if may_call {
+            return request;
+        }
+
+        // The tools stay in the request, because the conversation may contain calls of them.
+        let request = match tools.is_empty() {
+            true => request,
+            false => request.with_tool_choice(ToolChoice::None),
+        };
         match self.reader.reply_format(format) {
             Some(format) => request.with_format(format),
             None => request,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cogwork_llm::backend::{Capabilities, Capability};
-use cogwork_llm::{ChatRequest, ChatResponse, ScriptedClient, ToolCall, Usage};
+use cogwork_llm::{ChatRequest, ChatResponse, ScriptedClient, ToolCall, ToolChoice, Usage};
 use cogwork_tools::{Tools, function};
 use cogwork_typed::ask::{Format, Limits};
 use cogwork_typed::{AnswerProblemKind, AskErrorKind, Model};
@@ -162,6 +162,26 @@ async fn tools_are_called_before_the_answer() {
     assert_eq!(answered.log.spent.tool_calls, 1);
     assert_eq!(answered.messages.len(), 3);
     assert_eq!(answered.messages[1].text(), "1 euro is 1.1 dollars");
+}
+
+/// Servers that constrain a reply to a schema call no tool, or refuse both at once.
+#[tokio::test]
+async fn a_format_is_only_requested_instead_of_tools() {
+    let replies = [
+        calls_rate(),
+        ChatResponse::new("Well."),
+        ChatResponse::new(USABLE),
+    ];
+    let client = Arc::new(ScriptedClient::new(replies).with_capabilities(with_schemas()));
+    let model = Model::<Invoice>::typed(Arc::clone(&client)).with_tools(tools());
+    model.ask("Read it.").await.unwrap();
+
+    let requests = client.requests();
+    let formats = requests.iter().map(|request| request.format().is_some());
+    assert_eq!(formats.collect::<Vec<_>>(), [false, false, true]);
+    assert_eq!(requests[2].tool_choice(), Some(&ToolChoice::None));
+    let question = requests[0].messages().last().unwrap();
+    assert!(question.text().contains("Its structure: {"));
 }
 
 #[tokio::test]
