@@ -33,8 +33,12 @@ impl<'f> Fitter<'f> {
         if closest.any(|other| Some(other) != best) {
             return self.ambiguous(&Shape::AnyOf(shapes.to_vec()), tree);
         }
-        match fits.iter().position(|fitted| is_closest(&fitted)) {
-            Some(best) => fits.swap_remove(best),
+        let closest = fits.iter().position(|fitted| is_closest(&fitted));
+        // A text takes any object, but one with the keys of another form is meant as that.
+        let is_rough = least.is_some_and(|(is_rough, _)| is_rough);
+        let meant = is_rough.then(|| self.meant(shapes, tree)).flatten();
+        match meant.or(closest) {
+            Some(at) => fits.swap_remove(at),
             None => self.no_alternative(shapes, fits, tree),
         }
     }

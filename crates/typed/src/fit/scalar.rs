@@ -50,7 +50,7 @@ impl Fitter<'_> {
             Node::Text(text) | Node::Plain(text) => text,
             _ => return None,
         };
-        let value = match text.trim().to_ascii_lowercase().as_str() {
+        let value = match folded_name(text).as_str() {
             "true" | "yes" => true,
             "false" | "no" => false,
             _ => return None,

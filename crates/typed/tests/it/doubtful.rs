@@ -42,6 +42,12 @@ types! {
         Large,
     }
 
+    #[serde(untagged)]
+    enum Weight {
+        Known { grams: u8 },
+        Told(String),
+    }
+
     #[serde(deny_unknown_fields)]
     struct Closed {
         #[serde(alias = "title")]
@@ -151,6 +157,8 @@ fn the_type_has_the_last_word() {
             read::<Named>(r#"{"title": "a"}"#),
             read::<Named>(r#"{"name": "a", "count": null, "size": null}"#),
             read::<Named>("name: a\nsize: Large # the largest"),
+            read::<Weight>(r#"{"answer": {"grams": 300}}"#),
+            read::<Weight>(r#"{"answer": {"kilos": 3}}"#),
             read::<Closed>(r#"{"title": "a"}"#),
             read::<Closed>(r#"{"name": "a", "colour": "red"}"#),
         ]
