@@ -15,10 +15,11 @@ use crate::syntax::Parsed;
 use crate::syntax::json::{self, Dialect};
 use crate::syntax::lines;
 use crate::syntax::yaml::{self, key_of};
-use crate::tree::Node;
+use crate::tree::{Node, Tree};
 
-/// The maximum number of values that are tried.
-const MAX_TRIED: usize = 8;
+/// The maximum number of values that are tried. A search finds one more, so that no later value is
+/// left out without a word.
+pub(crate) const MAX_TRIED: usize = 8;
 
 /// Returns the parts of a reply that may be the value, in order.
 pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
@@ -28,12 +29,11 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
         return vec![whole];
     }
 
-    let blocks = fenced_blocks(part.text);
-    let mut found: Vec<Parsed> = blocks
-        .iter()
-        .take(MAX_TRIED)
-        .flat_map(|block| part.inside(block, words))
-        .collect();
+    let mut blocks = fenced_blocks(part.text);
+    // The last ones count.
+    blocks.drain(..blocks.len().saturating_sub(MAX_TRIED));
+    let inside = blocks.iter().flat_map(|block| part.inside(block, words));
+    let mut found: Vec<Parsed> = inside.collect();
     // A model that uses fences puts its answer in one, and examples outside of them.
     let left_out = if found.is_empty() {
         found = part.search(words, None);
@@ -47,8 +47,6 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
             candidate.notes.repair(RepairKind::Prose, line, what);
         }
     }
-    // Each block may have several values.
-    found.truncate(MAX_TRIED);
     found
 }
 
@@ -70,6 +68,16 @@ pub(crate) fn said(text: &str) -> (&str, usize) {
 }
 
 impl Words {
+    /// Returns whether a value in brackets may be the one that is expected.
+    fn may_mean(&self, tree: &Tree) -> bool {
+        let has_root = |tree: &Tree| tree.entries().iter().any(|(key, _)| self.is_root(key));
+        let only = match (tree.items(), tree.entries()) {
+            ([only], _) | (_, [(_, only)]) => Some(only),
+            _ => None,
+        };
+        self.is_list || self.is_open || has_root(tree) || only.is_some_and(has_root)
+    }
+
     /// Returns whether YAML of the value may begin with a line.
     pub(crate) fn begins(&self, line: &str) -> bool {
         let is_item = self.is_list && line.starts_with("- ");
@@ -133,8 +141,8 @@ impl<'t> Passage<'t> {
         words: &Words,
     ) -> Option<(usize, &'static str)> {
         let is_inside = |at: usize| {
-            let mut tried = blocks.iter().take(MAX_TRIED);
-            tried.any(|block| (block.offset..block.offset + block.text.len()).contains(&at))
+            let mut blocks = blocks.iter();
+            blocks.any(|block| (block.offset..block.offset + block.text.len()).contains(&at))
         };
         let mut brackets = self.text.match_indices('{').map(|(at, _)| at);
         // One object is enough for a report, and reading each would take quadratic time.
@@ -202,11 +210,11 @@ impl<'t> Passage<'t> {
         // The length of the text after `at` whose brackets are no values.
         let mut passed = 0;
 
-        while found.len() < MAX_TRIED {
+        while found.len() <= MAX_TRIED {
             let rest = self.skipping(at);
-            let bracket = rest.bracket(passed);
             let is_first_in_line = self.up_to(at).is_empty() || self.up_to(at).ends_with('\n');
             let yaml = rest.yaml_start(words, is_first_in_line, fence.is_some());
+            let bracket = rest.value_start(passed, yaml, words);
 
             let (start, candidate) = match (yaml, bracket) {
                 (Some(start), bracket) if bracket.is_none_or(|bracket| start < bracket) => {
@@ -250,10 +258,35 @@ impl<'t> Passage<'t> {
         found
     }
 
-    /// Returns the offset of the first bracket from an offset on that begins a value.
-    fn bracket(self, from: usize) -> Option<usize> {
-        let brackets = self.after(from).match_indices(['{', '[']);
-        let mut brackets = brackets.map(|(at, _)| from + at);
+    /// Returns the offset of the first bracket from an offset on whose value may be meant, up to
+    /// where YAML begins. Without one, the last other value is shown in the complaint.
+    fn value_start(self, from: usize, yaml: Option<usize>, words: &Words) -> Option<usize> {
+        let mut at = from;
+        let mut part = self.skipping(from);
+        let mut other = None;
+
+        // Text may have many values such as `[1]`, so that they are passed before any is judged.
+        while let Some(bracket) = part.bracket() {
+            at += bracket;
+            part = part.skipping(bracket);
+            if yaml.is_some_and(|yaml| yaml <= at) {
+                return Some(at);
+            }
+
+            let read = json::read(part.text, part.line, Dialect::Json);
+            if read.is_broken() || words.may_mean(&read.tree) {
+                return Some(at);
+            }
+            other = Some(at);
+            at += read.end;
+            part = part.skipping(read.end);
+        }
+        other
+    }
+
+    /// Returns the offset of the first bracket that begins a value.
+    fn bracket(self) -> Option<usize> {
+        let mut brackets = self.text.match_indices(['{', '[']).map(|(at, _)| at);
         brackets.find(|at| !is_prose(self.after(*at)))
     }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::AnswerReader;
+use crate::candidates::MAX_TRIED;
 use crate::shape::{ANSWER, Shape};
 use crate::syntax::Parsed;
 use crate::tree::{Node, Tree};
@@ -14,6 +15,10 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     pub(super) fn meant<'c>(&self, found: &'c [Parsed]) -> Vec<&'c Parsed> {
         let attempts = found.iter().filter(|found| self.is_meant(&found.tree));
         let mut meant: Vec<&Parsed> = attempts.collect();
+        // Others may follow, which were not tried.
+        if meant.len() > MAX_TRIED {
+            return meant;
+        }
         // Models repeat their answer, which makes it no less clear.
         meant.dedup_by(|next, last| next.tree == last.tree);
         self.leave_out_prose(&mut meant);

@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use crate::AnswerKey;
 use crate::ask::{Format, Repair, RepairKind, folded_name};
-use crate::candidates::{candidates, lines, said};
+use crate::candidates::{MAX_TRIED, candidates, lines, said};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::{ANSWER, AnswerSchema, Form};
 use crate::syntax::Parsed;
@@ -289,6 +289,11 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         };
 
         let line = last.tree.line;
+        if meant.len() > MAX_TRIED {
+            let message = format!("the reply has more than {MAX_TRIED} values; expected one");
+            return Err(AnswerProblem::new(Kind::Ambiguous, line, message));
+        }
+
         let is_item = self.is_item(&last.tree);
         let is_object = matches!(last.tree.node, Node::Object(_)) && !is_item;
         if let Some(first) = earlier.first().filter(|_| !is_object) {

@@ -120,6 +120,14 @@ fn what_is_silent_is_what_was_meant() {
             read::<Price>("{\"price\": \"1\"}\n{\"price\": \"1\"}"),
             read::<Price>("{\"price\": \"1\"}\n{\"price\": }"),
             read::<Price>("Any time in [8, 10) will do: {\"price\": \"1\"}"),
+            read::<Price>(&format!(
+                "{} So: {{\"price\": \"1\"}}",
+                "As in [1, 2]. ".repeat(9)
+            )),
+            read::<Price>(&format!(
+                "{}{{\"price\": \"2\"}}",
+                "{\"price\": \"1\"}\n".repeat(9)
+            )),
             read::<Price>("price: 1 # or 2"),
             read::<Price>("price: about 1 # or 2"),
             read::<Price>("price: |\n  about\n  1"),
