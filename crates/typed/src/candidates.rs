@@ -207,14 +207,12 @@ impl<'t> Passage<'t> {
     fn search(self, words: &Words, fence: Option<bool>) -> Vec<Parsed> {
         let mut found = Vec::new();
         let mut at = 0;
-        // The length of the text after `at` whose brackets are no values.
-        let mut passed = 0;
 
         while found.len() <= MAX_TRIED {
             let rest = self.skipping(at);
             let is_first_in_line = self.up_to(at).is_empty() || self.up_to(at).ends_with('\n');
             let yaml = rest.yaml_start(words, is_first_in_line, fence.is_some());
-            let bracket = rest.value_start(passed, yaml, words);
+            let bracket = rest.value_start(yaml, words);
 
             let (start, candidate) = match (yaml, bracket) {
                 (Some(start), bracket) if bracket.is_none_or(|bracket| start < bracket) => {
@@ -231,22 +229,12 @@ impl<'t> Passage<'t> {
                 }
                 (_, Some(bracket)) => {
                     let candidate = self.json(at + bracket, at, words, fence.is_some());
-                    let is_list = matches!(candidate.tree.node, Node::List(_));
-                    let is_other = is_list && !words.is_list && candidate.is_broken();
-                    // The value is an object, which begins later. Passing one bracket after the
-                    // other would take quadratic time.
-                    if is_other && passed == 0 {
-                        let next = rest.after(bracket).find('{');
-                        passed = next.map_or(rest.text.len(), |next| bracket + next);
-                        continue;
-                    }
                     (at + bracket, candidate)
                 }
                 (_, None) => break,
             };
 
             at = start + candidate.end;
-            passed = 0;
             // What follows belongs to the value whose brackets are wrong.
             let is_last = candidate.is_broken();
             found.push(candidate);
@@ -258,12 +246,13 @@ impl<'t> Passage<'t> {
         found
     }
 
-    /// Returns the offset of the first bracket from an offset on whose value may be meant, up to
-    /// where YAML begins. Without one, the last other value is shown in the complaint.
-    fn value_start(self, from: usize, yaml: Option<usize>, words: &Words) -> Option<usize> {
-        let mut at = from;
-        let mut part = self.skipping(from);
+    /// Returns the offset of the first bracket whose value may be meant, up to where YAML begins.
+    /// Without one, the last other value is shown in the complaint.
+    fn value_start(self, yaml: Option<usize>, words: &Words) -> Option<usize> {
+        let mut at = 0;
+        let mut part = self;
         let mut other = None;
+        let mut has_passed_list = false;
 
         // Text may have many values such as `[1]`, so that they are passed before any is judged.
         while let Some(bracket) = part.bracket() {
@@ -274,14 +263,24 @@ impl<'t> Passage<'t> {
             }
 
             let read = json::read(part.text, part.line, Dialect::Json);
-            if read.is_broken() || words.may_mean(&read.tree) {
-                return Some(at);
-            }
+            let is_list = matches!(read.tree.node, Node::List(_)) && !words.is_list;
+            let passed = match read.is_broken() {
+                false if words.may_mean(&read.tree) => return Some(at),
+                false => read.end,
+                // The list is prose, as in `[0, 5)`, and the object begins in what it includes.
+                // Passing one after the other would take quadratic time.
+                true if is_list && !has_passed_list => {
+                    has_passed_list = true;
+                    part.text.find('{').unwrap_or(part.text.len())
+                }
+                true => return Some(at),
+            };
+
             other = Some(at);
-            at += read.end;
-            part = part.skipping(read.end);
+            at += passed;
+            part = part.skipping(passed);
         }
-        other
+        other.filter(|_| yaml.is_none())
     }
 
     /// Returns the offset of the first bracket that begins a value.

@@ -128,6 +128,7 @@ fn what_is_silent_is_what_was_meant() {
                 "{}{{\"price\": \"2\"}}",
                 "{\"price\": \"1\"}\n".repeat(9)
             )),
+            read::<Price>("As in [1, 2:\nprice: 1\n"),
             read::<Price>("price: 1 # or 2"),
             read::<Price>("price: about 1 # or 2"),
             read::<Price>("price: |\n  about\n  1"),
