@@ -431,7 +431,8 @@ fn is_prose(text: &str) -> bool {
     let inside = text.get(1..).unwrap_or_default().trim_start();
     // The offset is that of a bracket, which has one byte.
     let is_quoted = inside.starts_with(['"', '\'', '“', '}', ']', '{', '[']);
-    if is_quoted {
+    let mut comments = ["//", "/*", "# "].iter();
+    if is_quoted || comments.any(|comment| inside.starts_with(comment)) {
         return false;
     }
 

@@ -148,6 +148,7 @@ fn what_is_left_out_is_reported() {
             read::<Price>("Example:\n```json\n{\"price\": \"1\"}\n```\nMine: {\"price\": \"7\"}"),
             read::<Price>("Not {\"price\": \"7\"}, but:\n```json\n{\"price\": \"1\"}\n```\n"),
             read::<Price>("See {\"id\": 7} and:\n```json\n{\"price\": \"1\"}\n```\n"),
+            read::<Price>("So:\n{ // in euros\n  \"price\": \"1\",\n}"),
             read::<Price>("Sure.<think>{\"price\": \"1\"}"),
             read::<Price>("{\"price\": \"1\"}\n\nPrice: as it was last year."),
             read::<Cost>("Price: {\"price\": 1}"),
