@@ -188,7 +188,7 @@ impl Reader<'_> {
             }),
             Shape::Map(_) => self.json(text, line).or_else(|| pairs_of(text, line)),
             Shape::Tuple(_) | Shape::Object(_) => self.json(text, line),
-            Shape::Any => any(text.trim_matches('`')),
+            Shape::Any => any(text.trim_matches('`')).or_else(|| self.json(text, line)),
             _ => None,
         };
         read.unwrap_or_else(|| Node::Text(text.to_owned()))

@@ -161,7 +161,10 @@ fn values_are_read_from_what_stands_around_them() {
                 "many things",
             ],
         ),
-        (&json!({}), vec!["{\"a\": 1}", "1.10", "true", "so so"]),
+        (
+            &json!({}),
+            vec!["{\"a\": 1}", "{'a': 1,}", "1.10", "true", "so so"],
+        ),
     ];
 
     let read = values.into_iter().flat_map(|(schema, written)| {
@@ -209,6 +212,7 @@ fn values_are_read_from_what_stands_around_them() {
     "\n- a = 1\n- `b`: \"x\"" => {"a":1,"b":"x"}
     "many things" => ! line 1, `/value`: found the text "many things"; expected an object with any keys
     "{\"a\": 1}" => {"a":1}
+    "{'a': 1,}" => {"a":1}
     "1.10" => "1.10"
     "true" => true
     "so so" => "so so"
