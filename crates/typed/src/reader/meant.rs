@@ -41,11 +41,12 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             !candidate.is_yaml && !candidate.is_broken() && self.fit(value).matches()
         };
 
+        // Fitting each value is only necessary if there are such lines.
         if meant.iter().any(is_prose)
             && let Some(answer) = meant.iter().rposition(is_answer)
         {
-            let mut at = 0..;
-            meant.retain(|candidate| at.next() <= Some(answer) || !is_prose(&candidate));
+            let later = meant.split_off(answer + 1);
+            meant.extend(later.into_iter().filter(|later| !is_prose(later)));
         }
     }
 
@@ -87,7 +88,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Returns the value of an answer that isn't an object by itself, if it is wrapped in one.
     pub(super) fn wrapped<'t>(&self, tree: &'t Tree) -> Option<&'t Tree> {
         let entries = tree.entries().iter();
-        let mut answers = entries.filter(|(key, _)| is_answer(key));
+        let mut answers = entries.filter(|(key, _)| is_answer_key(key));
         let (Some((key, value)), None) = (answers.next(), answers.next()) else {
             return None;
         };
@@ -114,6 +115,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 }
 
 /// Returns whether a key is that of an answer that isn't an object by itself.
-pub(super) fn is_answer(key: &str) -> bool {
+pub(super) fn is_answer_key(key: &str) -> bool {
     key.eq_ignore_ascii_case(ANSWER)
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::meant::is_answer;
+use super::meant::is_answer_key;
 use super::{AnswerReader, ReadAnswer};
 use crate::ask::{Repair, RepairKind};
 use crate::fit::{Fitted, Fitter, UNKNOWN_KEY};
@@ -69,7 +69,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let tree = &candidate.tree;
         let read = match self.wrapped(tree) {
             Some(inner) => {
-                let others = tree.entries().iter().filter(|(key, _)| !is_answer(key));
+                let others = tree.entries().iter().filter(|(key, _)| !is_answer_key(key));
                 for (key, other) in others {
                     let what = format!("{UNKNOWN_KEY} `{}`", Name(key));
                     notes.repair(RepairKind::Key, other.line, what);
