@@ -11,8 +11,9 @@ use crate::{Stage, Strategy};
 /// The model receives the prompt of each stage, fills in the parameters of the stage, and chooses the
 /// next stage if several may follow. If the start stage has no required parameters and one next
 /// stage, it takes the problem, and the model isn't asked. The answer is the text of the final stage,
-/// or its parameters if it has no text. A refusal, or a text such as `N/A`, isn't an answer;
-/// [`no_answer`] defines what counts as one.
+/// or its parameters if it has no text. If a run is stopped earlier, its best answer is the last
+/// thought. A refusal, or a text such as `N/A`, isn't an answer; [`no_answer`] defines what counts as
+/// one.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -42,14 +43,12 @@ impl Method for Strategy {
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
         let mut stage = self.start();
         let mut parameters = stage.parameters.values();
+        let needs_reply = parameters.any(|parameter| parameter.required);
         // The problem is known, so stating it needs no call.
-        if !parameters.any(|parameter| parameter.required) && stage.next.len() < 2 {
+        if let ([next], false) = (stage.next.as_slice(), needs_reply) {
             cx.think_problem()?;
             cx.progress(cx.problem().to_owned())?;
-            let Some(next) = self.next(stage).next() else {
-                return Err(no_result());
-            };
-            stage = next;
+            stage = self.stage(next).ok_or_else(no_result)?;
         }
 
         loop {
@@ -60,8 +59,9 @@ impl Method for Strategy {
             let ends = self.next(stage).all(|stage| stage.is_final);
             // Before the last stage there is an answer already, in case that a limit ends the run
             // there.
-            if ends && no_answer_at(stage, &answer, cx.problem()).is_none() {
-                cx.keep(answer.clone());
+            match ends && no_answer_at(stage, &answer, cx.problem()).is_none() {
+                true => cx.keep(answer.clone()),
+                false => cx.keep_guess(&answer),
             }
             if stage.is_final {
                 return Ok(Answer::new(answer));

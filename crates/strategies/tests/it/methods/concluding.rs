@@ -186,7 +186,7 @@ async fn without_a_usable_reply_the_best_answer_so_far_stays() {
         ..Endless::new()
     };
     let solved = solve(client, Limits::default().with_thoughts(2)).await;
-    assert_eq!(solved.answer(), None);
+    assert_eq!(solved.answer(), Some("Thought 1."));
     assert_eq!(
         solved.end().to_string(),
         "the budget of 2 thoughts is spent"

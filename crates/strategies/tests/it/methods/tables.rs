@@ -1,9 +1,9 @@
 //! The default driver, which asks the model in each stage.
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
-use cogwork_strategies::{Asked, Call, Solver, StrategyName};
+use cogwork_strategies::{Asked, Call, Solver, Strategies, StrategyName};
 
-use crate::methods::support::{conversation, only_append, told};
+use crate::methods::support::{conversation, ended, only_append, told};
 
 fn steps() -> ScriptedClient {
     ScriptedClient::new([
@@ -104,7 +104,7 @@ async fn a_failing_client_ends_the_run_and_loses_nothing() {
 async fn a_form_where_none_was_asked_for_does_not_get_into_the_answer() {
     let last = "thought: Both together.\nanswer: 51\nThat is 3 * 17.";
     let replies = ["thought: Tens and ones.", "**Answer:** 30 and 21", last];
-    let strategies = cogwork_strategies::Strategies::from_yaml(
+    let strategies = Strategies::from_yaml(
         "plain:
   description: Plain.
   stages:
@@ -128,5 +128,27 @@ async fn a_form_where_none_was_asked_for_does_not_get_into_the_answer() {
     That is 3 * 17.
     end: answered
     spent: 3 calls, about 145 tokens
+    ");
+}
+
+#[tokio::test]
+async fn a_single_stage_is_asked_for_and_a_circle_ends_with_the_last_thought() {
+    let single = "only: {description: All., prompt: Answer., final: true}";
+    let circle = "a: {description: A., prompt: A., next: [b]}
+    b: {description: B., prompt: B., next: [b, c]}
+    c: {description: C., prompt: C., final: true}";
+    let again = "thought: 50\nnext: b";
+
+    let mut ends = Vec::new();
+    for stages in [single, circle] {
+        let table = format!("own:\n  description: Own.\n  stages:\n    {stages}");
+        let strategies = Strategies::from_yaml(&table).unwrap();
+        let strategy = strategies.get("own").unwrap().clone();
+        let solver = Solver::new(ScriptedClient::new([again; 3]), strategy);
+        ends.push(ended(&solver.solve("17 * 3?").await.unwrap()));
+    }
+    insta::assert_snapshot!(ends.join("\n"), @"
+    answered: 50, next: b
+    no progress: the thoughts repeated 3 times up to the stage `b`: 50
     ");
 }
