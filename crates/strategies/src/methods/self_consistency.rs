@@ -9,7 +9,7 @@ use super::normal_form::normal_form;
 use super::shared::real;
 use crate::session::{BranchId, ThoughtDraft};
 use crate::solve::{ANSWER, check_answer};
-use crate::{Answer, Ask, AskProblem, Method, Solve, Stop, Strategy, StrategyName};
+use crate::{Answer, Ask, AskProblem, EndReason, Method, Solve, Stop, Strategy, StrategyName};
 
 /// Samples several independent paths and takes a majority vote over their answers (Wang et al.
 /// 2022).
@@ -27,7 +27,7 @@ use crate::{Answer, Ask, AskProblem, Method, Solve, Stop, Strategy, StrategyName
 /// The [confidence](crate::Solved::confidence) is the winner's share of all finished paths. A path
 /// is lost if its call fails or its reply can't be read: it counts as a path with a different
 /// answer, and its branch contains the error. If more paths are lost than answered, the run gives
-/// up with the best answer. If all are lost, it fails.
+/// up with the best answer, or ends at the limit that they met. If all are lost, it fails.
 ///
 /// | stage | written by |
 /// |---|---|
@@ -135,6 +135,14 @@ impl Method for SelfConsistency {
 
         votes.merge(cx, paths)?;
         let Some(answer) = answer.filter(|_| votes.answered() >= votes.lost) else {
+            let limit = replies.iter().find_map(|path| match path {
+                Err(AskProblem::OutOf(limit)) => Some(*limit),
+                _ => None,
+            });
+            if let Some(limit) = limit {
+                return Err(EndReason::OutOf { limit }.into());
+            }
+
             let (lost, all) = (votes.lost, votes.finished());
             return Err(Stop::give_up(format!(
                 "{lost} of {all} paths gave no answer, so there is no majority"
