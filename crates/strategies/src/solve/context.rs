@@ -456,7 +456,6 @@ impl Solve {
         }
 
         let next = self.run.calls.get(self.read..).unwrap_or_default();
-        // There may be fewer calls if the time was over in the middle of a batch.
         let next = next.get(..labels.len()).unwrap_or(next);
         if next.iter().all(Call::has_failed) {
             // An attempt that failed is made again.

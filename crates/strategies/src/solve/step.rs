@@ -229,9 +229,7 @@ impl Step {
                 let called = called.await.map_err(|error| {
                     SolveError::method(format!("a tool call has to wait for approval: {error}"))
                 })?;
-                let is_cut_short = called.len() < calls.len();
                 outcome.calls = called.into_iter().map(Call::Tool).collect();
-                outcome.out_of = is_cut_short.then(|| self.meter.out_of_time());
             }
         }
 

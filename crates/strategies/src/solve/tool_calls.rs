@@ -84,15 +84,15 @@ impl PlannedCall {
         }
     }
 
-    fn called(&self, stage: &str, used: ToolUse) -> Called {
+    fn called(&self, stage: &str, output: String, failed: bool) -> Called {
         Called {
             stage: stage.to_owned(),
             id: self.id.clone(),
             label: self.label(stage),
             tool: self.tool.clone(),
             input: self.input.clone(),
-            output: used.result,
-            failed: used.failed,
+            output,
+            failed,
         }
     }
 }
@@ -109,8 +109,8 @@ fn numeric(input: Value, schema: &Value) -> Value {
     }
 }
 
-/// Makes calls concurrently, and returns their results in order. If there wasn't enough time for all,
-/// some are missing.
+/// Makes calls concurrently, and returns their results in order. Calls for which there wasn't enough
+/// time have failed.
 pub(super) async fn call_all(
     shared: &Shared,
     stage: &str,
@@ -121,7 +121,8 @@ pub(super) async fn call_all(
     let made = calls.iter().enumerate().map(|(place, call)| async move {
         let number = (place + 1).to_string();
         let (used, replayed) = call.make(tool_calls, &number, meter).await?;
-        Ok((place, call.called(stage, used), replayed))
+        let called = call.called(stage, used.result, used.failed);
+        Ok((place, called, replayed))
     });
     let made: Vec<_> = made.collect();
     let mut running = stream::iter(made).buffer_unordered(shared.at_once);
@@ -138,5 +139,11 @@ pub(super) async fn call_all(
     }
     meter.add_time(longest);
 
-    Ok(called.into_values().collect())
+    let limit = meter.out_of_time();
+    let too_late = format!("not finished: the budget of {limit} is spent");
+    let all = calls.iter().enumerate().map(|(place, call)| {
+        let called = called.remove(&place);
+        called.unwrap_or_else(|| call.called(stage, too_late.clone(), true))
+    });
+    Ok(all.collect())
 }

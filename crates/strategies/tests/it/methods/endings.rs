@@ -254,7 +254,7 @@ async fn planned_calls_take_the_time_of_the_longest_way_through_them() {
                 Plan: Right.\n#E3 = wait{\"s\": 7, \"after\": \"#E1\"}\n\
                 Plan: Both.\n#E4 = wait{\"s\": 2, \"after\": [\"#E2\", \"#E3\"]}";
     let tools = Tools::new().with(function("wait", "Waits.", wait)).unwrap();
-    let client = ScriptedClient::new([plan, "done"]);
+    let client = ScriptedClient::new([plan, "done", plan, "six"]);
     let solver = Solver::new(client, Rewoo::default()).with_tools(tools);
     let solved = solver.solve("Wait.").await.unwrap();
 
@@ -266,4 +266,13 @@ async fn planned_calls_take_the_time_of_the_longest_way_through_them() {
     });
     let last = inputs.next().unwrap();
     assert_eq!(last, r#"{"after":["waited 5","waited 7"],"s":2}"#);
+
+    // What the tools did in time is evidence.
+    let solver = solver.with_limits(Limits::default().with_time(Duration::from_secs(9)));
+    let solved = solver.solve("Wait.").await.unwrap();
+    let told = solved.trace().to_string();
+    let too_late = "not finished: the budget of 9s is spent";
+    assert!(told.contains("#E2 = waited 5"), "{told}");
+    assert!(told.contains(&format!("#E3 = {too_late}")), "{told}");
+    assert_eq!(ended(&solved), "answered: six");
 }
