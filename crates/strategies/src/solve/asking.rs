@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cogwork_llm::backend::{Capability, ResponseLimits};
-use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError, Message};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError, Message, ToolChoice};
 use cogwork_typed::ask::{
     AskLog, Asking, Format, Limit, Meter, Policy, Repair, Unanswered, Verdict,
 };
@@ -145,8 +145,15 @@ impl Shared {
     pub(super) fn request(&self, batch: &Batch, ask: &Question, format: Format) -> ChatRequest {
         let mut messages = batch.messages.clone();
         add_message(&mut messages, ask.message(format));
+        let has_calls = messages.iter().any(|said| !said.tool_calls().is_empty());
         let request = self.request.clone().with_messages(messages);
-        let request = request.with_tools(ask.tools.clone());
+        let request = match ask.tools.is_empty() && has_calls {
+            // Servers refuse earlier calls of tools that they aren't told.
+            true => request
+                .with_tools(self.tools.definitions())
+                .with_tool_choice(ToolChoice::None),
+            false => request.with_tools(ask.tools.clone()),
+        };
 
         match ask.temperature {
             Some(temperature) => request.with_temperature(temperature),
