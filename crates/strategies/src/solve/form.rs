@@ -232,6 +232,9 @@ impl Form {
             let name = key.name();
             let value = found.remove(name);
             match value.filter(|value| !self.says_nothing(key, value)) {
+                Some(Value::String(text)) => {
+                    drop(reply.fields.insert(name.to_owned(), text.trim().into()));
+                }
                 Some(value) => drop(reply.fields.insert(name.to_owned(), value)),
                 None if key.is_required() => {
                     problems.push(format!("`{name}` is empty, expected a value"));

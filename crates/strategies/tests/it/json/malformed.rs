@@ -37,13 +37,14 @@ fn judge() -> cogwork_strategies::Strategy {
 
 #[tokio::test]
 async fn repairs_are_kept_in_the_trace() {
-    let reply = "Sure:\n\n{\"thought\": \"t\",\n 'reason': \"Clean\",\n \"score\": 8,}";
+    let reply = "Sure:\n\n{\"thought\": \"t\",\n 'reason': \" Clean\\n\",\n \"score\": 8,}";
     let solver = Solver::new(client([ChatResponse::new(reply)]), judge());
     let saved = serde_json::to_value(solver.solve("p").await.unwrap().trace()).unwrap();
 
     let call = &saved["calls"][0]["model"];
     assert_eq!(call["format"], "schema");
     assert_eq!(call["repairs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(call["reply"]["Ok"]["fields"]["reason"], "Clean");
 }
 
 /// Otherwise, what the model had no room for would be missing.
