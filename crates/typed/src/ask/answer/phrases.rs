@@ -18,6 +18,10 @@ pub(super) struct Phrases {
     pub(super) after_choice: Vec<String>,
     /// Labels of an answer at the start of a line.
     pub(super) labels: Vec<String>,
+    /// Openings of a sentence that states an answer.
+    pub(super) stated: Vec<String>,
+    /// Words after such an opening that state no answer.
+    pub(super) unstated: Vec<String>,
     pub(super) refusals: Refusals,
 }
 

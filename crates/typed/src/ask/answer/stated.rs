@@ -2,9 +2,6 @@
 
 use super::phrases::{is_one_of, phrases, starts_with};
 
-/// Openings that state an answer in a sentence.
-const OPENINGS: &[&str] = &["final answer is", "answer is", "answer would be"];
-
 /// Returns the answer that a text states, if it states one: the last of
 ///
 /// - `\boxed{…}`
@@ -65,20 +62,19 @@ fn labelled(text: &str) -> Option<&str> {
 fn in_sentence(text: &str) -> Option<&str> {
     // ASCII only, so that places in the copy are places in the text.
     let folded = text.to_ascii_lowercase();
-    let end_of = |opening: &&str| folded.rfind(*opening).map(|start| start + opening.len());
-    let end = OPENINGS.iter().filter_map(end_of).max()?;
+    let stated = phrases().stated.iter().filter_map(|opening| {
+        let start = folded.rfind(opening)?;
+        let is_whole = starts_with(folded.get(start..)?, opening);
+        is_whole.then_some(start + opening.len())
+    });
+    let rest = text.get(stated.max()?..)?;
 
-    let rest = text.get(end..)?;
-    if rest.starts_with(char::is_alphanumeric) {
-        return None;
-    }
-
-    let rest = rest.trim_start_matches([':', ' ', '\n', '\t']);
+    let rest = rest.trim_start_matches([':', '：', ' ', '\n', '\t']);
     let answer = unmarked(sentence(rest));
     let folded = answer.to_ascii_lowercase();
-    let mut negations = ["not", "unknown", "unclear", "beyond"].iter();
-    let is_negated = negations.any(|word| starts_with(&folded, word));
-    (!is_negated).then_some(answer)
+    let mut unstated = phrases().unstated.iter();
+    let is_unstated = unstated.any(|word| starts_with(&folded, word));
+    (!is_unstated).then_some(answer)
 }
 
 /// Returns the text up to the end of its first sentence or line.
