@@ -1,6 +1,7 @@
 //! Flows inside a node: one flow, one for each of several items, and nodes side by side.
 
 use cogwork_flow::{Action, Branches, Each, Flow, FlowBuilder};
+use cogwork_text::Name;
 use cogwork_typed::AnswerReader;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -179,9 +180,10 @@ fn items_of(text: &str) -> Result<Vec<String>, NoAnswer> {
         Ok(items) => items.into_iter().map(text_of).collect(),
         Err(_) => {
             let read = AnswerReader::<Vec<String>>::new().with_prose().read(text);
-            let read = read.map_err(|problem| {
+            let read = read.map_err(|_| {
+                let text = Name(text.trim());
                 NoAnswer(format!(
-                    "`items` is no list: {problem}; expected a list in JSON"
+                    "`items` is `{text}`; expected a list in JSON, or lines that begin with `-` or a number"
                 ))
             });
             read?.value

@@ -9,7 +9,7 @@ use crate::ask::{NoAnswer, RepairKind, no_answer, stated_answer};
 use crate::candidates::said;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::{ANSWER, Property, Shape, THOUGHT};
-use crate::syntax::lines::items_of;
+use crate::syntax::lines::{has_items, items_of};
 use crate::syntax::{Notes, Parsed};
 use crate::tree::{Node, Tree};
 
@@ -57,6 +57,15 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// text.
     pub(super) fn prose(&self, text: &str) -> Option<Tree> {
         let (said, line) = said(text);
+        if let Shape::List(items, _) = self.form.resolve(&self.form.root)
+            && let Shape::Text(_) = self.form.resolve(items)
+            && self.settings.takes_prose
+            // Any text has lines.
+            && has_items(said)
+        {
+            return Some(Tree::new(line, items_of(said, line)));
+        }
+
         let (only, has_thought) = self.only_key()?;
         let of_text = |text: &str| Node::Text(text.to_owned());
 

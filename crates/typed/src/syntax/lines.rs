@@ -269,11 +269,26 @@ fn boolean(text: &str) -> Option<String> {
 
 /// Returns the items of a list in lines, without bullets and numbers.
 pub(crate) fn items_of(text: &str, line: usize) -> Node {
-    let items = (line..)
-        .zip(text.lines())
-        .map(|(line, item)| Tree::new(line, Node::Text(bare_item(item).to_owned())))
-        .filter(|item| item.node != Node::Text(String::new()));
+    let lines: Vec<(usize, &str)> = (line..).zip(text.lines().map(str::trim)).collect();
+    let is_item = |(_, line): &(usize, &str)| item_of(line).is_some();
+
+    // Models say before a list what it is, and after an empty line what else they can do.
+    let first = lines.iter().position(is_item).unwrap_or(0);
+    let mut others = lines.iter().enumerate();
+    let last = lines.iter().rposition(is_item).unwrap_or(lines.len());
+    let end = others.find(|(place, (_, line))| *place > last && line.is_empty());
+    let end = end.map_or(lines.len(), |(place, _)| place);
+
+    let items = lines.get(first..end).unwrap_or_default().iter();
+    let items = items
+        .filter(|(_, item)| !item.is_empty())
+        .map(|(line, item)| Tree::new(*line, Node::Text(bare_item(item).to_owned())));
     Node::List(items.collect())
+}
+
+/// Returns whether a line of a text begins with a bullet or a number.
+pub(crate) fn has_items(text: &str) -> bool {
+    text.lines().any(|line| item_of(line.trim()).is_some())
 }
 
 /// Returns a line without its bullet or number, which must be followed by a space, so that `-5` is

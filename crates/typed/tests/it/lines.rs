@@ -244,6 +244,28 @@ fn a_stated_answer_is_read_without_its_key() {
     "#);
 }
 
+#[test]
+fn a_list_in_prose_is_read_without_what_is_said_around_it() {
+    let keys = AnswerKey::new(
+        "steps",
+        "",
+        &json!({"type": "array", "items": {"type": "string"}}),
+    );
+    let steps = AnswerReader::of_keys([keys]).with_prose();
+    let list = "Here are the steps:\n1. Add.\n   - Carry.\n2. Check.\n\nLet me know!";
+    insta::assert_snapshot!(shown(&steps, list), @r#"
+    {"steps":["Add.","Carry.","Check."]}
+      line 1: read an answer that isn't in JSON
+    "#);
+
+    let texts = AnswerReader::<Vec<String>>::new().with_prose();
+    assert_eq!(
+        texts.read(list).unwrap().value,
+        ["Add.", "Carry.", "Check."]
+    );
+    assert!(texts.read("Add and check.").is_err());
+}
+
 /// A text that is no line of the form and is already trimmed.
 fn plain() -> impl Strategy<Value = String> {
     "[a-zA-Z0-9 äß€\\-+*/.,;!?'\"(){}<>=#_|\\\\]{1,60}"
