@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use cogwork_text::{check_by_schema, schema_problem};
+use cogwork_text::{check_by_schema, check_schema};
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
@@ -93,7 +93,7 @@ impl Check {
                 "the choice is `{letter}`; expected a letter from A to Z"
             )),
             Self::Regex(pattern) => regex(pattern).err(),
-            Self::Schema(schema) => schema_problem(schema),
+            Self::Schema(schema) => check_schema(schema).err(),
             _ => None,
         }
     }

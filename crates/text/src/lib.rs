@@ -64,7 +64,7 @@ pub mod files;
 #[cfg(feature = "schema")]
 mod schema;
 #[cfg(feature = "schema")]
-pub use schema::{check_by_schema, schema_problem};
+pub use schema::{check_by_schema, check_schema};
 
 mod yaml;
 pub use yaml::expensive_yaml_line;

@@ -1,6 +1,6 @@
 use std::error::Error;
 
-use boon::{Compiler, SchemaIndex, Schemas, UrlLoader};
+use boon::{CompileError, Compiler, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use serde_json::Value;
 
 /// The maximum length of a problem, in characters.
@@ -31,47 +31,65 @@ impl UrlLoader for NothingElse {
 ///
 /// # Errors
 ///
-/// Returns where the value differs and what would be accepted. A schema that cannot be used, or has
-/// more than 32 references, accepts any value, because whoever takes the value decides whether it is usable.
+/// Returns where the value differs and what would be accepted. A schema that [cannot be
+/// used](check_schema) accepts any value, because whoever takes the value decides whether it is usable.
 pub fn check_by_schema(schema: &Value, value: &Value) -> Result<(), String> {
-    let mut schemas = Schemas::new();
-    let Ok(index) = compile(schema, &mut schemas) else {
+    let Ok((schemas, index)) = compiled(schema) else {
         return Ok(());
     };
-
     let checked = schemas.validate(value, index);
-    checked.map_err(|error| {
-        // The first line names the schema, the others the problems.
-        let text = error.to_string();
-        let problems = text.lines().skip(1);
-        let problems: Vec<_> = problems
-            .map(|line| line.trim().trim_start_matches("- "))
-            .collect();
-        problems.join("; ").chars().take(MAX_PROBLEM).collect()
-    })
+    checked.map_err(|error| problems(&error))
 }
 
-/// Returns why [`check_by_schema`] cannot use a schema, if it cannot.
-pub fn schema_problem(schema: &Value) -> Option<String> {
-    compile(schema, &mut Schemas::new()).err()
+/// Checks that a value is a JSON Schema that can be used.
+///
+/// ```
+/// use cogwork_text::check_schema;
+/// use serde_json::json;
+///
+/// let problem = check_schema(&json!({"properties": {"x": {"type": "int"}}})).unwrap_err();
+/// assert!(problem.starts_with("at '/properties/x/type'"));
+/// ```
+///
+/// # Errors
+///
+/// Returns what is wrong. A schema has at most 32 references, none of them to other documents.
+pub fn check_schema(schema: &Value) -> Result<(), String> {
+    compiled(schema).map(drop)
 }
 
-fn compile(schema: &Value, schemas: &mut Schemas) -> Result<SchemaIndex, String> {
+fn compiled(schema: &Value) -> Result<(Schemas, SchemaIndex), String> {
     const PLACE: &str = "urn:schema";
 
     let text = schema.to_string().to_lowercase();
-    if text.matches("ref\":").count() > MAX_REFERENCES {
+    let references = text.matches("ref\":").count();
+    if references > MAX_REFERENCES {
         return Err(format!(
-            "the schema has too many references; expected at most {MAX_REFERENCES}"
+            "the schema has {references} references; expected at most {MAX_REFERENCES}"
         ));
     }
 
+    let mut schemas = Schemas::new();
     let mut compiler = Compiler::new();
     // A schema from somebody else must not make this program open files or addresses.
     compiler.use_loader(Box::new(NothingElse));
-    let invalid = |_| "not a valid JSON Schema; expected one of draft 2020-12".to_owned();
     compiler
         .add_resource(PLACE, schema.clone())
-        .map_err(invalid)?;
-    compiler.compile(PLACE, schemas).map_err(invalid)
+        .map_err(|error| error.to_string())?;
+    match compiler.compile(PLACE, &mut schemas) {
+        Ok(index) => Ok((schemas, index)),
+        Err(CompileError::ValidationError { src, .. }) => Err(problems(&src)),
+        Err(error) => Err(format!("{error:#}")),
+    }
+}
+
+/// Returns the problems in an error on one line.
+fn problems(error: &ValidationError<'_, '_>) -> String {
+    // The first line names the schema.
+    let text = error.to_string();
+    let problems = text.lines().skip(1);
+    let problems: Vec<_> = problems
+        .map(|line| line.trim().trim_start_matches("- "))
+        .collect();
+    problems.join("; ").chars().take(MAX_PROBLEM).collect()
 }

@@ -1,4 +1,4 @@
-use cogwork_text::{Name, NameList};
+use cogwork_text::{Name, NameList, check_schema};
 use cogwork_thinking::SettingProblem;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -93,9 +93,13 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
             making.refuse("output", message)
         }
         Some(OutputSettings { schema }) => {
+            let schema = Json::Object(schema);
+            // Any value would be accepted by a schema that means nothing.
+            if let Err(problem) = check_schema(&schema) {
+                return making.refuse("output.schema", format!("not a JSON Schema: {problem}"));
+            }
             // The type of the answer changes the type of the agent, so this comes last.
-            let agent = agent.with_output_of(&Json::Object(schema));
-            Some(Made::node(agent))
+            Some(Made::node(agent.with_output_of(&schema)))
         }
         None => Some(Made::node(agent.with_actions(choice.0))),
     }

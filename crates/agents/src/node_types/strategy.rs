@@ -56,6 +56,9 @@ fn table(_: &mut SchemaGenerator) -> Schema {
 pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Made> {
     let method: Box<dyn Method> = match (settings.strategy, settings.table) {
         (Some(name), None) => match name.parse::<StrategyName>() {
+            Ok(StrategyName::Rewoo) if settings.tools.is_empty() => {
+                return making.refuse("", "`rewoo` plans with tools; expected some in `tools`");
+            }
             Ok(name) => name.into(),
             Err(error) => return making.refuse("strategy", error),
         },
@@ -68,7 +71,6 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
         .with_request(making.request())
         .with_tools(making.tools("tools", &settings.tools))
         .with_limits(settings.budget);
-    // Refuses tools that a strategy can't use.
     let flow = match solver.clone().into_flow() {
         Ok(flow) => flow,
         Err(error) => return making.refuse("", error),
