@@ -49,7 +49,8 @@ pub(crate) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
         compared.map(|known| (strsim::osa_distance(&lower, &known.to_lowercase()), known));
 
     let (_, meant) = distances
-        .filter(|(distance, _)| *distance <= farthest)
+        // A single letter is similar to no other one.
+        .filter(|(distance, _)| *distance <= farthest && *distance < length)
         .min_by_key(|(distance, _)| *distance)?;
     Some(meant)
 }

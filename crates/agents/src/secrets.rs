@@ -190,6 +190,14 @@ pub(crate) fn fill(
     }
 
     filled.text.push_str(rest);
+    // As in a shell. A server would only say that such a key is wrong.
+    let bare = raw.strip_prefix('$').map(|bare| format!("{bare}}}"));
+    if let Some(Some((bare, ""))) = bare.as_deref().map(name) {
+        let message = format!(
+            "`${bare}` is no variable without braces; expected `${{{bare}}}`, or `$$` for a dollar"
+        );
+        filled.problems.push(message);
+    }
     if begins_none {
         filled.problems.push(
             "`${` begins no variable; expected `${NAME}` with a name of letters, digits and `_`, or `$$` for a dollar"
