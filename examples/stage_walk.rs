@@ -146,7 +146,7 @@ fn refused(strategy: &Strategy, refusal: &RefusedMove) -> Value {
     let (missing, faults): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.found == "missing");
     let (unknown, mistyped): (Vec<&Mistyped>, Vec<_>) = faults
         .into_iter()
-        .partition(|fault| fault.expected == "nothing");
+        .partition(|fault| fault.expected.starts_with("nothing"));
     let names = |faults: &[&Mistyped]| -> Vec<String> {
         faults.iter().map(|fault| fault.parameter.clone()).collect()
     };

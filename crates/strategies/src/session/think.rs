@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_text::Name;
+use cogwork_text::{Name, NameList};
 use serde_json::Value;
 
 use super::{BranchId, BranchStatus, Session, SessionError, Thought, ThoughtDraft, ThoughtId};
@@ -226,8 +226,12 @@ fn faults(stage: &Stage, given: &BTreeMap<String, Value>, needs_all: bool) -> Ve
             None => {}
         }
     }
+    let besides = match known.is_empty() {
+        true => String::new(),
+        false => format!(" besides {}", NameList::and(known.keys())),
+    };
     for (name, value) in given.iter().filter(|(name, _)| !known.contains_key(*name)) {
-        faults.push(Mistyped::of(name, "nothing", value));
+        faults.push(Mistyped::of(name, format!("nothing{besides}"), value));
     }
     faults
 }

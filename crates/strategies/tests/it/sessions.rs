@@ -120,7 +120,7 @@ fn refusals_say_what_is_allowed_and_what_is_wrong() {
         wrong,
     ]), @r#"
     `tree_of_thoughts` does not lead from `problem_reception` to `nowhere\n\u{202e}`; expected `approach_exploration`
-    the stage `approach_exploration` of `tree_of_thoughts`: `approaches[0].promise` is 12, expected a number from 0 to 10; `colour` is the text "red", expected nothing
+    the stage `approach_exploration` of `tree_of_thoughts`: `approaches[0].promise` is 12, expected a number from 0 to 10; `colour` is the text "red", expected nothing besides `approaches`
     "#);
 
     let many = explore().with("approaches", vec![0; 100_000]);
