@@ -37,7 +37,7 @@
 //!     classDef done fill:#d3f2d9,stroke:#2e7d32,color:#000
 //!     classDef verification_needed fill:#fff3cd,stroke:#b26a00,color:#000
 //!
-//! unread: .[0].status: unknown variant `Packed`, expected one of `In Progress`, `Pending`, `Completed`, `Done`, `Finished`, `Needs Verification`, `Verification Needed` at line 2 column 11
+//! unread: .[0].status: unknown variant `Packed`, expected one of `In Progress`, `Pending`, `in_progress`, `Completed`, `Done`, `Finished`, `completed`, `Needs Verification`, `Verification Needed` at line 2 column 11
 //! ```
 
 use std::error::Error;
