@@ -107,7 +107,7 @@ async fn it_calls_tools_and_answers_with_a_value() {
     ---
     Refund: yes.
     ---
-    Your reply can't be used: line 1, `/refund`: found the text "yes."; expected true or false. Write the whole JSON object again, corrected.
+    Your reply can't be used: line 1: `letter` is missing; expected a text. Write the whole JSON object again, corrected.
     "#);
 }
 
