@@ -28,7 +28,7 @@ const PART: usize = 8;
 /// assert_eq!(mask.hide("no such key: SK-12/34\"56!"), "no such key: [the key]!");
 /// assert_eq!(mask.hide(r#"{"key": "sk-12\/34\"56"}"#), r#"{"key": "[the key]"}"#);
 /// assert_eq!(mask.hide("GET /?key=sk-12%2F34%2256&n=1"), "GET /?key=[the key]&n=1");
-/// assert_eq!(mask.hide("Basic c2stMTIvMzQiNTY="), "Basic [the key]Y=");
+/// assert_eq!(mask.hide("Basic c2stMTIvMzQiNTY="), "Basic [the key]=");
 /// ```
 #[derive(Clone, Default)]
 pub struct Mask {
@@ -242,15 +242,16 @@ fn base64_forms(value: &str) -> Vec<String> {
 
     let forms = (0..3).flat_map(|before| {
         let bytes = [vec![0; before].as_slice(), value.as_bytes()].concat();
-        // Other bytes may take part in the first and in the last character.
-        let whole = (before * 8).div_ceil(6)..bytes.len() * 8 / 6;
+        // Other bytes may take part in the first character, and in the last unless it is at the end.
+        let start = (before * 8).div_ceil(6);
+        let ends = [bytes.len() * 8 / 6, (bytes.len() * 8).div_ceil(6)];
 
         [STANDARD_NO_PAD, URL_SAFE_NO_PAD].map(|engine| {
             let encoded = engine.encode(&bytes);
-            encoded.get(whole.clone()).unwrap_or_default().to_owned()
+            ends.map(|end| encoded.get(start..end).unwrap_or_default().to_owned())
         })
     });
-    forms.collect()
+    forms.flatten().collect()
 }
 
 impl fmt::Debug for Mask {
