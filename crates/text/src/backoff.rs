@@ -104,8 +104,13 @@ impl Backoff {
     /// 2.
     #[must_use]
     pub const fn with_factor(mut self, factor: f32) -> Self {
-        // The larger of two numbers is never NaN, so that the stored one can be compared.
-        self.factor = factor.max(1.0).min(f32::MAX);
+        // The comparison is false for NaN, so the stored value is always comparable and `PartialEq`
+        // is reflexive.
+        self.factor = if factor >= 1.0 {
+            factor.min(f32::MAX)
+        } else {
+            1.0
+        };
         self
     }
 

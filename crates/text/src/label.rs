@@ -60,14 +60,24 @@ fn write_line(f: &mut fmt::Formatter<'_>, line: &str) -> fmt::Result {
 /// Returns the position of the character that makes Markdown interpret a line as a list, a rule, a
 /// heading or code, such as `-` in `- x` or `.` in `1. x`.
 fn block_sign(line: &str) -> Option<usize> {
-    let sign = line.find(|character: char| !character.is_ascii_digit())?;
-    let signs = match sign {
-        // Blanks at the beginning make Markdown read code or a list.
-        0 => [' ', '-', '+', '='].as_slice(),
-        _ => &['.', ')'],
-    };
+    let text = line.trim_start();
+    let indent = line.len() - text.len();
 
-    line.get(sign..)?.starts_with(signs).then_some(sign)
+    // Blanks at the beginning make Markdown read code or a list.
+    if indent > 0 {
+        return Some(0);
+    }
+
+    if text.starts_with(['-', '+', '=']) {
+        return Some(0);
+    }
+
+    let number = text.trim_start_matches(|character: char| character.is_ascii_digit());
+    let after_sign = number.strip_prefix(['.', ')']);
+    let is_item = number.len() < text.len()
+        && after_sign.is_some_and(|after| after.is_empty() || after.starts_with(' '));
+
+    is_item.then(|| text.len() - number.len())
 }
 
 /// Returns whether a character has a special meaning between the one before it and the text after
