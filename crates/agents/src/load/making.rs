@@ -10,11 +10,10 @@ use cogwork_thinking::settings::Registered;
 use cogwork_thinking::settings::{read, schema_of};
 use cogwork_thinking::{SettingProblem, ThinkingMode};
 use cogwork_tools::Tools;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::masked::MaskedClient;
 use super::{Assembled, Loading, NodeIds, SideBySide, text_at};
-use crate::check::check;
 use crate::loader::NodeType;
 use crate::memory::{Store, StoreKey};
 use crate::problems::{below, item};
@@ -182,21 +181,6 @@ impl<'m, 'l> Making<'m, 'l> {
                 .ok()
         });
         built.collect()
-    }
-
-    /// Checks a mapping in a setting, which is empty if it is missing, against a JSON Schema.
-    pub(crate) fn check(&mut self, setting: &str, schema: &Json) {
-        let empty = json!({});
-        let value = self.config.get(setting).unwrap_or(&empty);
-        let path = below(self.path, setting);
-        check(
-            value,
-            schema,
-            schema,
-            &path,
-            None,
-            &mut self.loading.source.problems,
-        );
     }
 
     /// Parses the prompt of the node, which is `{last}` by default.

@@ -9,7 +9,7 @@ use cogwork_tools::Tools;
 use cogwork_typed::ask::{Meter, ToolCalls, ToolUse};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::inside::{NoAnswer, filled};
 use super::labels::{self, labels};
@@ -74,9 +74,6 @@ pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Optio
     let tools = making.tools("tool", &names);
     let [tool] = names;
 
-    let schema = schema_of(&tools, &tool);
-    making.check("arguments", &schema_of_names(schema, &settings.arguments));
-
     let arguments = settings.arguments.into_iter().map(|(name, value)| {
         let argument = match value {
             Json::String(text) => {
@@ -98,36 +95,6 @@ pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Optio
         tool,
         arguments,
     }))
-}
-
-/// Returns the JSON Schema of the arguments of a tool. It allows everything if the tool isn't known.
-fn schema_of(tools: &Tools, tool: &str) -> Json {
-    let definition = tools.definitions().find(|known| known.name() == tool);
-    let schema = definition.and_then(|known| serde_json::from_str(known.input_schema()).ok());
-    schema.unwrap_or_default()
-}
-
-/// Returns a schema that allows any value of the arguments that are given, and no others. Whether a
-/// value fits is only known once the slots in its texts are filled.
-fn schema_of_names(mut schema: Json, given: &BTreeMap<String, Json>) -> Json {
-    if let Json::Object(keywords) = &mut schema
-        && let Some(Json::Object(properties)) = keywords.get_mut("properties")
-    {
-        let named = properties
-            .iter_mut()
-            .filter(|(name, _)| given.contains_key(*name));
-        named.for_each(|(_, property)| *property = json!({}));
-        keywords.insert("additionalProperties".to_owned(), false.into());
-    }
-    schema
-}
-
-/// Reads a filled text as JSON where a tool takes another type, such as a number.
-fn taken(text: String, schema: &Json, name: &str) -> Json {
-    let kind = schema.pointer(&format!("/properties/{name}/type"));
-    let takes_text = kind.is_none_or(|kind| kind.to_string().contains("string"));
-    let read = serde_json::from_str(&text).ok().filter(|_| !takes_text);
-    read.unwrap_or_else(|| text.into())
 }
 
 /// A call of a tool as a node.
@@ -158,13 +125,10 @@ impl Node<FlowState> for ToolStep {
             .ready()
             .map_err(|error| NoAnswer(error.to_string()))?;
 
-        let schema = schema_of(&self.tools, &self.tool);
         let mut arguments = Map::new();
         for (name, argument) in &self.arguments {
             let value = match argument {
-                Argument::Text(template) => {
-                    taken(filled(template, name, state)?.text, &schema, name)
-                }
+                Argument::Text(template) => filled(template, name, state)?.text.into(),
                 Argument::Json(value) => value.clone(),
             };
             arguments.insert(name.clone(), value);
