@@ -32,9 +32,7 @@ where
     F: Fn(&mut S) -> A + Send + Sync,
     A: IntoAction,
 {
-    FromPhases {
-        prep: (),
-        exec: (),
+    FromFn {
         post,
         actions: vec![Action::DEFAULT],
         state: PhantomData,
@@ -216,7 +214,7 @@ where
     }
 }
 
-/// A node made from closures. Created by [`from_phases`], [`from_exec`] and [`from_fn`].
+/// A node made from closures. Created by [`from_phases`] and [`from_exec`].
 pub struct FromPhases<S, Prep, Exec, Post> {
     prep: Prep,
     exec: Exec,
@@ -271,8 +269,25 @@ where
 
 /// A node made from a single closure. Created by [`from_fn`].
 ///
-/// Its other phases have no closures, so that the compiler only says what this one may return.
-pub type FromFn<S, F> = FromPhases<S, (), (), F>;
+/// It has a type of its own, so that the compiler says what such a closure may return.
+pub struct FromFn<S, F> {
+    post: F,
+    actions: Vec<Action>,
+    state: PhantomData<fn(&mut S)>,
+}
+
+impl<S, F> FromFn<S, F> {
+    /// Sets the actions that the closure may return.
+    ///
+    /// # Default
+    ///
+    /// Only [`Action::DEFAULT`].
+    #[must_use]
+    pub fn with_actions<L: Into<Action>>(mut self, actions: impl IntoIterator<Item = L>) -> Self {
+        self.actions = actions.into_iter().map(Into::into).collect();
+        self
+    }
+}
 
 impl<S, F, A> Node<S> for FromFn<S, F>
 where
