@@ -45,7 +45,11 @@ pub(crate) fn encode(value: &impl Serialize, at_most: usize) -> Result<Json, Out
 
     // Only a text that was JSON before, a `RawValue`, can have more than one line, and the line breaks
     // in it are between values.
-    Ok(Json::from_record(&json.replace(['\n', '\r'], " ")))
+    if json.contains(['\n', '\r']) {
+        return Ok(Json::from_record(&json.replace(['\n', '\r'], " ")));
+    }
+
+    Ok(Json::from_record(&json))
 }
 
 /// Serialises an outcome, and reads it back: a run must see the same outcome as its replay.

@@ -119,13 +119,13 @@ async fn a_run_may_be_dropped_anywhere(engine: &dyn TestedEngine) -> Checked {
         return Ok(());
     }
 
-    for kind in [&flows::LOOP, &flows::NESTED, &flows::COMPOSITE] {
+    for kind in [&flows::LOOP, &flows::NESTED, &flows::CALLS] {
         drop_at_each_poll(engine, kind).await?;
     }
     Ok(())
 }
 
-/// Drops the run after each number of polls, up to its first wait.
+/// Drops the run after each number of polls.
 pub(super) async fn drop_at_each_poll(engine: &dyn TestedEngine, kind: &Kind) -> Checked {
     let reference = Reference::of(engine, kind).await?;
 

@@ -66,6 +66,15 @@ pub(super) const COMPOSITE: Kind = Kind {
     ends: Ok(&[1196, 972]),
 };
 
+/// The same without the wait.
+pub(super) const CALLS: Kind = Kind {
+    name: "calls without a wait",
+    define: calls,
+    input: &[3],
+    at_once: 3,
+    ends: Ok(&[972]),
+};
+
 /// A sleep, a wait in a loop, items that wait, and waits with limits.
 pub(super) const WAITING: Kind = Kind {
     name: "sleeps and waits",
@@ -328,6 +337,14 @@ impl Node<State> for Several {
 
 /// A step that waits among its calls, and a batch.
 fn composite(world: &World) -> Built {
+    several(world, true)
+}
+
+fn calls(world: &World) -> Built {
+    several(world, false)
+}
+
+fn several(world: &World, waits: bool) -> Built {
     let world = world.clone();
     let node = move |waits| Several {
         world: world.clone(),
@@ -335,7 +352,7 @@ fn composite(world: &World) -> Built {
     };
     let items = Batch::at_most(2, node(false), one_by_one, |all, done| *all = done);
     Flow::builder("composite")
-        .node("step", node(true))
+        .node("step", node(waits))
         .batch("items", items)
         .chain(["step", "items"])
         .build()

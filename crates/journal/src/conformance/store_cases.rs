@@ -222,7 +222,7 @@ async fn a_run_with_snapshots_continues_after_a_crash(store: Store) -> Checked {
     let folding = StoreEngine::folding(store, 1);
     crash_at_each_call(&folding, &flows::NESTED).await?;
     crash_at_each_call(&folding, &flows::WAITING).await?;
-    drop_at_each_poll(&folding, &flows::COMPOSITE).await
+    drop_at_each_poll(&folding, &flows::CALLS).await
 }
 
 /// A snapshot keeps unused answers and the input.
