@@ -31,7 +31,9 @@ struct BestAnswer {
 /// It consists of the opening of the conversation and the newest thoughts of all branches, about
 /// 8,000 bytes of them.
 pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<Arc<Batch>> {
-    if !is_wanted(shared, solving) {
+    // Asking again for an answer that the model gave would cost a call, and may lose it.
+    let is_open = solving.best.is_none() || solving.is_guess;
+    if !is_open || !shared.limits.concludes() {
         return None;
     }
 
@@ -54,13 +56,6 @@ pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<Arc<Batch
             enough: None,
         },
     }))
-}
-
-/// Returns whether a run that ends now asks for a conclusion.
-pub(super) fn is_wanted(shared: &Shared, solving: &Solving) -> bool {
-    // Asking again for an answer that the model gave would cost a call, and may lose it.
-    let is_open = solving.best.is_none() || solving.is_guess;
-    is_open && shared.limits.concludes()
 }
 
 /// Returns what is kept for the conclusion. It is expected to take as long as the calls so far, and

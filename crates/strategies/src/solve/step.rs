@@ -10,7 +10,7 @@ use cogwork_tools::Tools;
 use cogwork_typed::ask::{Limit, Meter, Reserve, Spent, ToolCalls};
 use serde::{Deserialize, Serialize};
 
-use super::conclusion::{conclusion, is_wanted, reserve};
+use super::conclusion::{conclusion, reserve};
 use super::context::{Batch, Work, advance};
 use super::solver::Shared;
 use super::tool_calls::call_all;
@@ -183,24 +183,10 @@ fn reached(shared: &Shared, solving: &Solving, batch: &Batch) -> Option<EndReaso
     let over = shared.limits.reached(&solving.spent, thoughts);
 
     let limit = match &batch.work {
-        Work::Ask { .. } => over
-            .or_else(|| shared.limits.reached_by_calls(&solving.spent))
-            .or_else(|| late(shared, solving).filter(|_| !is_last(shared, batch))),
+        Work::Ask { .. } => over.or_else(|| shared.limits.reached_by_calls(&solving.spent)),
         Work::Call(_) => over,
     };
     limit.map(EndReason::out_of)
-}
-
-/// Returns the limit of time if it has no room for a call and the conclusion, at the pace so far. A
-/// call that is cut off would only leave less time for the conclusion.
-fn late(shared: &Shared, solving: &Solving) -> Option<Limit> {
-    let spent = &solving.spent;
-    let limit = shared.limits.time.filter(|_| is_wanted(shared, solving))?;
-    let pace = spent.time.checked_div(spent.calls)?;
-
-    let left = limit.saturating_sub(spent.time);
-    // The conclusion may take half as long again, as in the reserve.
-    (left < pace.saturating_mul(5) / 2).then_some(Limit::Time(limit))
 }
 
 /// Returns whether the calls lead to the answer.

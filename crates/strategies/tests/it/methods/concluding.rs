@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply, Usage,
 };
@@ -11,8 +10,6 @@ use cogwork_strategies::{Asked, Call, Solved, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, async_trait, function};
 use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
-
-use crate::json::scripts::{PROBLEM, replies, solver};
 
 /// The beginning of the last question.
 const LAST: &str = "The budget for this problem is nearly spent";
@@ -350,23 +347,5 @@ proptest! {
         if let Err(error) = solved {
             prop_assert!(error.is_unreadable(), "{}", error);
         }
-    }
-}
-
-/// A call that is cut off leaves neither its reply nor enough time for the last one.
-#[tokio::test(start_paused = true)]
-async fn no_call_is_begun_that_leaves_too_little_time_for_the_conclusion() {
-    for name in StrategyName::ALL {
-        let first = replies(name)[0];
-        // The second question of some strategies is for the answer.
-        let answer = r#"{"results": ["7"], "approach": "a", "application": "b", "solution": "c", "answer": "7"}"#;
-        let slow = |reply| ScriptedReply::from(reply).after(Duration::from_secs(10));
-        let schema = Capabilities::none().with(Capability::JsonSchema);
-        let client = ScriptedClient::new([first, answer, answer].map(slow));
-        let solver = solver(name, client.with_capabilities(schema));
-
-        let limits = Limits::default().with_time(Duration::from_secs(29));
-        let solved = solver.with_limits(limits).solve(PROBLEM).await.unwrap();
-        assert!(solved.answer().is_some(), "{name}: {}", solved.end());
     }
 }
