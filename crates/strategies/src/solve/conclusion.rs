@@ -1,4 +1,4 @@
-//! The last question of a run whose budget is nearly spent, or that ends without an answer.
+//! The last question of a run whose budget is nearly spent.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::context::{Batch, Work};
 use super::solver::Shared;
-use super::{Answer, Ask, Call, EndReason, Solving, StageReply};
+use super::{Answer, Ask, Call, Solving, StageReply};
 use crate::session::Session;
 
 /// The name of the question.
@@ -37,12 +37,8 @@ pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<Arc<Batch
         return None;
     }
 
-    let why = match solving.over {
-        None | Some(EndReason::OutOf { .. }) => "The budget for this problem is nearly spent",
-        Some(_) => "The way that was chosen leads no further",
-    };
     let question = format!(
-        "{why}, so this is the last question.\n\
+        "The budget for this problem is nearly spent, so this is the last question.\n\
          {}\
          Give the best answer to the problem that follows from this, even if it is uncertain.",
         thoughts_of(&solving.session)

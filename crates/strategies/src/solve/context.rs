@@ -127,15 +127,15 @@ pub(super) fn advance(
 
     match result {
         // The types of replies allow an empty text, and an answer has to say something.
-        Ok(answer) if answer.text.trim().is_empty() => {
-            let why = "the strategy returned an empty answer".to_owned();
-            solving.over = Some(EndReason::GaveUp { why });
-        }
+        Ok(answer) if answer.text.trim().is_empty() => solving.end_with(EndReason::GaveUp {
+            why: "the strategy returned an empty answer".to_owned(),
+        }),
         Ok(answer) => {
             solving.best = Some(answer);
             solving.end_with(EndReason::Answered);
         }
-        Err(Stop(Reason::Over(reason))) => solving.over = Some(reason),
+        Err(Stop(Reason::Limit(limit))) => solving.over = Some(limit),
+        Err(Stop(Reason::Over(reason))) => solving.end_with(reason),
         Err(Stop(Reason::Failed(error))) => return Err(error.at(&stage)),
         Err(Stop(Reason::Parked)) => {
             return Err(SolveError::method("the method stopped without a call").at(&stage));
@@ -271,7 +271,7 @@ impl Solve {
         // Without the batches, a method that only calls tools would never reach a limit on thoughts.
         let thoughts = thoughts.max(self.batches);
         match self.shared.limits.reached(&self.run.spent, thoughts) {
-            Some(limit) => Err(EndReason::OutOf { limit }.into()),
+            Some(limit) => Err(Stop(Reason::Limit(limit))),
             None => Ok(()),
         }
     }

@@ -1,4 +1,5 @@
 use cogwork_tools::Tools;
+use cogwork_typed::ask::Limit;
 
 use super::{Answer, EndReason, Solve, SolveError};
 use crate::Strategy;
@@ -113,13 +114,14 @@ pub struct Stop(pub(super) Reason);
 pub(super) enum Reason {
     /// A call has no outcome yet.
     Parked,
+    /// A limit doesn't allow the next thought.
+    Limit(Limit),
     Over(EndReason),
     Failed(SolveError),
 }
 
 impl Stop {
-    /// Ends the run for this reason. The result is the best answer so far, which the model is asked
-    /// for unless there is one.
+    /// Ends the run for this reason. The result is the best answer so far.
     pub fn give_up(why: impl Into<String>) -> Self {
         EndReason::GaveUp { why: why.into() }.into()
     }

@@ -35,9 +35,9 @@ pub struct Solving {
     pub(super) is_guess: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) plan: Option<Plan>,
-    /// Why the method doesn't go on, after which only the conclusion is asked for.
+    /// The limit that was reached, after which only the conclusion is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) over: Option<EndReason>,
+    pub(super) over: Option<Limit>,
     pub(super) end: Option<EndReason>,
     /// The calls that the method waits for, unless the state was read.
     #[serde(skip)]
@@ -79,7 +79,7 @@ impl Solving {
     }
 
     /// Ends the run with the best answer that the conclusion, if there is one, or the method gave.
-    pub(super) fn conclude(&mut self, reason: EndReason, conclusion: Vec<Call>) {
+    pub(super) fn conclude(&mut self, limit: Limit, conclusion: Vec<Call>) {
         for call in conclusion {
             if let Call::Model(Asked {
                 reply: Ok(reply), ..
@@ -93,7 +93,7 @@ impl Solving {
                 self.calls.push(call);
             }
         }
-        self.end_with(reason);
+        self.end_with(EndReason::OutOf { limit });
     }
 
     pub(super) fn end_with(&mut self, reason: EndReason) {
@@ -273,12 +273,6 @@ pub enum EndReason {
         /// The reason.
         why: String,
     },
-}
-
-impl EndReason {
-    pub(super) fn out_of(limit: Limit) -> Self {
-        Self::OutOf { limit }
-    }
 }
 
 impl fmt::Display for EndReason {

@@ -27,8 +27,8 @@ pub(super) struct Step {
     shared: Arc<Shared>,
     /// The calls to make, if there are any.
     batch: Option<Arc<Batch>>,
-    /// Why the run ends, if the call is the conclusion.
-    over: Option<EndReason>,
+    /// The limit that was reached, if the call is the conclusion.
+    over: Option<Limit>,
     /// The cost of all attempts at this step.
     meter: Meter,
     /// What is kept for the conclusion. Nothing if the calls lead to the answer, too.
@@ -82,7 +82,7 @@ impl Node<Solving> for SolveNode {
 
         // Only before new calls: a run that is complete ends as such, even if it has used up its
         // limits.
-        if let (None, Some(batch)) = (&solving.over, &waiting) {
+        if let (None, Some(batch)) = (solving.over, &waiting) {
             solving.over = reached(&shared, solving, batch);
         }
 
@@ -98,11 +98,11 @@ impl Node<Solving> for SolveNode {
         meter.add_time(std::mem::take(&mut solving.worked));
         Ok(Step {
             meter: meter.with_limits(shared.limits, solving.spent),
-            batch: match &solving.over {
+            batch: match solving.over {
                 Some(_) => conclusion.filter(|_| solving.end.is_none()),
                 None => waiting,
             },
-            over: solving.over.clone(),
+            over: solving.over,
             reserve,
             shared,
         })
@@ -153,10 +153,10 @@ impl Node<Solving> for SolveNode {
 
         if solving.end.is_none() {
             match step.over {
-                Some(reason) => solving.conclude(reason, outcome.calls),
+                Some(limit) => solving.conclude(limit, outcome.calls),
                 None => {
                     solving.calls.extend(outcome.calls);
-                    solving.over = outcome.out_of.map(EndReason::out_of);
+                    solving.over = outcome.out_of;
                     if solving.is_open() {
                         // Kept for the next step, so that the method needn't begin again.
                         solving.next = advance(&step.shared, solving)?;
@@ -173,20 +173,19 @@ impl Node<Solving> for SolveNode {
     }
 }
 
-/// Returns the end at the limit that doesn't allow the calls, if there is one.
+/// Returns the limit that doesn't allow the calls, if there is one.
 ///
 /// A replay doesn't have the cost of failed attempts and must decide the same. The meter includes
 /// this cost.
-fn reached(shared: &Shared, solving: &Solving, batch: &Batch) -> Option<EndReason> {
+fn reached(shared: &Shared, solving: &Solving, batch: &Batch) -> Option<Limit> {
     let thoughts = solving.session.thoughts().len();
     // The recorded cost, and not that of the meter, which a replay lacks.
     let over = shared.limits.reached(&solving.spent, thoughts);
 
-    let limit = match &batch.work {
+    match &batch.work {
         Work::Ask { .. } => over.or_else(|| shared.limits.reached_by_calls(&solving.spent)),
         Work::Call(_) => over,
-    };
-    limit.map(EndReason::out_of)
+    }
 }
 
 /// Returns whether the calls lead to the answer.

@@ -103,13 +103,13 @@ async fn a_model_that_never_ends_is_brought_to_an_end() {
         ends.push(ended(&solver.solve("p").await.unwrap()));
     }
     insta::assert_snapshot!(ends.join("\n"), @r#"
-    given up: after 4 thoughts the hypothesis does not hold: hypothesis: 11
+    given up: after 4 thoughts the hypothesis does not hold: 8
     answered: I cannot tell.
     answered: 6
     answered: state_variables: {"total": 5}, done: no
     no progress: the thoughts repeated 3 times up to the stage `thought_generation`: Add them.
     no progress: the thoughts repeated 3 times up to the stage `observation_reception`: try 2
-    no progress: the thoughts repeated 3 times up to the stage `sub_question_formulation`: sub_question: When was it?, sub_question_answer: 1942
+    no progress: the thoughts repeated 3 times up to the stage `sub_question_formulation`: (none)
     no progress: the thoughts repeated 3 times up to the stage `state_tracking`: Hm 2.
    "#);
 }
@@ -185,7 +185,7 @@ async fn a_tree_without_end_meets_the_bounds() {
 
     let limit = "1000 branches".to_owned();
     assert_eq!(solved.end(), &EndReason::SessionFull { limit });
-    assert_eq!(solved.answer(), Some("enough"));
+    assert!(solved.answer().unwrap().starts_with("way 0\nstep 0"));
 
     let solved = Solver::new(Endless, StrategyName::TreeOfThoughts)
         .solve("p")
