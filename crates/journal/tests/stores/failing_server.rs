@@ -170,8 +170,7 @@ fn a_worker_waits_for_a_database_that_is_gone() {
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let worker = tokio::spawn(worker.run(async { drop(stopped.await) }));
 
-        // Long enough for several attempts.
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        proxy.connected(3).await;
         let input = Work::of(2);
         let enqueued = direct.enqueue("a", &flow, &input);
         enqueued.await.unwrap();

@@ -27,15 +27,30 @@ pub(crate) enum Network {
 pub(crate) struct Proxy {
     folder: tempfile::TempDir,
     network: watch::Sender<Network>,
+    /// The number of connections so far.
+    connections: watch::Receiver<u32>,
 }
 
 impl Proxy {
     pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (network, state) = watch::channel(Network::Works);
+        let (count, connections) = watch::channel(0);
         let socket = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
-        tokio::spawn(accept(socket, state));
-        Self { folder, network }
+        tokio::spawn(accept(socket, state, count));
+        Self {
+            folder,
+            network,
+            connections,
+        }
+    }
+
+    /// Waits for this many further connections.
+    pub(crate) async fn connected(&self, times: u32) {
+        let mut connections = self.connections.clone();
+        let before = *connections.borrow();
+        let all = connections.wait_for(|count| *count >= before + times);
+        all.await.unwrap();
     }
 
     /// The connection string of the tests, but through this socket.
@@ -59,10 +74,11 @@ fn server_socket() -> PathBuf {
     host.join(".s.PGSQL.5432")
 }
 
-async fn accept(socket: UnixListener, state: watch::Receiver<Network>) {
+async fn accept(socket: UnixListener, state: watch::Receiver<Network>, count: watch::Sender<u32>) {
     let mut connections = JoinSet::new();
     loop {
         let (client, _) = socket.accept().await.unwrap();
+        count.send_modify(|count| *count += 1);
         connections.spawn(pass(client, state.clone()));
     }
 }
