@@ -22,13 +22,13 @@ impl<'f> Fitter<'f> {
         if !is_object || object.properties.is_empty() {
             return None;
         }
-        // A key of the object may be its title, too, unless it may have such a value.
         let own = property_of(object, key).map(|property| self.fit(&property.shape, inner));
-        if own.is_some_and(|own| own.matches() && !own.is_rough) {
+        let fitted = self.fit_properties(object, inner);
+        // A key of the object may be its title, too, unless it may have such a value.
+        if own.is_some_and(|own| own.matches() && (!own.is_rough || fitted.has_unknown)) {
             return None;
         }
 
-        let fitted = self.fit_properties(object, inner);
         let what = format!("took the object in `{}`", Name(key));
         self.if_matching(fitted, tree, &what)
     }
