@@ -1,3 +1,4 @@
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -79,6 +80,14 @@ impl ReasoningStream {
     /// Returns the state and the result of the run, after the last event.
     pub fn into_finished(self) -> Option<Finished<Reasoning>> {
         self.finished.map(|finished| *finished)
+    }
+}
+
+impl fmt::Debug for ReasoningStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReasoningStream")
+            .field("finished", &self.finished.is_some())
+            .finish_non_exhaustive()
     }
 }
 
