@@ -70,17 +70,20 @@ fn in_sentence(text: &str) -> Option<&str> {
     let rest = text.get(stated.max()?..)?;
 
     let rest = rest.trim_start_matches([':', '：', ' ', '\n', '\t']);
-    let answer = unmarked(sentence(rest));
+    let sentence = sentence(rest);
+    let answer = unmarked(sentence);
     let folded = answer.to_ascii_lowercase();
     let mut unstated = phrases().unstated.iter();
     let is_unstated = unstated.any(|word| starts_with(&folded, word));
-    (!is_unstated).then_some(answer)
+    let after = rest.get(sentence.len()..)?;
+    let is_question = sentence.ends_with('?') || after.starts_with(['?', '？']);
+    (!is_unstated && !is_question).then_some(answer)
 }
 
 /// Returns the text up to the end of its first sentence or line.
 fn sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
-    let ends = [". ", "! ", "? ", "。"];
+    let ends = [". ", "! ", "? ", "。", "！", "？"];
     let end = ends.iter().filter_map(|end| line.find(end)).min();
 
     line.get(..end.unwrap_or(line.len())).unwrap_or_default()
