@@ -62,6 +62,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             prompt,
             meter,
             rounds: 0,
+            was_unread: false,
             needs_format: false,
             messages: Vec::new(),
             arrived: Beginning::default(),
@@ -130,7 +131,9 @@ struct Answering<'a, T> {
     meter: &'a Meter,
     /// The number of replies with tool calls.
     rounds: u32,
-    /// Whether a reply couldn't be read, so that the next request has a format instead of tools.
+    /// Whether any reply couldn't be read.
+    was_unread: bool,
+    /// Whether the next request has a format instead of tools.
     needs_format: bool,
     /// What was added to the conversation.
     messages: Vec<Message>,
@@ -206,7 +209,10 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
                 Verdict::Usable(read)
             }
             Err(problem) => {
-                self.needs_format |= problem.kind() != Kind::Check;
+                let is_unread = problem.kind() != Kind::Check;
+                // Before its first call, a model may only say that it will make one.
+                self.needs_format |= is_unread && (self.rounds > 0 || self.was_unread);
+                self.was_unread |= is_unread;
                 self.unusable(problem)
             }
         }

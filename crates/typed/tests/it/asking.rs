@@ -185,6 +185,26 @@ async fn a_format_is_only_requested_instead_of_tools() {
 }
 
 #[tokio::test]
+async fn a_model_that_only_announces_a_call_may_still_make_it() {
+    let announced = || ChatResponse::new("Let me look up the rate.");
+    let replies = [
+        announced(),
+        calls_rate(),
+        announced(),
+        ChatResponse::new(USABLE),
+    ];
+    let client = Arc::new(ScriptedClient::new(replies).with_capabilities(with_schemas()));
+    let model = Model::<Invoice>::typed(Arc::clone(&client))
+        .with_tools(tools())
+        .with_asks_again(2);
+    model.ask("Read it.").await.unwrap();
+
+    let requests = client.requests();
+    let formats = requests.iter().map(|request| request.format().is_some());
+    assert_eq!(formats.collect::<Vec<_>>(), [false, false, false, true]);
+}
+
+#[tokio::test]
 async fn the_rounds_of_tool_calls_are_bounded() {
     let client = Arc::new(ScriptedClient::new(
         std::iter::repeat_with(calls_rate).take(9),
