@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Fitted, Fitter};
+use crate::ask::RepairKind;
 use crate::shape::{Bounds, Shape};
 use crate::syntax::MAX_REPAIRS;
 use crate::tree::{Node, Tree};
@@ -34,6 +35,12 @@ impl<'f> Fitter<'f> {
         found: &[Tree],
         tree: &Tree,
     ) -> Fitted {
+        if self.is_end_of_tree(items, found) && bounds.contain_count(0) {
+            let empty = Fitted::exact(Value::Array(Vec::new()));
+            let what = "left out the nulls of a list";
+            return self.reported(empty, RepairKind::Form, tree, what);
+        }
+
         let mut list = Fitted::default();
         let found = self.joined_parts(items, found, &mut list);
         let fitted = self.fit_items(found.iter().map(|item| (items, item)));
@@ -41,6 +48,14 @@ impl<'f> Fitter<'f> {
 
         let refused = self.out_of_bounds(bounds, found.len(), "items", tree);
         refused.unwrap_or(list)
+    }
+
+    /// Returns whether a list has nothing but nulls in place of a type inside itself. The strict
+    /// schema of a tree ends so, and can't require that the list is empty.
+    fn is_end_of_tree(&self, items: &Shape, found: &[Tree]) -> bool {
+        let are_nulls = found.iter().all(|item| item.node == Node::Null) && !found.is_empty();
+        let is_tree = |name: &str| self.form.is_recursive(name) && !self.form.is_nullable(items);
+        are_nulls && matches!(items, Shape::Ref(name) if is_tree(name))
     }
 
     pub(super) fn fit_items<'t>(

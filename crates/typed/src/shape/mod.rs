@@ -260,7 +260,7 @@ impl Form {
     }
 
     /// Returns whether a definition is inside itself.
-    fn is_recursive(&self, name: &str) -> bool {
+    pub(crate) fn is_recursive(&self, name: &str) -> bool {
         let mut shapes: Vec<&Shape> = self.definitions.get(name).into_iter().collect();
         let mut seen = BTreeSet::new();
         while let Some(shape) = shapes.pop() {

@@ -150,6 +150,15 @@ fn a_tree_ends_with_empty_lists_and_every_form_is_named() {
     assert_eq!(flat.matches("\"parts\":{").count(), 4);
     assert!(flat.contains("\"parts\":{\"type\":\"array\",\"items\":{\"type\":\"null\"}}"));
 
+    let leaf = r#"{"name": "a", "state": "New", "parts": [null]}"#;
+    let read = reader.read(leaf).unwrap();
+    assert!(read.value.parts.is_empty());
+    assert_eq!(
+        read.repairs[0].to_string(),
+        "line 1: `/parts`: left out the nulls of a list"
+    );
+    assert!(reader.read(&leaf.replace("null", "null, 1")).is_err());
+
     let numbers = AnswerReader::<Vec<f64>>::new().schema_within(1000).unwrap();
     assert!(numbers.to_string().contains("\"maxItems\":10"));
 
