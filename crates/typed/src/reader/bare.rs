@@ -28,8 +28,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let other = others.find(|tree| !tree.entries().is_empty());
         // A word of the text would be a guess if there is an object of something else.
         let value = || self.single_value(text).filter(|_| other.is_none());
-        if let Some(tree) = self.prose(text).or_else(value) {
-            let mut notes = Notes::default();
+        let mut notes = Notes::default();
+        if let Some(tree) = self.prose(text, &mut notes).or_else(value) {
             let what = "read an answer that isn't in JSON";
             notes.repair(RepairKind::Form, tree.line, what);
             return self.read_value(&tree, "", &notes);
@@ -55,7 +55,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     /// Returns the answer of a reply that has no keys: the one that the text states, or all of the
     /// text.
-    pub(super) fn prose(&self, text: &str) -> Option<Tree> {
+    pub(super) fn prose(&self, text: &str, notes: &mut Notes) -> Option<Tree> {
         let (said, line) = said(text);
         if let Shape::List(items, _) = self.form.resolve(&self.form.root)
             && let Shape::Text(_) = self.form.resolve(items)
@@ -63,7 +63,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             // Any text has lines.
             && has_items(said)
         {
-            return Some(Tree::new(line, items_of(said, line)));
+            return Some(Tree::new(line, items_of(said, line, notes)));
         }
 
         let (only, has_thought) = self.only_key()?;
@@ -80,7 +80,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         }
         let value = match is_text {
             true => of_text(said),
-            false => items_of(said, line),
+            false => items_of(said, line, notes),
         };
         Some(object(line, [(only.name.as_str(), value)]))
     }

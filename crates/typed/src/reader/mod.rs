@@ -29,7 +29,7 @@ use crate::ask::{Format, Repair, RepairKind, folded_name};
 use crate::candidates::{MAX_TRIED, candidates, lines, said};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::{ANSWER, AnswerSchema, Form};
-use crate::syntax::Parsed;
+use crate::syntax::{Notes, Parsed};
 use crate::syntax::lines::without_begun_key;
 use crate::tree::{Node, Tree};
 
@@ -380,7 +380,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let found = candidates(text, &self.form.words);
         let meant = self.meant(&found);
         let last = meant.last().copied().or(found.last());
-        last.map_or_else(|| self.prose(text), |last| Some(last.tree.clone()))
+        last.map_or_else(|| self.prose(text, &mut Notes::default()), |last| Some(last.tree.clone()))
     }
 
     fn check_text(&self, text: &str) -> Result<(), AnswerProblem> {

@@ -184,7 +184,7 @@ impl Reader<'_> {
             Shape::List(items, _) => self.json(text, line).or_else(|| {
                 let items = form.resolve(items);
                 let is_text = matches!(items, Shape::Text(_) | Shape::Choice(_) | Shape::Any);
-                is_text.then(|| items_of(text, line))
+                is_text.then(|| items_of(text, line, &mut self.notes))
             }),
             Shape::Map(_) => self.json(text, line).or_else(|| pairs_of(text, line)),
             Shape::Tuple(_) | Shape::Object(_) => self.json(text, line),
@@ -268,22 +268,38 @@ fn boolean(text: &str) -> Option<String> {
 }
 
 /// Returns the items of a list in lines, without bullets and numbers.
-pub(crate) fn items_of(text: &str, line: usize) -> Node {
+pub(crate) fn items_of(text: &str, line: usize, notes: &mut Notes) -> Node {
     let lines: Vec<(usize, &str)> = (line..).zip(text.lines().map(str::trim)).collect();
     let is_item = |(_, line): &(usize, &str)| item_of(line).is_some();
 
     // Models say before a list what it is, and after an empty line what else they can do.
     let first = lines.iter().position(is_item).unwrap_or(0);
-    let mut others = lines.iter().enumerate();
+    let mut before = lines.iter().take(first);
+    let start = before.rposition(|(_, line)| introduces(line));
+    let start = start.map_or(0, |place| place + 1);
+
     let last = lines.iter().rposition(is_item).unwrap_or(lines.len());
-    let end = others.find(|(place, (_, line))| *place > last && line.is_empty());
+    let mut others = lines.iter().enumerate().skip(last);
+    let end = others.find(|(_, (_, line))| line.is_empty());
     let end = end.map_or(lines.len(), |(place, _)| place);
 
-    let items = lines.get(first..end).unwrap_or_default().iter();
+    let around = lines.iter().take(start).chain(lines.iter().skip(end));
+    let mut around = around.filter(|(_, line)| !line.is_empty());
+    if let Some((line, _)) = around.next() {
+        let what = "left out the text around the list";
+        notes.repair(RepairKind::Prose, *line, what);
+    }
+
+    let items = lines.get(start..end).unwrap_or_default().iter();
     let items = items
         .filter(|(_, item)| !item.is_empty())
         .map(|(line, item)| Tree::new(*line, Node::Text(bare_item(item).to_owned())));
     Node::List(items.collect())
+}
+
+/// Returns whether a line such as `**Steps:**` comes before a list.
+fn introduces(line: &str) -> bool {
+    line.trim_end_matches(['*', '_']).ends_with([':', '：'])
 }
 
 /// Returns whether a line of a text begins with a bullet or a number.

@@ -255,7 +255,26 @@ fn a_list_in_prose_is_read_without_what_is_said_around_it() {
     let list = "Here are the steps:\n1. Add.\n   - Carry.\n2. Check.\n\nLet me know!";
     insta::assert_snapshot!(shown(&steps, list), @r#"
     {"steps":["Add.","Carry.","Check."]}
+      line 1: left out the text around the list
       line 1: read an answer that isn't in JSON
+    "#);
+    // Without a colon, a line before the list is one of its items.
+    let sentence = "Add the tens\n- Add the ones";
+    insta::assert_snapshot!(shown(&steps, sentence), @r#"
+    {"steps":["Add the tens","Add the ones"]}
+      line 1: read an answer that isn't in JSON
+    "#);
+
+    let lines = steps.in_lines();
+    let read = [
+        format!("steps: {sentence}"),
+        format!("steps: Let me see.\n**In short:**\n{sentence}\n\nBye!"),
+    ];
+    let read = read.map(|reply| shown(&lines, &reply));
+    insta::assert_snapshot!(read.join("\n"), @r#"
+    {"steps":["Add the tens","Add the ones"]}
+    {"steps":["Add the tens","Add the ones"]}
+      line 1: left out the text around the list
     "#);
 
     let texts = AnswerReader::<Vec<String>>::new().with_prose();
