@@ -17,9 +17,13 @@ use crate::syntax::lines;
 use crate::syntax::yaml::{self, key_of};
 use crate::tree::{Node, Tree};
 
-/// The maximum number of values that are tried. A search finds one more, so that no later value is
-/// left out without a word.
+/// The maximum number of different values in a text. A search finds one more, so that no later value
+/// is left out without a word.
 pub(crate) const MAX_TRIED: usize = 8;
+
+/// The maximum number of values in a text, of which some are equal. Each is found in a time that is
+/// proportional to the length of the text.
+const MAX_FOUND: usize = 32;
 
 /// Returns the parts of a reply that may be the value, in order.
 pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
@@ -29,9 +33,7 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
         return vec![whole];
     }
 
-    let mut blocks = fenced_blocks(part.text);
-    // The last ones count.
-    blocks.drain(..blocks.len().saturating_sub(MAX_TRIED));
+    let blocks = fenced_blocks(part.text);
     let inside = blocks.iter().flat_map(|block| part.inside(block, words));
     let mut found: Vec<Parsed> = inside.collect();
     // A model that uses fences puts its answer in one, and examples outside of them.
@@ -68,8 +70,13 @@ pub(crate) fn said(text: &str) -> (&str, usize) {
 }
 
 impl Words {
-    /// Returns whether a value in brackets may be the one that is expected.
-    fn may_mean(&self, tree: &Tree) -> bool {
+    /// Returns whether a value in brackets may be the one that is expected, after this text.
+    fn may_mean(&self, tree: &Tree, before: &str) -> bool {
+        // In a sentence, `{}` is seldom the value.
+        if tree.is_empty_object() && self.may_lack_keys && before.trim().is_empty() {
+            return true;
+        }
+
         let has_root = |tree: &Tree| tree.entries().iter().any(|(key, _)| self.is_root(key));
         let only = match (tree.items(), tree.entries()) {
             ([only], _) | (_, [(_, only)]) => Some(only),
@@ -141,8 +148,9 @@ impl<'t> Passage<'t> {
         words: &Words,
     ) -> Option<(usize, &'static str)> {
         let is_inside = |at: usize| {
-            let mut blocks = blocks.iter();
-            blocks.any(|block| (block.offset..block.offset + block.text.len()).contains(&at))
+            let later = blocks.partition_point(|block| block.offset <= at);
+            let last = blocks.get(..later).and_then(<[_]>::last);
+            last.is_some_and(|block| at < block.offset + block.text.len())
         };
         let mut brackets = self.text.match_indices('{').map(|(at, _)| at);
         // One object is enough for a report, and reading each would take quadratic time.
@@ -195,7 +203,7 @@ impl<'t> Passage<'t> {
     fn inside(self, block: &FencedBlock<'t>, words: &Words) -> Vec<Parsed> {
         let part = Self {
             text: block.text,
-            ..self.skipping(block.offset)
+            line: self.line + block.line,
         };
         part.whole().map_or_else(
             || part.search(words, Some(block.is_open)),
@@ -205,16 +213,17 @@ impl<'t> Passage<'t> {
 
     /// Returns the values in a text, which may be a fenced block that is open or not.
     fn search(self, words: &Words, fence: Option<bool>) -> Vec<Parsed> {
-        let mut found = Vec::new();
+        let mut found: Vec<Parsed> = Vec::new();
+        let mut different = 0;
         let mut at = 0;
 
-        while found.len() <= MAX_TRIED {
+        loop {
             let rest = self.skipping(at);
             let is_first_in_line = self.up_to(at).is_empty() || self.up_to(at).ends_with('\n');
             let yaml = rest.yaml_start(words, is_first_in_line, fence.is_some());
             let bracket = rest.value_start(yaml, words);
 
-            let (start, candidate) = match (yaml, bracket) {
+            let (start, mut candidate) = match (yaml, bracket) {
                 (Some(start), bracket) if bracket.is_none_or(|bracket| start < bracket) => {
                     let mut candidate = rest.skipping(start).yaml(words, fence);
                     // Where any key may be one of the value, its beginning may be in the text that
@@ -235,8 +244,10 @@ impl<'t> Passage<'t> {
             };
 
             at = start + candidate.end;
+            different += usize::from(found.iter().all(|other| other.tree != candidate.tree));
+            candidate.is_surplus = different > MAX_TRIED || found.len() == MAX_FOUND;
             // What follows belongs to the value whose brackets are wrong.
-            let is_last = candidate.is_broken();
+            let is_last = candidate.is_broken() || candidate.is_surplus;
             found.push(candidate);
             if is_last {
                 break;
@@ -265,7 +276,7 @@ impl<'t> Passage<'t> {
             let read = json::read(part.text, part.line, Dialect::Json);
             let is_list = matches!(read.tree.node, Node::List(_)) && !words.is_list;
             let passed = match read.is_broken() {
-                false if words.may_mean(&read.tree) => return Some(at),
+                false if words.may_mean(&read.tree, self.up_to(at)) => return Some(at),
                 false => read.end,
                 // The list is prose, as in `[0, 5)`, and the object begins in what it includes.
                 // Passing one after the other would take quadratic time.
@@ -339,7 +350,7 @@ impl<'t> Passage<'t> {
         let notes = &mut parsed.notes;
         // Models write `[]` and `{}` in sentences, too.
         let is_empty = matches!(&parsed.tree.node, Node::List(items) if items.is_empty())
-            || (matches!(parsed.tree.node, Node::Object(_)) && parsed.tree.entries().is_empty());
+            || parsed.tree.is_empty_object();
         let is_after_prose = !is_framed && !text_before.trim().is_empty();
         if is_value_of_key(line_before, words) || (is_empty && is_after_prose) {
             notes.doubt(part.line, "it may be a part of another value");

@@ -9,6 +9,8 @@ pub(crate) struct FencedBlock<'t> {
     pub(crate) text: &'t str,
     /// The offset of the text in the reply.
     pub(crate) offset: usize,
+    /// The number of lines before the text.
+    pub(crate) line: usize,
     /// Whether the closing fence is missing.
     pub(crate) is_open: bool,
 }
@@ -20,6 +22,7 @@ struct Fence {
     is_wanted: bool,
     /// Where the block begins.
     from: usize,
+    line: usize,
 }
 
 /// Returns the fenced blocks that aren't blank and may contain a reply, in order.
@@ -32,7 +35,7 @@ pub(crate) fn fenced_blocks(text: &str) -> Vec<FencedBlock<'_>> {
     let mut open: Option<Fence> = None;
     let mut offset = 0;
 
-    for line in text.split_inclusive('\n') {
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
         let end = offset + line.len();
         let content = line.trim_start_matches(is_blank);
         let indent = line.len() - content.len();
@@ -50,6 +53,7 @@ pub(crate) fn fenced_blocks(text: &str) -> Vec<FencedBlock<'_>> {
                     indent,
                     is_wanted: label.is_empty() || is_known,
                     from: end,
+                    line: number,
                 });
             }
             // A label after the closing fence would open another block, as in Markdown.
@@ -73,6 +77,7 @@ impl Fence {
         is_block.then_some(FencedBlock {
             text: block,
             offset: self.from,
+            line: self.line,
             is_open,
         })
     }

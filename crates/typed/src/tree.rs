@@ -35,6 +35,10 @@ impl Tree {
         Self { line, node }
     }
 
+    pub(crate) fn is_empty_object(&self) -> bool {
+        matches!(&self.node, Node::Object(entries) if entries.is_empty())
+    }
+
     /// Returns what it is, for a complaint.
     pub(crate) fn found(&self) -> String {
         match &self.node {

@@ -29,8 +29,8 @@ use crate::ask::{Format, Repair, RepairKind, folded_name};
 use crate::candidates::{MAX_TRIED, candidates, lines, said};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::{ANSWER, AnswerSchema, Form};
-use crate::syntax::{Notes, Parsed};
 use crate::syntax::lines::without_begun_key;
+use crate::syntax::{Notes, Parsed};
 use crate::tree::{Node, Tree};
 
 /// Reads replies of models as values of `T`.
@@ -289,14 +289,15 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         };
 
         let line = last.tree.line;
-        if meant.len() > MAX_TRIED {
+        if found.last().is_some_and(|found| found.is_surplus) {
             let message = format!("the reply has more than {MAX_TRIED} values; expected one");
             return Err(AnswerProblem::new(Kind::Ambiguous, line, message));
         }
 
         let is_item = self.is_item(&last.tree);
         let is_object = matches!(last.tree.node, Node::Object(_)) && !is_item;
-        if let Some(first) = earlier.first().filter(|_| !is_object) {
+        let is_clear = is_object && !self.may_be_prose(last, earlier);
+        if let Some(first) = earlier.first().filter(|_| !is_clear) {
             let first = first.tree.line;
             let expected = if is_item { "one list" } else { "one" };
             let message = format!(
@@ -380,7 +381,10 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let found = candidates(text, &self.form.words);
         let meant = self.meant(&found);
         let last = meant.last().copied().or(found.last());
-        last.map_or_else(|| self.prose(text, &mut Notes::default()), |last| Some(last.tree.clone()))
+        last.map_or_else(
+            || self.prose(text, &mut Notes::default()),
+            |last| Some(last.tree.clone()),
+        )
     }
 
     fn check_text(&self, text: &str) -> Result<(), AnswerProblem> {

@@ -33,6 +33,8 @@ pub(crate) struct Parsed {
     pub(crate) is_closed: bool,
     /// Whether a list begins before the value or ends after it.
     pub(crate) is_in_list: bool,
+    /// Whether the search for values ended with it, so that others may follow.
+    pub(crate) is_surplus: bool,
 }
 
 impl Parsed {
@@ -44,6 +46,7 @@ impl Parsed {
             is_yaml: false,
             is_closed: true,
             is_in_list: false,
+            is_surplus: false,
         }
     }
 

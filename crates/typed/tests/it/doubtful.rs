@@ -21,6 +21,10 @@ types! {
         price: String,
     }
 
+    struct Optional {
+        size: Option<Size>,
+    }
+
     struct Cost {
         price: f64,
         small: Option<f32>,
@@ -79,6 +83,12 @@ fn read<T: JsonSchema + DeserializeOwned + Debug>(reply: &str) -> String {
     }
 }
 
+/// Returns different prices, between two texts.
+fn numbered(count: usize, before: &str, after: &str) -> String {
+    let prices = (1..=count).map(|price| format!("{before}{{\"price\": \"{price}\"}}\n{after}"));
+    prices.collect()
+}
+
 type Map = BTreeMap<String, Value>;
 
 #[test]
@@ -128,6 +138,15 @@ fn what_is_silent_is_what_was_meant() {
                 "{}{{\"price\": \"2\"}}",
                 "{\"price\": \"1\"}\n".repeat(9)
             )),
+            read::<Price>(&"{\"price\": \"1\"}\n".repeat(9)),
+            read::<Price>(&numbered(9, "", "")),
+            read::<Price>(&numbered(10, "```json\n", "```\n")),
+            read::<Price>("{\"price\": \"1\"}\n\nprice: \"2\""),
+            read::<Cost>("{\"price\": 1}\n\nprice: 2"),
+            read::<Cost>("{\"price\": 1}\n\nprice: 2\nnote: as before"),
+            read::<Price>("{\"price\": \"1\"}\n\nprice: as it was last year."),
+            read::<Optional>("{}\n\nSee [1]."),
+            read::<Optional>("Not {}, but {\"size\": \"Large\"}"),
             read::<Price>("As in [1, 2:\nprice: 1\n"),
             read::<Price>("price: 1 # or 2"),
             read::<Price>("price: about 1 # or 2"),

@@ -105,6 +105,7 @@ async fn calls_are_read_from_any_form_of_reply() {
     let made = r#"after try 1: multiply {"factors":[12,12]} → 144"#;
     let bare = CALL.trim_start_matches("```yaml\n");
     let bare = bare.trim_end_matches("\n```");
+    let invented = format!("It returned 145.\n{}\n", CALL.replace("12, 12", "145, 1"));
     let replies = [
         CALL.to_owned(),
         JSON_CALL.to_owned(),
@@ -119,6 +120,9 @@ async fn calls_are_read_from_any_form_of_reply() {
         CALL.replace("- name", "  name"),
         JSON_CALL.replace(r#"{"factors": [12, 12]}"#, r#""{\"factors\":[12,12]}""#),
         format!("{CALL}\n\nIt returned 145.\n\n{LAST}"),
+        // The first call counts, also of more blocks than would be tried as an answer.
+        format!("{CALL}\n\n{}", invented.repeat(9)),
+        format!("{}\n\n{CALL}", "```text\n12 * 12\n```\n".repeat(9)),
         CALL.replace(
             "```yaml\n",
             "```yaml\nplanning: []\nnext_thought_needed: true\n",
