@@ -135,13 +135,10 @@ impl Evaluation {
         let limits = self.suite.limits;
         let spent = |name| spent.get(name).copied().unwrap_or_default();
         let used = [
-            (spent("calls"), limits.calls.map(|most| most as f64)),
-            (spent("tokens"), limits.tokens.map(|most| most as f64)),
+            (spent("calls"), limits.calls),
+            (spent("tokens"), limits.tokens),
             (spent("cost_at_most"), limits.money),
-            (
-                started.elapsed().as_secs_f64(),
-                limits.seconds.map(|most| most as f64),
-            ),
+            (started.elapsed().as_secs_f64(), limits.seconds),
         ];
 
         // Not `>=`: a limit of NaN allows nothing.

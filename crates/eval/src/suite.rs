@@ -25,6 +25,9 @@ const MOST_LEVELS: usize = 64;
 /// The maximum number of problems of a suite.
 const MOST_PROBLEMS: usize = 200_000;
 
+/// The maximum number of runs of a suite.
+const MOST_RUNS: usize = 1_000_000;
+
 /// Problems, and the arms that are compared on them.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -92,13 +95,13 @@ impl Arm {
 #[non_exhaustive]
 pub struct SuiteLimits {
     /// The maximum number of calls of models.
-    pub calls: Option<u64>,
+    pub calls: Option<f64>,
     /// The maximum number of tokens.
-    pub tokens: Option<u64>,
+    pub tokens: Option<f64>,
     /// The maximum cost by the price table, in US dollars. Models without a price count as the dearest.
     pub money: Option<f64>,
     /// The maximum time in seconds.
-    pub seconds: Option<u64>,
+    pub seconds: Option<f64>,
     /// The maximum time of one run in seconds. The default is 600.
     pub run_seconds: Option<u64>,
 }
@@ -246,7 +249,7 @@ impl Reading<'_> {
         for (index, arm) in written.arms.into_iter().enumerate() {
             arms.extend(self.arm(&format!("arms[{index}]"), arm, &written.defaults));
         }
-        Suite {
+        let suite = Suite {
             name: written.name.unwrap_or_else(|| default_name.to_owned()),
             problems: self.problems(written.problems, written.judge.is_some()),
             arms,
@@ -256,6 +259,29 @@ impl Reading<'_> {
             at_once: written.at_once.map_or(4, NonZeroUsize::get),
             judge: written.judge.and_then(|config| self.judge(config)),
             labels: written.labels,
+        };
+        self.check_limits(&suite);
+        suite
+    }
+
+    fn check_limits(&mut self, suite: &Suite) {
+        let runs = suite.runs();
+        if runs > MOST_RUNS {
+            let problem = format!("there are {runs} runs; expected at most {MOST_RUNS}");
+            self.add("repetitions", problem);
+        }
+
+        let limits = suite.limits;
+        for (name, limit) in [
+            ("calls", limits.calls),
+            ("tokens", limits.tokens),
+            ("money", limits.money),
+            ("seconds", limits.seconds),
+        ] {
+            if let Some(wrong) = limit.filter(|limit| limit.is_nan() || *limit < 0.0) {
+                let problem = format!("the limit is {wrong}; expected at least 0");
+                self.add(&format!("limits.{name}"), problem);
+            }
         }
     }
 

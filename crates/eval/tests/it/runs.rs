@@ -82,7 +82,9 @@ async fn what_has_ended_is_not_asked_again_and_changes_cost_only_themselves() {
 
 #[tokio::test]
 async fn limits_stop_it_and_higher_ones_go_on() {
-    let project = Project::new(&format!("{SUITE}limits: {{calls: 4}}\nat_once: 1\n"));
+    let project = Project::new(&format!(
+        "{SUITE}limits: {{calls: 4, tokens: 2e6, seconds: 60.5}}\nat_once: 1\n"
+    ));
     let table = project.table().await;
     assert_eq!((project.calls(), table.not_run), (4, 18 - 4));
 

@@ -81,7 +81,7 @@ fn the_shape_is_checked_first() {
         // Which would be read from the machine of whoever runs the suite.
         (
             "problems: [{question: a, check: {schema: {$ref: 'file:///etc/hostname'}}}]\narms: []\n",
-            "suite.yaml:1:12: problems[0]: not a valid JSON Schema; expected one of draft 2020-12",
+            "suite.yaml:1:12: problems[0]: not a JSON Schema: the schema refers to file:///etc/hostname; expected only references inside it",
         ),
         (
             "problems: [{question: ' ', answer: b}]\narms: []\n",
@@ -93,11 +93,23 @@ fn the_shape_is_checked_first() {
         ),
         (
             "problems: [{question: a, answer: b}]\narms: []\nlimits: {calls: .nan}\n",
-            "suite.yaml:3:17: limits.calls: invalid type: floating point `NaN`, expected u64",
+            "suite.yaml:3:17: limits.calls: the limit is NaN; expected at least 0",
         ),
         (
-            "problems: [{question: a, answer: b}]\narms: []\nlimits: {seconds: -1}\n",
-            "suite.yaml:3:19: limits.seconds: invalid type: integer `-1`, expected u64",
+            "problems: [{question: a, answer: b}]\narms: []\nlimits: {tokens: -2e6}\n",
+            "suite.yaml:3:18: limits.tokens: the limit is -2000000; expected at least 0",
+        ),
+        (
+            "problems: [{question: a, answer: b}]\narms: []\nlimits: {money: -1}\n",
+            "suite.yaml:3:17: limits.money: the limit is -1; expected at least 0",
+        ),
+        (
+            "problems: [{question: a, answer: b}]\narms: []\nlimits: {seconds: -0.5}\n",
+            "suite.yaml:3:19: limits.seconds: the limit is -0.5; expected at least 0",
+        ),
+        (
+            "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nrepetitions: 1000001\n",
+            "suite.yaml:3:14: repetitions: there are 1000001 runs; expected at most 1000000",
         ),
         (
             "problems: [{generate: arithmetic, count: 65535}, {generate: calendar, count: 65535}, {generate: countdown, count: 65535}, {generate: calculator, count: 65535}]\narms: []\n",
