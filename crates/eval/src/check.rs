@@ -93,7 +93,10 @@ impl Check {
                 "the choice is `{letter}`; expected a letter from A to Z"
             )),
             Self::Regex(pattern) => regex(pattern).err(),
-            Self::Schema(schema) => check_schema(schema).err(),
+            Self::Schema(schema) => {
+                let problem = check_schema(schema).err();
+                problem.map(|problem| format!("not a JSON Schema: {problem}"))
+            }
             _ => None,
         }
     }

@@ -79,6 +79,8 @@ fn compiled(schema: &Value) -> Result<(Schemas, SchemaIndex), String> {
     match compiler.compile(PLACE, &mut schemas) {
         Ok(index) => Ok((schemas, index)),
         Err(CompileError::ValidationError { src, .. }) => Err(problems(&src)),
+        // What was refused says where itself.
+        Err(CompileError::LoadUrlError { src, .. }) => Err(src.to_string()),
         Err(error) => Err(format!("{error:#}")),
     }
 }
