@@ -1,7 +1,8 @@
 use std::collections::{HashMap, HashSet};
-use std::fmt;
+use std::{fmt, mem};
 
 use cogwork_flow::engine::StepName;
+use cogwork_flow::nodes::Phase;
 use cogwork_flow::watch::{Event, EventKind, ReportedValue};
 use cogwork_typed::ask::ChatEvent;
 use serde::{Deserialize, Serialize};
@@ -63,7 +64,7 @@ type Hide = dyn Fn(&str) -> String + Send + Sync;
 #[non_exhaustive]
 pub struct Piece {
     /// The name of the step, as in its events.
-    pub step: String,
+    pub step: StepName,
     /// The text.
     pub text: String,
     /// Whether it replaces the earlier pieces of the step.
@@ -107,9 +108,32 @@ impl GrowingTexts {
                 self.grow(step, text, false)
             }
             EventKind::Reported { report } => self.add_report(step, report),
-            EventKind::PhaseFinished { .. } => self.finish(step),
+            EventKind::PhaseFinished { phase, .. } => {
+                let piece = self.finish(step);
+                if *phase == Phase::Post {
+                    // Also the items of the visit, which have no post of their own.
+                    self.writing.retain(|other| visit(other) != *step);
+                }
+                piece
+            }
+            // Whoever is asked has to see all that was written.
+            EventKind::Paused(_) => self.finish(&without_call(step)),
             _ => None,
         }
+    }
+
+    /// Ends all texts with what was held back. For a run that stops, since nothing may follow.
+    pub fn end_all(&mut self) -> Vec<Piece> {
+        self.writing.clear();
+        let mut held: Vec<_> = mem::take(&mut self.held).into_iter().collect();
+        held.retain(|(_, held)| !held.0.is_empty());
+        let pieces = held.into_iter().map(|(step, held)| Piece {
+            step,
+            text: self.hidden(&held.0),
+            is_start: false,
+            is_end: true,
+        });
+        pieces.collect()
     }
 
     fn add_report(&mut self, step: &StepName, report: &ReportedValue) -> Option<Piece> {
@@ -150,7 +174,7 @@ impl GrowingTexts {
         // A start also says that the earlier pieces are void.
         let is_shown = is_start || !text.is_empty();
         is_shown.then(|| Piece {
-            step: step.to_string(),
+            step: step.clone(),
             text,
             is_start,
             is_end: false,
@@ -166,7 +190,7 @@ impl GrowingTexts {
             None => whole.to_owned(),
         };
         Some(Piece {
-            step: step.to_string(),
+            step: step.clone(),
             text: self.hidden(&text),
             is_start: !has_grown,
             is_end: true,
@@ -178,7 +202,7 @@ impl GrowingTexts {
         let held = self.held.extract_if(|name, _| without_call(name) == *step);
         let text: String = held.map(|(_, held)| held.0).collect();
         (!text.is_empty()).then(|| Piece {
-            step: step.to_string(),
+            step: step.clone(),
             text: self.hidden(&text),
             is_start: false,
             is_end: true,
@@ -196,6 +220,13 @@ impl GrowingTexts {
 fn without_call(step: &StepName) -> StepName {
     let mut step = step.clone();
     step.call = None;
+    step
+}
+
+/// Returns the step around an item or a call.
+fn visit(step: &StepName) -> StepName {
+    let mut step = without_call(step);
+    step.item = None;
     step
 }
 

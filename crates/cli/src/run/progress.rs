@@ -33,7 +33,7 @@ pub(super) async fn show(mut events: Events, options: &RunOptions) -> Costs {
         }
     }
 
-    display.end_line();
+    display.end();
     costs
 }
 
@@ -49,7 +49,7 @@ impl Display {
     fn show(&mut self, event: &Event) {
         let step = event.step.as_deref().map(step_name).unwrap_or_default();
         if let Some(piece) = self.texts.as_mut().and_then(|texts| texts.add(event)) {
-            self.add(&step, &piece);
+            self.add(&piece);
         }
 
         match &event.kind {
@@ -65,16 +65,29 @@ impl Display {
                     self.line(&format!("{step}: {line}"));
                 }
             }
+            EventKind::Failed { .. } => self.end(),
+            // The whole run waits. A pause of a step leaves the texts of other branches alone.
+            EventKind::Paused(_) if event.step.is_none() => self.end(),
             EventKind::PhaseFinished { .. } | EventKind::Paused(_) => self.end_line(),
             _ => {}
         }
     }
 
-    fn add(&mut self, step: &str, piece: &Piece) {
+    /// Shows what was held back of all texts.
+    fn end(&mut self) {
+        let pieces = self.texts.as_mut().map(GrowingTexts::end_all);
+        for piece in pieces.unwrap_or_default() {
+            self.add(&piece);
+        }
+        self.end_line();
+    }
+
+    fn add(&mut self, piece: &Piece) {
+        let step = step_name(&piece.step);
         // What was written cannot be replaced, so the text continues on a new line.
         if self.speaker != step {
-            self.line(step);
-            step.clone_into(&mut self.speaker);
+            self.line(&step);
+            self.speaker = step;
         } else if piece.is_start {
             self.end_line();
         }

@@ -1,7 +1,7 @@
 //! Texts while they are written.
 
 use cogwork_flow::watch::{events, note_growth, report_from};
-use cogwork_flow::{Flow, from_exec};
+use cogwork_flow::{CancellationToken, Flow, from_exec, from_exec_with};
 use cogwork_trace::{GrowingTexts, Piece};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ async fn pieces(mut texts: GrowingTexts, mut reports: Vec<Value>) -> Vec<String>
         shown.extend(texts.add(&event));
     }
     let shown = shown.into_iter().map(|piece: Piece| {
-        assert_eq!(piece.step, "write/write#1");
+        assert_eq!(piece.step.to_string(), "write/write#1");
         let start = if piece.is_start { "+" } else { "" };
         let end = if piece.is_end { "." } else { "" };
         format!("{start}{}{end}", piece.text)
@@ -72,4 +72,33 @@ async fn the_end_of_a_text_is_held_back_if_there_are_secrets() {
 
     let reports = vec![thinking("It is hunter2", true), thought("It is hunter2")];
     assert_eq!(pieces(texts(), reports).await, ["+", "It is ….",]);
+}
+
+#[tokio::test]
+async fn what_was_held_back_is_shown_when_a_run_stops() {
+    let token = CancellationToken::new();
+    let write = from_exec_with(token.clone(), async |token, ()| {
+        note_growth(|| "It is hun".to_owned());
+        token.cancel();
+        std::future::pending::<Result<(), std::io::Error>>().await
+    });
+    let flow = Flow::from_node("write", write).unwrap();
+    let (sink, mut events) = events(100);
+    flow.begin()
+        .with_events(sink)
+        .with_cancellation(token)
+        .finish(&mut ())
+        .await
+        .unwrap_err();
+
+    let mut texts = GrowingTexts::default().with_secrets(|text| text.replace("hunter2", "…"));
+    while let Some(event) = events.next().await {
+        assert_eq!(texts.add(&event), None);
+    }
+    let shown = texts.end_all();
+    let [piece] = shown.as_slice() else {
+        panic!("{shown:?}");
+    };
+    assert_eq!((piece.text.as_str(), piece.is_end), ("It is hun", true));
+    assert_eq!(texts.end_all(), []);
 }
