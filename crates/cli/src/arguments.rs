@@ -224,6 +224,9 @@ pub(crate) struct RunOptions {
     /// written. The journal still has the outcomes of all steps, without which the run could not be resumed.
     #[arg(long)]
     pub(crate) no_content: bool,
+    /// Write only what is needed to resume the run in the journal. A page of it shows no requests, replies or plans.
+    #[arg(long, conflicts_with = "page")]
+    pub(crate) no_events: bool,
     /// Show the replies of models on standard error as they are written, if the server streams them. This is the default
     /// on a terminal.
     #[arg(long, conflicts_with = "quiet")]

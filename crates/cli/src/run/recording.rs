@@ -7,17 +7,21 @@ use cogwork_journal::{RunJournal, Store};
 use cogwork_trace::{Page, RecorderSettings, RunRecorder};
 
 use crate::arguments::RunOptions;
-use crate::output::Ended;
+use crate::output::{Ended, Exit};
 use crate::trace::write_page;
 
 /// Records what happens in a run: in its journal or, for a page of a run without one, in memory.
-/// Returns `None` if there is neither.
+/// Returns `None` if there is neither, or if the user wants no events.
 pub(super) fn start(
     options: &RunOptions,
     loaded: &Arc<FileFlow>,
     input: &str,
     journal: Option<&RunJournal>,
 ) -> Option<RunRecorder> {
+    if options.no_events {
+        return None;
+    }
+
     let hiding = Arc::clone(loaded);
     let mut settings = RecorderSettings::default()
         .with_secrets(move |text| hiding.hide_secrets(text))
@@ -34,14 +38,19 @@ pub(super) fn start(
     }
 }
 
-/// Writes what is left, and the page if the user wants one.
+/// Writes what is left, and the page if the user wants one. Prints why events couldn't be written.
 pub(super) async fn finish(
     options: &RunOptions,
     place: Option<&str>,
     run_id: &str,
     recorder: &RunRecorder,
 ) -> Ended {
-    let flushed = recorder.flush().await;
+    let flushed = recorder.flush().await.map_err(|error| {
+        let problem = format!("what happened could not be written: {error}");
+        // Now, since the page may have a problem of its own.
+        Exit::after(&problem.into())
+    });
+
     // Also if an event is missing.
     if let Some(path) = &options.page {
         let page = match place {
@@ -52,6 +61,5 @@ pub(super) async fn finish(
         write_page(&page, path)?;
     }
 
-    let unwritten = |error| format!("what happened could not be written: {error}");
-    Ok(flushed.map_err(unwritten)?)
+    Ok(flushed?)
 }

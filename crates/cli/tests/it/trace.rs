@@ -51,12 +51,14 @@ fn a_run_without_a_journal_has_a_page_too() {
 #[test]
 fn that_fails_keeps_what_is_there() {
     let place = place();
+    record(&place, "runs", &["--id", "silent", "--no-events"]);
     record(&place, "runs", &["--id", "tale"]);
     place.write("empty", "");
 
     let no_page = "there is a file that isn't a page";
     for (run, output, expected) in [
         ("other", "run.html", "there is no run `other`"),
+        ("silent", "run.html", "no events of the run"),
         ("tale", "runs/tale.jsonl", no_page),
         ("tale", "empty", no_page),
         (
