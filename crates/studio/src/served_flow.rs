@@ -35,6 +35,7 @@ use crate::growing_text::{Pieces, Writing};
 pub struct ServedFlow {
     flow: Arc<dyn AnyFlow>,
     hide: Option<Arc<Hide>>,
+    events: Option<EventSink>,
     max_steps: Option<u64>,
 }
 
@@ -58,6 +59,7 @@ impl ServedFlow {
                 answer: Box::new(answer),
             }),
             hide: None,
+            events: None,
             max_steps: None,
         }
     }
@@ -67,6 +69,14 @@ impl ServedFlow {
     #[must_use]
     pub fn with_secrets(mut self, hide: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.hide = Some(Arc::new(hide));
+        self
+    }
+
+    /// Sets where the events of all runs go, besides their journals. Secrets in them aren't hidden. By
+    /// default, they go nowhere else.
+    #[must_use]
+    pub fn with_events(mut self, sink: impl Into<EventSink>) -> Self {
+        self.events = Some(sink.into());
         self
     }
 
@@ -131,6 +141,7 @@ impl ServedFlow {
                 texts: Mutex::new(texts),
                 pieces,
             })),
+            events: self.events,
             max_steps: self.max_steps,
             cancellation,
         };
@@ -164,6 +175,7 @@ pub(crate) enum Begin<'r> {
 struct Execution {
     recorder: RunRecorder,
     writing: EventSink,
+    events: Option<EventSink>,
     max_steps: Option<u64>,
     cancellation: CancellationToken,
 }
@@ -262,6 +274,9 @@ where
             .with_events(&recorder)
             .with_events(execution.writing)
             .with_cancellation(execution.cancellation);
+        if let Some(events) = execution.events {
+            run = run.with_events(events);
+        }
         if let Some(steps) = execution.max_steps {
             run = run.with_max_steps(steps);
         }

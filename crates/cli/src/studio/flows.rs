@@ -1,25 +1,26 @@
 //! The flows of files, which the page starts and resumes.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::BoxError;
+use cogwork_flow::watch::{Event, EventKind, EventSink, Observer};
 use cogwork_studio::{FlowError, Flows, ServedFlow};
 use cogwork_text::Name;
 use serde_json::Value;
 
 use crate::arguments::Studio;
 use crate::commands::loader;
+use crate::output::tell;
 use crate::run::NO_MODELS;
 
 /// The flows that the command line names. Each run uses the file as it is when the run is started,
 /// resumed or forked.
 pub(super) struct FileFlows {
-    /// By the names of their flows when the page was started.
-    files: BTreeMap<String, PathBuf>,
+    /// Each with the name of its flow when the page was started, in the order of the command line.
+    files: Vec<(String, PathBuf)>,
     loader: Loader,
     max_steps: u64,
 }
@@ -28,18 +29,19 @@ impl FileFlows {
     /// Loads the files once, so that their problems are found now.
     pub(super) async fn load(arguments: &Studio) -> Result<Self, BoxError> {
         let loader = loader().with_process_environment();
-        let mut files = BTreeMap::new();
+        let mut files: Vec<(String, PathBuf)> = Vec::new();
 
         for path in &arguments.flows {
             let flow = loader.load(path)?;
             flow.connect().await?;
             // Runs name their flow, so the name has to say which file it is.
             let name = flow.flow().name();
-            if files.insert(name.to_owned(), path.clone()).is_some() {
+            if files.iter().any(|(other, _)| other == name) {
                 let name = Name(name);
                 let problem = "two files have a flow with the name";
                 return Err(format!("{problem} `{name}`; expected different names").into());
             }
+            files.push((name.to_owned(), path.clone()));
         }
 
         Ok(Self {
@@ -53,11 +55,14 @@ impl FileFlows {
 #[async_trait]
 impl Flows for FileFlows {
     fn names(&self) -> Vec<String> {
-        self.files.keys().cloned().collect()
+        self.files.iter().map(|(name, _)| name.clone()).collect()
     }
 
     async fn open(&self, name: &str, model: Option<&str>) -> Result<ServedFlow, FlowError> {
-        let path = self.files.get(name).ok_or(FlowError::Unknown)?;
+        let mut files = self.files.iter();
+        let (_, path) = files
+            .find(|(other, _)| other == name)
+            .ok_or(FlowError::Unknown)?;
         let mut loader = self.loader.clone();
         if let Some(model) = model {
             if model.trim().is_empty() {
@@ -100,6 +105,21 @@ fn served(loaded: Arc<FileFlow>) -> ServedFlow {
     let answering = Arc::clone(&loaded);
     let answer = move |state: &FlowState| Some(answering.answer(state).ok()?.text);
 
+    let hiding = Arc::clone(&loaded);
     let flow = loaded.flow().clone();
-    ServedFlow::new(flow, begin, answer).with_secrets(move |text| loaded.hide_secrets(text))
+    ServedFlow::new(flow, begin, answer)
+        .with_secrets(move |text| hiding.hide_secrets(text))
+        .with_events(EventSink::new(Arc::new(Failures(loaded))))
+}
+
+/// Prints why runs failed, for whoever started the page.
+struct Failures(Arc<FileFlow>);
+
+impl Observer for Failures {
+    fn event(&self, event: &Event) {
+        if let EventKind::Failed { error } = &event.kind {
+            let error = self.0.hide_secrets(error);
+            tell(format_args!("cogwork: run {}: {error}", Name(&event.run)));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -27,6 +27,7 @@ edges:
 /// A studio, which is ended when it is dropped.
 struct Studio {
     process: Child,
+    told: BufReader<ChildStderr>,
     host: String,
     token: String,
 }
@@ -40,15 +41,19 @@ impl Drop for Studio {
 
 impl Studio {
     fn start(store: &Path, flow: &Path) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_cogwork"))
-            .args(["studio", "--journal"])
-            .arg(store)
-            .arg("--flow")
-            .arg(flow)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        Self::of(
+            Command::new(env!("CARGO_BIN_EXE_cogwork"))
+                .args(["studio", "--journal"])
+                .arg(store)
+                .arg("--flow")
+                .arg(flow)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped()),
+        )
+    }
+
+    fn of(command: &mut Command) -> Self {
+        let mut process = command.spawn().unwrap();
 
         let mut line = String::new();
         let output = process.stdout.take().unwrap();
@@ -56,6 +61,7 @@ impl Studio {
         let address = line.trim().strip_prefix("http://").unwrap();
         let (host, token) = address.split_once("/?token=").unwrap();
         Self {
+            told: BufReader::new(process.stderr.take().unwrap()),
             process,
             host: host.to_owned(),
             token: token.to_owned(),
@@ -158,6 +164,36 @@ fn a_fork_uses_the_file_as_it_is_then() {
     let refused = fork(1);
     let error = refused["error"].as_str().unwrap();
     assert!(error.contains("review.yaml:2:8"), "{refused}");
+}
+
+#[test]
+fn flows_are_in_the_order_of_the_command_line() {
+    let place = Place::new();
+    place.write("review.yaml", FLOW);
+    place.write("copy.yaml", &FLOW.replace("name: review", "name: copy"));
+    let line = "studio --journal runs --flow review.yaml --flow copy.yaml";
+    let line: Vec<_> = line.split(' ').collect();
+    let studio = Studio::of(&mut place.command(&line));
+    let flows = studio.call("GET", "/api/flows", "");
+    assert_eq!(flows, json!({"flows": ["review", "copy"]}));
+}
+
+#[test]
+fn why_a_run_failed_is_printed_without_secrets() {
+    let secret = "canary-87310123456789";
+    let place = Place::with_flow(
+        "name: review\nnodes: [{id: a, type: agent, config: {provider: rules, rules: [{when: '${KEY}', reply: Hi.}]}}]",
+    );
+    let line = ["studio", "--journal", "runs", "--flow", "flow.yaml"];
+    let mut studio = Studio::of(place.command(&line).env("KEY", secret));
+
+    let started = studio.start_run();
+    let run = started["run"].as_str().unwrap();
+    let mut lines = studio.told.by_ref().lines().map_while(Result::ok);
+    let told = lines.find(|line| line.contains("cogwork: run")).unwrap();
+    let begin = format!("cogwork: run {run}: flow `review`, node `a`: exec failed: ");
+    assert!(told.starts_with(&begin), "{told}");
+    assert!(told.contains("expected one of `${KEY}` in it"), "{told}");
 }
 
 #[test]
