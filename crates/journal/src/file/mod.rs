@@ -77,7 +77,7 @@ impl Files {
 
         let lock = lock::take(&folder, &name(run_id, LOCK), run_id)?;
         // Left by a crash during a fold. If it cannot be removed, the next fold reports the error.
-        let _ = folder.remove_file(name(run_id, NEW));
+        let _ = folder.remove_leftover(name(run_id, NEW));
         let mut taken = FileRun::new(run_id, folder, lock);
         // Looked up again under the lock: the run may have been started or removed meanwhile.
         let lines = match self.existing(run_id)? {
@@ -131,7 +131,7 @@ impl Files {
             return Ok(false);
         }
 
-        let _ = folder.remove_file(name(run_id, NEW));
+        let _ = folder.remove_leftover(name(run_id, NEW));
         let remove = |ending| match folder.remove_file(name(run_id, ending)) {
             Err(error) if !error.is_not_found() => Err(error),
             _ => Ok(()),

@@ -38,9 +38,20 @@ pub enum Error {
 crate::debug_as_display!(Error);
 
 impl Error {
+    /// Returns the kind of this error as an [`io::Error`].
+    pub fn kind(&self) -> io::ErrorKind {
+        match self {
+            Self::LeadsOut => io::ErrorKind::PermissionDenied,
+            Self::NotAFile { .. } | Self::NotAName => io::ErrorKind::InvalidInput,
+            Self::NotText { .. } => io::ErrorKind::InvalidData,
+            Self::TooLarge { .. } => io::ErrorKind::FileTooLarge,
+            Self::Io(error) => error.kind(),
+        }
+    }
+
     /// Returns whether the file or folder doesn't exist.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
+        self.kind() == io::ErrorKind::NotFound
     }
 }
 
@@ -48,7 +59,7 @@ impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         match error {
             Error::Io(error) => error,
-            error => Self::other(error),
+            error => Self::new(error.kind(), error),
         }
     }
 }

@@ -2,13 +2,17 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::Error;
 
-/// A folder, by its path.
+/// A folder, by its path. Clones share the path.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    path: PathBuf,
+    /// The path as given, for messages.
+    path: Arc<Path>,
+    /// The same path, independent of the working directory.
+    absolute: Arc<Path>,
 }
 
 impl Folder {
@@ -20,7 +24,11 @@ impl Folder {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = or_here(path.as_ref());
         fs::read_dir(path)?;
-        Ok(Self { path: path.into() })
+
+        Ok(Self {
+            path: path.into(),
+            absolute: std::path::absolute(path)?.into(),
+        })
     }
 
     /// Opens a folder by a trusted path, and creates it and its parents if they are missing.
@@ -95,7 +103,7 @@ impl Folder {
             return Ok(self.clone());
         }
 
-        let root = self.path.canonicalize()?;
+        let root = self.absolute.canonicalize()?;
         let mut folder = root.clone();
         // Part by part, so that a link that leads out is found before what is behind it is looked
         // at.
@@ -106,7 +114,11 @@ impl Folder {
             }
         }
 
-        Self::open(self.path.join(&parts))
+        fs::read_dir(&folder)?;
+        Ok(Self {
+            path: self.path.join(&parts).into(),
+            absolute: folder.into(),
+        })
     }
 
     /// Opens the folder of a file beneath this one by an untrusted path, and returns it with the
@@ -139,9 +151,9 @@ impl Folder {
     pub fn real_path(&self) -> Result<PathBuf, Error> {
         // Elsewhere, canonical paths have a form that libraries don't accept.
         if cfg!(unix) {
-            Ok(self.path.canonicalize()?)
+            Ok(self.absolute.canonicalize()?)
         } else {
-            Ok(std::path::absolute(&self.path)?)
+            Ok(self.absolute.to_path_buf())
         }
     }
 
@@ -159,7 +171,7 @@ impl Folder {
     ///
     /// Returns an error if the folder cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>, Error> {
-        let entries = fs::read_dir(&self.path)?;
+        let entries = fs::read_dir(&self.absolute)?;
         let names = entries.map(|entry| Ok(entry?.file_name()));
         names.collect::<io::Result<_>>().map_err(Error::Io)
     }
@@ -172,17 +184,17 @@ impl Folder {
     /// Returns an error if the folder cannot be synced.
     pub fn sync(&self) -> Result<(), Error> {
         if cfg!(unix) {
-            File::open(&self.path)?.sync_all()?;
+            File::open(&self.absolute)?.sync_all()?;
         }
         Ok(())
     }
 
-    /// Returns the path of a name in this folder, which must be one.
+    /// Returns the absolute path of a name in this folder.
     pub(super) fn at(&self, name: &OsStr) -> Result<PathBuf, Error> {
         let mut components = Path::new(name).components();
         match (components.next(), components.next()) {
             // A trailing separator isn't a component, so the text is compared too.
-            (Some(Component::Normal(only)), None) if only == name => Ok(self.path.join(name)),
+            (Some(Component::Normal(only)), None) if only == name => Ok(self.absolute.join(name)),
             _ => Err(Error::NotAName),
         }
     }

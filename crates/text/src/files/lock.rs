@@ -1,6 +1,6 @@
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ use super::{Access, Error, Folder};
 
 /// The delay between two attempts.
 const BETWEEN: Duration = Duration::from_millis(5);
+/// The maximum number of attempts for a lock file that is replaced while it is being locked.
+const REPLACED: usize = 100;
 /// The maximum length of a lock file, which contains only a process id and a line feed.
 const LONGEST: u64 = 16;
 
@@ -38,6 +40,12 @@ pub enum LockError {
         /// The id of the process that holds the lock, if it can be read.
         holder: Option<u32>,
     },
+    /// The file doesn't have the content of a lock file, so it may contain data.
+    #[error("this is not a lock file; expected an empty file, or one with a process id")]
+    NotALockFile,
+    /// The file no longer has its name.
+    #[error("the file was replaced while it was being locked")]
+    Replaced,
     /// The file cannot be opened or locked.
     #[error(transparent)]
     File(#[from] Error),
@@ -63,24 +71,11 @@ impl LockFile {
     ) -> Result<Self, LockError> {
         let name = name.as_ref();
         let path = folder.at(name)?;
-        let mut waited = Duration::ZERO;
 
-        // The standard library has no lock with a time limit.
-        loop {
+        for _ in 0..REPLACED {
             let mut file = folder.open_or_create(name, Access::Write)?;
-            match file.try_lock() {
-                // It may have been removed before it was locked. The next process would then create
-                // and lock another file.
-                Ok(()) if !is_at(&file, &path).map_err(Error::Io)? => {}
-                Ok(()) => {
-                    // The lock is effective without it.
-                    let _ = sign(&mut file);
-                    return Ok(Self { _file: file });
-                }
-                Err(TryLockError::WouldBlock) if waited < patience => {
-                    std::thread::sleep(BETWEEN);
-                    waited += BETWEEN;
-                }
+            match lock(&file, patience) {
+                Ok(()) => {}
                 // On platforms where locked files cannot be read, the holder remains unknown.
                 Err(TryLockError::WouldBlock) => {
                     let holder = signature(&mut file).ok().flatten();
@@ -88,7 +83,16 @@ impl LockFile {
                 }
                 Err(TryLockError::Error(error)) => return Err(Error::Io(error).into()),
             }
+
+            // It may have been removed between the two steps. The next process would then create and
+            // lock another file.
+            if is_at(&file, &path).map_err(Error::Io)? {
+                sign(&mut file)?;
+                return Ok(Self { _file: file });
+            }
         }
+
+        Err(LockError::Replaced)
     }
 }
 
@@ -102,16 +106,45 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Writes the process id into the lock file, for the error message of the next process.
-fn sign(file: &mut File) -> io::Result<()> {
-    file.set_len(0)?;
-    writeln!(file, "{}", std::process::id())
+fn lock(file: &File, patience: Duration) -> Result<(), TryLockError> {
+    let mut waited = Duration::ZERO;
+
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if waited < patience => {
+                // The standard library has no lock with a time limit.
+                std::thread::sleep(BETWEEN);
+                waited += BETWEEN;
+            }
+            tried => return tried,
+        }
+    }
 }
 
-fn signature(file: &mut File) -> io::Result<Option<u32>> {
-    let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text)?;
-    Ok(text.trim_end().parse().ok())
+/// Writes the process id into the lock file, for the error message of the next process.
+fn sign(file: &mut File) -> Result<(), LockError> {
+    if signature(file)?.is_none() && file.metadata().map_err(Error::Io)?.len() > 0 {
+        return Err(LockError::NotALockFile);
+    }
+
+    let id = std::process::id();
+
+    // The lock is effective without it.
+    let _ = file
+        .set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| writeln!(file, "{id}"));
+    Ok(())
+}
+
+fn signature(file: &mut File) -> Result<Option<u32>, Error> {
+    let mut text = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.take(LONGEST).read_to_end(&mut text)?;
+
+    Ok(str::from_utf8(&text)
+        .ok()
+        .and_then(|text| text.trim_end().parse().ok()))
 }
 
 fn in_use(holder: Option<u32>) -> String {

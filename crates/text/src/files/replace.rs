@@ -40,24 +40,42 @@ impl Folder {
         let (name, temporary) = (name.as_ref(), temporary.as_ref());
         let (path, new_path) = (self.at(name)?, self.at(temporary)?);
         let is_replaced = self.has_file(name)?;
-        let mut file = self.open_or_create(temporary, Access::Append)?;
+        self.remove_leftover(temporary)?;
 
-        let mut write = || -> io::Result<()> {
-            // A crash may have left it.
-            file.set_len(0)?;
+        let write = || -> io::Result<File> {
+            let mut file = Access::Append.options().create_new(true).open(&new_path)?;
             if is_replaced {
                 file.set_permissions(path.metadata()?.permissions())?;
             }
             file.write_all(contents)?;
             // The file only gets its name once it is completely on disk.
             file.sync_all()?;
-            fs::rename(&new_path, &path)
+            fs::rename(&new_path, &path)?;
+            Ok(file)
         };
 
-        write().inspect_err(|_| {
+        let file = write().inspect_err(|_| {
             let _ = fs::remove_file(&new_path);
         })?;
         self.sync()?;
         Ok(file)
+    }
+
+    /// Removes a regular file with this name, if it exists.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the name belongs to anything other than a regular file, or the file
+    /// cannot be removed.
+    pub fn remove_leftover(&self, name: impl AsRef<OsStr>) -> Result<(), Error> {
+        let name = name.as_ref();
+        if !self.has_file(name)? {
+            return Ok(());
+        }
+
+        match self.remove_file(name) {
+            Err(error) if !error.is_not_found() => Err(error),
+            _ => Ok(()),
+        }
     }
 }

@@ -45,3 +45,22 @@ fn a_lock_is_waited_for() {
 
     assert_eq!(taken.into_inner(), THREADS * TURNS);
 }
+
+#[test]
+fn a_file_with_other_contents_is_no_lock_file() {
+    let scratch = Scratch::new();
+    for text in ["my notes", "12\n34\n", "12345678901234567890", "\n", "-1"] {
+        scratch.write("notes", text);
+        let error = LockFile::lock_within(&scratch.folder, "notes", Duration::ZERO).unwrap_err();
+        assert!(
+            matches!(error, LockError::NotALockFile),
+            "{text:?}: {error:?}"
+        );
+        assert_eq!(scratch.text("notes"), text);
+    }
+
+    for text in ["", "1", "4294967295\n"] {
+        scratch.write("notes", text);
+        LockFile::lock_within(&scratch.folder, "notes", Duration::ZERO).unwrap();
+    }
+}

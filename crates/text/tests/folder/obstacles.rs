@@ -15,7 +15,7 @@ fn told<T, E: Display>(done: Result<T, E>) -> Result<(), String> {
 }
 
 /// Each way to open or replace what has the name `it`.
-const OPERATIONS: [(&str, Operation); 11] = [
+const OPERATIONS: [(&str, Operation); 12] = [
     ("look", |it| told(it.has_file("it"))),
     ("read", |it| told(it.read_text_file("it", 1024))),
     ("open to read", |it| told(it.open_file("it", Access::Read))),
@@ -35,6 +35,7 @@ const OPERATIONS: [(&str, Operation); 11] = [
         told(it.replace_by("other", "it", b"written"))
     }),
     ("ask for its length", |it| told(it.file_length("it"))),
+    ("clear it away", |it| told(it.remove_leftover("it"))),
     ("replace", |it| told(it.replace("it", b"written"))),
     ("lock", |it| {
         told(LockFile::lock_within(it, "it", Duration::ZERO))

@@ -1,4 +1,4 @@
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 
 use cogwork_text::files::{Access, Error, Folder};
 
@@ -114,7 +114,7 @@ fn a_folder_is_created_with_its_parents() {
     assert!(Folder::create(&path).unwrap().has_file("file").unwrap());
 
     let below_a_file = Folder::create(path.join("file/d")).unwrap_err();
-    assert!(!below_a_file.is_not_found());
+    assert_ne!(below_a_file.kind(), ErrorKind::NotFound);
 }
 
 #[cfg(unix)]

@@ -42,6 +42,12 @@ fn what_a_crash_left_is_overwritten() {
     scratch.folder.replace_by("a", "a.new", b"new").unwrap();
     assert_eq!(scratch.text("a"), "new");
     assert_eq!(scratch.names(), ["a"]);
+
+    scratch.write("a.new", "half a fi");
+    for _ in 0..2 {
+        scratch.folder.remove_leftover("a.new").unwrap();
+        assert_eq!(scratch.names(), ["a"]);
+    }
 }
 
 #[cfg(unix)]

@@ -4,8 +4,9 @@
 mod hostile;
 
 use std::io;
+use std::time::Duration;
 
-use cogwork_text::files::{Access, Error, Folder, LockError};
+use cogwork_text::files::{Access, Error, Folder, LockError, LockFile};
 
 use crate::Scratch;
 use hostile::{assert_error_is_safe, texts};
@@ -39,10 +40,12 @@ fn errors() -> [Error; 7] {
     ]
 }
 
-fn lock_errors() -> [LockError; 3] {
+fn lock_errors() -> [LockError; 5] {
     [
         LockError::InUse { holder: Some(1) },
         LockError::InUse { holder: None },
+        LockError::NotALockFile,
+        LockError::Replaced,
         LockError::File(Error::NotAName),
     ]
 }
@@ -73,6 +76,9 @@ fn show_names(text: &str) {
 fn show_contents(text: &str) {
     let scratch = Scratch::new();
     let folder = &scratch.folder;
+
+    scratch.write("lock", &format!("not a process id {text}"));
+    assert_error_is_safe(&LockFile::lock_within(folder, "lock", Duration::ZERO).unwrap_err());
 
     let no_utf8 = [text.as_bytes(), b"\xff"].concat();
     std::fs::write(scratch.path().join("bytes"), no_utf8).unwrap();
