@@ -1,6 +1,5 @@
 use std::future::Future;
 use std::marker::PhantomData;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_llm::ToolDefinition;
@@ -55,12 +54,6 @@ pub trait Tool: Send + Sync {
         Ok(())
     }
 
-    /// Returns the maximum time of a call, in place of that of the
-    /// [registry](crate::Tools::with_timeout). None by default.
-    fn timeout(&self) -> Option<Duration> {
-        None
-    }
-
     /// Checks an input without calling the tool, so that no person is asked to approve a call that
     /// is bound to fail. The default accepts everything.
     ///
@@ -82,6 +75,25 @@ pub trait Tool: Send + Sync {
         &self, // Is `#[async_trait]` missing above the `impl`? It changes this signature.
         input: Value,
     ) -> Result<String, ToolError>;
+}
+
+#[async_trait]
+impl<T: Tool + ?Sized> Tool for Box<T> {
+    fn definition(&self) -> ToolDefinition {
+        (**self).definition()
+    }
+
+    fn ready(&self) -> Result<(), ToolError> {
+        (**self).ready()
+    }
+
+    fn check(&self, input: &Value) -> Result<(), ToolError> {
+        (**self).check(input)
+    }
+
+    async fn call(&self, input: Value) -> Result<String, ToolError> {
+        (**self).call(input).await
+    }
 }
 
 /// Creates a tool from an async function.

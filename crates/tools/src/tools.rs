@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tracing::Instrument;
 use tracing::field::display;
 
-use crate::spans::call_span;
+use crate::spans::{call_span, error_type};
 use crate::words::in_json_words;
 use crate::{Tool, ToolError, check_name};
 
@@ -70,7 +70,7 @@ impl Tools {
     pub fn with(mut self, tool: impl Tool + 'static) -> Result<Self, ToolError> {
         let definition = tool.definition();
         if let Some(refusal) = self.refusal(&definition) {
-            return Err(ToolError::registry(refusal));
+            return Err(ToolError::Registry(refusal));
         }
 
         let name = definition.name().to_owned();
@@ -136,8 +136,7 @@ impl Tools {
         Ok(only)
     }
 
-    /// Sets the timeout of a call, for tools without [one of their own](Tool::timeout). The default
-    /// is 30 seconds.
+    /// Sets the timeout of a call. The default is 30 seconds.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
@@ -196,7 +195,7 @@ impl Tools {
         for name in &self.approval {
             self.find(name).map_err(|error| {
                 let problem = "approval is required for a tool that doesn't exist";
-                ToolError::registry(format_args!("{problem}: {error}"))
+                ToolError::Registry(format!("{problem}: {error}"))
             })?;
         }
         Ok(self)
@@ -283,12 +282,12 @@ impl Tools {
         match call.arguments().trim() {
             // Models write nothing for a tool without arguments.
             "" => Ok(Map::new()),
-            text => serde_json::from_str(text).map_err(|error| {
-                let problem = match error.classify() {
+            text => serde_json::from_str(text).map_err(|error| ToolError::Input {
+                tool: call.name().to_owned(),
+                problem: match error.classify() {
                     Category::Data => in_json_words(&error),
                     _ => format!("the arguments are not JSON: {error}; expected an object"),
-                };
-                ToolError::input(problem).of(call.name(), |problem| problem)
+                },
             }),
         }
     }
@@ -329,7 +328,7 @@ impl Tools {
             Ok(_) => {}
             Err(error) => {
                 span.record("otel.status_code", "ERROR");
-                span.record("error.type", error.kind());
+                span.record("error.type", error_type(error));
             }
         }
         made
@@ -340,11 +339,14 @@ impl Tools {
 
         // The registry and the tool share no state that a panic could leave inconsistent.
         let call = AssertUnwindSafe(async { tool.call(input).await }).catch_unwind();
-        let limit = tool.timeout().unwrap_or(self.timeout);
-        let outcome = match tokio::time::timeout(limit, call).await {
+        // The limit holds also for tools that have none of their own.
+        let outcome = match tokio::time::timeout(self.timeout, call).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_)) => Err(ToolError::failed("it panicked")),
-            Err(_) => Err(ToolError::timeout(limit)),
+            Err(_) => Err(ToolError::Timeout {
+                tool: name.to_owned(),
+                limit: self.timeout,
+            }),
         };
 
         outcome
@@ -358,8 +360,11 @@ impl Tools {
     }
 
     fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
-        let tool = self.by_name.get(name);
-        tool.ok_or_else(|| ToolError::unknown(name, self.by_name.keys()))
+        self.by_name.get(name).ok_or_else(|| ToolError::Unknown {
+            // One more character is kept than is shown, so that the message is visibly truncated.
+            name: name.chars().take(Name::MAX_CHARS + 1).collect(),
+            known: self.by_name.keys().cloned().collect(),
+        })
     }
 }
 

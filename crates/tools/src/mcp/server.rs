@@ -17,7 +17,7 @@ pub struct McpServer {
     pub(super) place: Place,
     pub(super) prefix: String,
     pub(super) only: Option<Vec<String>>,
-    pub(super) timeout: Option<Duration>,
+    pub(super) timeout: Duration,
     pub(super) start_timeout: Duration,
     /// Hides the token.
     pub(super) mask: Mask,
@@ -34,7 +34,8 @@ pub(super) enum Place {
 impl McpServer {
     /// Creates a server that is started as a child process, with the arguments, the environment
     /// variables and the working directory of this command. A program without a path is looked up in
-    /// `PATH`. On Windows, add the extension of scripts: `npx.cmd`.
+    /// `PATH`. On Windows, add the extension of scripts: `npx.cmd`. Only these four are taken from the
+    /// command; everything else, such as `env_clear`, `uid` or `pre_exec`, is not applied.
     ///
     /// Besides the variables that are set for the command, the server inherits only those that
     /// programs need in general, such as `PATH`, `HOME`, `USER`, `LANG` and `TMPDIR`, and none with a
@@ -67,7 +68,7 @@ impl McpServer {
             place,
             prefix: String::new(),
             only: None,
-            timeout: None,
+            timeout: Duration::from_secs(30),
             start_timeout: Duration::from_secs(60),
             mask: Mask::new(),
         }
@@ -110,13 +111,13 @@ impl McpServer {
         self
     }
 
-    /// Sets the timeout of a call, in place of that of the
-    /// [registry](crate::Tools::with_timeout). None by default.
+    /// Sets the timeout of a call. The default is 30 seconds, like that of
+    /// [`Tools`](crate::Tools::with_timeout); the shorter of the two applies.
     ///
     /// The call is cancelled at the server.
     #[must_use]
     pub fn with_timeout(mut self, limit: Duration) -> Self {
-        self.timeout = Some(limit);
+        self.timeout = limit;
         self
     }
 

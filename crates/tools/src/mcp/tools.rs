@@ -1,6 +1,5 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_llm::ToolDefinition;
@@ -146,10 +145,6 @@ impl Tool for McpTool {
         )))
     }
 
-    fn timeout(&self) -> Option<Duration> {
-        self.tools.server().timeout
-    }
-
     /// Checks the input by the schema from the server, which may accept less by itself.
     fn check(&self, input: &Value) -> Result<(), ToolError> {
         let definition = self.definition();
@@ -163,10 +158,20 @@ impl Tool for McpTool {
     }
 
     async fn call(&self, input: Value) -> Result<String, ToolError> {
-        let connection = self.tools.running().await?;
-        connection
-            .call(self.tools.server(), &self.name, input)
-            .await
+        let server = self.tools.server();
+        let called = async {
+            let connection = self.tools.running().await?;
+            connection.call(server, &self.name, input).await
+        };
+
+        // Dropping the call cancels it at the server.
+        let called = tokio::time::timeout(server.timeout, called).await;
+        called.unwrap_or_else(|_| {
+            Err(ToolError::Timeout {
+                tool: String::new(),
+                limit: server.timeout,
+            })
+        })
     }
 }
 

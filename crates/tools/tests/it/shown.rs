@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 #[tokio::test(start_paused = true)]
 async fn nothing_unsafe_is_shown() {
     for text in texts() {
-        assert_lines_are_safe(&ToolError::unavailable(&text));
+        assert_lines_are_safe(&ToolError::Unavailable {
+            tool: text.clone(),
+            problem: text.clone(),
+        });
         show_registries(&text);
         show_calls(&text).await;
     }
