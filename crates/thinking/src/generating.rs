@@ -3,6 +3,7 @@ use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use cogwork_llm::backend::ResponseLimits;
 use cogwork_llm::{
     ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, ReplyStream,
     Role,
@@ -92,10 +93,13 @@ impl Generating {
         let model = Arc::clone(&self.draft.client.client);
 
         let reply = async {
-            match streamed {
-                true => model.stream(request.clone()).await?.collect().await,
-                false => model.complete(request.clone()).await,
-            }
+            let draft = match streamed {
+                true => model.stream(request.clone()).await?.collect().await?,
+                false => model.complete(request.clone()).await?,
+            };
+            // A client of somebody else's may not have checked it.
+            ResponseLimits::default().check_text(draft.text().len())?;
+            Ok(draft)
         };
         match reply.await {
             Ok(draft) => {

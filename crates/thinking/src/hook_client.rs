@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cogwork_llm::backend::Capabilities;
+use cogwork_llm::backend::{Capabilities, ResponseLimits};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind};
 use cogwork_typed::ask::{Limit, Meter, Reporting, record_call};
 
@@ -42,6 +42,8 @@ impl LlmClient for HookClient {
         let client = Reporting::new(&*self.client);
         let called = record_call(&question, || client.complete(request)).await;
         let response = called.result?;
+        // A client of somebody else's may not have checked it.
+        ResponseLimits::default().check_text(response.text().len())?;
 
         for call in metered {
             call.end(&response);

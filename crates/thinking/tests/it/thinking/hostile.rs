@@ -51,6 +51,21 @@ async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
     );
 }
 
+#[tokio::test]
+async fn a_reply_that_is_too_long_is_an_error_even_if_the_client_accepts_it() {
+    let long = "x".repeat((16 << 20) + 1);
+    let script = ScriptedClient::new([long.as_str(), "draft", &long]);
+    let client = Thinking::new(script).with_mode(Reflection::new("Again."));
+    let expected = "decode: the reply has 16777217 bytes; expected at most 16777216";
+
+    let error = client.complete(ask("?")).await.unwrap_err();
+    assert_eq!(error.to_string(), expected);
+
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!(generation.response.text(), "draft");
+    assert_eq!(failures(&generation), [("reflection", expected)]);
+}
+
 /// Replies in order, each after two polls in which nothing came.
 struct Hesitant(ScriptedClient);
 
