@@ -17,8 +17,8 @@ const PART: usize = 8;
 /// Hides values, such as API keys, in untrusted texts.
 ///
 /// A value is hidden whole, and so is every part of it with at least 8 bytes. It is found in these
-/// forms, each of them regardless of the case of ASCII letters: as it is, with the escapes of JSON,
-/// percent-encoded as in URLs, both of them any number of times, and in Base64 at any place of the
+/// forms, each of them regardless of the case of ASCII letters: as it is, with the escapes of JSON
+/// or Markdown, percent-encoded as in URLs, all of them any number of times, and in Base64 at any place of the
 /// encoded bytes. Other encodings are not found.
 ///
 /// ```
@@ -187,7 +187,7 @@ impl View {
     }
 }
 
-/// Finds `%41`, `\n`, `\/` and `\u0041`.
+/// Finds `%41`, `\n`, `\/`, `\-` and `\u0041`.
 fn escape(text: &[u8]) -> Option<(usize, Vec<u8>)> {
     let number = |digits: &[u8]| u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok();
 
@@ -209,10 +209,10 @@ fn escape(text: &[u8]) -> Option<(usize, Vec<u8>)> {
         b'n' => b'\n',
         b'r' => b'\r',
         b't' => b'\t',
-        b'"' | b'\\' | b'/' => character,
-        // What the escape in front of it stood for, after a backslash of the text itself.
-        b'\n' | b'\r' | b'\t' | 0x80.. => character,
-        _ => return None,
+        _ if character.is_ascii_alphanumeric() => return None,
+        // JSON escapes a few of the rest, and Markdown any punctuation. After a backslash of the text
+        // itself, it may also be what an escape stood for.
+        _ => character,
     };
     Some((2, vec![decoded]))
 }

@@ -10,15 +10,26 @@ const LABEL: &str = "[hidden]";
 /// A form in which a text is written inside another one.
 type Encoding = fn(&str) -> String;
 
-const ENCODINGS: [Encoding; 4] = [
+const ENCODINGS: [Encoding; 5] = [
     str::to_owned,
     |text| {
         let quoted = serde_json::Value::from(text).to_string();
         quoted[1..quoted.len() - 1].replace('/', "\\/")
     },
+    in_markdown,
     |text| in_url(text, "/?#@:&=+"),
     |text| in_url(text, "-._~").to_ascii_lowercase(),
 ];
+
+/// Escapes all punctuation.
+fn in_markdown(text: &str) -> String {
+    let escaped = |character: char| match character {
+        c if c.is_ascii_punctuation() => format!("\\{c}"),
+        c => c.to_string(),
+    };
+
+    text.chars().map(escaped).collect()
+}
 
 /// Encodes all bytes but letters, digits and those of `kept`.
 fn in_url(text: &str, kept: &str) -> String {
