@@ -125,14 +125,27 @@ impl Template {
         Ok(Self(pieces))
     }
 
-    /// Returns the first slot that is none of these nodes.
-    pub(crate) fn unknown_slot(&self, nodes: &NodeIds<'_>) -> Option<&str> {
-        let is_known = |name: &str| matches!(name, "input" | "last") || nodes.contains(name);
-        self.0.iter().find_map(|piece| match piece {
-            Piece::Slot(slot) if !names(slot).any(|(name, _)| is_known(name)) => {
-                Some(slot.as_str())
-            }
-            _ => None,
+    /// Returns the first slot that is none of these nodes, or a key that the output of one can't have,
+    /// and the slots that there are in its place.
+    pub(crate) fn unknown_slot(&self, nodes: &NodeIds<'_>) -> Option<(&str, Vec<String>)> {
+        const OTHERS: [&str; 2] = ["input", "last"];
+
+        let mut slots = self.0.iter().filter_map(|piece| match piece {
+            Piece::Slot(slot) => Some(slot.as_str()),
+            Piece::Text(_) => None,
+        });
+        slots.find_map(|slot| {
+            let mut begun = names(slot);
+            let known = begun.find(|(name, _)| OTHERS.contains(name) || nodes.contains(name));
+            let Some((node, keys)) = known else {
+                let known = OTHERS.into_iter().chain(nodes.iter());
+                return Some((slot, known.map(str::to_owned).collect()));
+            };
+
+            let key = keys.split('.').next().filter(|key| !key.is_empty())?;
+            let known = nodes.keys(node)?;
+            let slots = known.iter().map(|key| format!("{node}.{key}"));
+            (!known.contains(&key)).then(|| (slot, slots.collect()))
         })
     }
 

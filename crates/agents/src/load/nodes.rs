@@ -50,6 +50,7 @@ pub(crate) struct SideBySide {
 
 /// The ids of the nodes of a flow, in order and by name.
 pub(crate) struct NodeIds<'v> {
+    nodes: &'v [Json],
     in_order: Vec<&'v str>,
     /// The first node with each id.
     first: HashMap<&'v str, usize>,
@@ -63,7 +64,34 @@ impl<'v> NodeIds<'v> {
             first.entry(*id).or_insert(index);
         }
 
-        Self { in_order, first }
+        Self {
+            nodes,
+            in_order,
+            first,
+        }
+    }
+
+    /// Returns the keys that the output of a node may have, if its schema lists them.
+    pub(crate) fn keys(&self, id: &str) -> Option<Vec<&'v str>> {
+        const OPEN: [&str; 6] = [
+            "$ref",
+            "additionalProperties",
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "patternProperties",
+        ];
+
+        let node = self.nodes.get(self.first(id)?)?;
+        let schema = node.pointer("/config/output/schema")?.as_object()?;
+        // With these keywords, an object may have other keys.
+        let is_open = |keyword: &&str| schema.get(*keyword).is_some_and(|value| *value != false);
+        if OPEN.iter().any(is_open) {
+            return None;
+        }
+
+        let properties = schema.get("properties")?.as_object()?;
+        Some(properties.keys().map(String::as_str).collect())
     }
 
     pub(crate) fn contains(&self, id: &str) -> bool {
@@ -194,7 +222,7 @@ impl Loading<'_> {
         path: &str,
     ) -> Result<Template, String> {
         let template = Template::new(text).map_err(|error| error.to_string())?;
-        let Some(slot) = template.unknown_slot(ids) else {
+        let Some((slot, known)) = template.unknown_slot(ids) else {
             return Ok(template);
         };
         // The slot may be part of a value from the environment.
@@ -202,9 +230,8 @@ impl Loading<'_> {
             return Err("an unknown slot, not shown because values from the environment may have braces; expected `{{` for a brace".to_owned());
         }
 
-        let known = || ["input", "last"].into_iter().chain(ids.iter());
-        let meant = did_you_mean(nearest(slot, known()));
-        let known = list(known().map(|slot| format!("{{{slot}}}")));
+        let meant = did_you_mean(nearest(slot, known.iter().map(String::as_str)));
+        let known = list(known.iter().map(|slot| format!("{{{slot}}}")));
         let slot = Name(slot);
         Err(format!(
             "unknown slot `{{{slot}}}`; known slots: {known}, and `{{{{` for a brace{meant}"

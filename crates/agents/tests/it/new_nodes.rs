@@ -97,6 +97,20 @@ async fn a_value_that_does_not_fit_its_schema_is_asked_for_again() {
     insta::assert_snapshot!(answer(&never, "It crashes.").await, @r#"flow `flow`, node `reader`: exec failed: no reply of the model could be read: line 1, `/urgency`: found the text "high"; expected an integer of at most 5"#);
 }
 
+#[test]
+fn slots_name_keys_that_the_schema_of_the_node_has() {
+    let with = |answer: &str| format!("answer: '{answer}'{TICKET}");
+    let told = problems(&loader(), &with("{reader.urgensy}"));
+    insta::assert_snapshot!(told, @"flow.yaml:1:9: answer: unknown slot `{reader.urgensy}`; known slots: `{reader.note}`, `{reader.urgency}`, and `{{` for a brace; did you mean `reader.urgency`?");
+
+    // An object that may have other keys.
+    let open = "type: object\n          additionalProperties: true";
+    let open = with("{reader.mood}").replace("type: object", open);
+    for flow in [open, with("{reader.note.x} {reader} {input.a}")] {
+        assert_eq!(problems(&loader(), &flow), "none");
+    }
+}
+
 /// As of a type in Rust that refuses unknown keys.
 #[tokio::test]
 async fn a_key_that_a_schema_refuses_is_left_out_and_reported() {
