@@ -1,6 +1,6 @@
 //! Reads replies that have no object or list of the wanted form.
 
-use cogwork_text::NameList;
+use cogwork_text::{Name, NameList};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -35,6 +35,9 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             return self.read_value(&tree, "", &notes);
         }
 
+        if let Some(list) = self.only_list(found) {
+            return self.read_candidate(&list);
+        }
         if let Some(other) = other {
             let keys = NameList::and(other.entries().iter().map(|(key, _)| key.as_str()));
             let what = format!("the object has the keys {keys}");
@@ -51,6 +54,26 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let (said, line) = said(text);
         let thought = object(line, [(THOUGHT, Node::Text(said.to_owned()))]);
         self.read_value(&thought, "", &Notes::default())
+    }
+
+    /// Returns the list in the only object of a reply, whose only key is a name that the model gave it.
+    fn only_list(&self, found: &[Parsed]) -> Option<Parsed> {
+        let [only] = found else {
+            return None;
+        };
+        let [(key, list)] = only.tree.entries() else {
+            return None;
+        };
+        // Lines such as `Sources:` before a list are prose.
+        if only.is_yaml || list.items().is_empty() || !self.form.words.is_list {
+            return None;
+        }
+
+        let mut found = only.clone();
+        let what = format!("read the key `{}` as `{ANSWER}`", Name(key));
+        found.notes.repair(RepairKind::Key, list.line, what);
+        found.tree = list.clone();
+        Some(found)
     }
 
     /// Returns the answer of a reply that has no keys: the one that the text states, or all of the

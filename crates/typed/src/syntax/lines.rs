@@ -31,7 +31,8 @@ struct Written<'f> {
 /// Text before the first key belongs to the thought. The first occurrence of a key counts, since
 /// models repeat the form or invent the next turn.
 pub(crate) fn read(text: &str, first_line: usize, form: &Form) -> Option<Parsed> {
-    let keys = Keys::of(form);
+    let mut keys = Keys::of(form);
+    keys.are_numbered = !text.lines().any(|line| keys.at_start(line).is_some());
     let mut before = String::new();
     let mut written: Vec<Written<'_>> = Vec::new();
     let mut is_fenced = false;
@@ -73,14 +74,22 @@ pub(crate) fn without_begun_key<'t>(text: &'t str, form: &Form) -> &'t str {
     }
 }
 
-/// The names of the keys, with the form in which their spellings are compared.
-struct Keys<'f>(Vec<(String, &'f str)>);
+struct Keys<'f> {
+    /// The names, with the form in which their spellings are compared.
+    names: Vec<(String, &'f str)>,
+    /// Whether the keys may be numbered as in ReAct's paper, which has `Thought 1`. Next to keys
+    /// without a number, such a line is text.
+    are_numbered: bool,
+}
 
 impl<'f> Keys<'f> {
     fn of(form: &'f Form) -> Self {
         let names = form.properties().iter().map(|key| &key.name);
         let names = names.chain(&form.left_out).map(String::as_str);
-        Self(names.map(|name| (folded_name(name), name)).collect())
+        Self {
+            names: names.map(|name| (folded_name(name), name)).collect(),
+            are_numbered: false,
+        }
     }
 
     /// Returns the key and the value of a line such as `**Action:** search`.
@@ -93,19 +102,28 @@ impl<'f> Keys<'f> {
             return None;
         }
 
-        let written = folded_name(bare_name(name));
         // Two keys may differ in what is folded only.
-        let exact = self.0.iter().find(|(_, key)| *key == name.trim());
-        let similar = || self.0.iter().find(|(folded, _)| *folded == written);
+        let exact = self.names.iter().find(|(_, key)| *key == name.trim());
+        let similar = || self.similar(name).or_else(|| self.numbered(name));
         let (_, key) = exact.or_else(similar)?;
         Some((key, without_mark(bare_name(name).trim_end(), value.trim())))
+    }
+
+    fn similar(&self, name: &str) -> Option<&(String, &'f str)> {
+        let written = folded_name(bare_name(name));
+        self.names.iter().find(|(folded, _)| *folded == written)
+    }
+
+    fn numbered(&self, name: &str) -> Option<&(String, &'f str)> {
+        let name = name.trim_end_matches(|sign: char| sign.is_ascii_digit());
+        self.similar(name).filter(|_| self.are_numbered)
     }
 
     fn may_begin(&self, line: &str) -> bool {
         let begun = folded_name(bare_name(line));
         // The end of what has arrived would be shown as the text of the key before it.
         let is_name = line.len() <= MAX_KEY && !line.contains([':', '：', '"', '{']);
-        is_name && self.0.iter().any(|(key, _)| key.starts_with(&begun))
+        is_name && self.names.iter().any(|(key, _)| key.starts_with(&begun))
     }
 }
 

@@ -20,10 +20,16 @@ pub(super) fn unescaped(body: &str) -> Unescaped {
             text.push(character);
             continue;
         }
+        let is_command = begins_command(rest.as_str());
         let Some(escape) = rest.next() else {
             is_changed = true;
             break;
         };
+        if is_command {
+            is_changed = true;
+            text.extend(['\\', escape]);
+            continue;
+        }
 
         is_changed |= !matches!(escape, 'u' | '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't');
         match escape {
@@ -49,6 +55,18 @@ pub(super) fn unescaped(body: &str) -> Unescaped {
     }
 
     Unescaped { text, is_changed }
+}
+
+/// Returns whether a backslash before this text begins a command of LaTeX, as in `\frac`, and not an
+/// escape of JSON. Models forget to double it, and no text has a form feed or a backspace in a word.
+fn begins_command(text: &str) -> bool {
+    // Not `neq`: a line may begin with "equal".
+    const COMMANDS: [&str; 6] = ["nabla", "right", "text{", "tfrac", "theta", "times"];
+
+    match text.strip_prefix(['b', 'f']) {
+        Some(rest) => rest.starts_with(|next: char| next.is_ascii_alphabetic()),
+        None => COMMANDS.iter().any(|command| text.starts_with(command)),
+    }
 }
 
 /// Reads the digits of an escape, or of the two that make one character.

@@ -59,6 +59,8 @@ fn lines_are_read_however_they_are_dressed() {
         "```\naction: look\nscore: 8\n```",
         "<think>action: wait</think>\naction：look\nscore：8",
         "action: look\nscore: 8\nObservation: A tree.\naction: climb",
+        "Thought 1: I look.\nAction 1: look\nScore 1: 8\nObservation 1: A tree.",
+        "Action 1: wait\nAction 2: look\naction: look\nscore: 8",
         "action: look\nat the tree:\nit is high\nscore: 8",
         "Sure!\n{\"action\": \"look\", \"score\": 8}",
         "action: look",
@@ -91,6 +93,11 @@ fn lines_are_read_however_they_are_dressed() {
     {"action":"look","score":8}
       line 3: left out `observation`
       line 4: left out a later `action`
+    "Thought 1: I look.\nAction 1: look\nScore 1: 8\nObservation 1: A tree."
+    {"action":"look","score":8,"thought":"I look."}
+      line 4: left out `observation`
+    "Action 1: wait\nAction 2: look\naction: look\nscore: 8"
+    {"action":"look","score":8,"thought":"Action 1: wait\nAction 2: look"}
     "action: look\nat the tree:\nit is high\nscore: 8"
     {"action":"look\nat the tree:\nit is high","score":8}
     "Sure!\n{\"action\": \"look\", \"score\": 8}"

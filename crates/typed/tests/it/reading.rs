@@ -123,6 +123,9 @@ fn types_that_are_no_objects_are_wrapped() {
     for reply in ["{\"answer\": [1, 2]}", "[1, 2]"] {
         assert_eq!(read::<Vec<u8>>(reply), Ok((vec![1, 2], Vec::new())));
     }
+    let repair = "line 1: read the key `items` as `answer`".to_owned();
+    let expected = Ok((vec![1, 2], vec![repair]));
+    assert_eq!(read::<Vec<u8>>("{\"items\": [1, 2]}"), expected);
 
     assert!(read::<bool>("Yes.").unwrap().0);
     let state = read::<OrderState>("`In transit`").unwrap().0;
@@ -144,6 +147,27 @@ fn types_that_are_no_objects_are_wrapped() {
         let read = read::<BTreeMap<String, u8>>(reply);
         assert_eq!(read.map(|(value, _)| value), Ok(map.clone()), "{reply}");
     }
+}
+
+#[test]
+fn commands_of_latex_keep_their_backslash() {
+    let repair = "line 1: escaped characters in a text";
+    for (reply, expected) in [
+        (r#"{"answer": "\frac{\sqrt{2}}{2}"}"#, r"\frac{\sqrt{2}}{2}"),
+        (
+            r#"{"answer": "2 \times \beta \theta \nabla"}"#,
+            r"2 \times \beta \theta \nabla",
+        ),
+        (r#"{"answer": "\text{cm} \right)"}"#, r"\text{cm} \right)"),
+    ] {
+        let (value, repairs) = read::<String>(reply).unwrap();
+        assert_eq!(value, expected);
+        assert_eq!(repairs, [repair], "{reply}");
+    }
+
+    let escapes = r#"{"answer": "a\tb\nequals\f1 \u000crac"}"#;
+    let expected = "a\tb\nequals\u{c}1 \u{c}rac".to_owned();
+    assert_eq!(read::<String>(escapes), Ok((expected, Vec::new())));
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
