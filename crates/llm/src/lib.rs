@@ -65,7 +65,6 @@ mod adjustment;
 mod block;
 mod client;
 mod error;
-mod estimate;
 mod locked;
 mod message;
 mod messages;
@@ -76,6 +75,7 @@ mod response_limits;
 mod scripted;
 mod split_thinking;
 mod stream;
+mod token_estimate;
 mod tool;
 
 #[cfg(feature = "http")]

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Messages, ToolCall, ToolChoice, ToolDefinition, estimate};
+use crate::{Message, Messages, ToolCall, ToolChoice, ToolDefinition, token_estimate};
 
 /// A request to a model: a conversation and optional settings.
 ///
@@ -145,7 +145,7 @@ impl ChatRequest {
         let messages = self.messages.iter().map(estimated_bytes);
         let tools = self.tools.iter().map(ToolDefinition::bytes);
 
-        estimate::tokens(messages.chain(tools).fold(0, usize::saturating_add))
+        token_estimate::tokens(messages.chain(tools).fold(0, usize::saturating_add))
     }
 
     /// Returns the request without the [data](crate::backend::ProviderData) that servers want back, for
@@ -229,7 +229,7 @@ impl Hash for ChatRequest {
 
 fn estimated_bytes(message: &Message) -> usize {
     let calls = message.tool_calls().iter().map(ToolCall::bytes);
-    let blocks = message.blocks().iter().map(|_| estimate::BLOCK_BYTES);
+    let blocks = message.blocks().iter().map(|_| token_estimate::BLOCK_BYTES);
 
     calls
         .chain(blocks)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Adjustment, ProviderData, split_thinking};
-use crate::{Message, ToolCall, estimate};
+use crate::{Message, ToolCall, token_estimate};
 
 /// A model's response.
 ///
@@ -169,7 +169,7 @@ impl ChatResponse {
     /// text, reasoning and tool calls. See
     /// [`ChatRequest::estimated_tokens`](crate::ChatRequest::estimated_tokens).
     pub fn estimated_tokens(&self) -> u64 {
-        estimate::tokens(self.bytes())
+        token_estimate::tokens(self.bytes())
     }
 
     /// Returns the text of the reply.

@@ -1,9 +1,9 @@
 //! A visit of an agent: prep, exec, post.
 
+mod attempt;
 mod error;
 mod expected;
 mod node;
-mod visit;
 
 pub use error::{AgentError, AgentErrorKind};
 pub use node::AgentNode;

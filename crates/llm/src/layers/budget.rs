@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use super::Prices;
 use super::reply::{client_from_reply, watched};
 use crate::locked::locked;
-use crate::{ChatRequest, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, Usage, estimate};
+use crate::{
+    ChatRequest, Delta, LlmClient, LlmError, LlmErrorKind, ReplyStream, Usage, token_estimate,
+};
 
 /// A client that limits the calls, the tokens or the cost of another one. A call over a limit fails
 /// with an error of kind [`Budget`](LlmErrorKind::Budget), which names the limit and the spending.
@@ -189,7 +191,7 @@ impl Account {
 
 impl Drop for Account {
     fn drop(&mut self) {
-        let estimated = || Usage::new(self.prompt, estimate::tokens(self.written));
+        let estimated = || Usage::new(self.prompt, token_estimate::tokens(self.written));
         let usage = self.usage.unwrap_or_else(estimated);
 
         let mut spending = locked(&self.spending);

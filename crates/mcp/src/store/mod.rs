@@ -6,9 +6,9 @@
 
 mod database;
 mod header;
-mod recorded;
 mod sessions;
+mod stored;
 
 pub(crate) use header::{NewSession, Owner, SessionHeader, SessionId, SessionKind};
-pub(crate) use recorded::{Changed, Recorded, Stored};
 pub(crate) use sessions::SessionStore;
+pub(crate) use stored::{Changed, Recorded, Stored};

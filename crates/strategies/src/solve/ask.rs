@@ -1,15 +1,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_llm::{Message, Messages, ReplyFormat, Role, ToolDefinition};
+use cogwork_llm::ToolDefinition;
 use cogwork_typed::AnswerKey;
-use cogwork_typed::ask::{Format, NoAnswer, call_label, is_offered, no_answer};
+use cogwork_typed::ask::{Format, NoAnswer, is_offered, no_answer};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::StageReply;
-use super::form::{Form, Read, THOUGHT};
+use super::form::{Form, THOUGHT};
+use super::question::{Change, Question};
 use crate::Stage;
 use crate::table::{Parameter, ParameterType};
 
@@ -335,144 +336,4 @@ pub(crate) fn check_answer(field: &str, answer: &str, problem: &str) -> Result<(
 pub(crate) fn check_text(text: &str, problem: &str) -> Result<(), String> {
     let reason: Option<NoAnswer> = no_answer(text, problem);
     reason.map_or(Ok(()), |reason| Err(format!("the reply {reason}")))
-}
-
-/// A question, whatever its reply is converted to.
-#[derive(Clone, Default)]
-pub(super) struct Question {
-    pub(super) name: String,
-    pub(super) form: Form,
-    /// The description of a form in text that the strategy reads by itself.
-    text_form: &'static str,
-    /// The form in JSON, if it differs, with the function that converts its replies.
-    json_form: Option<(Form, Change)>,
-    pub(super) temperature: Option<f32>,
-    pub(super) tools: Vec<ToolDefinition>,
-    /// The text of the last message, to which the form of the reply is added.
-    instruction: String,
-    /// Whether the reply is the answer to the problem.
-    pub(super) is_answer: bool,
-    checks: Vec<Check>,
-}
-
-/// Changes a reply in JSON into one with the fields of the form in lines.
-type Change = fn(StageReply) -> StageReply;
-
-/// Checks a reply that has the right form, and returns a description of the problem if there is
-/// one.
-type Check = Arc<dyn Fn(&StageReply) -> Result<(), String> + Send + Sync>;
-
-impl Question {
-    pub(super) fn read(&self, format: Format, reply: &str) -> Result<Read, String> {
-        let read = self.read_unchecked(format, reply)?;
-        self.check(&read.0)?;
-        Ok(read)
-    }
-
-    fn check(&self, reply: &StageReply) -> Result<(), String> {
-        self.checks.iter().try_for_each(|check| check(reply))
-    }
-
-    fn read_unchecked(&self, format: Format, reply: &str) -> Result<Read, String> {
-        let Some((form, convert)) = self.json_form.as_ref().filter(|_| format.is_json()) else {
-            return self.form.read(format, reply);
-        };
-
-        match form.read(format, reply) {
-            Ok((reply, repairs)) => Ok((convert(reply), repairs)),
-            Err(problem) => {
-                // A model may still write the fields of the form in lines.
-                let read = self.form.read(format, reply).ok();
-                let is_checked = !self.checks.is_empty();
-                read.filter(|(reply, _)| is_checked && self.check(reply).is_ok())
-                    .ok_or(problem)
-            }
-        }
-    }
-
-    /// Returns what distinguishes the question from others.
-    pub(super) fn label(&self, stage: &str) -> String {
-        call_label(
-            format!("{stage} {}", self.name).trim_end(),
-            &self.instruction,
-        )
-    }
-
-    fn json_form(&self) -> &Form {
-        self.json_form.as_ref().map_or(&self.form, |(form, _)| form)
-    }
-
-    /// Returns the format that a request on this format requires, or `None` for lines, or if no
-    /// reply of this form fits into `max_tokens`.
-    ///
-    /// The lengths and counts in the schema of [`Format::Schema`] are limited, so that the longest
-    /// reply has at most `max_tokens` tokens. The schema of [`Format::FlatSchema`] has no limits,
-    /// because some servers don't support them. Both require every value; a value that may be left
-    /// out is null instead.
-    pub(super) fn reply_format(&self, format: Format, max_tokens: u32) -> Option<ReplyFormat> {
-        let reader = self.json_form().reader();
-        let schema = match format {
-            Format::Schema => {
-                reader.schema_within(usize::try_from(max_tokens).unwrap_or(usize::MAX))
-            }
-            Format::FlatSchema => reader.flat_schema(),
-            // JSON mode has no schema, so nothing has to fit.
-            Format::Json => return Some(ReplyFormat::Json),
-            _ => None,
-        };
-        schema.map(|schema| ReplyFormat::schema("reply", schema.to_string()))
-    }
-
-    /// Returns the message for the model, which includes the form of a reply on this format.
-    pub(super) fn message(&self, format: Format) -> Message {
-        let form = if format.is_json() {
-            self.keys(format)
-        } else if self.form.is_free() {
-            self.text_form.to_owned()
-        } else {
-            let write = match self.tools.is_empty() {
-                true => "Write",
-                false => "If you call no tool, write",
-            };
-            let lines = self.form.lines();
-            format!("{write} these lines, each name at the beginning of a line:{lines}")
-        };
-
-        match form.as_str() {
-            "" => Message::user(self.instruction.as_str()),
-            form => Message::user(format!("{}\n\n{form}", self.instruction)),
-        }
-    }
-
-    fn keys(&self, format: Format) -> String {
-        let reader = self.json_form().reader();
-        let mut keys = format!(
-            "Write one JSON object with these keys:\n{}",
-            reader.description()
-        );
-
-        // Small models copy the example, so it is only used if no schema shows the structure.
-        if format == Format::Json {
-            keys.push_str("\n\nIts structure: ");
-            keys.push_str(&reader.example());
-        }
-        keys
-    }
-}
-
-/// Adds a message. Two consecutive user messages are merged into one, because some servers refuse
-/// consecutive messages with the same role.
-pub(super) fn add_message(messages: &mut Messages, message: Message) {
-    let plain = |message: &Message| message.role() == Role::User && message.blocks().is_empty();
-    let last = messages
-        // Messages with images or tool results keep their own place.
-        .last()
-        .filter(|last| plain(last) && plain(&message));
-    let Some(last) = last else {
-        return messages.push(message);
-    };
-
-    let joined = format!("{}\n\n{}", last.text(), message.text());
-    messages.pop();
-    messages.push(Message::user(joined));
 }

@@ -10,9 +10,9 @@ use cogwork_typed::ask::{
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
 
-use super::ask::{Question, add_message};
 use super::context::{Batch, Enough};
 use super::form::Read;
+use super::question::{Question, add_message};
 use super::solver::Shared;
 use super::solving_event::Thinking;
 use super::{AskProblem, Asked, StageReply};

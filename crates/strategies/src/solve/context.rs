@@ -10,8 +10,9 @@ use cogwork_tools::Tools;
 use cogwork_typed::ask::no_answer;
 use tokio::time::Instant;
 
-use super::ask::{Convert, Question, add_message};
+use super::ask::Convert;
 use super::method::Reason;
+use super::question::{Question, add_message};
 use super::solver::Shared;
 use super::solving_event::report_changes;
 use super::{

@@ -8,6 +8,7 @@ mod context;
 mod error;
 mod form;
 mod method;
+mod question;
 mod recorded_calls;
 mod solver;
 mod solving;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::StageReply;
-use super::ask::Question;
+use super::question::Question;
 
 /// A call of a run, with its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use crate::ask::events::{ChatEvent, ChatVerdict};
 use crate::ask::format::refuses_format;
 use crate::ask::log::CUT;
 use crate::ask::record_call::{conversation, model_label, record, record_formats, unrecorded};
-use crate::ask::reporting::{ReportedCall, SOURCE};
+use crate::ask::reported_call::{ReportedCall, SOURCE};
 use crate::ask::{AskLog, Format, FormatRefusal, Limit, Meter, RefusedFormats, Repair};
 
 /// Defines the requests, and judges the replies.
