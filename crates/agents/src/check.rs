@@ -4,6 +4,7 @@
 //! schemas are supported. A validator library would say "matches none of the schemas" instead of the
 //! names of the modes.
 
+use cogwork_text::counted;
 use serde_json::{Map, Value as Json};
 
 use crate::names::{Name, did_you_mean, list, nearest};
@@ -337,7 +338,7 @@ impl<'c> Check<'c> {
         let bound = |side: &str| schema.get(&format!("{side}{key}")).and_then(Json::as_u64);
         // Characters, as JSON Schema counts them, not bytes.
         let length = u64::try_from(length).unwrap_or(u64::MAX);
-        let units = |count: u64| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
+        let units = |count: u64| counted(count, unit);
 
         let least = bound("min").filter(|least| length < *least);
         let most = bound("max").filter(|most| length > *most);

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use cogwork_flow::engine::Entry;
 use cogwork_journal::{RecordedEntry, RunSummary, Store};
-use cogwork_text::{Name, OneLine};
+use cogwork_text::{Name, OneLine, counted};
 
 use crate::arguments::Runs;
 use crate::output::{Ended, write};
@@ -88,8 +88,8 @@ fn description(entry: &Entry) -> String {
         Entry::Snapshot(snapshot) => format!("snapshot after {} steps", snapshot.steps),
         Entry::Failed { error } => format!("failed: {}", OneLine::new(error)),
         Entry::Ended { action, steps } => {
-            let plural = if *steps == 1 { "" } else { "s" };
-            format!("ended on `{}` after {steps} step{plural}", Name(action))
+            let steps = counted(steps, "step");
+            format!("ended on `{}` after {steps}", Name(action))
         }
         _ => "an entry of a later version".to_owned(),
     }

@@ -40,7 +40,7 @@ mod name;
 pub use name::{Escaped, Name, NameList};
 
 mod prose;
-pub use prose::{ErrorText, MultiLine, OneLine};
+pub use prose::{ErrorText, MultiLine, OneLine, counted};
 
 mod reply;
 pub use reply::ReplyExcerpt;

@@ -99,3 +99,18 @@ impl<T: fmt::Display> fmt::Display for ErrorText<T> {
         }
     }
 }
+
+/// Returns a count with its noun, whose plural has an `s` at the end.
+///
+/// ```
+/// use cogwork_text::counted;
+///
+/// assert_eq!(counted(1, "call"), "1 call");
+/// assert_eq!(counted(0, "tool call"), "0 tool calls");
+/// ```
+pub fn counted(count: impl fmt::Display, what: &str) -> String {
+    match count.to_string().as_str() {
+        "1" => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}

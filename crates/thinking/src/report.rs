@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_llm::{Block, ChatResponse};
-use cogwork_text::{Name, OneLine};
+use cogwork_text::{Name, OneLine, counted};
 use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -130,9 +130,8 @@ impl fmt::Display for Report {
             write!(f, "no answer: {}; ", line(error))?;
         }
 
-        let drafts = self.drafts.len();
-        let plural = if drafts == 1 { "" } else { "s" };
-        write!(f, "{drafts} draft{plural}, {}", self.spent)
+        let drafts = counted(self.drafts.len(), "draft");
+        write!(f, "{drafts}, {}", self.spent)
     }
 }
 

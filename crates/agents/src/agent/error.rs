@@ -2,7 +2,7 @@ use std::fmt;
 
 use cogwork_flow::engine::CannotWait;
 use cogwork_llm::LlmError;
-use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
+use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt, counted};
 use cogwork_tools::ToolError;
 use cogwork_typed::AnswerProblem;
 
@@ -74,7 +74,10 @@ pub enum AgentErrorKind {
     #[error("every reply of the model was empty; expected a text or a tool call")]
     Empty,
     /// The model still called tools after the maximum number of rounds.
-    #[error("the model still calls tools after {rounds} round{}; expected an answer", plural(.rounds))]
+    #[error(
+        "the model still calls tools after {}; expected an answer",
+        counted(rounds, "round")
+    )]
     TooManyToolCalls {
         /// The limit.
         rounds: u32,
@@ -91,10 +94,6 @@ pub enum AgentErrorKind {
         /// The labels to choose from.
         labels: String,
     },
-}
-
-fn plural(count: &u32) -> &'static str {
-    if *count == 1 { "" } else { "s" }
 }
 
 impl AgentError {

@@ -214,9 +214,9 @@ edges:
     };
     assert_eq!(
         told("thinker"),
-        "About 4.: the limit of 1 thoughts was reached, 1 call"
+        "About 4.: the limit of 1 thought was reached, 1 call"
     );
-    assert_eq!(told("solver"), "5: the budget of 1 calls is spent, 1 call");
+    assert_eq!(told("solver"), "5: the budget of 1 call is spent, 1 call");
 }
 
 #[tokio::test]

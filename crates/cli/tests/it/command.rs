@@ -283,7 +283,7 @@ edges: [{from: a, to: b}]
         (
             at_limit,
             "51\n",
-            "the answer of `a` is not complete: the budget of 1 calls is spent",
+            "the answer of `a` is not complete: the budget of 1 call is spent",
         ),
         (
             cut_off,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use cogwork_text::counted;
+
 use super::NAME;
 use super::entry::Settings;
 use super::questions::{Asked, Question};
@@ -92,11 +94,10 @@ impl View {
             ..
         } = &self.settings;
         let replies = self.progress.replies;
-        let thoughts = self.progress.steps.len();
-        let plural = if thoughts == 1 { "" } else { "s" };
+        let thoughts = counted(self.progress.steps.len(), "thought");
         write!(
             f,
-            "Session `{}` ({method}): {replies} of {max_replies} replies, {thoughts} thought{plural}",
+            "Session `{}` ({method}): {replies} of {max_replies} replies, {thoughts}",
             self.id
         )?;
         match self.progress.end {

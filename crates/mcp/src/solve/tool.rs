@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::CancellationToken;
-use cogwork_text::{Name, NameList, OneLine};
+use cogwork_text::{Name, NameList, OneLine, counted};
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_typed::ask::{Limits, Spent};
 use rmcp::model::{CallToolResult, ProgressNotificationParam};
@@ -208,7 +208,7 @@ fn result_of(
     unrecorded: Option<Failure>,
 ) -> CallToolResult {
     let reason = OneLine::new(&end.reason).with_max_chars(REASON);
-    let plural = if thoughts == 1 { "" } else { "s" };
+    let thoughts = counted(thoughts, "thought");
     let warning = unrecorded.map_or_else(String::new, |missing| {
         format!(" Some of it isn't recorded: {missing}.")
     });
@@ -216,7 +216,7 @@ fn result_of(
         format!(" with confidence {confidence:.2}")
     });
     let place = format!(
-        "{reason}{confidence}, after {thoughts} thought{plural} and {spent}. Session `{id}`: {}.{warning}",
+        "{reason}{confidence}, after {thoughts} and {spent}. Session `{id}`: {}.{warning}",
         session_uri(id)
     );
 

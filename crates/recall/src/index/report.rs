@@ -1,5 +1,7 @@
 use std::fmt;
 
+use cogwork_text::counted;
+
 /// What an [`Indexer`](crate::Indexer) did with a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -41,14 +43,9 @@ impl fmt::Display for IndexReport {
 
         write!(
             f,
-            "{files} file{}: {indexed} indexed ({passages} passage{}), {unchanged} unchanged, \
-             {skipped} skipped; {removed} removed",
-            plural(files),
-            plural(*passages),
+            "{}: {indexed} indexed ({}), {unchanged} unchanged, {skipped} skipped; {removed} removed",
+            counted(files, "file"),
+            counted(passages, "passage"),
         )
     }
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }

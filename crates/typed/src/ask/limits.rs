@@ -2,6 +2,7 @@ use std::fmt;
 use std::time::Duration;
 
 use cogwork_llm::ChatRequest;
+use cogwork_text::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -252,10 +253,10 @@ pub enum Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Calls(calls) => write!(f, "{calls} calls"),
-            Self::Thoughts(thoughts) => write!(f, "{thoughts} thoughts"),
-            Self::Tokens(tokens) => write!(f, "{tokens} tokens"),
-            Self::Bytes(bytes) => write!(f, "{bytes} bytes"),
+            Self::Calls(calls) => f.write_str(&counted(calls, "call")),
+            Self::Thoughts(thoughts) => f.write_str(&counted(thoughts, "thought")),
+            Self::Tokens(tokens) => f.write_str(&counted(tokens, "token")),
+            Self::Bytes(bytes) => f.write_str(&counted(bytes, "byte")),
             Self::Time(time) => write!(f, "{time:?}"),
         }
     }

@@ -3,6 +3,7 @@ use std::ops::AddAssign;
 use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, ChatResponse, Usage};
+use cogwork_text::counted;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::seconds;
@@ -90,11 +91,6 @@ impl fmt::Display for Spent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_estimated = self.estimated_tokens > 0;
         let about = if is_estimated { "about " } else { "" };
-
-        let counted = |count: u32, what: &str| match count {
-            1 => format!("1 {what}"),
-            _ => format!("{count} {what}s"),
-        };
 
         let calls = counted(self.calls, "call");
         write!(f, "{calls}, {about}{} tokens", self.tokens())?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use anstyle::Style;
 use cogwork_plan::{Change, ChangeKind, Plan, Status, Step};
-use cogwork_text::{MultiLine, Name, OneLine};
+use cogwork_text::{MultiLine, Name, OneLine, counted};
 use cogwork_typed::ask::Spent;
 
 use super::styles::Styles;
@@ -287,8 +287,8 @@ impl Page {
         let Styles { faint, warning, .. } = self.styles;
 
         if repairs > 0 {
-            let plural = if repairs == 1 { "" } else { "s" };
-            let text = format!("The reply was read after {repairs} repair{plural}.");
+            let repairs = counted(repairs, "repair");
+            let text = format!("The reply was read after {repairs}.");
             self.paragraph(faint, text);
         }
         if truncated {
@@ -324,8 +324,7 @@ impl Page {
 
 /// Returns the number of thoughts, and what they cost.
 fn sum(thoughts: usize, spent: Spent) -> String {
-    let plural = if thoughts == 1 { "" } else { "s" };
-    format!("{thoughts} thought{plural}, {}", Cost(spent))
+    format!("{}, {}", counted(thoughts, "thought"), Cost(spent))
 }
 
 /// The tokens and seconds of a turn.

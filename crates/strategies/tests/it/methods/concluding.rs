@@ -137,7 +137,7 @@ async fn every_strategy_asks_for_the_best_answer_with_its_last_call() {
         assert_eq!(solved.answer(), Some("42"), "{name}");
         assert_eq!(
             solved.end().to_string(),
-            "the budget of 1 thoughts is spent"
+            "the budget of 1 thought is spent"
         );
         assert!(!solved.is_answered());
 
