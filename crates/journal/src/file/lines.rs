@@ -63,7 +63,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], most: u64) -> Lines {
         match parse(line, number == 1) {
             Ok(parsed) => read.lines.push(parsed),
             // A header is written and synced before its file has its name, so it is never torn.
-            Err(_) if number > 1 && is_torn(line, rest) => break,
+            Err(_) if number > 1 && is_torn(line, read.length, rest) => break,
             Err(problem) => {
                 let text = format_args!("{}, line {number}: {problem}", path.display());
                 read.damage = Some(StoreError::new(StoreErrorKind::Damaged, text));
@@ -76,9 +76,11 @@ pub(super) fn read(path: &Path, bytes: &[u8], most: u64) -> Lines {
     read
 }
 
-/// Returns whether a crash interrupted the write of this line and those after it. After a power cut,
-/// what wasn't written reads as zeros, which no line contains.
-fn is_torn(line: &[u8], rest: &[u8]) -> bool {
+/// The size of the smallest part that a disk writes.
+const SECTOR: usize = 512;
+
+/// Returns whether a crash interrupted the write of the line at this offset and those after it.
+fn is_torn(line: &[u8], offset: u64, rest: &[u8]) -> bool {
     if !line.ends_with(b"\n") {
         return true;
     }
@@ -86,7 +88,19 @@ fn is_torn(line: &[u8], rest: &[u8]) -> bool {
     // When a line was written that isn't joined to the one before, everything before it was on disk.
     let mut later = rest.split_inclusive(|byte| *byte == b'\n');
     let starts_a_write = |line: &[u8]| line.get(DIGITS) == Some(&b' ') && checked(line).is_ok();
-    line.contains(&0) && !later.any(starts_a_write)
+    lacks_sectors(line, offset) && !later.any(starts_a_write)
+}
+
+/// Returns whether sectors are missing in the line at this offset. After a power cut, each that wasn't
+/// written reads as zeros, which no line contains.
+fn lacks_sectors(line: &[u8], offset: u64) -> bool {
+    let first = SECTOR - (offset % SECTOR as u64) as usize;
+    let (first, others) = line.split_at_checked(first).unwrap_or((line, &[]));
+    let sectors = others.chunks(SECTOR).chain([first]);
+
+    let mut with_zeros = sectors.filter(|sector| sector.contains(&0)).peekable();
+    // A zero among other bytes is one that was changed later.
+    with_zeros.peek().is_some() && with_zeros.all(|sector| sector.iter().all(|byte| *byte == 0))
 }
 
 fn parse(line: &[u8], is_first: bool) -> Result<TextLine, String> {
