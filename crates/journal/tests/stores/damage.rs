@@ -111,7 +111,7 @@ fn every_changed_byte_is_found() {
     let last = whole.bytes.len() - 1;
     // A blank may become a zero, as in what a power cut leaves.
     let is_tried = |place: &usize| {
-        is_long() || place % 10 == 0 || whole.bytes[*place] == b' ' || *place == last
+        is_long() || place.is_multiple_of(10) || whole.bytes[*place] == b' ' || *place == last
     };
     for place in (0..=last).filter(is_tried) {
         for change in [0x01, 0x20, 0x80] {

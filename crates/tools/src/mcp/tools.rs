@@ -101,13 +101,14 @@ impl McpTools {
     /// Returns the connection. If there is none, or if it has ended, the server is started.
     async fn running(&self) -> Result<Arc<Connection>, McpError> {
         let _starting = self.0.starting.lock().await;
-        if let Some(connection) = self.last_connection()
-            && !connection.is_closed()
-        {
-            return Ok(connection);
+        let last = self.last_connection();
+        if let Some(connection) = last.as_ref().filter(|last| !last.is_closed()) {
+            return Ok(Arc::clone(connection));
         }
 
-        let connection = Arc::new(Connection::open(self.server()).await?);
+        // A server that ended at the new protocol once would do so again.
+        let is_old = last.is_some_and(|last| last.is_old);
+        let connection = Arc::new(Connection::open(self.server(), is_old).await?);
         // Another lock, so that the tools can be listed while the server starts.
         let current = self.0.connection.write();
         *current.unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&connection));

@@ -3,6 +3,8 @@
 //!
 //! What it does is chosen by the variable `FIXTURE_MODE`, and by the tools that are called.
 
+use std::env::var;
+use std::fs;
 use std::io::{BufRead, Write, stdin, stdout};
 use std::process::exit;
 
@@ -10,6 +12,9 @@ use serde_json::{Value, json};
 
 /// The variable with the mode.
 pub(crate) const MODE: &str = "FIXTURE_MODE";
+
+/// The variable with the file in which an old server counts the questions that it doesn't know.
+pub(crate) const COUNT: &str = "FIXTURE_COUNT";
 
 /// The variable with the tools that are offered, unless they are the usual ones.
 pub(crate) const TOOLS: &str = "FIXTURE_TOOLS";
@@ -28,7 +33,7 @@ pub(crate) fn serve(mode: String) -> ! {
             exit(7);
         }
         "tells" => {
-            eprintln!("the key is {}", std::env::var("KEY").unwrap_or_default());
+            eprintln!("the key is {}", var("KEY").unwrap_or_default());
             exit(1);
         }
         "silent" => loop {
@@ -61,7 +66,7 @@ pub(crate) fn serve(mode: String) -> ! {
 }
 
 fn tools(mode: &str) -> Value {
-    if let Ok(tools) = std::env::var(TOOLS) {
+    if let Ok(tools) = var(TOOLS) {
         return serde_json::from_str(&tools).unwrap_or_default();
     }
 
@@ -82,6 +87,11 @@ impl Server {
         match message["method"].as_str().unwrap_or_default() {
             "server/discover" if self.mode == "old" => {
                 eprintln!("expected initialize");
+                // The test counts how often it was asked.
+                if let Ok(file) = var(COUNT) {
+                    let counted = fs::read_to_string(&file).unwrap_or_default();
+                    let _ = fs::write(file, counted + "x");
+                }
                 exit(3);
             }
             "initialize" if self.mode == "refuses" => error(id, -32000, "not today"),
