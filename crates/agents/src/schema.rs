@@ -175,3 +175,22 @@ fn config(name: &str, node_type: &Registered<NodeType>, loader: &Loader) -> Json
 
     json!({"oneOf": loader.providers.iter().map(branch).collect::<Vec<_>>(), TAG: "provider", NOUN: "provider"})
 }
+
+/// Returns the keys of the objects of a schema, unless they may have others.
+pub(crate) fn keys_of(schema: &Json) -> Option<Vec<&str>> {
+    const OPEN: [&str; 6] = [
+        "$ref",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "patternProperties",
+    ];
+
+    let is_open = |keyword: &&str| schema.get(*keyword).is_some_and(|value| *value != false);
+    if OPEN.iter().any(is_open) {
+        return None;
+    }
+    let properties = schema.get("properties")?.as_object()?;
+    Some(properties.keys().map(String::as_str).collect())
+}

@@ -11,7 +11,7 @@ use super::wiring::{END, Edge, Wiring};
 use super::{Loading, Making, items_at, text_at};
 use crate::names::{Name, did_you_mean, list, nearest};
 use crate::problems::{below, item};
-use crate::schema::nodes_setting;
+use crate::schema::{keys_of, nodes_setting};
 use crate::{FlowState, Made, Template};
 
 /// The maximum number of nodes of a flow, including its subflows.
@@ -73,25 +73,8 @@ impl<'v> NodeIds<'v> {
 
     /// Returns the keys that the output of a node may have, if its schema lists them.
     pub(crate) fn keys(&self, id: &str) -> Option<Vec<&'v str>> {
-        const OPEN: [&str; 6] = [
-            "$ref",
-            "additionalProperties",
-            "allOf",
-            "anyOf",
-            "oneOf",
-            "patternProperties",
-        ];
-
         let node = self.nodes.get(self.first(id)?)?;
-        let schema = node.pointer("/config/output/schema")?.as_object()?;
-        // With these keywords, an object may have other keys.
-        let is_open = |keyword: &&str| schema.get(*keyword).is_some_and(|value| *value != false);
-        if OPEN.iter().any(is_open) {
-            return None;
-        }
-
-        let properties = schema.get("properties")?.as_object()?;
-        Some(properties.keys().map(String::as_str).collect())
+        keys_of(node.pointer("/config/output/schema")?)
     }
 
     pub(crate) fn contains(&self, id: &str) -> bool {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cogwork_flow::{Action, Node, from_fn};
 use cogwork_llm::{ChatResponse, ToolCall};
 use cogwork_text::{Name, NameList};
+use cogwork_thinking::SettingProblem;
 use cogwork_tools::Tools;
 use cogwork_typed::ask::{Meter, ToolCalls, ToolUse};
 use schemars::JsonSchema;
@@ -14,7 +15,8 @@ use serde_json::{Map, Value as Json};
 use super::inside::{NoAnswer, filled};
 use super::labels::{self, labels};
 use crate::choice::Choice;
-use crate::schema::tool_setting;
+use crate::names::{did_you_mean, list, nearest};
+use crate::schema::{keys_of, tool_setting};
 use crate::{FlowState, Made, Making, Output, Template};
 
 #[derive(Deserialize, JsonSchema)]
@@ -73,6 +75,7 @@ pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Optio
     let names = [settings.tool];
     let tools = making.tools("tool", &names);
     let [tool] = names;
+    check_names(&tools, settings.arguments.keys(), making);
 
     let arguments = settings.arguments.into_iter().map(|(name, value)| {
         let argument = match value {
@@ -95,6 +98,29 @@ pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Optio
         tool,
         arguments,
     }))
+}
+
+/// Reports arguments that the tool doesn't have. Most tools ignore them. The values are only known when
+/// the slots are filled.
+fn check_names<'n>(
+    tools: &Tools,
+    names: impl Iterator<Item = &'n String>,
+    making: &mut Making<'_, '_>,
+) {
+    let schema = tools.definitions().next();
+    let schema = schema.and_then(|tool| serde_json::from_str::<Json>(tool.input_schema()).ok());
+    let Some(known) = schema.as_ref().and_then(keys_of) else {
+        return;
+    };
+
+    for name in names.filter(|name| !known.contains(&name.as_str())) {
+        let meant = did_you_mean(nearest(name, known.iter().copied()));
+        let message = format!(
+            "the tool has no such argument; expected {}{meant}",
+            list(&known)
+        );
+        making.report(SettingProblem::new(message).at(format!("arguments.{name}")));
+    }
 }
 
 /// A call of a tool as a node.

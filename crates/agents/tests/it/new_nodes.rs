@@ -258,6 +258,7 @@ nodes:
   - {id: g, type: agent, config: {provider: rules, rules: [], actions: [a], output: {schema: {}}}}
   - {id: h, type: agent, config: {provider: rules, rules: [], output: {schema: {type: int}}}}
   - {id: j, type: strategy, config: {provider: rules, rules: [], strategy: rewoo}}
+  - {id: k, type: tool, config: {tool: sum, arguments: {numbers: [1], units: m}}}
 "), @r"
     flow.yaml:3:56: nodes[0].config.at_once: the number is too small; expected at least 1
     flow.yaml:4:10: nodes[1]: node `b` cannot be reached from the start; expected an edge with `to: b`
@@ -274,6 +275,8 @@ nodes:
     flow.yaml:9:80: nodes[6].config.output.schema: not a JSON Schema: at '/type': anyOf failed; at '/type': value must be one of 'array', 'boolean', 'integer', 'null', 'number', 'object', 'string'; at '/type': want array, but got string
     flow.yaml:10:10: nodes[7]: node `j` cannot be reached from the start; expected an edge with `to: j`
     flow.yaml:10:37: nodes[7].config: `rewoo` plans with tools; expected some in `tools`
+    flow.yaml:11:10: nodes[8]: node `k` cannot be reached from the start; expected an edge with `to: k`
+    flow.yaml:11:78: nodes[8].config.arguments.units: the tool has no such argument; expected `numbers`, `unit`; did you mean `unit`?
     ");
 }
 
