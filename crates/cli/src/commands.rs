@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use cogwork_agents::{FileError, Loader};
+use cogwork_agents::Loader;
 use cogwork_eval::Suite;
 use cogwork_flow::BoxError;
 use cogwork_text::Escaped;
 
 use crate::arguments::{Check, Draw};
-use crate::output::{Ended, Exit, tell, write};
+use crate::output::{Ended, Exit, read_text, tell, write};
 
 /// Returns a loader with the tools of the command.
 pub(crate) fn loader() -> Loader {
@@ -16,25 +16,23 @@ pub(crate) fn loader() -> Loader {
     Loader::new().with_tools(cogwork_eval::calculator())
 }
 
-/// Returns whether a file isn't a flow because it is a suite.
-pub(crate) fn is_suite(error: &FileError) -> bool {
-    let is_unknown = |key: &str| {
-        let start = format!("unknown key `{key}`");
-        let mut problems = error.problems().iter();
-        problems.any(|problem| problem.path.is_empty() && problem.message.starts_with(&start))
-    };
-    is_unknown("problems") && is_unknown("arms")
+/// The maximum size of a file that may be a suite, in bytes.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Returns whether a file is a suite, perhaps one with problems.
+pub(crate) fn is_suite(file: &Path) -> bool {
+    has_key(file, "arms:")
 }
 
 /// Returns whether a file is a flow, perhaps one with problems.
 pub(crate) fn is_flow(file: &Path) -> bool {
-    match loader().without_clients().load(file) {
-        Ok(_) => true,
-        Err(error) => {
-            let mut problems = error.problems().iter();
-            problems.any(|problem| problem.path.starts_with("nodes["))
-        }
-    }
+    has_key(file, "nodes:")
+}
+
+/// Returns whether a line of a file begins with a key. Only those of the whole file aren't indented.
+fn has_key(file: &Path, key: &str) -> bool {
+    let text = read_text(file, MOST_BYTES).unwrap_or_default();
+    text.lines().any(|line| line.starts_with(key))
 }
 
 pub(crate) fn check(arguments: &Check) -> Ended {
@@ -59,7 +57,7 @@ pub(crate) fn check(arguments: &Check) -> Ended {
 
 fn check_file(loader: &Loader, file: &Path) -> Result<&'static str, BoxError> {
     match loader.load(file) {
-        Err(error) if is_suite(&error) => {
+        Err(_) if is_suite(file) => {
             Suite::load(file, loader)?;
             Ok("ok, a suite for `cogwork eval`")
         }

@@ -48,7 +48,7 @@ impl Exit {
 fn tell_problems(error: &FileError) {
     match error.problems() {
         // That all of its keys are unknown says less.
-        [first, ..] if is_suite(error) => {
+        [first, ..] if is_suite(Path::new(&*first.file)) => {
             let problem = "this is a suite, not a flow; `cogwork eval` makes its runs";
             tell(format_args!("{}: {problem}", first.file));
         }

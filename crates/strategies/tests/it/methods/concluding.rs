@@ -135,10 +135,7 @@ async fn every_strategy_asks_for_the_best_answer_with_its_last_call() {
         let solved = solver.solve("What is 17 * 3?").await.unwrap();
 
         assert_eq!(solved.answer(), Some("42"), "{name}");
-        assert_eq!(
-            solved.end().to_string(),
-            "the budget of 1 thought is spent"
-        );
+        assert_eq!(solved.end().to_string(), "the budget of 1 thought is spent");
         assert!(!solved.is_answered());
 
         // The question has the thoughts so far, and its call is recorded.
