@@ -28,7 +28,7 @@ use crate::AnswerKey;
 use crate::ask::{Format, Repair, RepairKind, folded_name};
 use crate::candidates::{MAX_TRIED, candidates, lines, said};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::shape::{ANSWER, AnswerSchema, Form};
+use crate::shape::{ANSWER, AnswerSchema, Form, Shape, Words};
 use crate::syntax::lines::without_begun_key;
 use crate::syntax::{Notes, Parsed};
 use crate::tree::{Node, Tree};
@@ -419,7 +419,17 @@ impl AnswerReader<String> {
 impl AnswerReader<Value> {
     /// Creates a reader of values that a JSON Schema describes.
     pub fn of_schema(schema: &Value) -> Self {
-        Self::of_form(Form::of_schema(schema))
+        let mut form = Form::of_schema(schema);
+        let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        // A schema without properties leaves the keys to the model, unlike a type without fields.
+        if let Shape::Object(object) = &form.root
+            && object.properties.is_empty()
+            && !is_closed
+        {
+            form.root = Shape::Map(Box::new(Shape::Any));
+            form.words = Words::of(&form);
+        }
+        Self::of_form(form)
     }
 
     /// Creates a reader of objects with these keys, for questions that are put together when a

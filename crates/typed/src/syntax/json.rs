@@ -4,7 +4,7 @@ use cogwork_text::Name;
 
 use crate::ask::RepairKind;
 
-use super::quoted::{end_of_quote, ends_text, in_quotes, unescaped};
+use super::quoted::{end_of_quote, ends_text, in_quotes, unescaped, with_commands};
 use super::{Ending, MAX_LEVELS, Notes, Parsed};
 use crate::tree::{Node, Tree};
 
@@ -327,7 +327,12 @@ impl<'t> Reader<'t> {
         self.advance(close);
 
         if !self.is_json() {
-            return in_quotes(body, quote);
+            let doubled = with_commands(body).filter(|_| quote == '"');
+            if doubled.is_some() {
+                let what = "kept the commands of LaTeX in a text";
+                self.notes.repair(RepairKind::Quotes, line, what);
+            }
+            return in_quotes(doubled.as_deref().unwrap_or(body), quote);
         }
         if quote != '"' {
             let what = "took other quotes for double quotes";

@@ -144,6 +144,13 @@ fn without_mark<'t>(name: &str, value: &'t str) -> &'t str {
     inner.unwrap_or(value).trim()
 }
 
+/// Returns a text without the sign with which YAML begins several lines of text.
+fn without_header(text: &str) -> &str {
+    let lines = text.strip_prefix(['|', '>']);
+    let lines = lines.filter(|lines| lines.starts_with('\n'));
+    lines.map_or(text, str::trim)
+}
+
 struct Reader<'f> {
     form: &'f Form,
     notes: Notes,
@@ -170,7 +177,7 @@ impl Reader<'_> {
                 false => text.clone(),
             };
             // A key without a value is missing.
-            let text = text.trim();
+            let text = without_header(text.trim());
             let mut properties = self.form.properties().iter();
             let property = properties.find(|property| property.name == *key);
             if let Some(property) = property.filter(|_| !text.is_empty()) {

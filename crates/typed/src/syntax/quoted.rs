@@ -11,8 +11,9 @@ pub(super) struct Unescaped {
 /// that is cut off at the end is left out.
 pub(super) fn unescaped(body: &str) -> Unescaped {
     let mut text = String::with_capacity(body.len());
-    let mut is_changed = false;
-    let mut rest = body.chars();
+    let doubled = with_commands(body);
+    let mut is_changed = doubled.is_some();
+    let mut rest = doubled.as_deref().unwrap_or(body).chars();
 
     while let Some(character) = rest.next() {
         if character != '\\' {
@@ -20,17 +21,10 @@ pub(super) fn unescaped(body: &str) -> Unescaped {
             text.push(character);
             continue;
         }
-        let is_command = begins_command(rest.as_str());
         let Some(escape) = rest.next() else {
             is_changed = true;
             break;
         };
-        if is_command {
-            is_changed = true;
-            text.extend(['\\', escape]);
-            continue;
-        }
-
         is_changed |= !matches!(escape, 'u' | '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't');
         match escape {
             '"' | '\\' | '/' | '\'' => text.push(escape),
@@ -57,16 +51,55 @@ pub(super) fn unescaped(body: &str) -> Unescaped {
     Unescaped { text, is_changed }
 }
 
-/// Returns whether a backslash before this text begins a command of LaTeX, as in `\frac`, and not an
-/// escape of JSON. Models forget to double it, and no text has a form feed or a backspace in a word.
-fn begins_command(text: &str) -> bool {
-    // Not `neq`: a line may begin with "equal".
-    const COMMANDS: [&str; 6] = ["nabla", "right", "text{", "tfrac", "theta", "times"];
+/// Commands of LaTeX that begin like an escape, and leave no word without it.
+const COMMANDS: &str = "bar begin beta binom bmod boxed bullet forall frac nabla rangle rho right rightarrow \
+                        tau text textbf tfrac theta times triangle";
 
-    match text.strip_prefix(['b', 'f']) {
-        Some(rest) => rest.starts_with(|next: char| next.is_ascii_alphabetic()),
-        None => COMMANDS.iter().any(|command| text.starts_with(command)),
+/// Commands that may also be a word after a tab or a line break.
+const WORDS: &str = "ne neq not nu tan to";
+
+/// Returns a text in quotes with each backslash doubled that begins a command of LaTeX, as in `\frac`,
+/// or `None` if there are none. Models forget to double them, and `\f` is an escape of JSON and YAML.
+pub(super) fn with_commands(body: &str) -> Option<String> {
+    let words = match is_latex(body) {
+        true => WORDS,
+        false => "",
+    };
+    let mut known = COMMANDS
+        .split(' ')
+        .chain(words.split(' '))
+        .collect::<Vec<_>>();
+    known.sort_unstable();
+
+    let mut doubled = String::new();
+    let mut rest = body;
+    let mut has_commands = false;
+    while let Some((before, after)) = rest.split_once('\\') {
+        let end = after.find(|next: char| !next.is_ascii_alphabetic());
+        let word = after.get(..end.unwrap_or(after.len())).unwrap_or_default();
+        let is_command = known.binary_search(&word).is_ok() && !word.is_empty();
+        has_commands |= is_command;
+
+        doubled.push_str(before);
+        doubled.push_str(if is_command { r"\\" } else { r"\" });
+        // What is escaped begins nothing, even if it is a backslash.
+        let escaped = after.chars().next().map_or(0, char::len_utf8);
+        let (escaped, after) = after.split_at(escaped);
+        doubled.push_str(escaped);
+        rest = after;
     }
+
+    doubled.push_str(rest);
+    has_commands.then_some(doubled)
+}
+
+/// Returns whether a text has formulas: in dollar signs, or with a command that is no escape.
+fn is_latex(body: &str) -> bool {
+    let is_command = |(at, _): (usize, &str)| {
+        let next = body.get(at + 1..).and_then(|after| after.chars().next());
+        next.is_some_and(|next| next.is_ascii_alphabetic() && !"bfnrtu".contains(next))
+    };
+    body.matches('$').count() > 1 || body.match_indices('\\').any(is_command)
 }
 
 /// Reads the digits of an escape, or of the two that make one character.

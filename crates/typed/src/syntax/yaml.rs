@@ -12,7 +12,7 @@ use super::line::{
     Line, has_colon, is_complete_literal, is_followed, is_header, is_quoted_in_part, item_of,
     lines, without_comment,
 };
-use super::quoted::{end_of_quote, in_quotes, push_breaks};
+use super::quoted::{end_of_quote, in_quotes, push_breaks, with_commands};
 use super::witness::{Verdict, compare};
 use super::{Ending, MAX_LEVELS, Notes, Parsed};
 use crate::shape::Words;
@@ -354,6 +354,8 @@ impl<'t> Reader<'t> {
             return self.plain(line, rest, column);
         }
 
+        // YAML reads their beginnings as escapes.
+        self.is_yaml &= with_commands(text.get(..parsed.end).unwrap_or(text)).is_none();
         let is_open = parsed.notes.ending != Ending::Whole;
         let is_cut = is_open && end >= self.lines.len();
         // More lines follow, so that the bracket was forgotten, and where it belongs is a guess.
@@ -404,6 +406,13 @@ impl<'t> Reader<'t> {
         self.pass(start + length + 2);
         self.ends_in_text = false;
         let body = inner.get(..length).unwrap_or_default();
+        let doubled = with_commands(body).filter(|_| quote == '"');
+        if let Some(doubled) = doubled {
+            self.is_yaml = false;
+            let what = "kept the commands of LaTeX in a text";
+            self.repair(RepairKind::Quotes, line.number, what);
+            return Node::Text(in_quotes(&doubled, quote));
+        }
         Node::Text(in_quotes(body, quote))
     }
 

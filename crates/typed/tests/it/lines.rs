@@ -60,6 +60,7 @@ fn lines_are_read_however_they_are_dressed() {
         "<think>action: wait</think>\naction：look\nscore：8",
         "action: look\nscore: 8\nObservation: A tree.\naction: climb",
         "Thought 1: I look.\nAction 1: look\nScore 1: 8\nObservation 1: A tree.",
+        "action: |\n  look\nscore: 8",
         "Action 1: wait\nAction 2: look\naction: look\nscore: 8",
         "action: look\nat the tree:\nit is high\nscore: 8",
         "Sure!\n{\"action\": \"look\", \"score\": 8}",
@@ -96,6 +97,8 @@ fn lines_are_read_however_they_are_dressed() {
     "Thought 1: I look.\nAction 1: look\nScore 1: 8\nObservation 1: A tree."
     {"action":"look","score":8,"thought":"I look."}
       line 4: left out `observation`
+    "action: |\n  look\nscore: 8"
+    {"action":"look","score":8}
     "Action 1: wait\nAction 2: look\naction: look\nscore: 8"
     {"action":"look","score":8,"thought":"Action 1: wait\nAction 2: look"}
     "action: look\nat the tree:\nit is high\nscore: 8"

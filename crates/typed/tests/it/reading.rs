@@ -152,21 +152,26 @@ fn types_that_are_no_objects_are_wrapped() {
 #[test]
 fn commands_of_latex_keep_their_backslash() {
     let repair = "line 1: escaped characters in a text";
-    for (reply, expected) in [
-        (r#"{"answer": "\frac{\sqrt{2}}{2}"}"#, r"\frac{\sqrt{2}}{2}"),
-        (
-            r#"{"answer": "2 \times \beta \theta \nabla"}"#,
-            r"2 \times \beta \theta \nabla",
-        ),
-        (r#"{"answer": "\text{cm} \right)"}"#, r"\text{cm} \right)"),
+    for text in [
+        r"\frac{\sqrt{2}}{2}",
+        r"2 \times \beta \theta \nabla \rangle",
+        r"\text{cm} \right)",
+        r"$x \neq y$, $\nu$ \tan",
+        r"\alpha \not \in \nu",
     ] {
-        let (value, repairs) = read::<String>(reply).unwrap();
-        assert_eq!(value, expected);
+        let reply = format!(r#"{{"answer": "{text}"}}"#);
+        let (value, repairs) = read::<String>(&reply).unwrap();
+        assert_eq!(value, text);
         assert_eq!(repairs, [repair], "{reply}");
+
+        let yaml = format!("answer: \"{text}\"");
+        assert_eq!(read::<String>(&yaml).unwrap().0, text);
+        let inside = format!("answer:\n- {{note: x, customer: \"{text}\"}}");
+        assert_eq!(read::<Vec<Note>>(&inside).unwrap().0[0].customer, text);
     }
 
-    let escapes = r#"{"answer": "a\tb\nequals\f1 \u000crac"}"#;
-    let expected = "a\tb\nequals\u{c}1 \u{c}rac".to_owned();
+    let escapes = r#"{"answer": "a\tb\nequals\f1 \u000crac\nto you\r\n"}"#;
+    let expected = "a\tb\nequals\u{c}1 \u{c}rac\nto you\r\n".to_owned();
     assert_eq!(read::<String>(escapes), Ok((expected, Vec::new())));
 }
 
