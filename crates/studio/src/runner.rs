@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cogwork_flow::CancellationToken;
 use cogwork_flow::engine::{Journal as _, Progress};
 use cogwork_journal::{RunJournal, RunQuery, RunStatus, RunSummary, Store, StoreError};
+use cogwork_text::Name;
 use cogwork_trace::Header;
 use serde_json::Value;
 use tokio::sync::Mutex as AsyncMutex;
@@ -143,12 +144,26 @@ impl Runner {
             RunStatus::Paused { waits } => waits.as_slice(),
             _ => &[],
         };
-        let mut asked = waits.iter().filter(|wait| wait.event == event);
-        if !asked.any(|wait| step.is_none_or(|step| step == wait.step)) {
+        let asked = waits.iter().filter(|wait| wait.event == event);
+        let steps: Vec<&str> = asked.map(|wait| wait.step.as_str()).collect();
+        let is_asked = match step {
+            Some(step) => steps.contains(&step),
+            None => !steps.is_empty(),
+        };
+        if !is_asked {
+            let known: BTreeSet<_> = waits.iter().map(|wait| &wait.event).collect();
             return Err(FlowError::NotWaiting {
                 event: event.to_owned(),
-                waits: waits.iter().map(|wait| wait.event.clone()).collect(),
+                waits: known.into_iter().cloned().collect(),
             });
+        }
+        // Whichever of the steps comes first takes the answer.
+        if step.is_some() && steps.len() > 1 {
+            let (count, event) = (steps.len(), Name(event));
+            return Err(FlowError::Refused(format!(
+                "{count} steps wait for `{event}`, and any of them would take the answer; \
+                 give each wait a key of its own"
+            )));
         }
 
         // The run has recorded that it waits, but may not have closed its journal.

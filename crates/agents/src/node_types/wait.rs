@@ -20,6 +20,8 @@ pub(super) struct Settings {
     /// The name of the event. Default: the id of the node.
     #[schemars(length(min = 1, max = 200), extend("x-environment" = false))]
     event: Option<String>,
+    /// What tells this wait from others for the same event, such as those for the items of a map, with slots: {input}, {last}, and the id of any node. The event is then `<event> <key>`. Default: none.
+    key: Option<String>,
     /// What the person who answers is shown, with slots: {input}, {last}, and the id of any node. Default: none.
     reason: Option<String>,
     /// The maximum time to wait, in seconds. After that, the node leaves by `timed out`. Default: unlimited.
@@ -40,6 +42,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
     let reason = settings.reason.unwrap_or_default();
     let waiting = Waiting {
         id: making.id().into(),
+        key: settings.key.map(|key| making.template("key", &key)),
         reason: making.template("reason", &reason),
         choice,
         secrets: making.secrets(),
@@ -51,6 +54,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
 
 struct Waiting {
     id: Arc<str>,
+    key: Option<Template>,
     reason: Template,
     choice: Choice,
     secrets: Secrets,
@@ -64,6 +68,7 @@ impl Waiting {
         let schema = self.schema();
         let waiting = Arc::new(self);
         let asking = Arc::clone(&waiting);
+        let named = Arc::clone(&waiting);
 
         let mut wait = Wait::for_event(event, move |state: &mut FlowState, answer: Json| {
             waiting.use_answer(state, &answer)
@@ -72,6 +77,9 @@ impl Waiting {
         .with_schema(schema)
         .with_actions(ends.iter().cloned().chain([ASK_AGAIN]));
 
+        if named.key.is_some() {
+            wait = wait.with_key(move |state| named.key(state));
+        }
         if let Some(timeout) = timeout {
             wait = wait.with_timeout(timeout);
         }
@@ -117,6 +125,13 @@ impl Waiting {
             "additionalProperties": false,
         });
         json!({"anyOf": [form, {}]})
+    }
+
+    /// Returns the key, shortened to one line, since people write it in commands.
+    fn key(&self, state: &FlowState) -> String {
+        let filled = self.key.as_ref().map(|key| key.fill(state));
+        let key = filled.and_then(Result::ok).unwrap_or_default().text;
+        self.secrets.hide(&Name(key.trim()).to_string())
     }
 
     /// Returns the reason, after what was wrong with the last answer.

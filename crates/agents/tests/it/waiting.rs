@@ -165,7 +165,7 @@ edges: [{from: a, action: go, to: b}]
     flow.yaml:2:70: nodes[0].config.actions[2]: `timed out` is reserved; choose another action
     flow.yaml:3:41: nodes[1].config.timeout: the number is too small; expected at least 0.001
     flow.yaml:3:51: nodes[1].config.event: nothing is taken from the environment here, where it would be shown; expected a text without `${EVENT}`
-    flow.yaml:3:63: nodes[1].config: unknown key `prompt`; known keys: `actions`, `event`, `reason`, `timeout`
+    flow.yaml:3:63: nodes[1].config: unknown key `prompt`; known keys: `actions`, `event`, `key`, `reason`, `timeout`
     ");
 
     let unwired = FLOW.replace("  - {from: review, action: timed out, to: end}\n", "");

@@ -57,13 +57,16 @@ use crate::{Action, BoxError, IntoAction};
 /// ```
 pub struct Wait<S> {
     event: String,
-    why: Box<dyn Fn(&S) -> String + Send + Sync>,
+    key: Option<Box<Describe<S>>>,
+    why: Box<Describe<S>>,
     within: Option<Duration>,
     schema: Option<Json>,
     accept: fn(&Json) -> Result<(), BoxError>,
     use_answer: Box<UseAnswer<S>>,
     actions: Vec<Action>,
 }
+
+type Describe<S> = dyn Fn(&S) -> String + Send + Sync;
 
 type UseAnswer<S> = dyn Fn(&mut S, &Json) -> Result<Action, BoxError> + Send + Sync;
 
@@ -80,6 +83,7 @@ impl<S> Wait<S> {
     {
         Self {
             event: event.into(),
+            key: None,
             why: Box::new(|_| String::new()),
             within: None,
             schema: None,
@@ -89,6 +93,19 @@ impl<S> Wait<S> {
             }),
             actions: vec![Action::DEFAULT],
         }
+    }
+
+    /// Sets a closure that returns what tells this wait from others for the same event, such as the id
+    /// of an item. The run then waits for `<event> <key>`, which can be answered once it has reached
+    /// the wait. The key must be the same in a resumed run.
+    ///
+    /// # Default
+    ///
+    /// None: of several waits for one event, as in the items of a list, any gets an answer.
+    #[must_use]
+    pub fn with_key(mut self, key: impl Fn(&S) -> String + Send + Sync + 'static) -> Self {
+        self.key = Some(Box::new(key));
+        self
     }
 
     /// Sets a closure that describes what the run waits for, for the person who answers.
@@ -174,9 +191,13 @@ impl<S: Send> Visit<S> for Wait<S> {
             // Made in each visit, since it is recorded with the first alone and shown at every
             // pause.
             let why = (self.why)(state);
+            let event = match &self.key {
+                Some(key) => format!("{} {}", self.event, key(state)),
+                None => self.event.clone(),
+            };
             let (step, journal) = here.on_record("a wait inside items or branches")?;
             let awaited = Awaited {
-                event: &self.event,
+                event: &event,
                 why: &why,
                 within: self.within,
                 schema: self.schema.as_ref(),

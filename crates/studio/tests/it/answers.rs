@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use cogwork_flow::{Branches, Flow, Wait};
+use cogwork_journal::Store;
 use serde_json::{Value, json};
 
 use super::client::{Answer, Served};
@@ -109,4 +111,71 @@ async fn only_the_question_that_was_shown_is_answered() {
     }
     let refused = studio.post("/api/run/answers", &json!([])).await;
     assert_eq!(refused.status, 400);
+}
+
+/// Two branches that ask for the same, with a key for each or without.
+fn asking_twice(has_keys: bool) -> Flow<String> {
+    let branch = |name: &'static str| {
+        let wait = Wait::for_event("ok", |said: &mut String, answer: String| {
+            said.push_str(&answer)
+        });
+        let wait = match has_keys {
+            true => wait.with_key(move |_| name.to_owned()),
+            false => wait,
+        };
+        Flow::builder(name)
+            .start("ask")
+            .wait("ask", wait)
+            .end("ask", "default")
+            .build()
+            .unwrap()
+    };
+    let join = |all: &mut String, one: String| all.push_str(&format!(" {one}"));
+    let branches = Branches::new()
+        .branch("x", branch("x"), |_| "x: ".to_owned(), join)
+        .branch("y", branch("y"), |_| "y: ".to_owned(), join);
+    let flow = Flow::builder("twice")
+        .start("both")
+        .branches("both", branches);
+    flow.end("both", "default").build().unwrap()
+}
+
+/// Continues the run until it ends or waits. Returns its state if it has ended.
+async fn go_on(store: &Store, flow: &Flow<String>) -> Option<String> {
+    let input = String::new();
+    let journal = store.start_or_resume("a", flow, &input).await.unwrap();
+    let mut state: String = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut state).await.ok().map(|_| state)
+}
+
+#[tokio::test]
+async fn an_answer_reaches_the_step_that_asked() {
+    for has_keys in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = at(folder.path());
+        let flow = asking_twice(has_keys);
+        assert_eq!(go_on(&store, &flow).await, None);
+        let studio = Served::over(folder.path()).await;
+        let run = studio.get("/api/run?id=a").await.json();
+        let waits = run["run"]["waits"].as_array().unwrap();
+
+        let mut end = None;
+        for (wait, said) in waits.iter().rev().zip(["second", "first"]) {
+            let (step, event) = (&wait["step"], &wait["event"]);
+            let body = json!({"id": "a", "step": step, "event": event, "answer": said});
+            let given = studio.post("/api/run/answers", &body).await;
+            if has_keys {
+                assert_eq!(given.status, 200, "{given:?}");
+                end = go_on(&store, &flow).await;
+            } else {
+                assert!(
+                    given.error().contains("any of them would take"),
+                    "{given:?}"
+                );
+            }
+        }
+        let expected = has_keys.then(|| " x: first y: second".to_owned());
+        assert_eq!(end, expected);
+    }
 }
