@@ -211,7 +211,8 @@ impl Journal for RunJournal {
 
     async fn deliver(&self, event: &str, answer: Json) -> Result<(), BoxError> {
         if self.has_ended {
-            return Err(StoreError::ended(&self.header.run_id).into());
+            let ended = StoreError::ended(&self.header.run_id);
+            return Err(RefusedAnswer(ended.to_string()).into());
         }
         // Whether the flow has a node for the event is checked by the run, which knows the flow.
         let checked = schema::check_answer(event, self.recorded.schemas(event), &answer);

@@ -27,6 +27,8 @@ pub(super) struct Index {
     /// The highest number of a recorded step outside of items and branches.
     pub(super) last: u64,
     pub(super) ended: bool,
+    /// Whether the last entry is a failure of the run.
+    pub(super) has_failed: bool,
 }
 
 #[derive(Clone)]
@@ -64,12 +66,14 @@ impl Index {
         match entry {
             Entry::Began { .. } if !self.is_new() => Err("the run has begun already".to_owned()),
             // With two outcomes of one step, a replay could not know which one was used.
-            Entry::Outcome { step, .. }
-            | Entry::Sleep { step, .. }
-            | Entry::Waiting { step, .. }
+            Entry::Outcome { step, .. } | Entry::Sleep { step, .. }
                 if self.steps.contains_key(step) =>
             {
-                Err(format!("the step `{step}` is already recorded"))
+                Err(already(step))
+            }
+            // A run that failed records once more that it waits.
+            Entry::Waiting { step, .. } if self.steps.contains_key(step) => {
+                waits(step).map_err(|_| already(step))
             }
             // A sender that repeats its answer forever must not fill the record.
             Entry::Answer { event, .. } if answers(event) >= MAX_ANSWERS => Err(format!(
@@ -102,6 +106,7 @@ impl Index {
 
         // An entry after the end, for example of a longer flow, means that the run hasn't ended.
         self.ended = matches!(entry, Entry::Ended { .. });
+        self.has_failed = matches!(entry, Entry::Failed { .. });
 
         // Most runs wait for nothing, and then no name has to be made.
         if !self.waiting.is_empty()
@@ -246,4 +251,8 @@ impl Index {
         self.since_fold = 0;
         entries
     }
+}
+
+fn already(step: &str) -> String {
+    format!("the step `{step}` is already recorded")
 }

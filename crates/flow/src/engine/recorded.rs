@@ -193,16 +193,13 @@ impl<L: Log> Recorded<L> {
         line
     }
 
-    /// Records that a step waits. Returns when it times out.
-    async fn begin_to_wait(
+    /// Records that a step waits until then.
+    async fn record_wait(
         &self,
         step: &str,
         awaited: Awaited<'_>,
-    ) -> Result<Option<u64>, BoxError> {
-        // Before anything is recorded, so that a changed flow leaves the record as it was.
-        self.index().same_way(step)?;
-
-        let until = awaited.within.map(|within| self.clock.after(within));
+        until: Option<u64>,
+    ) -> Result<(), BoxError> {
         self.record(Entry::Waiting {
             step: step.to_owned(),
             event: awaited.event.to_owned(),
@@ -211,9 +208,7 @@ impl<L: Log> Recorded<L> {
             until,
             schema: awaited.schema.and_then(recorded_schema),
         })
-        .await?;
-
-        Ok(until)
+        .await
     }
 
     /// Records that a step uses an answer, or that it refuses it.
@@ -314,7 +309,13 @@ impl<L: Log + 'static> Journal for Recorded<L> {
                 None => until,
             }),
             Some(_) => return Err(other_kind(&name).into()),
-            None => self.begin_to_wait(&name, awaited).await?,
+            None => {
+                // Before anything is recorded, so that a changed flow leaves the record as it was.
+                self.index().same_way(&name)?;
+                let until = awaited.within.map(|within| self.clock.after(within));
+                self.record_wait(&name, awaited, until).await?;
+                until
+            }
         };
 
         // Before the answers are looked at, so that none arrives unseen.
@@ -342,6 +343,12 @@ impl<L: Log + 'static> Journal for Recorded<L> {
                     let _ = tokio::time::timeout(left, arrival.notified()).await;
                 }
             }
+        }
+
+        // Otherwise, whoever lists the run would still find the error that it had before.
+        let has_failed = self.index().has_failed;
+        if has_failed {
+            self.record_wait(&name, awaited, until).await?;
         }
 
         let until = until.and_then(|until| UNIX_EPOCH.checked_add(Duration::from_millis(until)));

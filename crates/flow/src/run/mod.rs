@@ -161,6 +161,29 @@ impl<'f, S> Run<'f, S> {
     pub async fn deliver(&self, event: &str, answer: &impl Serialize) -> Result<(), RunError> {
         let failed = |error| self.error(Failure::Journal(error));
 
+        let (attached, journal) = self.keeper_of(event)?;
+        let answer =
+            encode(answer, attached.max_outcome()).map_err(|problem| failed(problem.into()))?;
+        let delivered = journal.deliver(event, answer).await;
+        // Not a failure of the journal: whoever answers can send a different answer.
+        delivered.map_err(|error| match error.downcast::<RefusedAnswer>() {
+            Ok(refused) => self.error(Failure::Refused(refused.to_string())),
+            Err(error) => failed(error),
+        })
+    }
+
+    /// Checks that an answer to an event can be delivered. A program with several answers checks all
+    /// of them before it delivers the first.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no node of the flow waits for this event, or if the run has ended.
+    pub fn check_event(&self, event: &str) -> Result<(), RunError> {
+        self.keeper_of(event).map(drop)
+    }
+
+    /// Returns what keeps the answers to an event.
+    fn keeper_of(&self, event: &str) -> Result<(&Attached, &dyn Journal), RunError> {
         let name = Name(event);
         if self.cursor.ended().is_some() {
             let reason = format!("the run has ended, so nothing waits for the event `{name}`");
@@ -172,23 +195,16 @@ impl<'f, S> Run<'f, S> {
         let awaits = |journal: &dyn Journal| wiring.waits_for(event) || journal.awaits(event);
         let attached = self.context.attached.as_deref();
         let found = attached.and_then(|attached| Some((attached, attached.keeper()?)));
-        let Some((attached, journal)) = found.filter(|(_, journal)| awaits(*journal)) else {
-            let graph = FlowGraph::of(wiring);
-            let known = graph.events();
-            let known = NameList::and(&known);
-            let reason =
-                format!("no node waits for the event `{name}`; the flow waits for {known}");
-            return Err(self.error(Failure::Refused(reason)));
-        };
-
-        let answer =
-            encode(answer, attached.max_outcome()).map_err(|problem| failed(problem.into()))?;
-        let delivered = journal.deliver(event, answer).await;
-        // Not a failure of the journal: whoever answers can send a different answer.
-        delivered.map_err(|error| match error.downcast::<RefusedAnswer>() {
-            Ok(refused) => self.error(Failure::Refused(refused.to_string())),
-            Err(error) => failed(error),
-        })
+        found
+            .filter(|(_, journal)| awaits(*journal))
+            .ok_or_else(|| {
+                let graph = FlowGraph::of(wiring);
+                let known = graph.events();
+                let known = NameList::and(&known);
+                let reason =
+                    format!("no node waits for the event `{name}`; the flow waits for {known}");
+                self.error(Failure::Refused(reason))
+            })
     }
 
     /// Walks, inside a `tracing` span if a subscriber wants one. Returns the last action, and the number

@@ -142,6 +142,25 @@ async fn a_cancelled_run_has_failed_and_is_not_continued() {
 }
 
 #[tokio::test]
+async fn a_cancelled_run_that_is_resumed_waits_again() {
+    let (_folder, places) = places();
+    for place in places {
+        let store = at(&place);
+        pause(&store, "a", "a tale").await;
+        let server = served(&store, "full").await;
+
+        for change in ["cancel", "resume"] {
+            let path = format!("/api/run/{change}");
+            let changed = server.post(&path, &json!({"id": "a"})).await;
+            assert_eq!(changed.status, 200, "{changed:?}");
+        }
+        server.until("a", "paused").await;
+        assert_eq!(answer(&server, 5).await["delivered"], true);
+        server.until("a", "ended").await;
+    }
+}
+
+#[tokio::test]
 async fn interrupted_runs_continue_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let store = at(folder.path());
