@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// A person's answer to a tool call that needs approval.
 ///
-/// It is also read from `true` or `false`.
+/// It is also read from `true`, `false`, `yes` or `no`.
 ///
 /// ```
 /// use cogwork_tools::ToolApproval;
@@ -65,21 +65,30 @@ impl ToolApproval {
 #[serde(
     untagged,
     deny_unknown_fields,
-    expecting = "expected `true`, `false`, or an object with `approved` and optionally `reason`"
+    expecting = "expected `true`, `false`, `yes`, `no`, or an object with `approved` and optionally `reason`"
 )]
 enum Answer {
     Short(bool),
+    Word(Word),
     Long {
         approved: bool,
         reason: Option<String>,
     },
 }
 
+/// As people write it.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Yes,
+    No,
+}
+
 impl From<Answer> for ToolApproval {
     fn from(answer: Answer) -> Self {
         match answer {
-            Answer::Short(true) => Self::approved(),
-            Answer::Short(false) => Self::refused(),
+            Answer::Short(true) | Answer::Word(Word::Yes) => Self::approved(),
+            Answer::Short(false) | Answer::Word(Word::No) => Self::refused(),
             Answer::Long { approved, reason } => Self { approved, reason },
         }
     }

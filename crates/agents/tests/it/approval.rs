@@ -135,7 +135,7 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
     let flow = writing(&sent);
     let event = resume(&store, &flow).await.unwrap_err().event;
 
-    for answer in [json!("yes"), json!({"approved": true, "because": "so"})] {
+    for answer in [json!("maybe"), json!({"approved": true, "because": "so"})] {
         deliver(&store, &event, &answer).await;
         let input = FlowState::new("Write to everyone.");
         let journal = store.start_or_resume("7", &flow, &input).await.unwrap();
@@ -143,13 +143,13 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
         let mut run = flow.begin().with_journal(journal);
         let error = run.finish(&mut state).await.unwrap_err();
 
-        let told = "expected `true`, `false`, or an object with `approved`";
+        let told = "expected `true`, `false`, `yes`, `no`, or an object with `approved`";
         assert!(error.to_string().contains(told), "{error}");
         assert_eq!(sent.lock().unwrap().len(), 0);
     }
 
     assert_eq!(resume(&store, &flow).await.unwrap_err().event, event);
-    deliver(&store, &event, &json!({"approved": true})).await;
+    deliver(&store, &event, &json!("yes")).await;
     resume(&store, &flow).await.unwrap();
     assert_eq!(*sent.lock().unwrap(), ["Ada"]);
 }
