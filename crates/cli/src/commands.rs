@@ -1,11 +1,13 @@
 //! The commands that don't run a flow.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use cogwork_agents::Loader;
 use cogwork_eval::Suite;
 use cogwork_flow::BoxError;
 use cogwork_text::Escaped;
+use serde::de::IgnoredAny;
 
 use crate::arguments::{Check, Draw};
 use crate::output::{Ended, Exit, read_text, tell, write};
@@ -21,18 +23,20 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Returns whether a file is a suite, perhaps one with problems.
 pub(crate) fn is_suite(file: &Path) -> bool {
-    has_key(file, "arms:")
+    has_key(file, "arms")
 }
 
 /// Returns whether a file is a flow, perhaps one with problems.
 pub(crate) fn is_flow(file: &Path) -> bool {
-    has_key(file, "nodes:")
+    has_key(file, "nodes")
 }
 
-/// Returns whether a line of a file begins with a key. Only those of the whole file aren't indented.
+/// Returns whether the mapping in a file has a key, whatever its other problems.
 fn has_key(file: &Path, key: &str) -> bool {
     let text = read_text(file, MOST_BYTES).unwrap_or_default();
-    text.lines().any(|line| line.starts_with(key))
+    let text = text.trim_start_matches('\u{feff}');
+    let read = serde_yaml::from_str::<BTreeMap<String, IgnoredAny>>(text);
+    read.is_ok_and(|keys| keys.contains_key(key))
 }
 
 pub(crate) fn check(arguments: &Check) -> Ended {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use cogwork_eval::{Evaluation, Suite, Table};
 use cogwork_flow::CancellationToken;
 use cogwork_journal::Store;
-use cogwork_text::Escaped;
 use cogwork_text::files::Folder;
+use cogwork_text::{Escaped, Name};
 use cogwork_trace::Page;
 
 use crate::arguments::Eval;
@@ -141,6 +141,18 @@ fn compare(arguments: &Eval, table: &Table) -> Result<bool, String> {
         return Ok(is_good);
     };
     let earlier = earlier(path)?;
+    // An arm that was renamed would otherwise never be worse.
+    for gone in earlier
+        .arms
+        .iter()
+        .filter(|arm| table.arm(&arm.name).is_none())
+    {
+        let name = Name(&gone.name);
+        tell(format_args!(
+            "cogwork: the arm `{name}` of --baseline isn't in the suite"
+        ));
+        is_good = false;
+    }
     for arm in &table.arms {
         // An arm that is new has nothing to be compared with.
         let Some(before) = earlier.arm(&arm.name) else {

@@ -154,10 +154,14 @@ fn has_unit(rest: &str, unit: &str) -> bool {
     behind.is_some_and(|behind| !behind.starts_with(char::is_alphanumeric))
 }
 
-/// Returns the last number in a text, such as `-1,234.5`, `3/4` or `2e3`, and its place.
+/// Returns the last number in a text, such as `-1,234.5`, `3/4`, `\frac{3}{4}` or
+/// `2e3`, and its place.
 fn last_number(text: &str) -> Option<(f64, Range<usize>)> {
     let digits = r"(?:[0-9][0-9,]*(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?";
-    let number = format!("(?<sign>[-−+]?)(?<above>{digits})(?:/(?<below>{digits}))?");
+    let plain = format!("(?<above>{digits})(?:/(?<below>{digits}))?");
+    // As models write fractions in LaTeX.
+    let latex = format!(r"\\[dt]?frac\{{(?<over>{digits})\}}\{{(?<under>{digits})\}}");
+    let number = format!("(?<sign>[-−+]?)(?:{plain}|{latex})");
     let found = Regex::new(&number).ok()?.captures_iter(text).last()?;
     let place = found.get_match().range();
 
@@ -165,7 +169,9 @@ fn last_number(text: &str) -> Option<(f64, Range<usize>)> {
         let digits = found.name(name)?.as_str().replace(',', "");
         digits.parse::<f64>().ok()
     };
-    let value = part("above")? / part("below").unwrap_or(1.0);
+    let above = part("above").or_else(|| part("over"))?;
+    let below = part("below").or_else(|| part("under"));
+    let value = above / below.unwrap_or(1.0);
 
     // In `5-3`, the sign isn't that of the number.
     let before = text.get(..place.start).unwrap_or_default();

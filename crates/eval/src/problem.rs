@@ -45,6 +45,7 @@ fn check<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Check, D::Error> 
 impl Problem {
     /// Reads problems from JSON lines.
     pub(crate) fn from_lines(name: &str, text: &str) -> Result<Vec<Self>, String> {
+        let text = text.trim_start_matches('\u{feff}');
         let lines = (1..).zip(text.lines());
         let lines = lines.filter(|(_, line)| !line.trim().is_empty());
 

@@ -175,7 +175,11 @@ impl Evaluation {
             run,
             right: right == Ok(true),
             error: right.err(),
-            answer: ended.answer.ok(),
+            // Tables and pages are written somewhere else than the journal.
+            answer: ended
+                .answer
+                .ok()
+                .map(|answer| arm.flow.hide_secrets(&answer)),
             used,
         })
     }
@@ -211,7 +215,7 @@ impl Evaluation {
     async fn verdict(&self, run: &str, judge: &Arm, case: &str) -> Result<Verdict> {
         let id = format!("{run}-judge-{}", hash(&[&judge.text, case]));
         let ended = self.flow_run(&id, judge, case).await?;
-        Ok(ended.answer.map(|verdict| judge::is_right(&verdict)))
+        Ok(ended.answer.and_then(|verdict| judge::is_right(&verdict)))
     }
 
     /// Returns how often the judge says the same as the labels; `None` if there are none.

@@ -180,7 +180,11 @@ impl Suite {
             let expected = format!("expected at most {MOST_LEVELS} levels");
             return Err(SuiteError(format!("{file}:{line}: {expected}")));
         }
-        let written = serde_yaml::from_str(&text).map_err(|error| {
+        let text = text.trim_start_matches('\u{feff}');
+        // Settings of any name are read as JSON, which takes the last of two equal keys.
+        let has_no_twins = serde_yaml::from_str::<serde_yaml::Value>(text);
+        let written = has_no_twins.and_then(|_| serde_yaml::from_str(text));
+        let written = written.map_err(|error| {
             let problem = error.to_string();
             let Some(place) = error.location() else {
                 return SuiteError(format!("{file}: {problem}"));
@@ -203,7 +207,7 @@ impl Suite {
         }
 
         // The places are only needed now. The text is YAML, since it was read before.
-        let documents = MarkedYaml::load_from_str(&text).unwrap_or_default();
+        let documents = MarkedYaml::load_from_str(text).unwrap_or_default();
         let lines = reading.found.iter().map(|(path, problem)| {
             let place = documents.first().map(|document| place(document, path));
             format!("{file}:{} {path}: {problem}", place.unwrap_or_default())
@@ -299,6 +303,9 @@ impl Reading<'_> {
         if names.len() < written.arms.len() {
             let problem = "two arms have the same name; expected different ones";
             self.add("arms", problem);
+        }
+        if names.is_empty() {
+            self.add("arms", "there are none; expected at least one");
         }
 
         let baseline = written.baseline.as_ref();

@@ -42,9 +42,11 @@ fn an_earlier_table_and_conditions_set_the_exit_code() {
     let place = Place::new();
     let made = eval(&place, "--json");
     place.write("earlier.json", &made.out);
+    place.write("renamed.json", &made.out.replace("\"guess\"", "\"gone\""));
 
     for (arguments, code) in [
         ("--baseline, earlier.json", 0),
+        ("--baseline, renamed.json", 3),
         ("--require, accuracy >= 0.9", 3),
         ("--baseline, missing.json", 4),
     ] {

@@ -51,11 +51,11 @@ fn the_shape_is_checked_first() {
             "suite.yaml:1:14: repetitions: invalid value: integer `0`, expected a nonzero u32",
         ),
         (
-            "problems: []\narms: []\n",
+            "problems: []\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\n",
             "suite.yaml:1:11: problems: there are none; expected at least one",
         ),
         (
-            "problems: [{question: a, answer: b}]\narms: []\njudge: {provider: rules, rules: [], temperature: warm}\n",
+            "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\njudge: {provider: rules, rules: [], temperature: warm}\n",
             "suite.yaml:3:50: judge.temperature: expected a number, found a text",
         ),
         (
@@ -63,48 +63,48 @@ fn the_shape_is_checked_first() {
             "suite.yaml:3:11: baseline: unknown arm `b`; expected `a`",
         ),
         (
-            "problems: [{question: a, check: {number: {value: 1, tolerance: -1}}}]\narms: []\n",
+            "problems: [{question: a, check: {number: {value: 1, tolerance: -1}}}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\n",
             "suite.yaml:1:12: problems[0]: the tolerance is -1; expected at least 0",
         ),
         (
-            "problems: [{question: a, answer: }]\narms: []\n",
+            "problems: [{question: a, answer: }]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\n",
             "suite.yaml:1:12: problems[0]: no answer; expected `answer` or `check`",
         ),
         (
-            "problems: [{question: a, answer: .nan}]\narms: []\n",
+            "problems: [{question: a, answer: .nan}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\n",
             "suite.yaml:1:12: problems[0]: no answer; expected `answer` or `check`",
         ),
         (
-            "problems: [{question: a, check: {choice: '1'}}]\narms: []\n",
+            "problems: [{question: a, check: {choice: '1'}}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\n",
             "suite.yaml:1:12: problems[0]: the choice is `1`; expected a letter from A to Z",
         ),
         // Which would be read from the machine of whoever runs the suite.
         (
-            "problems: [{question: a, check: {schema: {$ref: 'file:///etc/hostname'}}}]\narms: []\n",
+            "problems: [{question: a, check: {schema: {$ref: 'file:///etc/hostname'}}}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\n",
             "suite.yaml:1:12: problems[0]: not a JSON Schema: the schema refers to file:///etc/hostname; expected only references inside it",
         ),
         (
-            "problems: [{question: ' ', answer: b}]\narms: []\n",
+            "problems: [{question: ' ', answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\n",
             "suite.yaml:1:11: problems: the question of `problem-1` is blank; expected a text",
         ),
         (
-            "problems: [{question: a, answer: b}]\narms: []\nlabels: [{question: a, expected: b, answer: b, right: true}]\n",
+            "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nlabels: [{question: a, expected: b, answer: b, right: true}]\n",
             "suite.yaml:3:9: labels: there is no `judge`; expected the settings of one",
         ),
         (
-            "problems: [{question: a, answer: b}]\narms: []\nlimits: {calls: .nan}\n",
+            "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nlimits: {calls: .nan}\n",
             "suite.yaml:3:17: limits.calls: the limit is NaN; expected at least 0",
         ),
         (
-            "problems: [{question: a, answer: b}]\narms: []\nlimits: {tokens: -2e6}\n",
+            "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nlimits: {tokens: -2e6}\n",
             "suite.yaml:3:18: limits.tokens: the limit is -2000000; expected at least 0",
         ),
         (
-            "problems: [{question: a, answer: b}]\narms: []\nlimits: {money: -1}\n",
+            "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nlimits: {money: -1}\n",
             "suite.yaml:3:17: limits.money: the limit is -1; expected at least 0",
         ),
         (
-            "problems: [{question: a, answer: b}]\narms: []\nlimits: {seconds: -0.5}\n",
+            "problems: [{question: a, answer: b}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\nlimits: {seconds: -0.5}\n",
             "suite.yaml:3:19: limits.seconds: the limit is -0.5; expected at least 0",
         ),
         (
@@ -112,7 +112,7 @@ fn the_shape_is_checked_first() {
             "suite.yaml:3:14: repetitions: there are 1000001 runs; expected at most 1000000",
         ),
         (
-            "problems: [{generate: arithmetic, count: 65535}, {generate: calendar, count: 65535}, {generate: countdown, count: 65535}, {generate: calculator, count: 65535}]\narms: []\n",
+            "problems: [{generate: arithmetic, count: 65535}, {generate: calendar, count: 65535}, {generate: countdown, count: 65535}, {generate: calculator, count: 65535}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\n",
             "suite.yaml:1:123: problems[3]: there are too many problems; expected at most 200000",
         ),
     ] {
