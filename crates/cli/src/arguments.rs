@@ -257,8 +257,8 @@ pub(crate) struct Fork {
     /// Where the journal of the run is: a folder, a SQLite database, or the address of a PostgreSQL database.
     #[arg(long, value_name = "PLACE")]
     pub(crate) journal: String,
-    /// The first step that is executed anew: a number, such as 7; a visit to a node, such as think:3 for the third
-    /// thought of the node `think`; or `end`, to continue from where the record ends.
+    /// The first step that is executed anew: a number, such as 7; a visit to a node, such as writer:2 for the second
+    /// one to `writer`, or loop/run/think:3 for the third thought of `loop`; or `end`, to continue from where the record ends.
     #[arg(long, value_name = "STEP", value_parser = fork_at)]
     pub(crate) at: ForkAt,
     /// Take this as the outcome of that step, instead of executing it: JSON, or else a text.

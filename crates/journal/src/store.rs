@@ -130,6 +130,19 @@ impl Store {
             return Err(without("postgres", "PostgreSQL"));
         }
 
+        // A folder of this name would be made where a database was meant.
+        if let Some((scheme, _)) = place.split_once("://") {
+            let scheme = Name(scheme);
+            let text = format_args!(
+                "`{scheme}://` isn't a place of journals; expected `postgres://`, a folder, or a SQLite file"
+            );
+            return Err(StoreError::new(StoreErrorKind::Other, text));
+        }
+        if place.is_empty() {
+            let text = "the place of the journals is empty; expected a folder, a SQLite file, or `postgres://`";
+            return Err(StoreError::new(StoreErrorKind::Other, text));
+        }
+
         let path = Path::new(place);
         let ending = path.extension().and_then(|ending| ending.to_str());
         let is_named_so = matches!(ending, Some("db" | "sqlite" | "sqlite3"));

@@ -56,7 +56,10 @@ impl Ending {
                 Exit::Waiting
             }
             Self::Failed(error) => {
-                tell(format_args!("cogwork: {error:#}"));
+                // The library names its methods, which whoever uses the command has never seen.
+                let method = "give the run one with `Run::with_journal`";
+                let error = format!("{error:#}").replace(method, "start it with `--journal PLACE`");
+                tell(format_args!("cogwork: {error}"));
                 hint.tell_stop();
                 Exit::RunFailed
             }

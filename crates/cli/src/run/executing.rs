@@ -116,6 +116,10 @@ impl Execution<'_> {
         state: &mut FlowState,
         token: &CancellationToken,
     ) -> Result<End, RunError> {
+        // All are checked first: an answer that is left over could answer a later question.
+        for (event, _) in &self.options.answers {
+            run.check_event(event)?;
+        }
         // Answers are kept until the run waits for them.
         for (event, answer) in &self.options.answers {
             run.deliver(event, answer).await?;

@@ -62,8 +62,10 @@ impl Hint<'_> {
         let file = quoted(&self.file.display().to_string());
         let place = quoted(&without_password(self.place?));
         let run_id = quoted(self.run_id.as_deref()?);
+        // Otherwise, an id such as `-x` would be an option of its own.
+        let equals = if run_id.starts_with('-') { "=" } else { " " };
         Some(format!(
-            "cogwork run {file} --journal {place} --resume {run_id}"
+            "cogwork run {file} --journal {place} --resume{equals}{run_id}"
         ))
     }
 }

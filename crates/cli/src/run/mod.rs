@@ -14,12 +14,13 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_agents::{FileFlow, FlowState, Loader, Template};
-use cogwork_flow::BoxError;
 use cogwork_flow::engine::Journal as _;
+use cogwork_flow::{BoxError, Flow};
 use cogwork_journal::Store;
+use cogwork_text::{Name, NameList};
 use tokio::io::AsyncReadExt;
 
-use crate::arguments::{Fork, Run};
+use crate::arguments::{Fork, Run, RunOptions};
 use crate::commands::loader;
 use crate::output::{Ended, Exit, hide_secrets_of, tell};
 use executing::Execution;
@@ -40,6 +41,7 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
             (journal.state()?, Some(journal))
         }
         (Some(store), None) => {
+            check_events(flow, &arguments.options)?;
             let state = FlowState::new(input(arguments.input.as_deref()).await?);
             let id = arguments.id.clone().unwrap_or_else(new_id);
             let journal = store.start(&id, flow, &state).await?;
@@ -92,6 +94,23 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
         loaded: Arc::clone(&loaded),
     };
     execution.execute(journal.state()?, Some(journal)).await
+}
+
+/// Checks that nodes of the flow wait for the answers of a new run. Otherwise, the run would exist, and
+/// the corrected command could not start it.
+fn check_events(flow: &Flow<FlowState>, options: &RunOptions) -> Ended {
+    let graph = flow.graph();
+    let known = graph.events();
+    let mut answers = options.answers.iter();
+    let Some((unknown, _)) = answers.find(|(event, _)| !known.contains(event.as_str())) else {
+        return Ok(());
+    };
+
+    let (unknown, known) = (Name(unknown), NameList::and(&known));
+    tell(format_args!(
+        "cogwork: no node waits for the event `{unknown}` at the start; the flow waits for {known}"
+    ));
+    Err(Exit::RunFailed.into())
 }
 
 /// Loads a flow, and starts the servers of tools that its file names. No message that follows shows

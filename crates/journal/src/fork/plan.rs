@@ -246,8 +246,12 @@ impl Source {
 
         visit.copied().ok_or_else(|| {
             let known = visits.len();
+            let steps = lines.iter().filter_map(|line| step(&line.entry));
+            let nodes: BTreeSet<&str> = steps.map(super::step::node).collect();
+            let nodes = NameList::or(&nodes);
             let problem = format!(
-                "visit {number} to the node `{node_name}` isn't on record; {known} are on record"
+                "visit {number} to the node `{node_name}` isn't on record; {known} are on record; expected \
+                 {nodes}"
             );
             self.problem(StoreErrorKind::UnknownStep, &problem)
         })

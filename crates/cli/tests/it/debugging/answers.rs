@@ -50,6 +50,42 @@ fn answers_can_be_given_at_the_start() {
     assert!(unknown.err.contains("`approval`"), "{}", unknown.err);
 }
 
+#[test]
+fn of_several_answers_none_is_delivered_if_one_is_refused() {
+    let place = Place::with_flow(APPROVAL);
+    let start = ["-q", "--journal", "runs", "--input", "the sea", "--id", "7"];
+    let unknown = place.run(&[&start[..], &["--answer", "aproval=yes"]].concat());
+    assert_eq!(unknown.code, 3);
+    assert_eq!(place.run(&start).code, 5, "the run was not started before");
+
+    let resume = ["--journal", "runs", "--resume", "7", "-q"];
+    let two = ["--answer", "approval=no", "--answer", "aproval=yes"];
+    assert_eq!(place.run(&[&resume[..], &two].concat()).code, 3);
+    let waits = place.run(&resume);
+    assert!(
+        waits.err.contains("Publish this? The sea."),
+        "{}",
+        waits.err
+    );
+
+    let answered = place.run(&[&resume[..], &["--answer", "approval=yes"]].concat());
+    assert_eq!(answered.out, "The sea.\n");
+    let again = place.run(&[&resume[..], &["--answer", "approval=yes"]].concat());
+    assert!(again.err.contains("the run `7` has ended"), "{}", again.err);
+    assert!(!again.err.contains("the journal failed"), "{}", again.err);
+}
+
+#[test]
+fn a_place_of_an_unknown_kind_is_refused() {
+    let place = Place::with_flow(APPROVAL);
+    let journal = "mysql://me@localhost/runs";
+    let refused = place.run(&["-q", "--input", "x", "--journal", journal]);
+    assert_eq!(refused.code, 4);
+    let told = "`mysql://` isn't a place of journals";
+    assert!(refused.err.contains(told), "{}", refused.err);
+    assert!(!place.path("mysql:").exists());
+}
+
 /// Runs the command on a terminal on which these lines are typed.
 fn on_a_terminal(place: &Place, arguments: &[&str], typed: &str) -> (Told, String) {
     on_a_terminal_until(place, arguments, typed, |_| false)

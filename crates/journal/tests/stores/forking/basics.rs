@@ -48,7 +48,7 @@ async fn a_fork_is_made_at_a_visit_to_a_node<S: Tested>() {
         let error = store.fork("a", &flow, fork).await.unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::UnknownStep);
         if number == 4 {
-            insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be forked: visit 4 to the node `gather` isn't on record; 3 are on record");
+            insta::assert_snapshot!(S::told(error, folder.path()), @"STORE: the run `a` cannot be forked: visit 4 to the node `gather` isn't on record; 3 are on record; expected `adding/add`, `double` or `gather`");
         }
     }
 }
