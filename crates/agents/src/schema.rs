@@ -178,19 +178,38 @@ fn config(name: &str, node_type: &Registered<NodeType>, loader: &Loader) -> Json
 
 /// Returns the keys of the objects of a schema, unless they may have others.
 pub(crate) fn keys_of(schema: &Json) -> Option<Vec<&str>> {
-    const OPEN: [&str; 6] = [
-        "$ref",
+    const CLOSED: [&str; 8] = [
+        "type",
+        "title",
+        "description",
+        "properties",
+        "required",
+        "$defs",
+        "$schema",
         "additionalProperties",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "patternProperties",
     ];
 
-    let is_open = |keyword: &&str| schema.get(*keyword).is_some_and(|value| *value != false);
-    if OPEN.iter().any(is_open) {
+    let keywords = schema.as_object()?;
+    // Any other keyword may allow more, and so may these if they are given.
+    let is_closed = |(keyword, value): (&String, &Json)| match keyword.as_str() {
+        "additionalProperties" => *value == false,
+        keyword => CLOSED.contains(&keyword),
+    };
+    if !keywords.iter().all(is_closed) {
         return None;
     }
+
     let properties = schema.get("properties")?.as_object()?;
-    Some(properties.keys().map(String::as_str).collect())
+    let mut keys: Vec<&str> = properties.keys().map(String::as_str).collect();
+    keys.extend(required_keys(schema));
+    keys.sort_unstable();
+    keys.dedup();
+    // A slot has dots between the keys.
+    keys.iter().all(|key| !key.contains('.')).then_some(keys)
+}
+
+/// Returns the keys that each object of a schema has.
+pub(crate) fn required_keys(schema: &Json) -> impl Iterator<Item = &str> {
+    let required = schema.get("required").and_then(Json::as_array);
+    required.into_iter().flatten().filter_map(Json::as_str)
 }

@@ -16,7 +16,7 @@ use super::inside::{NoAnswer, filled};
 use super::labels::{self, labels};
 use crate::choice::Choice;
 use crate::names::{did_you_mean, list, nearest};
-use crate::schema::{keys_of, tool_setting};
+use crate::schema::{keys_of, required_keys, tool_setting};
 use crate::{FlowState, Made, Making, Output, Template};
 
 #[derive(Deserialize, JsonSchema)]
@@ -75,7 +75,7 @@ pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Optio
     let names = [settings.tool];
     let tools = making.tools("tool", &names);
     let [tool] = names;
-    check_names(&tools, settings.arguments.keys(), making);
+    check_names(&tools, &settings.arguments, making);
 
     let arguments = settings.arguments.into_iter().map(|(name, value)| {
         let argument = match value {
@@ -100,20 +100,27 @@ pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Optio
     }))
 }
 
-/// Reports arguments that the tool doesn't have. Most tools ignore them. The values are only known when
-/// the slots are filled.
-fn check_names<'n>(
-    tools: &Tools,
-    names: impl Iterator<Item = &'n String>,
-    making: &mut Making<'_, '_>,
-) {
+/// Reports arguments that the tool doesn't have, which most tools ignore, and those that it needs. The
+/// values are only known when the slots are filled.
+fn check_names(tools: &Tools, arguments: &BTreeMap<String, Json>, making: &mut Making<'_, '_>) {
     let schema = tools.definitions().next();
     let schema = schema.and_then(|tool| serde_json::from_str::<Json>(tool.input_schema()).ok());
-    let Some(known) = schema.as_ref().and_then(keys_of) else {
+    let schema = schema.unwrap_or_default();
+    for missing in required_keys(&schema).filter(|key| !arguments.contains_key(*key)) {
+        let message = format!(
+            "the tool needs the argument `{}`; expected it here",
+            Name(missing)
+        );
+        making.report(SettingProblem::new(message).at("arguments"));
+    }
+
+    let Some(known) = keys_of(&schema) else {
         return;
     };
-
-    for name in names.filter(|name| !known.contains(&name.as_str())) {
+    for name in arguments
+        .keys()
+        .filter(|name| !known.contains(&name.as_str()))
+    {
         let meant = did_you_mean(nearest(name, known.iter().copied()));
         let message = format!(
             "the tool has no such argument; expected {}{meant}",

@@ -219,8 +219,7 @@ edges:
     assert_eq!(answer(text, "km").await, "3.5 km");
     insta::assert_snapshot!(answer(text, "miles").await, @"flow `flow`, node `kind`: post failed: `3.5 miles` names no action; expected `3.5 km` or `other`");
 
-    let text =
-        "nodes: [{id: add, type: tool, config: {tool: sum, arguments: {numbers: '{input}'}}}]";
+    let text = "nodes: [{id: add, type: tool, config: {tool: sum, arguments: {numbers: '{input}', unit: m}}}]";
     insta::assert_snapshot!(answer(text, "x").await, @r#"flow `flow`, node `add`: exec failed: bad input for the tool `sum`: found the string "x"; expected an array"#);
 }
 
@@ -276,6 +275,7 @@ nodes:
     flow.yaml:10:10: nodes[7]: node `j` cannot be reached from the start; expected an edge with `to: j`
     flow.yaml:10:37: nodes[7].config: `rewoo` plans with tools; expected some in `tools`
     flow.yaml:11:10: nodes[8]: node `k` cannot be reached from the start; expected an edge with `to: k`
+    flow.yaml:11:56: nodes[8].config.arguments: the tool needs the argument `unit`; expected it here
     flow.yaml:11:78: nodes[8].config.arguments.units: the tool has no such argument; expected `numbers`, `unit`; did you mean `unit`?
     ");
 }
