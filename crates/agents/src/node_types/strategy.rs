@@ -35,7 +35,8 @@ pub(super) struct Settings {
 }
 
 fn strategies(_: &mut SchemaGenerator) -> Schema {
-    let names = StrategyName::ALL.map(StrategyName::as_str);
+    let known = Strategies::built_in();
+    let names: Vec<&str> = known.iter().flat_map(Strategy::names).collect();
     json_schema!({"enum": names, "x-noun": "strategy"})
 }
 

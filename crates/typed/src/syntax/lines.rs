@@ -315,11 +315,27 @@ pub(crate) fn items_of(text: &str, line: usize, notes: &mut Notes) -> Node {
         notes.repair(RepairKind::Prose, *line, what);
     }
 
-    let items = lines.get(start..end).unwrap_or_default().iter();
-    let items = items
-        .filter(|(_, item)| !item.is_empty())
-        .map(|(line, item)| Tree::new(*line, Node::Text(bare_item(item).to_owned())));
-    Node::List(items.collect())
+    let listed = lines.get(start..end).unwrap_or_default();
+    let are_marked = listed.iter().any(is_item);
+    let raw = text.lines().skip(start);
+    let listed = listed
+        .iter()
+        .zip(raw)
+        .filter(|(item, _)| !item.1.is_empty());
+    let mut items: Vec<(usize, String)> = Vec::new();
+
+    for ((line, item), raw) in listed {
+        // The text of an item with a mark goes on in lines that are further in.
+        let goes_on = are_marked && raw.starts_with([' ', '\t']) && item_of(item).is_none();
+
+        match items.last_mut() {
+            Some((_, text)) if goes_on => text.extend([" ", item]),
+            _ => items.push((*line, bare_item(item).to_owned())),
+        }
+    }
+
+    let tree = |(line, item)| Tree::new(line, Node::Text(item));
+    Node::List(items.into_iter().map(tree).collect())
 }
 
 /// Returns whether a line such as `**Steps:**` comes before a list.

@@ -157,6 +157,7 @@ fn values_are_read_from_what_stands_around_them() {
             vec![
                 "\n- one\n- -5 degrees\n\n* two",
                 "1. one\n2) two",
+                "\n1. one\n   more\n2. two\nthree",
                 "[\"one\", 2]",
                 "one",
             ],
@@ -213,6 +214,7 @@ fn values_are_read_from_what_stands_around_them() {
     "it may" => ! line 1, `/value`: found the text "it may"; expected true or false
     "\n- one\n- -5 degrees\n\n* two" => ["one","-5 degrees","two"]
     "1. one\n2) two" => ["one","two"]
+    "\n1. one\n   more\n2. two\nthree" => ["one more","two","three"]
     "[\"one\", 2]" => ["one","2"]
     "one" => ["one"]
     "[1, \"2\"]" => [1,2]
