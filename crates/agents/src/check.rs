@@ -30,8 +30,8 @@ const ALSO: &str = "x-also";
 
 type Schema = Map<String, Json>;
 
-/// Reports all problems of the value at a path. References in its schema are those of `root`. `tools` are the names of the tools that nodes can name, or `None`
-/// if not all of them are known.
+/// Reports all problems of the value at a path. References in its schema are those of `root`.
+/// `tools` are the names of the tools that nodes can name, or `None` if not all of them are known.
 pub(crate) fn check(
     value: &Json,
     schema: &Json,

@@ -66,7 +66,7 @@ fn check_tells_every_problem_of_every_file() {
     …/unknown_names.yaml:9:9: nodes[2]: node `thinker` cannot be reached from the start; expected an edge with `to: thinker`
     …/unknown_names.yaml:15:15: nodes[2].config.thinking.type: unknown mode `reflexion`; known modes: `best_of`, `critique`, `plan_first`, `reflection`, `verification`; did you mean `reflection`?
     …/unknown_names.yaml:17:9: nodes[3]: node `solver` cannot be reached from the start; expected an edge with `to: solver`
-    …/unknown_names.yaml:19:51: nodes[3].config.strategy: unknown strategy `raect`; known strategies: `linear`, `chain_of_thought`, `react`, `rewoo`, `scratchpad`, `self_ask`, `self_consistency`, `step_back`, `tree_of_thoughts`; did you mean `react`?
+    …/unknown_names.yaml:19:51: nodes[3].config.strategy: unknown strategy `raect`; known strategies: `linear`, `base_sequential`, `chain_of_thought`, `react`, `rewoo`, `scratchpad`, `self_ask`, `self_consistency`, `step_back`, `tree_of_thoughts`; did you mean `react`?
     …/unknown_names.yaml:19:66: nodes[3].config.tools[0]: unknown tool `hammer`; known tools: `calculator`
     …/empty.yaml:1:1: expected a mapping, found nothing
     nowhere.yaml: No such file or directory (os error 2)

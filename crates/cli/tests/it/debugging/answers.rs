@@ -76,6 +76,23 @@ fn of_several_answers_none_is_delivered_if_one_is_refused() {
 }
 
 #[test]
+fn an_event_whose_key_has_an_equals_sign_is_answered_as_the_hint_says() {
+    let wait = "type: wait, config: {event: approval, key: '{input}', actions: [yes, no]}";
+    let place = Place::with_flow(&format!("nodes: [{{id: editor, {wait}}}]"));
+    let waits = place.run(&["-q", "--journal", "runs", "--input", "a=b", "--id", "7"]);
+    insta::assert_snapshot!(waits.err, @r#"
+    cogwork: the run waits at editor/wait#1 for `approval a=b`
+    cogwork: to answer: cogwork run flow.yaml --journal runs --resume 7 --answer '"approval a=b"=…'
+    "#);
+
+    let resume = ["--journal", "runs", "--resume", "7", "-q", "--answer"];
+    let refused = place.run(&[&resume[..], &["approval a=b=yes"]].concat());
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    let answered = place.run(&[&resume[..], &[r#""approval a=b"=yes"#]].concat());
+    assert_eq!((answered.code, answered.out.as_str()), (0, "yes\n"));
+}
+
+#[test]
 fn a_place_of_an_unknown_kind_is_refused() {
     let place = Place::with_flow(APPROVAL);
     let journal = "mysql://me@localhost/runs";
