@@ -145,6 +145,24 @@ async fn a_key_that_a_schema_refuses_is_left_out_and_reported() {
 }
 
 #[tokio::test]
+async fn the_contents_of_an_object_that_may_have_any_keys_are_kept() {
+    let text = r#"
+nodes:
+  - id: a
+    type: agent
+    config:
+      provider: scripted
+      replies: ['{"o": {"k": "v"}, "l": [{"j": 1}], "extra": 1}']
+      output:
+        schema:
+          type: object
+          properties: {o: {type: object}, l: {type: array, items: {type: object, properties: {k: {}}}}}
+          additionalProperties: false
+"#;
+    assert_eq!(answer(text, "x").await, r#"{"l":[{"j":1}],"o":{"k":"v"}}"#);
+}
+
+#[tokio::test]
 async fn a_map_runs_a_flow_for_each_item_in_order() {
     let (answer, state) = example("outline.yaml", "rain").await;
     assert_eq!(
@@ -173,6 +191,10 @@ async fn the_items_of_a_map_are_a_list_in_json_or_one_that_a_model_wrote() {
         (
             "Here they are:\n1. **one**: a\n2. two\n\nDo you need more?",
             r#"["<**one**: a>","<two>"]"#,
+        ),
+        (
+            "Here they are:\n\n- **one**: a\n- Name: two\n",
+            r#"["<**one**: a>","<Name: two>"]"#,
         ),
         ("[]", "[]"),
     ] {
@@ -220,6 +242,7 @@ edges:
     insta::assert_snapshot!(answer(text, "miles").await, @"flow `flow`, node `kind`: post failed: `3.5 miles` names no action; expected `3.5 km` or `other`");
 
     let text = "nodes: [{id: add, type: tool, config: {tool: sum, arguments: {numbers: '{input}', unit: m}}}]";
+    assert_eq!(answer(text, "[1, 2]").await, "3 m");
     insta::assert_snapshot!(answer(text, "x").await, @r#"flow `flow`, node `add`: exec failed: bad input for the tool `sum`: found the string "x"; expected an array"#);
 }
 

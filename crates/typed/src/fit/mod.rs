@@ -115,7 +115,7 @@ impl<'f> Fitter<'f> {
         }
     }
 
-    /// Leaves out the keys that the schema doesn't know.
+    /// Leaves out the keys that objects refuse.
     pub(crate) fn without_unknown(mut self) -> Self {
         self.keeps_unknown = false;
         self

@@ -30,7 +30,7 @@ impl<'f> Fitter<'f> {
             .map(|(key, value)| (key.as_str(), value))
             .collect();
 
-        let map = self.fit_others(Some(values), &entries, &mut fitted);
+        let map = self.fit_others(Some(values), true, &entries, &mut fitted);
         fitted.value = Some(map.into());
         fitted
     }
@@ -56,6 +56,7 @@ impl<'f> Fitter<'f> {
     fn fit_others(
         &mut self,
         values: Option<&'f Shape>,
+        is_open: bool,
         entries: &[(&str, &Tree)],
         fitted: &mut Fitted,
     ) -> Map<String, Value> {
@@ -67,7 +68,7 @@ impl<'f> Fitter<'f> {
             };
             let value = fitted.absorb(part, tree);
 
-            let is_kept = values.is_some() || self.keeps_unknown;
+            let is_kept = is_open || self.keeps_unknown;
             if is_kept && map.insert((*key).to_owned(), value).is_some() {
                 let what = format!("left out an earlier `{}`", Name(key));
                 self.report(fitted, RepairKind::DuplicateKey, tree, &what);
@@ -102,7 +103,9 @@ impl<'f> Fitter<'f> {
         // Before the unknown keys are reported, since the list may be at one of them.
         self.find_missing_list(object, &mut sorted, &mut fitted);
         // Before the properties, since a missing one may be among the values inside others.
-        let mut map = self.fit_others(object.others.as_deref(), &sorted.others, &mut fitted);
+        let others = object.others.as_deref();
+        let is_open = others.is_some() || !object.is_closed;
+        let mut map = self.fit_others(others, is_open, &sorted.others, &mut fitted);
 
         for property in &object.properties {
             let name = property.name.as_str();

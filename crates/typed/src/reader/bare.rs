@@ -79,16 +79,11 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Returns the answer of a reply that has no keys: the one that the text states, or all of the
     /// text.
     pub(super) fn prose(&self, text: &str, notes: &mut Notes) -> Option<Tree> {
-        let (said, line) = said(text);
-        if let Shape::List(items, _) = self.form.resolve(&self.form.root)
-            && let Shape::Text(_) = self.form.resolve(items)
-            && self.settings.takes_prose
-            // Any text has lines.
-            && has_items(said)
-        {
-            return Some(Tree::new(line, items_of(said, line, notes)));
+        if let Some(list) = self.list_in_lines(text, notes) {
+            return Some(list);
         }
 
+        let (said, line) = said(text);
         let (only, has_thought) = self.only_key()?;
         let of_text = |text: &str| Node::Text(text.to_owned());
 
@@ -106,6 +101,19 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             false => items_of(said, line, notes),
         };
         Some(object(line, [(only.name.as_str(), value)]))
+    }
+
+    /// Returns a list of texts, each in a line with a mark, if that is what is read.
+    pub(super) fn list_in_lines(&self, text: &str, notes: &mut Notes) -> Option<Tree> {
+        let (said, line) = said(text);
+        let Shape::List(items, _) = self.form.resolve(&self.form.root) else {
+            return None;
+        };
+
+        let is_of_texts = matches!(self.form.resolve(items), Shape::Text(_));
+        // Any text has lines.
+        let is_list = self.settings.takes_prose && is_of_texts && has_items(said);
+        is_list.then(|| Tree::new(line, items_of(said, line, notes)))
     }
 
     /// Returns the only key of a text or of a list of texts, and whether there is a thought before

@@ -314,7 +314,13 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         }
 
         // A model that starts over has abandoned what it wrote before.
-        let mut read = self.read_candidate(last)?;
+        let mut read = self.read_candidate(last).or_else(|problem| {
+            // An item such as `Name: what it is` is an object in YAML.
+            let mut notes = Notes::default();
+            let list = self.list_in_lines(text, &mut notes);
+            let list = list.filter(|_| last.is_yaml).ok_or(problem)?;
+            self.read_value(&list, "", &notes)
+        })?;
         if let Some(first) = earlier.first() {
             let what = "left out this value, since a later one follows";
             let repair = Repair::new(RepairKind::Prose, first.tree.line, what);

@@ -63,5 +63,6 @@ fn merged(mut object: Object, other: Object) -> Object {
         }
     }
     object.others = object.others.or(other.others);
+    object.is_closed |= other.is_closed;
     object
 }

@@ -81,6 +81,8 @@ pub(crate) struct Object {
     pub(crate) properties: Vec<Property>,
     /// The values of other keys. Without a shape of them, they aren't part of the value.
     pub(crate) others: Option<Box<Shape>>,
+    /// Whether the type refuses other keys.
+    pub(crate) is_closed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -213,9 +215,12 @@ impl Form {
 
     /// Creates the form of an object with these keys.
     pub(crate) fn of_keys(properties: Vec<Property>) -> Self {
-        let others = None;
+        let object = Object {
+            properties,
+            ..Object::default()
+        };
         let mut form = Self {
-            root: Shape::Object(Object { properties, others }),
+            root: Shape::Object(object),
             is_of_keys: true,
             ..Self::default()
         };

@@ -93,7 +93,7 @@ fn entries(values: Shape) -> Shape {
     let name = Property::new(name, Shape::Text(Text::default()));
     let entry = Object {
         properties: vec![name, Property::new(value, values)],
-        others: None,
+        ..Object::default()
     };
 
     Shape::List(Box::new(Shape::Object(entry)), Bounds::default())

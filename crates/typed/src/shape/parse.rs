@@ -156,6 +156,7 @@ impl<'s> Parser<'s> {
             others => Shape::Object(Object {
                 properties,
                 others: others.map(Box::new),
+                is_closed: schema.get("additionalProperties") == Some(&Value::Bool(false)),
             }),
         }
     }

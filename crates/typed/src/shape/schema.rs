@@ -22,9 +22,11 @@ impl Serialize for Form {
         let mut schema = serializer.serialize_map(None)?;
         if self.is_wrapped() {
             let answer = Property::new(ANSWER, self.root.clone());
-            let properties = vec![answer];
-            let others = None;
-            Shape::Object(Object { properties, others }).write(&mut schema)?;
+            let object = Object {
+                properties: vec![answer],
+                ..Object::default()
+            };
+            Shape::Object(object).write(&mut schema)?;
         } else {
             self.resolve(&self.root).write(&mut schema)?;
         }
