@@ -16,6 +16,7 @@ use super::inside::{NoAnswer, filled};
 use super::labels::{self, labels};
 use crate::choice::Choice;
 use crate::names::{did_you_mean, list, nearest};
+use crate::problems::{below, item};
 use crate::schema::{keys_of, required_keys, tool_setting};
 use crate::{FlowState, Made, Making, Output, Template};
 
@@ -78,12 +79,7 @@ pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Optio
     check_names(&tools, &settings.arguments, making);
 
     let arguments = settings.arguments.into_iter().map(|(name, value)| {
-        let argument = match value {
-            Json::String(text) => {
-                Argument::Text(making.template(&format!("arguments.{name}"), &text))
-            }
-            other => Argument::Json(other),
-        };
+        let argument = Argument::of(value, &format!("arguments.{name}"), making);
         (name, argument)
     });
     let arguments = arguments.collect();
@@ -103,9 +99,7 @@ pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Optio
 /// Reports arguments that the tool doesn't have, which most tools ignore, and those that it needs. The
 /// values are only known when the slots are filled.
 fn check_names(tools: &Tools, arguments: &BTreeMap<String, Json>, making: &mut Making<'_, '_>) {
-    let schema = tools.definitions().next();
-    let schema = schema.and_then(|tool| serde_json::from_str::<Json>(tool.input_schema()).ok());
-    let schema = schema.unwrap_or_default();
+    let schema = schema_of(tools);
     for missing in required_keys(&schema).filter(|key| !arguments.contains_key(*key)) {
         let message = format!(
             "the tool needs the argument `{}`; expected it here",
@@ -130,6 +124,13 @@ fn check_names(tools: &Tools, arguments: &BTreeMap<String, Json>, making: &mut M
     }
 }
 
+/// Returns the schema of the arguments of the only tool.
+fn schema_of(tools: &Tools) -> Json {
+    let tool = tools.definitions().next();
+    let schema = tool.and_then(|tool| serde_json::from_str(tool.input_schema()).ok());
+    schema.unwrap_or_default()
+}
+
 /// A call of a tool as a node.
 struct ToolStep {
     id: String,
@@ -138,9 +139,61 @@ struct ToolStep {
     arguments: BTreeMap<String, Argument>,
 }
 
+/// A value whose texts have slots.
 enum Argument {
     Text(Template),
+    List(Vec<Self>),
+    Object(Vec<(String, Self)>),
     Json(Json),
+}
+
+impl Argument {
+    fn of(value: Json, path: &str, making: &mut Making<'_, '_>) -> Self {
+        match value {
+            Json::String(text) => Self::Text(making.template(path, &text)),
+            Json::Array(items) => {
+                let items = items.into_iter().enumerate();
+                let items = items.map(|(index, value)| Self::of(value, &item(path, index), making));
+                Self::List(items.collect())
+            }
+            Json::Object(entries) => {
+                let entries = entries.into_iter().map(|(key, value)| {
+                    let value = Self::of(value, &below(path, &key), making);
+                    (key, value)
+                });
+                Self::Object(entries.collect())
+            }
+            other => Self::Json(other),
+        }
+    }
+
+    fn filled(&self, name: &str, state: &FlowState) -> Result<Json, NoAnswer> {
+        Ok(match self {
+            Self::Text(template) => filled(template, name, state)?.text.into(),
+            Self::List(items) => {
+                let items = items.iter().map(|item| item.filled(name, state));
+                items.collect::<Result<_, _>>()?
+            }
+            Self::Object(entries) => {
+                let entries = entries.iter();
+                let entries =
+                    entries.map(|(key, value)| Ok((key.clone(), value.filled(name, state)?)));
+                Json::Object(entries.collect::<Result<_, _>>()?)
+            }
+            Self::Json(value) => value.clone(),
+        })
+    }
+}
+
+/// Returns an argument as the tool wants it: a slot may contain a number or a list.
+fn as_wanted(schema: &Json, name: &str, argument: Json) -> Json {
+    let property = schema.get("properties").and_then(|known| known.get(name));
+    let wanted = property.and_then(|property| property.get("type"));
+    match (wanted.and_then(Json::as_str), &argument) {
+        (Some("string") | None, _) => argument,
+        (Some(_), Json::String(text)) => serde_json::from_str(text).unwrap_or(argument),
+        _ => argument,
+    }
 }
 
 impl Node<FlowState> for ToolStep {
@@ -158,13 +211,11 @@ impl Node<FlowState> for ToolStep {
             .ready()
             .map_err(|error| NoAnswer(error.to_string()))?;
 
+        let schema = schema_of(&self.tools);
         let mut arguments = Map::new();
         for (name, argument) in &self.arguments {
-            let value = match argument {
-                Argument::Text(template) => filled(template, name, state)?.text.into(),
-                Argument::Json(value) => value.clone(),
-            };
-            arguments.insert(name.clone(), value);
+            let value = argument.filled(name, state)?;
+            arguments.insert(name.clone(), as_wanted(&schema, name, value));
         }
 
         // A call as a model makes it, so that it is approved, recorded and reported in the same way.

@@ -181,13 +181,13 @@ impl Waiting {
         }
 
         let chosen = match answer {
-            Json::String(label) => label.as_str(),
-            // Forms and commands offer a switch for such a question.
-            Json::Bool(true) => "yes",
-            Json::Bool(false) => "no",
+            Json::String(_) | Json::Number(_) | Json::Bool(_) => text.as_str(),
             answer => answer.get("action").and_then(Json::as_str).unwrap_or(""),
         };
-        let Some(action) = self.choice.named(chosen) else {
+        // Forms and commands offer a switch for a question of yes or no.
+        let switched = answer.as_bool().map(|yes| if yes { "yes" } else { "no" });
+        let switched = switched.and_then(|label| self.choice.named(label));
+        let Some(action) = self.choice.named(chosen).or(switched) else {
             let known = NameList::or(self.choice.0.iter().map(Action::as_str));
             return Err(match chosen.trim() {
                 "" => format!("the answer names no action; expected {known}"),

@@ -103,8 +103,9 @@ async fn an_answer_that_names_no_action_is_asked_for_again() {
             json!("perhaps"),
             "`perhaps` names no action; expected `yes` or `no`",
         ),
+        (json!(7), "`7` names no action; expected `yes` or `no`"),
         (
-            json!(7),
+            json!([7]),
             "the answer names no action; expected `yes` or `no`",
         ),
         (
@@ -127,6 +128,22 @@ async fn an_answer_that_names_no_action_is_asked_for_again() {
 
     run.deliver("review", &" YES ").await.unwrap();
     assert!(run.finish(&mut state).await.is_ok());
+}
+
+#[tokio::test]
+async fn actions_that_look_like_json_are_named_as_they_are_written() {
+    let flow = "nodes: [{id: ask, type: wait, config: {actions: ['1', 'true', 'no']}}]";
+    let loaded = load(&format!(
+        "{flow}\nedges: [{{from: ask, action: '1', to: end}}, {{from: ask, action: 'true', to: end}}, {{from: ask, action: 'no', to: end}}]"
+    ));
+
+    for (answer, text) in [(json!(1), "1"), (json!(true), "true"), (json!(false), "no")] {
+        let mut state = FlowState::new("?");
+        let mut run = loaded.flow().begin();
+        run.deliver("ask", &answer).await.unwrap();
+        run.finish(&mut state).await.unwrap();
+        assert_eq!(state.last().text, text);
+    }
 }
 
 #[tokio::test]
