@@ -112,7 +112,8 @@ impl FlowGraph {
         }
     }
 
-    /// Returns the events that nodes wait for, in this flow and in those inside it.
+    /// Returns the events that nodes wait for, in this flow and in those inside it. The event of a wait
+    /// with a [key](crate::Wait::with_key) is `<event> …`.
     pub fn events(&self) -> BTreeSet<&str> {
         let mut events = BTreeSet::new();
         for node in &self.nodes {
@@ -121,6 +122,12 @@ impl FlowGraph {
         }
 
         events
+    }
+
+    /// Returns whether a node waits for an event, or may do so with a key.
+    pub fn awaits(&self, event: &str) -> bool {
+        let events = self.events();
+        events.into_iter().any(|known| stands_for(known, event))
     }
 
     /// Returns a hash of what a recorded run depends on. It is the same in every process and on
@@ -272,4 +279,13 @@ fn first_of(lines: &[&String]) -> String {
         0 => listed.join(", "),
         more => format!("{} and {more} more", listed.join(", ")),
     }
+}
+
+/// What stands for the key of an event in a graph.
+pub(crate) const ANY_KEY: &str = "…";
+
+/// Returns whether an event is the one of a graph, or that one with a key.
+pub(crate) fn stands_for(known: &str, event: &str) -> bool {
+    let with_key = known.strip_suffix(ANY_KEY);
+    known == event || with_key.is_some_and(|start| event.starts_with(start))
 }

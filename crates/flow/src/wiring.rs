@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::Action;
 use crate::draw::GraphNodeKind;
+use crate::graph::stands_for;
 
 #[derive(Debug)]
 pub(crate) struct Wiring {
@@ -55,7 +56,8 @@ impl Inside {
     }
 
     fn waits_for(&self, event: &str) -> bool {
-        self.event.as_deref() == Some(event)
+        let known = self.event.as_deref();
+        known.is_some_and(|known| stands_for(known, event))
             || self.flows.iter().any(|(_, flow)| flow.waits_for(event))
     }
 

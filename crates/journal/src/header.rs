@@ -66,12 +66,12 @@ impl Header {
 
     /// Checks that a node of the flow waits for this event.
     pub(crate) fn check_event(&self, place: &str, event: &str) -> Result<(), StoreError> {
-        let events = self.graph.events();
-        if events.contains(event) {
+        if self.graph.awaits(event) {
             return Ok(());
         }
 
-        let known = NameList::and(&events);
+        let known = self.graph.events();
+        let known = NameList::and(&known);
         let flow = Name(&self.flow);
         let event = Name(event);
         let text = format_args!(

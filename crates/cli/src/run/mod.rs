@@ -100,12 +100,12 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
 /// the corrected command could not start it.
 fn check_events(flow: &Flow<FlowState>, options: &RunOptions) -> Ended {
     let graph = flow.graph();
-    let known = graph.events();
     let mut answers = options.answers.iter();
-    let Some((unknown, _)) = answers.find(|(event, _)| !known.contains(event.as_str())) else {
+    let Some((unknown, _)) = answers.find(|(event, _)| !graph.awaits(event)) else {
         return Ok(());
     };
 
+    let known = graph.events();
     let (unknown, known) = (Name(unknown), NameList::and(&known));
     tell(format_args!(
         "cogwork: no node waits for the event `{unknown}` at the start; the flow waits for {known}"

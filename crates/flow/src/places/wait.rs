@@ -10,6 +10,7 @@ use crate::execute::cursor::At;
 use crate::execute::failure::Failure;
 use crate::execute::recorder::{accept, wait};
 use crate::execute::visit::{Visit, Visited};
+use crate::graph::ANY_KEY;
 use crate::nodes::Phase;
 use crate::wiring::Inside;
 use crate::{Action, BoxError, IntoAction};
@@ -96,8 +97,7 @@ impl<S> Wait<S> {
     }
 
     /// Sets a closure that returns what tells this wait from others for the same event, such as the id
-    /// of an item. The run then waits for `<event> <key>`, which can be answered once it has reached
-    /// the wait. The key must be the same in a resumed run.
+    /// of an item. The run then waits for `<event> <key>`. The key must be the same in a resumed run.
     ///
     /// # Default
     ///
@@ -173,7 +173,10 @@ impl<S> Wait<S> {
 
     pub(crate) fn inside(&self) -> Inside {
         Inside {
-            event: Some(self.event.clone()),
+            event: Some(match &self.key {
+                Some(_) => format!("{} {ANY_KEY}", self.event),
+                None => self.event.clone(),
+            }),
             ..Inside::of(GraphNodeKind::Wait)
         }
     }

@@ -69,7 +69,7 @@ fn check_event<S>(
     let waits_for = progress.and_then(|progress| progress.waits_for.as_ref());
     // A node may wait for an event whose name it computes.
     known.extend(waits_for.map(|waits_for| waits_for.event.as_str()));
-    if known.contains(event) {
+    if known.contains(event) || inner.graph.awaits(event) {
         return Ok(());
     }
 
