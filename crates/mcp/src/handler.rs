@@ -6,7 +6,8 @@ use std::sync::Arc;
 use cogwork_text::{Name, NameList};
 use futures_util::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString,
+    ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
@@ -142,6 +143,21 @@ impl ServerHandler for Handler {
         // Without an answer, the client would wait forever.
         let result = result.map_err(|_| ErrorData::internal_error("the tool panicked", None));
         Ok(result?.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A call whose parameters can't be read has no other type.
+        if request.method == CallToolRequestMethod::VALUE {
+            let message = "expected the `name` of a tool, and `arguments` that are an object";
+            return Err(ErrorData::invalid_params(message, None));
+        }
+
+        let unknown = ErrorCode::METHOD_NOT_FOUND;
+        Err(ErrorData::new(unknown, request.method, None))
     }
 
     async fn list_resources(

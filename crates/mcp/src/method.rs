@@ -47,6 +47,12 @@ impl Method {
         self == Self::Strategy(StrategyName::Rewoo)
     }
 
+    /// Returns whether the method uses tools if there are some.
+    pub(crate) fn takes_tools(self) -> bool {
+        let is_react = self == Self::Strategy(StrategyName::React);
+        self == Self::Loop || is_react || self.needs_tools()
+    }
+
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Loop => Self::LOOP,

@@ -232,6 +232,13 @@ impl RunState for FileView<'_> {
         let answer = self.flow.answer(self.state).ok();
         let last = || Some(self.state.visits().last()?.output.as_ref()?.text.clone());
         let text = answer.map(|answer| answer.text).or_else(last)?;
+        // Before any output, the answer is made of the problem.
+        let mut visits = self.state.visits();
+        let has_output = visits.any(|visit| visit.output.is_some());
+        if !has_output || text.trim().is_empty() {
+            return None;
+        }
+
         Some(Best {
             answer: self.flow.hide_secrets(&text),
             solution: None,

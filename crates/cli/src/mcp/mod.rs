@@ -98,6 +98,10 @@ async fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilde
     let Some(file) = &arguments.flow else {
         return Ok(builder);
     };
+    let names = arguments.tools.as_deref();
+    if names.is_some_and(|names| names.iter().all(|name| name != "solve")) {
+        return Err("--flow: the flow is for the tool `solve`, which --tools leaves out".into());
+    }
     let flow = loader().with_process_environment().load(file)?;
 
     // The servers whose tools the file names.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cogwork_text::{NameList, OneLine};
+use cogwork_text::{Name, NameList, OneLine};
 use cogwork_tools::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::json;
@@ -122,8 +122,9 @@ async fn begin(store: &SessionStore, call: Call, caller: &Caller) -> Result<View
     let change = move |session: &mut GuidedSession| {
         // The host may have chosen the id of a session that it forgot.
         if session.settings.is_some() {
-            let message = format_args!("the session `{view_id}` already exists");
-            return Err(Failure::new(message));
+            return Err(Failure::new(format_args!(
+                "the session `{view_id}` already exists; expected another `sessionId`"
+            )));
         }
         let view = view(view_id, session, settings.clone(), Vec::new(), true)?;
         // One that could not even ask its first question isn't created.
@@ -149,7 +150,7 @@ fn settings(call: &Call) -> Result<Settings, Failure> {
             .ok_or_else(|| {
                 let known = Method::guided().map(Method::as_str).collect::<Vec<_>>();
                 let known = NameList::or(known);
-                let name = cogwork_text::Name(name);
+                let name = Name(name);
                 Failure::new(format_args!("`strategy`: found `{name}`; expected {known}"))
             })?,
     };
@@ -158,6 +159,11 @@ fn settings(call: &Call) -> Result<Settings, Failure> {
     if method.needs_tools() && tools.is_empty() {
         let expected = format_args!("at least one tool of yours for `{method}`");
         return Err(missing("tools", expected));
+    }
+    if !tools.is_empty() && !method.takes_tools() {
+        return Err(Failure::new(format_args!(
+            "`tools`: `{method}` uses none; expected `loop`, `react` or `rewoo` as the `strategy`"
+        )));
     }
     if tools.len() > MAX_TOOLS {
         let count = tools.len();
@@ -195,6 +201,16 @@ async fn go_on(
     let own = id.clone();
     let change = move |session: &mut GuidedSession| {
         let settings = begun(session)?;
+        let method = settings.method;
+        if let Some(other) = &call.strategy
+            && Method::named(other) != Some(method)
+        {
+            return Err(Failure::new(format_args!(
+                "`strategy`: found `{}`, but the session follows `{method}`; expected another \
+                 `sessionId`, or `problem` without a reply to begin one",
+                Name(other)
+            )));
+        }
         // Replies may name only questions that are open now.
         let before = view(own.clone(), session, settings.clone(), Vec::new(), true)?;
         if before.progress.end.is_some() {

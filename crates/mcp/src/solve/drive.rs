@@ -3,10 +3,10 @@
 use cogwork_cot::{ChainOfThought, Reasoning};
 use cogwork_flow::{CancellationToken, Run, RunError, Stepped};
 use cogwork_strategies::{SolveError, StrategyName};
-use cogwork_typed::ask::Limits;
 
 use super::backend::Backend;
 use super::session::{SolveEnd, SolveStep, Watch};
+use super::tool::Lower;
 use crate::failure::Failure;
 use crate::method::Method;
 use crate::run::{RunState, Status};
@@ -15,7 +15,7 @@ use crate::run::{RunState, Status};
 pub(super) struct Request {
     pub(super) problem: String,
     pub(super) method: Method,
-    pub(super) limits: Limits,
+    pub(super) lower: Lower,
 }
 
 impl Request {
@@ -42,11 +42,12 @@ impl Request {
         watch: &mut Watch,
         token: &CancellationToken,
     ) -> Result<SolveEnd, Failure> {
-        let solver = backend.solver(name, self.limits)?;
+        let limits = self.lower.limits();
+        let solver = backend.solver(name, limits)?;
         let mut solving = solver.begin(self.problem.clone());
         let flow = solver.into_flow().map_err(Failure::new)?;
 
-        let run = flow.begin().with_max_steps(self.limits.max_steps());
+        let run = flow.begin().with_max_steps(limits.max_steps());
         match finish(run, &mut solving, step_after, watch, token).await {
             Err(error) if !error.is_cancelled() => {
                 // The error has the calls of the turn that failed.
@@ -68,7 +69,7 @@ impl Request {
         token: &CancellationToken,
     ) -> Result<SolveEnd, Failure> {
         let flow = ChainOfThought::new(backend.client()?).into_flow();
-        let mut reasoning = Reasoning::new(self.problem.clone()).with_limits(self.limits);
+        let mut reasoning = Reasoning::new(self.problem.clone()).with_limits(self.lower.limits());
         let ended = finish(flow.begin(), &mut reasoning, step_after, watch, token).await;
         Ok(end_of(&reasoning, ended.map_err(failed)))
     }
@@ -88,19 +89,32 @@ impl Request {
         let flow = flow.ok_or_else(|| Failure::new("there is no flow"))?;
         let mut state = FlowState::new(self.problem.clone());
         let run = flow.flow().begin();
-        let run = match self.limits.time {
+        let run = match self.lower.limits().time {
             Some(time) => run.with_deadline(Instant::now() + time),
             None => run,
         };
 
-        let step_after =
-            |state: &FlowState, recorded| step_after(&FileView { flow: &flow, state }, recorded);
-        let ended = finish(run, &mut state, step_after, watch, token).await;
+        // A flow has limits of its own, and these are those of the caller.
+        let at_limit = token.child_token();
+        let step_after = |state: &FlowState, recorded| {
+            let step = step_after(&FileView { flow: &flow, state }, recorded);
+            if self.lower.reached(&step.spent).is_some() {
+                at_limit.cancel();
+            }
+            step
+        };
+        let ended = finish(run, &mut state, step_after, watch, &at_limit).await;
         let view = FileView {
             flow: &flow,
             state: &state,
         };
-        let mut end = end_of(&view, ended.map_err(failed));
+        let ended = ended.map_err(|error| match self.lower.reached(&view.spent()) {
+            Some(limit) if error.is_cancelled() && !token.is_cancelled() => {
+                SolveEnd::new(Status::Stopped, format!("the limit of {limit} was reached"))
+            }
+            _ => failed(error),
+        });
+        let mut end = end_of(&view, ended);
         end.reason = flow.hide_secrets(&end.reason);
         Ok(end)
     }
@@ -137,6 +151,9 @@ fn step_after(state: &impl RunState, (thoughts, calls): (usize, usize)) -> Solve
 fn failed(error: RunError) -> SolveEnd {
     match error.is_cancelled() {
         true => SolveEnd::new(Status::Cancelled, "the run was cancelled"),
+        false if error.paused().is_some() => {
+            SolveEnd::failed(format!("{error}, and waits can't be answered here"))
+        }
         false => SolveEnd::failed(error),
     }
 }

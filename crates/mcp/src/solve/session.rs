@@ -186,7 +186,7 @@ impl Watch {
         let id = self.id.clone();
         let change = move |session: &mut SolveSession| match session.has_begun && is_new {
             true => Err(Failure::new(format_args!(
-                "the session `{id}` already exists"
+                "the session `{id}` already exists; expected another `sessionId`"
             ))),
             false => Ok(Changed::new(entry, (), is_complete)),
         };

@@ -50,23 +50,33 @@ struct Call {
 
 /// Limits that are lower than those of the server.
 #[derive(Default, Deserialize, JsonSchema)]
-struct Lower {
+pub(super) struct Lower {
     #[schemars(range(min = 1, max = 100))]
-    calls: Option<u32>,
+    pub(super) calls: Option<u32>,
     #[schemars(range(min = 1, max = 500_000))]
-    tokens: Option<u64>,
+    pub(super) tokens: Option<u64>,
     #[schemars(range(min = 1, max = 900))]
     seconds: Option<u64>,
 }
 
 impl Lower {
-    fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> Limits {
         let seconds = self.seconds.unwrap_or(900);
         Limits::default()
             .with_calls(self.calls.unwrap_or(100))
             .with_tokens(self.tokens.unwrap_or(500_000))
             .with_thoughts(500)
             .with_time(Duration::from_secs(seconds))
+    }
+
+    /// Returns the limit that was reached, of those that were set.
+    #[cfg(feature = "agents")]
+    pub(super) fn reached(&self, spent: &Spent) -> Option<String> {
+        let calls = self.calls.filter(|calls| spent.calls >= *calls);
+        let tokens = self.tokens.filter(|tokens| spent.tokens() >= *tokens);
+
+        let calls = calls.map(|calls| counted(calls, "call"));
+        calls.or_else(|| tokens.map(|tokens| counted(tokens, "token")))
     }
 }
 
@@ -114,7 +124,7 @@ impl Solve {
         let request = Request {
             problem,
             method: self.method(strategy)?,
-            limits: budget.unwrap_or_default().limits(),
+            lower: budget.unwrap_or_default(),
         };
 
         // Refused rather than queued: a run takes minutes, in which the host would see nothing.

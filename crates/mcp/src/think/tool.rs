@@ -81,6 +81,12 @@ pub(crate) fn tool(store: SessionStore) -> ServerTool {
 async fn think(store: &SessionStore, call: Call, caller: &Caller) -> Result<String, Failure> {
     let strategy = call.strategy.as_deref();
     let strategy = strategy.map(|name| named(store, name)).transpose()?;
+    if call.purpose.is_some() && strategy.is_none() {
+        return Err(missing(
+            "strategy",
+            "one for the session that `purpose` begins",
+        ));
+    }
 
     let is_named = call.session_id.is_some();
     let last = current(store, caller).await?;

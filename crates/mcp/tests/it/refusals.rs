@@ -16,6 +16,7 @@ think {"thought": "x", "revises": 1.5}
 think {"thought": "x", "strategy": "tree"}
 think {"thought": "x", "thougth": "y"}
 think {"thought": "x", "sessionId": "none"}
+think {"thought": "x", "purpose": "Another"}
 think {"thought": "x", "strategy": "linear", "sessionId": "s"}
 think_session {}
 think_session {"operation": "jump"}
@@ -30,6 +31,7 @@ reason {"problem": "?", "budget": 3}
 reason {"problem": "?", "strategy": "magic"}
 reason {"problem": "?", "strategy": "self_consistency"}
 reason {"problem": "?", "strategy": "rewoo"}
+reason {"problem": "?", "strategy": "step_back", "tools": [{"name": "a"}]}
 reason {"problem": "?", "strategy": "react", "tools": [{"name": "a b"}]}
 solve {}
 solve {"problem": " \n"}

@@ -124,7 +124,8 @@ async fn a_session_is_not_begun_twice() {
         let begin = named(&arguments, tool);
         client.accepted(tool, begin.clone()).await;
         let refused = client.refused(tool, begin).await;
-        assert_eq!(refused, format!("the session `{tool}` already exists"));
+        let expected = "already exists; expected another `sessionId`";
+        assert_eq!(refused, format!("the session `{tool}` {expected}"));
     }
 }
 

@@ -84,6 +84,20 @@ async fn the_client_of_the_sdk_connects_in_every_mode() {
 }
 
 #[tokio::test]
+async fn a_call_with_other_parameters_is_refused_as_such() {
+    let mut connection = Connection::new(Server::builder()).await;
+    for params in [
+        json!({"name": "reason", "arguments": "{}"}),
+        json!({"arguments": {}}),
+    ] {
+        let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        connection.send(&call).await;
+        let answer = connection.receive().await.expect("an answer");
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_message_that_is_too_long_is_dropped() {
     let limits = ServerLimits {
         message_bytes: 1000,

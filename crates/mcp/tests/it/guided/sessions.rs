@@ -48,6 +48,16 @@ async fn several_questions_are_answered_out_of_order_and_tools_may_fail() {
 }
 
 #[tokio::test]
+async fn a_reply_with_another_strategy_is_refused() {
+    let host = Host::new().await;
+    host.begin(Mind::named("linear")).await;
+    let call = json!({"reply": "thought: x", "strategy": "step_back"});
+    let refused = host.refused(call).await;
+    let expected = "`strategy`: found `step_back`, but the session follows `linear`";
+    assert!(refused.starts_with(expected), "{refused}");
+}
+
+#[tokio::test]
 async fn replies_to_old_and_unknown_questions_are_refused() {
     let host = Host::new().await;
     let mind = Mind::named("linear");

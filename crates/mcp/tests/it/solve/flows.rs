@@ -44,6 +44,24 @@ async fn a_flow_from_a_file_is_the_default_method_and_its_visits_are_thoughts() 
     assert_eq!(lines, ["writer: The key is ${KEY}.", "critic: Good."]);
 }
 
+#[tokio::test]
+async fn a_budget_of_calls_holds_for_a_flow() {
+    let client = client().await;
+    let arguments = json!({"problem": "Roses", "budget": {"calls": 1}});
+    let told = client.accepted("solve", arguments).await;
+    let expected = "The best answer so far: The key is ${KEY}.\n\n(the limit of 1 call was reached";
+    assert!(told.starts_with(expected), "{told}");
+}
+
+#[tokio::test]
+async fn a_flow_that_fails_before_any_output_has_no_answer() {
+    let flow = FLOW.replace("type: agent\n    config: {provider: scripted, replies: ['The key is ${KEY}.FORMS'], role: You write.}", "type: wait");
+    let client = reviewing(&flow).await;
+    let told = client.refused("solve", json!({"problem": "Roses"})).await;
+    assert!(told.starts_with("There is no answer."), "{told}");
+    assert!(told.contains("waits can't be answered here"), "{told}");
+}
+
 /// The writers of journals and of terminals have tests of their own.
 #[tokio::test]
 async fn no_form_of_a_secret_is_in_an_answer() {
