@@ -37,6 +37,9 @@ struct Shared {
     models: Mutex<HashMap<String, String>>,
 }
 
+/// The ids of runs that were resumed, each with the error of one that could not be.
+type Resumed = Vec<(String, Result<(), FlowError>)>;
+
 /// A run that is executed here, or was until now.
 #[derive(Clone, Default)]
 struct Running {
@@ -182,24 +185,37 @@ impl Runner {
     /// # Errors
     ///
     /// Returns an error if the store cannot be read.
-    pub async fn resume_interrupted(
-        &self,
-    ) -> Result<Vec<(String, Result<(), FlowError>)>, StoreError> {
-        let mut resumed = Vec::new();
-        for query in [RunQuery::new().open(), RunQuery::new().paused()] {
-            for run in self.store().query(query).await? {
-                // Others are resumed by the programs whose flows they are.
-                let is_ours = self.offers(&run.flow) && !self.is_running(&run.run_id);
-                if !is_ours || !is_due(&run.status) {
-                    continue;
-                }
+    pub async fn resume_interrupted(&self) -> Result<Resumed, StoreError> {
+        let mut resumed = self.resume_due(RunQuery::new().open()).await?;
+        resumed.extend(self.resume_timed_out().await?);
+        Ok(resumed)
+    }
 
-                match self.resume(&run.run_id).await {
-                    Err(error) if error.is_in_use() => {}
-                    // It was removed a moment ago.
-                    Err(FlowError::MissingRun) => {}
-                    result => resumed.push((run.run_id, result)),
-                }
+    /// Resumes the runs of these flows whose wait has timed out, and returns them like
+    /// [`resume_interrupted`](Self::resume_interrupted). Those that were interrupted are left as they
+    /// are.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store cannot be read.
+    pub async fn resume_timed_out(&self) -> Result<Resumed, StoreError> {
+        self.resume_due(RunQuery::new().paused()).await
+    }
+
+    async fn resume_due(&self, query: RunQuery) -> Result<Resumed, StoreError> {
+        let mut resumed = Vec::new();
+        for run in self.store().query(query).await? {
+            // Others are resumed by the programs whose flows they are.
+            let is_ours = self.offers(&run.flow) && !self.is_running(&run.run_id);
+            if !is_ours || !is_due(&run.status) {
+                continue;
+            }
+
+            match self.resume(&run.run_id).await {
+                Err(error) if error.is_in_use() => {}
+                // It was removed a moment ago.
+                Err(FlowError::MissingRun) => {}
+                result => resumed.push((run.run_id, result)),
             }
         }
         Ok(resumed)

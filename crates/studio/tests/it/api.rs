@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::request::Parts;
-use cogwork_journal::{RunQuery, RunStatus, Store};
-use cogwork_studio::{Runner, View, api};
+use cogwork_flow::{Action, Flow, Wait};
+use cogwork_journal::{RunQuery, RunStatus, RunSummary, Store};
+use cogwork_studio::{Runner, ServedFlow, View, api};
 use serde_json::{Value, json};
 
 use super::client::{Served, Watching, lines};
@@ -158,6 +159,41 @@ async fn a_cancelled_run_that_is_resumed_waits_again() {
         assert_eq!(answer(&server, 5).await["delivered"], true);
         server.until("a", "ended").await;
     }
+}
+
+#[tokio::test]
+async fn waits_that_time_out_end_without_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    drop(store.start("interrupted", &asking(), &"x").await.unwrap());
+    let wait = Wait::for_event("rating", |_: &mut String, _: Value| ())
+        .with_timeout(Duration::from_millis(20));
+    let short = Flow::builder("short")
+        .wait("ask", wait)
+        .chain(["ask"])
+        .end("ask", Action::TIMED_OUT)
+        .build()
+        .unwrap();
+
+    let begin = |input| Ok(serde_json::from_value(input)?);
+    let served = ServedFlow::new(short, begin, |_: &String| None);
+    let runner = Runner::new(store.clone(), vec![served]);
+    let run = runner.start("short", json!("x"), None).await.unwrap();
+    for _ in 0..500 {
+        let resumed = runner.resume_timed_out().await.unwrap();
+        assert!(
+            resumed
+                .iter()
+                .all(|(resumed, result)| *resumed == run && result.is_ok())
+        );
+        let runs = store.runs().await.unwrap();
+        let ended = |other: &RunSummary| matches!(other.status, RunStatus::Ended { .. });
+        if runs.iter().any(|other| other.run_id == run && ended(other)) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{:?}", store.runs().await);
 }
 
 #[tokio::test]
