@@ -405,7 +405,12 @@ pub(crate) struct Trace {
 
 /// Reads a value as JSON, or else as a text.
 pub(crate) fn json_or_text(value: &str) -> Value {
-    serde_json::from_str(value).unwrap_or_else(|_| Value::from(value))
+    match serde_json::from_str(value) {
+        // A number that would be written differently may be a version or an id.
+        Ok(Value::Number(number)) if number.to_string() != value.trim() => value.into(),
+        Ok(value) => value,
+        Err(_) => value.into(),
+    }
 }
 
 #[cfg(feature = "mcp")]

@@ -40,7 +40,7 @@ impl<'a> Edited<'a> {
             outcome: None,
         };
         if let Some(outcome) = &arguments.outcome {
-            edited.outcome = Some(edited.outcome(json_or_text(outcome)).await?);
+            edited.outcome = Some(edited.outcome(outcome).await?);
         }
         Ok(edited)
     }
@@ -96,21 +96,23 @@ impl<'a> Edited<'a> {
         }
     }
 
-    /// Returns the edited outcome of the step. A text replaces the text of an agent's answer, of which
-    /// the rest stays as it is recorded.
-    async fn outcome(&self, edited: Value) -> Result<Value, String> {
-        // JSON is the whole outcome.
-        if !edited.is_string() {
-            return Ok(edited);
-        }
+    /// Returns the edited outcome of the step. The text of an agent's answer or of a tool's result may
+    /// be given alone; the rest stays as it is recorded.
+    async fn outcome(&self, argument: &str) -> Result<Value, String> {
+        let edited = json_or_text(argument);
+        let text = edited.as_str().unwrap_or(argument);
 
         let preview = self.preview().await?;
-        let mut answers = preview.outcomes.iter().filter_map(|recorded| {
-            let mut answer: Value = recorded.outcome.read().ok()?;
-            *answer.pointer_mut("/visit/output/text")? = edited.clone();
-            Some(answer)
+        let mut outcomes = preview.outcomes.iter().filter_map(|recorded| {
+            let mut outcome: Value = recorded.outcome.read().ok()?;
+            let mut texts = ["/visit/output/text", "/result"].into_iter();
+            let place = texts.find(|place| outcome.pointer(place).is_some())?;
+            // Otherwise, it is the whole outcome, as it is shown.
+            let is_whole = edited.pointer(place).is_some();
+            *outcome.pointer_mut(place).filter(|_| !is_whole)? = text.into();
+            Some(outcome)
         });
-        Ok(answers.next().unwrap_or(edited))
+        Ok(outcomes.next().unwrap_or(edited.clone()))
     }
 }
 

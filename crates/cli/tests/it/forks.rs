@@ -134,6 +134,10 @@ fn the_recorded_outcomes_and_the_state_are_shown_and_can_be_edited() {
     ] {
         recorded.forks(&[&["2"], &edit[..]].concat(), "Better.\n");
     }
+    // An agent's answer may be JSON.
+    for text in ["5", r#"{"stars": 5}"#] {
+        recorded.forks(&["2", "--outcome", text], &format!("{text}\n"));
+    }
 
     recorded.edit(&file("Good.").replace("answer: '{critic}'", "answer: '{writer} {critic}'"));
     let state = shown["state"].to_string();
@@ -163,7 +167,10 @@ fn an_edit_or_a_step_that_the_flow_cannot_use_starts_nothing() {
         (&["2", "--state", "{}"], no_state),
         (&["2", "--state", "list.json"], no_state),
         (&["2", "--state", "none.json"], "none.json: No such file"),
-        (&["2", "--outcome", "5"], "node `critic`"),
+        (
+            &["2", "--outcome", r#"{"visit": {"output": {"text": 5}}}"#],
+            "node `critic`",
+        ),
         (
             &["2", "--outcome-of", "critic=5"],
             "step 2 has no outcome of `critic`; expected `pair/critic#2`",

@@ -86,10 +86,25 @@ fn an_event_whose_key_has_an_equals_sign_is_answered_as_the_hint_says() {
     "#);
 
     let resume = ["--journal", "runs", "--resume", "7", "-q", "--answer"];
-    let refused = place.run(&[&resume[..], &["approval a=b=yes"]].concat());
-    assert_eq!(refused.code, 3, "{}", refused.err);
     let answered = place.run(&[&resume[..], &[r#""approval a=b"=yes"#]].concat());
     assert_eq!((answered.code, answered.out.as_str()), (0, "yes\n"));
+
+    let early = ["-q", "--input", "c", "--answer", "approval c=no"];
+    assert_eq!(place.run(&early).out, "no\n");
+    let without = place.run(&["-q", "--input", "c", "--answer", "approval=no"]);
+    assert_eq!(without.code, 3);
+    let waits = "the flow waits for `approval …`";
+    assert!(without.err.contains(waits), "{}", without.err);
+}
+
+#[test]
+fn an_answer_that_looks_like_a_number_is_not_written_differently() {
+    let place = Place::with_flow("nodes: [{id: version, type: wait}]");
+    for number in ["1.10", "1e3", "98765432109876543210987", "7"] {
+        let answer = format!("version={number}");
+        let answered = place.run(&["-q", "--input", "x", "--answer", &answer]);
+        assert_eq!(answered.out.trim_end(), number);
+    }
 }
 
 #[test]
