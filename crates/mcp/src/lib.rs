@@ -15,6 +15,7 @@ mod http;
 pub use http::HttpSettings;
 
 mod limits;
+mod lines;
 pub use limits::ServerLimits;
 
 mod error;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use cogwork_strategies::Strategies;
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::ServerError;
 use crate::builder::ServerBuilder;
 use crate::connection::Connection;
 use crate::handler::{Handler, Shared};
+use crate::lines::Lines;
 use crate::store::{Owner, SessionStore};
 use crate::tools::ServerTools;
 
@@ -53,8 +53,8 @@ impl Server {
     }
 
     /// Serves one client over a pair of a reader and a writer, until it disconnects or until
-    /// [`stop`](Self::stop). Each message is a line. Lines that are too long or no JSON are dropped.
-    /// The client has access to the sessions of the local user.
+    /// [`stop`](Self::stop). Each message is a line. Lines that are too long or no message are
+    /// answered with an error. The client has access to the sessions of the local user.
     ///
     /// When the client has disconnected, requests in progress have 5 seconds to finish.
     ///
@@ -70,9 +70,8 @@ impl Server {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let (reader, writer) = pipes;
-        let transport = AsyncRwTransport::new_server(reader, writer)
-            // A message without an end would fill the memory.
-            .with_max_line_length(self.shared.store.limits.message_bytes);
+        // A message without an end would fill the memory.
+        let transport = Lines::new(reader, writer, self.shared.store.limits.message_bytes);
         let handler = self.handler(Owner::local());
         let stop = self.shared.stop.child_token();
 

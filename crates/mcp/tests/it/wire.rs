@@ -98,15 +98,71 @@ async fn a_call_with_other_parameters_is_refused_as_such() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_too_long_is_dropped() {
+async fn a_message_that_is_too_long_is_refused() {
     let limits = ServerLimits {
         message_bytes: 1000,
         ..ServerLimits::default()
     };
     let mut connection = Connection::new(Server::builder().with_limits(limits)).await;
-    connection.send(&list("x".repeat(1000))).await;
+    connection.send(&list("x".repeat(100_000))).await;
     connection.send(&list(1)).await;
 
+    let refusal = connection.receive().await.expect("an answer");
+    assert_eq!(refusal["error"]["message"], "the message is too long");
+    let answer = connection.receive().await.expect("an answer");
+    assert_eq!(answer["id"], json!(1));
+}
+
+/// Returns a call of a tool with the id 7 and this argument, which may be no JSON.
+fn call_with(argument: &[u8]) -> Vec<u8> {
+    let start = br#"{"method":"tools/call","params":{"name":"reason","arguments":{"problem":"#;
+    let end = br#"}},"jsonrpc":"2.0","id":7}"#;
+    [start, argument, end].concat()
+}
+
+#[tokio::test]
+async fn lines_that_cannot_be_read_are_answered_with_the_id_of_their_request() {
+    let nested = ["[".repeat(200), "]".repeat(200)].concat();
+    let mut connection = Connection::new(Server::builder()).await;
+    for (line, code, id) in [
+        (call_with(br#""\ud83d""#), -32700, json!(7)),
+        (call_with(b"\"\xff\""), -32700, json!(7)),
+        (call_with(nested.as_bytes()), -32700, json!(7)),
+        (call_with(b"nothing"), -32700, Value::Null),
+        (b"hello".to_vec(), -32700, Value::Null),
+        (br#"{"id": 7}"#.to_vec(), -32600, json!(7)),
+        (
+            br#"{"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}"#.to_vec(),
+            -32600,
+            Value::Null,
+        ),
+        (
+            br#"[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]"#.to_vec(),
+            -32600,
+            Value::Null,
+        ),
+    ] {
+        connection.send_line(&line).await;
+        let answer = connection.receive().await.expect("an answer");
+        let line = String::from_utf8_lossy(&line);
+        assert_eq!(answer["error"]["code"], code, "{line}: {answer}");
+        assert_eq!(answer["id"], id, "{line}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_needs_no_answer_gets_none() {
+    let mut connection = Connection::new(Server::builder()).await;
+    for line in [
+        &b""[..],
+        b"\r",
+        br#"{"method": "notifications/of_others", "params": 1}"#,
+    ] {
+        connection.send_line(line).await;
+    }
+
+    let marked = ["\u{feff}", &list(1).to_string(), "\r"].concat();
+    connection.send_line(marked.as_bytes()).await;
     let answer = connection.receive().await.expect("an answer");
     assert_eq!(answer["id"], json!(1));
 }
