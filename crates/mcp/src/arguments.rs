@@ -17,8 +17,8 @@ const MOST_BYTES: usize = 256 * 1024;
 pub(crate) struct Arguments<A> {
     reader: AnswerReader<A>,
     max_bytes: usize,
-    /// The names of the arguments, and of those that every call needs.
-    names: Vec<String>,
+    schema: JsonObject,
+    /// The names of the arguments that every call needs.
     required: Vec<String>,
     refuses_others: bool,
 }
@@ -26,15 +26,13 @@ pub(crate) struct Arguments<A> {
 impl<A: DeserializeOwned + JsonSchema> Arguments<A> {
     /// Creates a reader for arguments with this schema.
     pub(crate) fn new(schema: &JsonObject, max_bytes: usize) -> Self {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let names = properties.into_iter().flat_map(|found| found.keys());
         let required = schema.get("required").and_then(Value::as_array);
         let required = required.into_iter().flatten().filter_map(Value::as_str);
         Self {
             reader: AnswerReader::new(),
             // The reader of answers refuses longer texts anyway.
             max_bytes: max_bytes.min(MOST_BYTES),
-            names: names.cloned().collect(),
+            schema: schema.clone(),
             required: required.map(str::to_owned).collect(),
             refuses_others: true,
         }
@@ -55,19 +53,11 @@ impl<A: DeserializeOwned + JsonSchema> Arguments<A> {
             )));
         }
 
-        let is_known = |given: &str| self.names.iter().any(|name| folded(name) == folded(given));
-        // A misspelt optional argument would otherwise be ignored, and the model would never learn
-        // of it.
-        let mut others = arguments.keys().filter(|given| !is_known(given));
-        if let Some(unknown) = others.next().filter(|_| self.refuses_others) {
-            return Err(Failure::new(format_args!(
-                "`{}` isn't an argument of this tool; expected {}",
-                Name(unknown),
-                NameList::or(&self.names)
-            )));
+        if self.refuses_others {
+            check_names(&self.schema, arguments, "an argument of this tool")?;
         }
         // The reader would name only the first one that is missing.
-        if !self.required.is_empty() && !arguments.keys().any(|given| is_known(given)) {
+        if !self.required.is_empty() && arguments.is_empty() {
             let required = NameList::and(&self.required);
             return Err(Failure::new(format_args!(
                 "there are no arguments; expected {required}"
@@ -85,6 +75,29 @@ impl<A: DeserializeOwned + JsonSchema> Arguments<A> {
         })?;
         Ok(read.value)
     }
+}
+
+/// Checks that objects have only the keys of their schemas. A misspelt optional one would otherwise be
+/// ignored, and the model would never learn of it.
+fn check_names(schema: &JsonObject, given: &JsonObject, what: &str) -> Result<(), Failure> {
+    let Some(Value::Object(properties)) = schema.get("properties") else {
+        return Ok(());
+    };
+
+    for (key, value) in given {
+        let mut known = properties.iter();
+        let Some((name, schema)) = known.find(|(name, _)| folded(name) == folded(key)) else {
+            return Err(Failure::new(format_args!(
+                "`{}` isn't {what}; expected {}",
+                Name(key),
+                NameList::or(properties.keys())
+            )));
+        };
+        if let (Value::Object(schema), Value::Object(value)) = (schema, value) {
+            check_names(schema, value, &format!("a key of `{name}`"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns a name without case and separators.

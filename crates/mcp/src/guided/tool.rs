@@ -211,6 +211,15 @@ async fn go_on(
                 Name(other)
             )));
         }
+        if call
+            .max_replies
+            .is_some_and(|most| most != settings.max_replies)
+        {
+            let most = settings.max_replies;
+            return Err(Failure::new(format_args!(
+                "`maxReplies` is {most} since the session began; expected no other"
+            )));
+        }
         // Replies may name only questions that are open now.
         let before = view(own.clone(), session, settings.clone(), Vec::new(), true)?;
         if before.progress.end.is_some() {

@@ -39,6 +39,7 @@ solve {"problem": "?", "strategy": "tree"}
 solve {"problem": "?", "strategy": "flow"}
 solve {"problem": "?", "budget": 7}
 solve {"problem": "?", "budget": {"calls": 101}}
+solve {"problem": "?", "budget": {"steps": 10}}
 solve {"problem": "?", "temperature": 1}
 sequentialthinking {"thought": null}
 sequentialthinking {"thoughtNumber": "abc"}

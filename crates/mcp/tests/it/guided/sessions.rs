@@ -48,13 +48,25 @@ async fn several_questions_are_answered_out_of_order_and_tools_may_fail() {
 }
 
 #[tokio::test]
-async fn a_reply_with_another_strategy_is_refused() {
+async fn a_reply_with_other_settings_is_refused() {
     let host = Host::new().await;
     host.begin(Mind::named("linear")).await;
-    let call = json!({"reply": "thought: x", "strategy": "step_back"});
-    let refused = host.refused(call).await;
-    let expected = "`strategy`: found `step_back`, but the session follows `linear`";
-    assert!(refused.starts_with(expected), "{refused}");
+    let strategy = json!({"reply": "thought: x", "strategy": "step_back"});
+    let max_replies = json!({"reply": "thought: x", "maxReplies": 3});
+
+    for (call, expected) in [
+        (
+            strategy,
+            "`strategy`: found `step_back`, but the session follows `linear`",
+        ),
+        (
+            max_replies,
+            "`maxReplies` is 100 since the session began; expected no other",
+        ),
+    ] {
+        let refused = host.refused(call).await;
+        assert!(refused.starts_with(expected), "{refused}");
+    }
 }
 
 #[tokio::test]
