@@ -10,7 +10,7 @@
 
 use std::error::Error;
 
-use cogwork::cot::{ChainOfThought, CutShort, Reasoning};
+use cogwork::cot::{ChainOfThought, Reasoning};
 use cogwork::typed::ask::Limits;
 use cogwork_quickstart::{RuleBasedClient, model};
 
@@ -23,7 +23,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     let mut reasoning = Reasoning::new("What is (3 + 4) * 5 - 6?").with_limits(limits);
     flow.run(&mut reasoning).await?;
 
-    let limit = reasoning.cut_short().map(CutShort::limit);
+    let limit = reasoning.cut_short().map(|end| end.limit);
     println!("ended by: {limit:?}");
     println!("complete: {}", reasoning.is_complete());
 

@@ -10,12 +10,17 @@ use cogwork_typed::ask::Limit;
 /// reason, and [`trace`](Self::trace) contains the replies and the cost of the last turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CutShort {
-    limit: Limit,
+    /// The limit.
+    pub limit: Limit,
+    /// Why the conclusion is missing, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
+    pub problem: Option<String>,
+    /// The replies and the cost of the last turn if it gave no conclusion. Otherwise, they are in the
+    /// trace of the last thought, and this one is empty.
     #[serde(default, skip_serializing_if = "Trace::is_empty")]
-    trace: Trace,
+    pub trace: Trace,
 }
 
 impl CutShort {
@@ -35,25 +40,9 @@ impl CutShort {
         }
     }
 
-    /// Returns the limit.
-    pub fn limit(&self) -> Limit {
-        self.limit
-    }
-
     /// Returns whether the last thought is a conclusion that the model was asked for because of the
     /// limit.
     pub fn is_concluded(&self) -> bool {
         self.problem.is_none()
-    }
-
-    /// Returns why the conclusion is missing, if it is.
-    pub fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
-    }
-
-    /// Returns the replies and the cost of the last turn if it gave no conclusion. Otherwise, they
-    /// are in the trace of the last thought, and this one is empty.
-    pub fn trace(&self) -> &Trace {
-        &self.trace
     }
 }

@@ -37,7 +37,7 @@
 //! | have the server hold replies to their form | [`cogwork_typed::ask::Format`] |
 //! | limit a run, and see why it ended | [`cogwork_typed::ask::Limits`], [`CutShort`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
-//! | let the model call tools | [`ChainOfThought::with_tools`], [`cogwork_tools::Tools`], [`ToolCallRecord`] |
+//! | let the model call tools | [`ChainOfThought::with_tools`], [`cogwork_tools::Tools`], [`cogwork_typed::ask::ToolUse`] |
 //! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningStream`], [`ReasoningEvent`] |
 //! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`cogwork_typed::ask::Repair`], [`Reply`], [`ReplyProblem`] |
 
@@ -56,9 +56,6 @@ mod reasoning;
 pub use reasoning::Reasoning;
 
 mod tool_calls;
-
-mod tool_call_record;
-pub use tool_call_record::ToolCallRecord;
 
 mod ending;
 pub use ending::CutShort;

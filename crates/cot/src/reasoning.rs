@@ -140,7 +140,7 @@ impl Reasoning {
         self.solution = None;
         if let Some(last) = self.thoughts.last_mut() {
             // The last thought said that none follows, and a saved state is checked for that.
-            last.reopen();
+            last.next_thought_needed = true;
         }
 
         true
@@ -173,7 +173,7 @@ impl Reasoning {
 
     /// Returns the plan of the last thought.
     pub fn plan(&self) -> Option<&Plan> {
-        self.thoughts.last().map(Thought::planning)
+        self.thoughts.last().map(|last| &last.planning)
     }
 
     /// Returns the total cost of all thoughts.
@@ -202,10 +202,10 @@ impl Reasoning {
 
     /// Adds a thought, and sets the solution if the thought ends the reasoning.
     pub(crate) fn push(&mut self, thought: Thought) {
-        self.spent += thought.trace().spent;
+        self.spent += thought.trace.spent;
 
-        if !thought.next_thought_needed() {
-            self.solution = Some(thought.current_thinking().to_owned());
+        if !thought.next_thought_needed {
+            self.solution = Some(thought.current_thinking.clone());
         }
 
         self.thoughts.push(thought);
@@ -214,11 +214,11 @@ impl Reasoning {
     /// Ends the reasoning because of a limit. The solution is the text of the last thought.
     pub(crate) fn end_at_limit(&mut self, cut_short: CutShort) {
         // The calls of a conclusion that failed have no thought that counts them.
-        self.spent += cut_short.trace().spent;
+        self.spent += cut_short.trace.spent;
         self.solution = self
             .thoughts
             .last()
-            .map(|last| last.current_thinking().to_owned());
+            .map(|last| last.current_thinking.clone());
         self.cut_short = Some(cut_short);
     }
 }

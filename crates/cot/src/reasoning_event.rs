@@ -208,18 +208,18 @@ pub enum StreamEnd {
 impl ReasoningEvent {
     /// Returns the event of a thought that is added to those before it.
     pub(crate) fn thought(thought: &Thought, before: &Reasoning) -> Self {
-        let plan = thought.planning();
+        let plan = &thought.planning;
         let changes = before.plan().map(|before| plan.changes_since(before));
-        let trace = thought.trace();
+        let trace = &thought.trace;
         let mut total = before.spent();
         total += trace.spent;
 
         Self::Thought {
-            thought: thought.thought_number(),
-            text: thought.current_thinking().to_owned(),
+            thought: thought.thought_number,
+            text: thought.current_thinking.clone(),
             plan: plan.clone(),
             changes: changes.unwrap_or_default(),
-            next_thought_needed: thought.next_thought_needed(),
+            next_thought_needed: thought.next_thought_needed,
             repairs: trace.repairs.clone(),
             truncated: trace.truncated,
             ended_early: trace.ended_early,

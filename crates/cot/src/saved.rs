@@ -6,7 +6,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::text_error::check_length;
-use crate::{CutShort, Reasoning, TextError, Thought};
+use crate::{Reasoning, TextError, Thought};
 
 /// The maximum number of bytes of JSON.
 const JSON_BYTES: usize = 64 * 1024 * 1024;
@@ -53,8 +53,12 @@ impl Reasoning {
 
         // A state that was written by hand has no cost of its own.
         if self.spent.is_zero() {
-            let of_end = self.cut_short.iter().map(CutShort::trace);
-            let traces = self.thoughts.iter().map(Thought::trace).chain(of_end);
+            let of_end = self.cut_short.iter().map(|end| &end.trace);
+            let traces = self
+                .thoughts
+                .iter()
+                .map(|thought| &thought.trace)
+                .chain(of_end);
             traces.for_each(|trace| self.spent += trace.spent);
         }
 
@@ -77,9 +81,11 @@ impl Reasoning {
         )?;
 
         let last = self.thoughts.last();
-        let is_open = last.is_none_or(Thought::next_thought_needed);
+        let is_open = last.is_none_or(|last| last.next_thought_needed);
         let has_end = !is_open || self.cut_short.is_some();
-        let solution = last.filter(|_| has_end).map(Thought::current_thinking);
+        let solution = last
+            .filter(|_| has_end)
+            .map(|last| last.current_thinking.as_str());
         let expected = match solution {
             Some(_) => format!("the `current_thinking` of thought {made}"),
             None => "null, because no thought ends the reasoning".to_owned(),
@@ -92,7 +98,7 @@ impl Reasoning {
         let fits = self.cut_short.as_ref().is_none_or(|end| {
             // Without a conclusion, the last thought still asks for another one.
             let is_like_thought = is_open != end.is_concluded();
-            last.is_some() && is_like_thought && (is_open || end.trace().is_empty())
+            last.is_some() && is_like_thought && (is_open || end.trace.is_empty())
         });
         ensure(
             fits,
@@ -118,22 +124,22 @@ impl<'de> Deserialize<'de> for Reasoning {
 
 /// Checks that a turn could have added a thought to those before it.
 fn check_thought(thought: &Thought, number: usize, is_last: bool) -> Result<(), String> {
-    let found = thought.thought_number();
+    let found = thought.thought_number;
     ensure(
         u32::try_from(number) == Ok(found),
         format_args!("`thought_number` is {found}; expected {number}"),
     )?;
     ensure(
         // Nothing follows the end, so that the state was put together from two.
-        is_last || thought.next_thought_needed(),
+        is_last || thought.next_thought_needed,
         "`next_thought_needed` is false; expected true, because another thought follows",
     )?;
     ensure(
-        !thought.current_thinking().trim().is_empty(),
+        !thought.current_thinking.trim().is_empty(),
         "`current_thinking` is empty; expected the evaluation and the thinking",
     )?;
     ensure(
-        !thought.planning().is_empty(),
+        !thought.planning.is_empty(),
         "`planning` is empty; expected at least one step",
     )
 }

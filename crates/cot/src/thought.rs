@@ -1,20 +1,26 @@
 use cogwork_plan::Plan;
-use cogwork_typed::ask::{Format, FormatRefusal, Spent, Try};
+use cogwork_typed::ask::{Format, FormatRefusal, Spent, ToolUse, Try};
 use serde::{Deserialize, Serialize};
 
-use crate::{Reply, ToolCallRecord};
+use crate::Reply;
 use cogwork_typed::ask::Repair;
 
 /// The result of one turn, and how it was reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Thought {
-    thought_number: u32,
-    current_thinking: String,
-    planning: Plan,
-    next_thought_needed: bool,
+    /// The number of the thought, from 1.
+    pub thought_number: u32,
+    /// The evaluation of the previous thought and the thinking of this one.
+    pub current_thinking: String,
+    /// The plan after this thought.
+    pub planning: Plan,
+    /// Whether another thought is needed after this one.
+    pub next_thought_needed: bool,
+    /// How the thought was reached: every raw reply, the repairs, and the cost.
     #[serde(default, skip_serializing_if = "Trace::is_empty")]
-    trace: Trace,
+    pub trace: Trace,
 }
 
 impl Thought {
@@ -33,36 +39,6 @@ impl Thought {
             trace,
         }
     }
-
-    /// Makes the thought one that doesn't end the reasoning.
-    pub(crate) fn reopen(&mut self) {
-        self.next_thought_needed = true;
-    }
-
-    /// Returns the number of the thought, from 1.
-    pub fn thought_number(&self) -> u32 {
-        self.thought_number
-    }
-
-    /// Returns the evaluation of the previous thought and the thinking of this one.
-    pub fn current_thinking(&self) -> &str {
-        &self.current_thinking
-    }
-
-    /// Returns the plan after this thought.
-    pub fn planning(&self) -> &Plan {
-        &self.planning
-    }
-
-    /// Returns whether another thought is needed after this one.
-    pub fn next_thought_needed(&self) -> bool {
-        self.next_thought_needed
-    }
-
-    /// Returns how the thought was reached: every raw reply, the repairs, and the cost.
-    pub fn trace(&self) -> &Trace {
-        &self.trace
-    }
 }
 
 /// How a thought was reached.
@@ -77,7 +53,7 @@ pub struct Trace {
     pub tries: Vec<Try>,
     /// Every tool call of the turn, in the order in which the model requested them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCallRecord>,
+    pub tool_calls: Vec<ToolUse>,
     /// The cost of the turn, including all tries, tool calls, and the attempts of a `retry` of the
     /// flow that failed.
     #[serde(skip_serializing_if = "Spent::is_zero")]

@@ -7,14 +7,14 @@ use cogwork_llm::backend::ResponseLimits;
 use cogwork_llm::{ChatResponse, Message, ToolCall};
 use cogwork_text::Name;
 use cogwork_typed::AnswerProblemKind;
-use cogwork_typed::ask::{Format, ToolCalls, ToolEvent, excerpt};
+use cogwork_typed::ask::{Format, ToolCalls, ToolEvent, ToolUse, excerpt};
 use futures_util::StreamExt;
 
 use crate::chain_of_thought::Calling;
 use crate::replies::Replies;
 use crate::reply::read_calls;
 use crate::turn::Turn;
-use crate::{ReasoningEvent, ReplyProblem, ToolCallRecord};
+use crate::{ReasoningEvent, ReplyProblem};
 
 impl Replies<'_> {
     /// Returns the tool calls of a reply.
@@ -50,9 +50,10 @@ impl Replies<'_> {
 
         let turn = self.turn;
         let first = self.trace.tool_calls.len();
+        let unfinished = "the turn ended before the tool returned";
         let begun = calls
             .iter()
-            .map(|call| ToolCallRecord::begun(self.tries, call));
+            .map(|call| ToolUse::new(call, Err(unfinished.to_owned())));
         self.trace.tool_calls.extend(begun);
 
         // Each result is added as soon as it is there, because a turn may end before all calls have
@@ -62,7 +63,7 @@ impl Replies<'_> {
         while let Some(made) = made.next().await {
             let (index, used) = made?;
             if let Some(call) = self.trace.tool_calls.get_mut(first + index) {
-                call.end(used);
+                *call = used;
                 turn.report_result(call);
             }
         }
@@ -89,13 +90,10 @@ impl Replies<'_> {
             return vec![Message::assistant(excerpt(response.text())), results];
         }
 
-        let results = calls.iter().zip(made).map(|(call, made)| {
-            if made.failed {
-                Message::tool_failure(call, made.output.as_str())
-            } else {
-                Message::tool_result(call, made.output.as_str())
-            }
-        });
+        let results = calls
+            .iter()
+            .zip(made)
+            .map(|(call, made)| made.message(call));
 
         std::iter::once(said(response, calls))
             .chain(results)
@@ -138,16 +136,16 @@ impl Turn {
         })
     }
 
-    fn report_result(&self, call: &ToolCallRecord) {
+    fn report_result(&self, call: &ToolUse) {
         let outcome = if call.failed { "failed" } else { "returned" };
-        let bytes = call.output.len();
+        let bytes = call.result.len();
         note(|| format!("the tool `{}` {outcome} ({bytes} bytes)", Name(&call.name)));
 
         self.node.emit(|| ReasoningEvent::ToolResult {
             thought: self.thought_number,
             name: call.name.clone(),
-            input: call.input.clone(),
-            output: call.output.clone(),
+            input: call.arguments.clone(),
+            output: call.result.clone(),
             failed: call.failed,
         });
     }

@@ -168,7 +168,7 @@ impl Turn {
         meter.keep(reserve);
         let last = state.thoughts().last();
         // The conversation only grows, so that the next prompt is at least as long.
-        meter.expect_prompt(last.map_or(0, |last| last.trace().read_tokens()));
+        meter.expect_prompt(last.map_or(0, |last| last.trace.read_tokens()));
 
         let formats = node.formats();
         let conversations = formats.iter().map(|format| {
@@ -360,7 +360,7 @@ impl ChainOfThought {
 
     /// Returns what is kept for the last turn, if the model is asked to conclude.
     fn reserve(&self, state: &Reasoning) -> Option<Reserve> {
-        let newest = state.thoughts().iter().rev().map(Thought::trace);
+        let newest = state.thoughts().iter().rev().map(|thought| &thought.trace);
         let newest = newest.map(|trace| (trace.written_tokens(), trace.spent.time));
 
         let limits = &self.limits;

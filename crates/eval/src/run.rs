@@ -193,7 +193,7 @@ impl Evaluation {
         let asked_again = tries.filter(|one| one.complaint.is_some());
         let reasonings = state.reasonings().values();
         let thoughts = reasonings.flat_map(|reasoning| reasoning.thoughts());
-        let repaired = thoughts.filter(|thought| !thought.trace().repairs.is_empty());
+        let repaired = thoughts.filter(|thought| !thought.trace.repairs.is_empty());
 
         let used = [
             ("calls", state.calls().into()),

@@ -125,9 +125,9 @@ impl RunState for Reasoning {
     fn steps(&self, skipped: usize) -> Vec<Step> {
         let thoughts = self.thoughts().iter().skip(skipped);
         let steps = thoughts.map(|thought| {
-            let number = thought.thought_number().into();
-            let mut step = Step::after_last(number, "thought", thought.current_thinking().trim());
-            let plan = thought.planning().outline().to_string();
+            let number = thought.thought_number.into();
+            let mut step = Step::after_last(number, "thought", thought.current_thinking.trim());
+            let plan = thought.planning.outline().to_string();
             step.details.push(("planning".to_owned(), plan));
             step
         });
@@ -135,15 +135,15 @@ impl RunState for Reasoning {
     }
 
     fn calls(&self, skipped: usize) -> Vec<Value> {
-        let traces = self.thoughts().iter().map(|thought| thought.trace());
-        let unfinished = self.cut_short().map(|cut| cut.trace());
+        let traces = self.thoughts().iter().map(|thought| &thought.trace);
+        let unfinished = self.cut_short().map(|cut| &cut.trace);
         let traces = traces.chain(unfinished.filter(|trace| !trace.tries.is_empty()));
         traces.skip(skipped).map(in_json).collect()
     }
 
     fn repairs(&self) -> Vec<String> {
         let thoughts = self.thoughts().iter();
-        let repairs = thoughts.flat_map(|thought| &thought.trace().repairs);
+        let repairs = thoughts.flat_map(|thought| &thought.trace.repairs);
         repairs.map(ToString::to_string).collect()
     }
 
@@ -152,7 +152,7 @@ impl RunState for Reasoning {
     }
 
     fn best(&self) -> Option<Best> {
-        let last = self.thoughts().last()?.current_thinking();
+        let last = self.thoughts().last()?.current_thinking.as_str();
         let answer = self.answer().unwrap_or(last);
         Some(Best {
             answer: answer.to_owned(),
@@ -169,7 +169,7 @@ impl RunState for Reasoning {
         Some(match self.cut_short() {
             Some(cut_short) => End {
                 status: Status::Stopped,
-                reason: format!("the limit of {} was reached", cut_short.limit()),
+                reason: format!("the limit of {} was reached", cut_short.limit),
             },
             None => End {
                 status: Status::Answered,

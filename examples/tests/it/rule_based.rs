@@ -58,7 +58,7 @@ async fn other_problems_are_refused_with_the_reason() {
         ),
     ] {
         let reasoning = solve(problem).await;
-        let text = reasoning.thoughts().last().unwrap().current_thinking();
+        let text = &reasoning.thoughts().last().unwrap().current_thinking;
 
         assert!(text.starts_with("I cannot answer this problem: "), "{text}");
         assert!(text.contains(why), "{problem}: {text}");
@@ -75,10 +75,7 @@ async fn one_step_comes_out_wrong_and_is_repaired() {
             steps.any(|status| status == Status::VerificationNeeded)
         };
 
-        let plans = reasoning
-            .thoughts()
-            .iter()
-            .map(|thought| thought.planning());
+        let plans = reasoning.thoughts().iter().map(|thought| &thought.planning);
         assert_eq!(plans.filter(|plan| marked(plan)).count(), 1, "{problem}");
         assert_eq!(
             reasoning.plan().unwrap().progress().fraction(),

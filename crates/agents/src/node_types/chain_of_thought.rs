@@ -1,6 +1,4 @@
-use cogwork_cot::{
-    ChainOfThought, CutShort, EarlyEnd, History, Prompts, Reading, Reasoning, Thought,
-};
+use cogwork_cot::{ChainOfThought, CutShort, EarlyEnd, History, Prompts, Reading, Reasoning};
 use cogwork_flow::Action;
 use cogwork_typed::ask::Limits;
 use schemars::JsonSchema;
@@ -83,7 +81,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
         part,
         move |state, id| {
             let reasoning = part(state, id);
-            let traces = reasoning.thoughts().iter().map(Thought::trace);
+            let traces = reasoning.thoughts().iter().map(|thought| &thought.trace);
             let mut visit = Visit::of(id);
             visit.spent = reasoning.spent();
             visit.tries = traces.flat_map(|trace| trace.tries.clone()).collect();
@@ -109,8 +107,8 @@ fn part<'s>(state: &'s mut FlowState, id: &str) -> &'s mut Reasoning {
 
 /// Returns why the answer isn't complete.
 fn reason(cut_short: &CutShort) -> String {
-    let limit = cut_short.limit();
-    match cut_short.problem() {
+    let limit = cut_short.limit;
+    match &cut_short.problem {
         None => format!("the limit of {limit} was reached"),
         Some(problem) => {
             format!("the limit of {limit} was reached without a conclusion: {problem}")

@@ -5,7 +5,7 @@ use cogwork_llm::{Message, Messages};
 use super::Prompts;
 use super::results::earlier_results;
 use super::template::fill;
-use crate::ToolCallRecord;
+use cogwork_typed::ask::ToolUse;
 
 /// An earlier thought.
 pub(super) struct Earlier<'t> {
@@ -28,7 +28,7 @@ impl Prompts {
         &self,
         number: u32,
         thinking: &'t str,
-        calls: &[ToolCallRecord],
+        calls: &[ToolUse],
     ) -> Earlier<'t> {
         let number = number.to_string();
         let results = match calls {

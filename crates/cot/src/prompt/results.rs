@@ -1,6 +1,6 @@
 //! Tool calls and their results, as texts for the model.
 
-use crate::ToolCallRecord;
+use cogwork_typed::ask::ToolUse;
 
 /// The maximum number of characters of an input in the conversation after the thought.
 const EARLIER_INPUT: usize = 200;
@@ -15,7 +15,7 @@ const NAME: usize = 64;
 const CUT: &str = "[…]";
 
 /// Returns the calls of the last reply, with the complete results.
-pub(super) fn results(uses: &[ToolCallRecord]) -> String {
+pub(super) fn results(uses: &[ToolUse]) -> String {
     let shown: Vec<String> = uses
         .iter()
         .map(|used| shown(used, EARLIER_INPUT, usize::MAX))
@@ -25,7 +25,7 @@ pub(super) fn results(uses: &[ToolCallRecord]) -> String {
 
 /// Returns the calls of an earlier thought, with shortened results. If they are too long, the first
 /// ones are omitted.
-pub(super) fn earlier_results(uses: &[ToolCallRecord]) -> String {
+pub(super) fn earlier_results(uses: &[ToolUse]) -> String {
     let mut left = EARLIER_TOTAL;
     let mut newest_first = Vec::new();
 
@@ -45,11 +45,11 @@ pub(super) fn earlier_results(uses: &[ToolCallRecord]) -> String {
     newest_first.join("\n")
 }
 
-fn shown(used: &ToolCallRecord, max_input: usize, max_output: usize) -> String {
+fn shown(used: &ToolUse, max_input: usize, max_output: usize) -> String {
     // The name is what the model wrote, and may be anything.
     let name: String = used.name.chars().take(NAME).collect();
-    let input = cut(used.input.trim(), max_input);
-    let output = cut(used.output.trim_end(), max_output);
+    let input = cut(used.arguments.trim(), max_input);
+    let output = cut(used.result.trim_end(), max_output);
     let tag = if used.failed { "failure" } else { "result" };
 
     format!("<call tool=\"{name}\">\n{input}\n</call>\n<{tag}>\n{output}\n</{tag}>")

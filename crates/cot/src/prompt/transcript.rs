@@ -26,8 +26,8 @@ impl Prompts {
         };
 
         let thoughts = reasoning.thoughts().iter().map(|thought| {
-            let (number, calls) = (thought.thought_number(), &thought.trace().tool_calls);
-            self.earlier(number, thought.current_thinking(), calls)
+            let (number, calls) = (thought.thought_number, &thought.trace.tool_calls);
+            self.earlier(number, &thought.current_thinking, calls)
         });
         let thoughts: Vec<Earlier<'_>> = thoughts.collect();
         let left_out = thoughts.len() - shown(&thoughts, history);
@@ -35,8 +35,8 @@ impl Prompts {
         messages.push(self.problem(reasoning.problem(), format));
         self.push_thoughts(&mut messages, thoughts.get(left_out..).unwrap_or_default());
         let results = thoughts.last().map_or("", |last| &last.results);
-        let number = last.thought_number();
-        messages.push(self.later_turn(number, last.planning(), results, left_out, format));
+        let number = last.thought_number;
+        messages.push(self.later_turn(number, &last.planning, results, left_out, format));
         messages
     }
 }

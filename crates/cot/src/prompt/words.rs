@@ -7,8 +7,8 @@ use super::earlier::after_results;
 use super::results::results;
 use super::template::fill;
 use super::{Example, Prompts};
-use crate::{Reply, ToolCallRecord};
-use cogwork_typed::ask::Format;
+use crate::Reply;
+use cogwork_typed::ask::{Format, ToolUse};
 
 impl Prompts {
     /// Fills in one of the texts.
@@ -146,12 +146,7 @@ impl Prompts {
 
     /// Returns the message with the results of tool calls. `is_last` means that no more tools may
     /// be called.
-    pub(crate) fn tool_results(
-        &self,
-        calls: &[ToolCallRecord],
-        is_last: bool,
-        format: Format,
-    ) -> Message {
+    pub(crate) fn tool_results(&self, calls: &[ToolUse], is_last: bool, format: Format) -> Message {
         let text = if is_last {
             &self.tools.last_results
         } else {

@@ -19,7 +19,7 @@ use std::env;
 use std::error::Error;
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, ConsoleReporter, CotError, CutShort, Reasoning, Thought, Trace};
+use cogwork_cot::{ChainOfThought, ConsoleReporter, CotError, Reasoning, Trace};
 use cogwork_flow::Backoff;
 use cogwork_llm::layers::Retry;
 use cogwork_llm::{ChatRequest, ChatResponse, OpenAiClient, Usage};
@@ -99,8 +99,8 @@ async fn run(format: Format, seed: u64) -> Result<(), Box<dyn Error>> {
         Ok(_) => None,
         Err(error) => error.downcast_ref::<CotError>(),
     };
-    let unfinished = reasoning.cut_short().map(CutShort::trace);
-    let kept = reasoning.thoughts().iter().map(Thought::trace);
+    let unfinished = reasoning.cut_short().map(|end| &end.trace);
+    let kept = reasoning.thoughts().iter().map(|thought| &thought.trace);
     let traces: Vec<&Trace> = kept
         .chain(unfinished)
         .chain(failed.map(CotError::trace))
@@ -156,10 +156,10 @@ fn assert_kept(reasoning: &Reasoning, tries: &[Try], usage: Usage, calls: &[Chat
     assert_eq!(usage, counted, "every token is counted");
 
     for (number, thought) in (1..).zip(reasoning.thoughts()) {
-        assert_eq!(thought.thought_number(), number);
-        assert!(!thought.planning().is_empty() && !thought.current_thinking().trim().is_empty());
+        assert_eq!(thought.thought_number, number);
+        assert!(!thought.planning.is_empty() && !thought.current_thinking.trim().is_empty());
         assert_eq!(
-            thought.next_thought_needed(),
+            thought.next_thought_needed,
             reasoning.solution().is_none() || number < reasoning.thoughts().len() as u32
         );
     }

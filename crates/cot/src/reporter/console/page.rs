@@ -116,7 +116,7 @@ impl Page {
     }
 
     fn limit(&mut self, cut_short: &CutShort) {
-        let limit = cut_short.limit();
+        let limit = cut_short.limit;
         let best = if cut_short.is_concluded() {
             "the best answer so far"
         } else {

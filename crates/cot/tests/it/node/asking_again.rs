@@ -36,7 +36,7 @@ async fn each_complaint_follows_its_reply_and_the_replies_are_kept() {
     assert!(added[1].contains("found the text \"Someday\""));
     assert!(added[3].contains("the reply has no YAML block"));
 
-    let tries = reasoning.thoughts()[0].trace().tries.iter();
+    let tries = reasoning.thoughts()[0].trace.tries.iter();
     let replies: Vec<_> = tries.map(|made| made.reply.as_str()).collect();
     assert_eq!(replies, [UNKNOWN_STATUS, PROSE, LAST]);
 }
@@ -81,7 +81,7 @@ async fn asks_are_counted_apart_from_the_retries_of_the_transport() {
     let client = Retry::new(script.clone(), Backoff::of::<3>());
     let reasoning = solve(ChainOfThought::new(client)).await;
     assert_eq!(script.requests().len(), 7);
-    assert_eq!(reasoning.thoughts()[0].trace().tries.len(), 3);
+    assert_eq!(reasoning.thoughts()[0].trace.tries.len(), 3);
 }
 
 /// A reply that breaks off behind a fence of its own text.
@@ -122,7 +122,7 @@ async fn a_model_that_was_stopped_gave_a_whole_reply_only_if_it_is_closed() {
         let response = ChatResponse::new(text).with_finish_reason(reason);
         let client = ScriptedClient::default().then(response).then(LAST);
         let reasoning = solve(ChainOfThought::new(client.clone())).await;
-        let tries = &reasoning.thoughts()[0].trace().tries;
+        let tries = &reasoning.thoughts()[0].trace.tries;
         assert_eq!(tries[0].complaint.as_deref(), complaint, "of {text:?}");
 
         if complaint == too_long {
@@ -149,7 +149,7 @@ async fn tokens_and_time_of_every_try_are_counted() {
     let client = ScriptedClient::new(replies.map(|(text, seconds)| reply(text, seconds)));
     let reasoning = solve(ChainOfThought::new(client)).await;
 
-    let first = reasoning.thoughts()[0].trace().spent;
+    let first = reasoning.thoughts()[0].trace.spent;
     assert_eq!(
         first.usage,
         Usage {

@@ -93,7 +93,7 @@ async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
     let reasoning = solve(node).await;
 
     let limit = Limit::Bytes(16_000);
-    assert_eq!(reasoning.cut_short().unwrap().limit(), limit);
+    assert_eq!(reasoning.cut_short().unwrap().limit, limit);
     assert!(reasoning.spent().bytes <= 16_000);
     assert!(reasoning.thoughts().len() < 4);
 }

@@ -46,12 +46,12 @@ async fn the_last_thought_is_asked_for_the_conclusion() {
 
     assert_eq!(reasoning.solution(), Some("The answer is 150."));
     let limit = Limit::Thoughts(2);
-    assert_eq!(reasoning.cut_short().unwrap().limit(), limit);
+    assert_eq!(reasoning.cut_short().unwrap().limit, limit);
     assert!(!reasoning.is_complete());
     assert!(reasoning.cut_short().unwrap().is_concluded());
 
     // The model isn't asked about the steps that are not done.
-    assert!(reasoning.thoughts()[1].trace().ended_early);
+    assert!(reasoning.thoughts()[1].trace.ended_early);
     let requests = client.requests();
     assert_eq!(requests.len(), 2);
     let last = requests[1].messages().len() - 1;
@@ -65,10 +65,10 @@ async fn a_conclusion_that_wants_to_go_on_is_still_the_end() {
 
     assert!(reasoning.solution().unwrap().contains("12 * 12 = 144."));
     assert!(!reasoning.is_complete());
-    assert!(!reasoning.thoughts()[1].next_thought_needed());
+    assert!(!reasoning.thoughts()[1].next_thought_needed);
 
     // What the model wrote is kept.
-    assert_eq!(reasoning.thoughts()[1].trace().tries[0].reply, SECOND);
+    assert_eq!(reasoning.thoughts()[1].trace.tries[0].reply, SECOND);
 }
 
 #[tokio::test]
@@ -97,10 +97,10 @@ async fn without_a_usable_conclusion_the_last_thought_is_the_answer() {
 
     let cut_short = reasoning.cut_short().unwrap();
     assert!(!cut_short.is_concluded());
-    assert_eq!(cut_short.trace().tries.len(), 3);
-    assert_eq!(cut_short.trace().spent.calls, 3);
+    assert_eq!(cut_short.trace.tries.len(), 3);
+    assert_eq!(cut_short.trace.spent.calls, 3);
     assert_eq!(reasoning.spent().calls, 4);
-    assert_snapshot!(cut_short.problem().unwrap(), @"thought 2: no usable reply in 3 tries: line 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
+    assert_snapshot!(cut_short.problem.as_deref().unwrap(), @"thought 2: no usable reply in 3 tries: line 1: the reply has no YAML block; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`");
 }
 
 #[tokio::test]
@@ -120,8 +120,8 @@ async fn a_conclusion_that_was_cut_off_is_used_as_far_as_it_goes() {
         let answer = reasoning.solution().unwrap();
         assert_eq!(answer.trim(), "The answer is 150, because");
         assert!(!reasoning.is_complete());
-        assert!(reasoning.thoughts()[1].trace().truncated);
-        assert_eq!(reasoning.thoughts()[1].trace().tries[0].reply, half);
+        assert!(reasoning.thoughts()[1].trace.truncated);
+        assert_eq!(reasoning.thoughts()[1].trace.tries[0].reply, half);
         assert_eq!(client.requests().len(), calls);
     }
 }
@@ -180,7 +180,7 @@ async fn time_is_kept_for_the_conclusion() {
         assert_eq!(reasoning.spent().time, Duration::from_secs(took));
         assert_eq!(reasoning.thoughts().len(), thoughts);
         assert_eq!(reasoning.solution(), Some(solution));
-        assert_eq!(reasoning.cut_short().unwrap().limit(), Limit::Time(time));
+        assert_eq!(reasoning.cut_short().unwrap().limit, Limit::Time(time));
     }
 }
 
@@ -271,7 +271,7 @@ async fn tokens_are_kept_for_the_conclusion() {
     let reasoning = run(&client, limits).await;
 
     let limit = Limit::Tokens(20_000);
-    assert_eq!(reasoning.cut_short().unwrap().limit(), limit);
+    assert_eq!(reasoning.cut_short().unwrap().limit, limit);
     assert_eq!(reasoning.thoughts().len(), 2);
 
     // With a smaller reserve, there is room for a thought.

@@ -69,7 +69,7 @@ async fn a_node_begins_with_what_its_client_can() {
 
         assert_eq!(asked(&client), [expected], "{capabilities:?} {format:?}");
         assert_eq!(reasoning.answer(), Some("150"));
-        let trace = reasoning.thoughts()[0].trace();
+        let trace = &reasoning.thoughts()[0].trace;
         let noted = (trace.format, trace.refusals.len(), trace.repairs.len());
         assert_eq!(noted, (expected, 0, 0));
     }
@@ -92,7 +92,7 @@ async fn a_refused_format_leads_to_the_next_and_is_no_ask_again() {
     solve(ChainOfThought::new(plain.clone())).await;
     assert_eq!(requests[3..], plain.requests()[..]);
 
-    let [trace, later] = [0, 1].map(|index| reasoning.thoughts()[index].trace());
+    let [trace, later] = [0, 1].map(|index| &reasoning.thoughts()[index].trace);
     assert_eq!((trace.format, trace.tries.len()), (Text, 1));
     assert_eq!((later.format, later.refusals.len()), (Text, 0));
     let refusals = trace.refusals.iter();

@@ -20,11 +20,11 @@ async fn run(client: &ScriptedClient, policy: EarlyEnd) -> Reasoning {
 /// marked.
 fn first(reasoning: &Reasoning) -> (&str, Vec<bool>, bool) {
     let thought = &reasoning.thoughts()[0];
-    let trace = thought.trace();
+    let trace = &thought.trace;
     let tries = trace.tries.iter();
 
     (
-        thought.current_thinking().lines().next().unwrap(),
+        thought.current_thinking.lines().next().unwrap(),
         tries.map(|made| made.complaint.is_some()).collect(),
         trace.ended_early,
     )
@@ -81,7 +81,7 @@ async fn a_limit_reached_after_the_question_leaves_the_conclusion_there_was() {
         let node = ChainOfThought::new(client.clone()).with_limits(limits);
         let reasoning = solve(node).await;
         assert_eq!(reasoning.solution(), Some("The answer is 150."));
-        assert!(reasoning.thoughts()[0].trace().ended_early);
+        assert!(reasoning.thoughts()[0].trace.ended_early);
         assert_eq!(client.requests().len(), requests);
     }
 }

@@ -80,7 +80,7 @@ async fn a_run_taken_up_in_the_middle_makes_each_request_once() {
     let thinking = |app: &App| -> Vec<_> {
         let thoughts = app.question.thoughts().iter();
         thoughts
-            .map(|thought| thought.current_thinking().to_owned())
+            .map(|thought| thought.current_thinking.to_owned())
             .collect()
     };
     assert_eq!(thinking(&app), thinking(&expected));

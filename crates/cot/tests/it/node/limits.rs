@@ -34,7 +34,7 @@ async fn each_run_has_its_own_limits_which_are_not_saved() {
     assert_eq!(saved, serde_json::to_string(&reasoning()).unwrap());
 
     flow.run(&mut limited).await.unwrap();
-    assert_eq!(limited.cut_short().unwrap().limit(), Limit::Thoughts(2));
+    assert_eq!(limited.cut_short().unwrap().limit, Limit::Thoughts(2));
 
     let mut unlimited = reasoning();
     flow.run(&mut unlimited).await.unwrap();

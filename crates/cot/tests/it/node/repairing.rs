@@ -29,7 +29,7 @@ async fn a_reply_is_repaired_instead_of_asked_for_again_and_the_trace_says_so() 
     assert_eq!(reasoning.solution(), Some(solution));
     let said = "\nThe reply was read after 3 repairs.\n";
     assert!(out.text().contains(said), "{}", out.text());
-    let trace = reasoning.thoughts()[0].trace();
+    let trace = &reasoning.thoughts()[0].trace;
 
     // The raw text stays as the model gave it.
     assert_eq!(trace.tries[0].reply, FAULTY);

@@ -117,7 +117,7 @@ async fn a_state_of_another_program_is_read_and_gone_on_with() {
     assert_eq!((read.problem(), read.thoughts().len()), (PROBLEM, 2));
     assert_eq!(read.solution(), None);
     assert_eq!(read.spent().tokens(), 0);
-    assert!(read.thoughts()[0].trace().tries.is_empty());
+    assert!(read.thoughts()[0].trace.tries.is_empty());
 
     let client = ScriptedClient::new([LAST]);
     flow(client.clone()).run(&mut read).await.unwrap();

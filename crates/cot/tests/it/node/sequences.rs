@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, CutShort, EarlyEnd, Reasoning, Thought};
+use cogwork_cot::{ChainOfThought, CutShort, EarlyEnd, Reasoning};
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Usage, async_trait,
 };
@@ -108,8 +108,8 @@ fn limits() -> impl Strategy<Value = Limits> {
 
 /// The texts in the order they came, from the thoughts and from a last turn without one.
 fn all_replies(reasoning: &Reasoning, failed: &[Try]) -> Vec<String> {
-    let kept = reasoning.thoughts().iter().map(Thought::trace);
-    let unfinished = reasoning.cut_short().map(CutShort::trace);
+    let kept = reasoning.thoughts().iter().map(|thought| &thought.trace);
+    let unfinished = reasoning.cut_short().map(|end| &end.trace);
     let tries = kept.chain(unfinished).flat_map(|trace| &trace.tries);
     tries.chain(failed).map(|made| made.reply.clone()).collect()
 }
@@ -135,21 +135,21 @@ proptest! {
         prop_assert_eq!(all_replies(&reasoning, tries), client.given.lock().unwrap().clone());
         let mut spent = Spent::default();
         for thought in reasoning.thoughts() {
-            spent += thought.trace().spent;
+            spent += thought.trace.spent;
         }
         if let Some(cut_short) = reasoning.cut_short() {
             prop_assert!(limits.concludes());
-            spent += cut_short.trace().spent;
+            spent += cut_short.trace.spent;
         }
         prop_assert_eq!(spent, reasoning.spent());
 
         // Thoughts are numbered, and only the last one concludes.
         for (number, thought) in (1..).zip(reasoning.thoughts()) {
-            prop_assert_eq!(thought.thought_number(), number);
+            prop_assert_eq!(thought.thought_number, number);
             let last = number as usize == reasoning.thoughts().len();
             let is_concluded = outcome.is_ok()
                 && reasoning.cut_short().is_none_or(CutShort::is_concluded);
-            prop_assert_eq!(!thought.next_thought_needed(), last && is_concluded);
+            prop_assert_eq!(!thought.next_thought_needed, last && is_concluded);
         }
 
         // Limits hold.
@@ -159,7 +159,7 @@ proptest! {
         let time = spent.time + failed.map_or(Duration::ZERO, |error| error.trace().spent.time);
         prop_assert!(time <= limits.time.unwrap());
         if let Some(last) = reasoning.thoughts().last() {
-            let before = spent.tokens() - last.trace().spent.tokens();
+            let before = spent.tokens() - last.trace.spent.tokens();
             prop_assert!(before < limits.tokens.unwrap());
         }
 

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, Thought, ToolCallRecord};
+use cogwork_cot::{ChainOfThought, Thought};
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, Message, Role, ScriptedClient, ToolCall, ToolChoice,
 };
 use cogwork_tools::{ToolError, Tools, function};
 use cogwork_typed::AnswerProblemKind;
-use cogwork_typed::ask::Limits;
+use cogwork_typed::ask::{Limits, ToolUse};
 use insta::assert_snapshot;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -70,14 +70,11 @@ fn node(client: &ScriptedClient) -> ChainOfThought {
 }
 
 /// The calls of a thought, each in a line.
-pub(crate) fn shown(calls: &[ToolCallRecord]) -> String {
-    let line = |used: &ToolCallRecord| {
+pub(crate) fn shown(calls: &[ToolUse]) -> String {
+    let line = |used: &ToolUse| {
         let sign = if used.failed { "✗" } else { "→" };
-        let (name, input, output) = (&used.name, &used.input, &used.output);
-        format!(
-            "after try {}: {name} {input} {sign} {output}",
-            used.after_try
-        )
+        let (name, input, output) = (&used.name, &used.arguments, &used.result);
+        format!("{name} {input} {sign} {output}")
     };
     calls.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -98,12 +95,12 @@ async fn a_tool_is_called_within_a_turn_and_its_result_leads_to_the_thought() {
         panic!("three thoughts")
     };
 
-    assert_eq!(first.trace().tool_calls, []);
-    assert_eq!(last.trace().tool_calls, []);
-    assert_snapshot!(shown(&second.trace().tool_calls), @r#"after try 1: multiply {"factors": [12, 12]} → 144"#);
+    assert_eq!(first.trace.tool_calls, []);
+    assert_eq!(last.trace.tool_calls, []);
+    assert_snapshot!(shown(&second.trace.tool_calls), @r#"multiply {"factors": [12, 12]} → 144"#);
 
     let spent = |thought: &Thought| {
-        let spent = thought.trace().spent;
+        let spent = thought.trace.spent;
         (spent.calls, spent.tool_calls)
     };
     assert_eq!([first, second, last].map(spent), [(1, 0), (2, 1), (1, 0)]);
@@ -141,17 +138,17 @@ async fn whatever_goes_wrong_with_a_call_is_its_result() {
     let reasoning = solve(node(&client)).await;
 
     let thought = &reasoning.thoughts()[0];
-    assert_snapshot!(shown(&thought.trace().tool_calls), @r#"
-    after try 1: divide {} ✗ there is no tool `divide`; expected `fail`, `hang` or `multiply`
-    after try 1: multiply {"factors": "12"} ✗ bad input for the tool `multiply`: found the string "12"; expected an array
-    after try 1: multiply 12 * 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
-    after try 1: fail {} ✗ the tool `fail` failed: on fire
-    after try 2: hang {} ✗ the tool `hang` took longer than 30s
-    after try 2: multiply {"factors": [12, 12]} → 144
-    after try 3: multiply {"factors": [12, 12]} ✗ the reply with this call was cut off at the limit of tokens; expected a whole one
-    after try 4: multiply {"factors": [12, 12]} ✗ the reply with this call was withheld in part by a filter; expected a whole one
+    assert_snapshot!(shown(&thought.trace.tool_calls), @r#"
+    divide {} ✗ there is no tool `divide`; expected `fail`, `hang` or `multiply`
+    multiply {"factors": "12"} ✗ bad input for the tool `multiply`: found the string "12"; expected an array
+    multiply 12 * 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
+    fail {} ✗ the tool `fail` failed: on fire
+    hang {} ✗ the tool `hang` took longer than 30s
+    multiply {"factors": [12, 12]} → 144
+    multiply {"factors": [12, 12]} ✗ the reply with this call was cut off at the limit of tokens; expected a whole one
+    multiply {"factors": [12, 12]} ✗ the reply with this call was withheld in part by a filter; expected a whole one
     "#);
-    let spent = thought.trace().spent;
+    let spent = thought.trace.spent;
     assert_eq!((spent.tool_calls, spent.time.as_secs()), (4, 30));
 
     let request = &client.requests()[1];
@@ -165,7 +162,7 @@ async fn only_some_calls_of_a_reply_are_made() {
     let client = replies([many, text(LAST)]);
     let reasoning = solve(node(&client)).await;
 
-    let trace = reasoning.thoughts()[0].trace();
+    let trace = &reasoning.thoughts()[0].trace;
     let failed = trace.tool_calls.iter().filter(|used| used.failed).count();
     assert_eq!((failed, trace.spent.tool_calls), (2, 16));
 
@@ -181,9 +178,8 @@ async fn after_the_last_round_the_model_is_asked_without_tools() {
     let client = replies([again(), again(), text(LAST)]);
     let reasoning = solve(node(&client).with_tool_rounds(2)).await;
 
-    let calls = &reasoning.thoughts()[0].trace().tool_calls;
-    let after: Vec<u32> = calls.iter().map(|used| used.after_try).collect();
-    assert_eq!(after, [1, 2]);
+    let calls = &reasoning.thoughts()[0].trace.tool_calls;
+    assert_eq!(calls.len(), 2);
 
     let requests = client.requests();
     let choices: Vec<_> = requests.iter().map(|one| one.tool_choice()).collect();
@@ -231,8 +227,8 @@ async fn a_call_is_part_of_the_time_and_the_error_lists_those_that_were_running(
     assert!(error.limit().is_some());
     assert_eq!(error.trace().spent.time, Duration::from_secs(7));
     assert_snapshot!(shown(&error.trace().tool_calls), @r#"
-    after try 1: multiply {"factors": [12, 12]} → 144
-    after try 1: hang {} ✗ the turn ended before the tool returned
+    multiply {"factors": [12, 12]} → 144
+    hang {} ✗ the turn ended before the tool returned
     "#);
 }
 

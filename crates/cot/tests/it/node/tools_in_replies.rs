@@ -42,7 +42,7 @@ async fn calls_of(reply: &str) -> String {
         return error.to_string();
     }
 
-    let trace = reasoning.thoughts()[0].trace();
+    let trace = &reasoning.thoughts()[0].trace;
     let complaints = trace.tries.iter().filter_map(|one| one.complaint.clone());
     shown(&trace.tool_calls) + &complaints.collect::<String>()
 }
@@ -59,10 +59,10 @@ async fn the_model_writes_its_calls_and_reads_the_results() {
     let client = ScriptedClient::new([FIRST, CALL, SECOND, LAST]);
     let reasoning = solve(node(&client)).await;
 
-    let trace = reasoning.thoughts()[1].trace();
+    let trace = &reasoning.thoughts()[1].trace;
     assert_eq!(trace.tries[0].reply, CALL);
     assert_eq!((trace.spent.calls, trace.spent.tool_calls), (2, 1));
-    assert_snapshot!(shown(&trace.tool_calls), @r#"after try 1: multiply {"factors":[12,12]} → 144"#);
+    assert_snapshot!(shown(&trace.tool_calls), @r#"multiply {"factors":[12,12]} → 144"#);
 
     let requests = client.requests();
     let results = requests[2].messages().last().unwrap().text();
@@ -102,7 +102,7 @@ async fn the_prompts_describe_the_tools_in_both_languages_and_forms() {
 
 #[tokio::test]
 async fn calls_are_read_from_any_form_of_reply() {
-    let made = r#"after try 1: multiply {"factors":[12,12]} → 144"#;
+    let made = r#"multiply {"factors":[12,12]} → 144"#;
     let bare = CALL.trim_start_matches("```yaml\n");
     let bare = bare.trim_end_matches("\n```");
     let invented = format!("It returned 145.\n{}\n", CALL.replace("12, 12", "145, 1"));
@@ -153,7 +153,7 @@ async fn calls_that_cannot_be_read_are_asked_for_again() {
     }
     assert_snapshot!(seen.join("\n"), @r#"
     line 4: `/tool_calls`: found the text "multiply"; expected a list of objects with name, input
-    after try 1: multiply {} ✗ bad input for the tool `multiply`: missing field `factors`
+    multiply {} ✗ bad input for the tool `multiply`: missing field `factors`
     line 4: `/tool_calls/0`: `name` is missing; expected a text
     line 2: the reply ends inside the value; expected all of it
     line 5: YAML has another meaning; expected valid YAML
@@ -217,7 +217,7 @@ async fn a_reply_in_the_flat_schema_has_an_empty_list_of_calls() {
         let reasoning = solve(node(&client).with_format(Format::FlatSchema)).await;
 
         assert_eq!(reasoning.answer(), Some("150"), "{reply}");
-        assert_eq!(reasoning.thoughts()[0].trace().repairs, []);
+        assert_eq!(reasoning.thoughts()[0].trace.repairs, []);
     }
 }
 

@@ -95,10 +95,10 @@ fn flow(made: &Made) -> Flow<Reasoning> {
 /// What a run leaves behind, apart from times.
 fn thinking(reasoning: &Reasoning) -> Vec<String> {
     let lines = reasoning.thoughts().iter().map(|thought| {
-        let trace = thought.trace();
+        let trace = &thought.trace;
         let calls = trace.spent.calls + trace.spent.tool_calls;
         let used = shown(&trace.tool_calls);
-        format!("{used}\n{}\n{calls} calls", thought.current_thinking())
+        format!("{used}\n{}\n{calls} calls", thought.current_thinking)
     });
     lines.collect()
 }
@@ -233,11 +233,11 @@ async fn a_call_waits_for_a_person_and_is_made_or_refused() {
     approve delete 1.1 at chain of thought/think#1.1: thought 1 wants to call the tool `delete` with {"text":"/tmp/x"}
     approve delete 1.2 at chain of thought/think#1.1: thought 1 wants to call the tool `delete` with {"text":"/tmp/y"}
     "#);
-    let calls = &answered.thoughts()[0].trace().tool_calls;
+    let calls = &answered.thoughts()[0].trace.tool_calls;
     assert_snapshot!(shown(calls), @r#"
-    after try 1: delete {"text": "/tmp/x"} → deleted /tmp/x
-    after try 1: delete {"text": "/tmp/y"} ✗ refused by a person: not that one
-    after try 1: log {"text": "z"} → kept z
+    delete {"text": "/tmp/x"} → deleted /tmp/x
+    delete {"text": "/tmp/y"} ✗ refused by a person: not that one
+    log {"text": "z"} → kept z
     "#);
 
     // The model was called once before and once after, and each tool once.
@@ -272,7 +272,7 @@ async fn a_refused_form_is_part_of_the_record() {
     run.finish(&mut reasoning).await.unwrap();
 
     assert_eq!(client.requests().len(), 3);
-    let trace = reasoning.thoughts()[0].trace();
+    let trace = &reasoning.thoughts()[0].trace;
     assert_eq!((trace.refusals.len(), trace.tool_calls.len()), (1, 1));
 }
 

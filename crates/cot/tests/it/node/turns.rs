@@ -25,16 +25,16 @@ async fn a_run_is_its_thoughts_in_order_and_then_the_conclusion() {
 
     assert_eq!((ended.action, ended.steps), (ChainOfThought::END, 3));
     let thoughts = reasoning.thoughts();
-    let numbers = thoughts.iter().map(|thought| thought.thought_number());
+    let numbers = thoughts.iter().map(|thought| thought.thought_number);
     assert_eq!(numbers.collect::<Vec<_>>(), [1, 2, 3]);
-    let first_step = &thoughts[1].planning().steps()[0];
+    let first_step = &thoughts[1].planning.steps()[0];
     assert_eq!(first_step.result.as_deref(), Some("144"));
     assert_eq!(reasoning.current_thought_number(), 3);
-    assert_eq!(reasoning.solution(), Some(thoughts[2].current_thinking()));
-    assert_eq!(reasoning.plan(), Some(thoughts[2].planning()));
-    assert_eq!(thoughts[0].trace().tries.len(), 1);
-    assert_eq!(thoughts[0].trace().tries[0].reply, FIRST);
-    assert_eq!(thoughts[0].trace().tries[0].complaint, None);
+    assert_eq!(reasoning.solution(), Some(&*thoughts[2].current_thinking));
+    assert_eq!(reasoning.plan(), Some(&thoughts[2].planning));
+    assert_eq!(thoughts[0].trace.tries.len(), 1);
+    assert_eq!(thoughts[0].trace.tries[0].reply, FIRST);
+    assert_eq!(thoughts[0].trace.tries[0].complaint, None);
     assert_eq!(client.requests().len(), 3);
 }
 
@@ -71,7 +71,7 @@ async fn a_turn_that_failed_does_not_count_when_it_is_made_again() {
     assert_eq!(reasoning.thoughts().len(), 1);
 
     flow.run(&mut reasoning).await.unwrap();
-    assert_eq!(reasoning.thoughts()[1].thought_number(), 2);
+    assert_eq!(reasoning.thoughts()[1].thought_number, 2);
     let requests = client.requests();
     assert_eq!(requests[1], requests[2]);
 }
@@ -141,8 +141,8 @@ async fn one_node_serves_many_runs_at_once() {
         assert_eq!(reasoning.problem(), format!("Problem {run}"));
         let thoughts = reasoning.thoughts();
         assert_eq!(thoughts.len(), 3);
-        assert_eq!(reasoning.solution(), Some(thoughts[2].current_thinking()));
-        let mut tries = thoughts.iter().map(|thought| thought.trace().tries.len());
+        assert_eq!(reasoning.solution(), Some(&*thoughts[2].current_thinking));
+        let mut tries = thoughts.iter().map(|thought| thought.trace.tries.len());
         assert!(tries.all(|tries| tries == 2));
     }
 }
