@@ -11,7 +11,7 @@ mod tools;
 mod wiring;
 
 pub use making::Making;
-pub(crate) use nodes::{Assembled, Graph, NodeIds, SideBySide};
+pub(crate) use nodes::{Assembled, BRANCHES, Graph, NodeIds, SideBySide};
 pub(crate) use tools::ServerSettings;
 
 use std::collections::HashMap;

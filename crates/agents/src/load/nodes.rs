@@ -20,6 +20,9 @@ const MAX_NODES: usize = 2_000;
 /// The names of slots and of the end, which are reserved and can't be used as node ids.
 const RESERVED: [&str; 3] = ["input", "last", END];
 
+/// The type of a node whose nodes run side by side.
+pub(crate) const BRANCHES: &str = "branches";
+
 /// The settings of a flow, in a file or inside a node.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Graph {
@@ -71,10 +74,16 @@ impl<'v> NodeIds<'v> {
         }
     }
 
-    /// Returns the keys that the output of a node may have, if its schema lists them.
+    /// Returns the keys that the output of a node may have, if its settings list them.
     pub(crate) fn keys(&self, id: &str) -> Option<Vec<&'v str>> {
         let node = self.nodes.get(self.first(id)?)?;
-        keys_of(node.pointer("/config/output/schema")?)
+        let config = node.get("config")?;
+        if text_at(node, "type") == BRANCHES && config.get("answer").is_none() {
+            let nodes = items_at(config, "nodes").iter();
+            return Some(nodes.map(|node| text_at(node, "id")).collect());
+        }
+
+        keys_of(config.pointer("/output/schema")?)
     }
 
     pub(crate) fn contains(&self, id: &str) -> bool {
@@ -95,7 +104,8 @@ impl Loading<'_> {
     /// Returns the flow that the mapping at a path describes, or reports its problems and returns
     /// `None`. The mapping has been checked against the schema.
     pub(super) fn flow(&mut self, value: &Json, path: &str) -> Option<Assembled> {
-        let (ids, made) = self.nodes(value, path)?;
+        let ids = NodeIds::of(items_at(value, "nodes"));
+        let made = self.nodes(&ids, &ids, path)?;
         let answer = self.answer(value, &ids, path);
 
         let wiring = Wiring::new(value, path, &ids, &self.source.problems);
@@ -108,7 +118,9 @@ impl Loading<'_> {
     /// Returns a flow for each node of a mapping, and its answer, or reports its problems and returns
     /// `None`.
     pub(super) fn flows(&mut self, value: &Json, path: &str) -> Option<SideBySide> {
-        let (ids, made) = self.nodes(value, path)?;
+        let ids = NodeIds::of(items_at(value, "nodes"));
+        // No node sees the output of another one, since all run at the same time.
+        let made = self.nodes(&ids, &NodeIds::of(&[]), path)?;
         let answer = self.answer(value, &ids, path);
         // Unlike a flow, branches have no edges that could be checked without all nodes.
         let made = made.into_iter().collect::<Option<Vec<Made>>>();
@@ -126,16 +138,16 @@ impl Loading<'_> {
         })
     }
 
-    /// Returns the ids of the nodes, and the nodes that could be made.
-    fn nodes<'v>(
+    /// Returns the nodes that could be made. Their prompts have slots for those that are `visible`.
+    fn nodes(
         &mut self,
-        value: &'v Json,
+        ids: &NodeIds<'_>,
+        visible: &NodeIds<'_>,
         path: &str,
-    ) -> Option<(NodeIds<'v>, Vec<Option<Made>>)> {
+    ) -> Option<Vec<Option<Made>>> {
         let path = below(path, "nodes");
-        let nodes = items_at(value, "nodes");
-        let ids = NodeIds::of(nodes);
-        self.check_ids(nodes, &ids, &path);
+        let nodes = ids.nodes;
+        self.check_ids(nodes, ids, &path);
 
         // Counted over all files, because a file may be named again and again.
         self.nodes = self.nodes.saturating_add(nodes.len());
@@ -152,11 +164,11 @@ impl Loading<'_> {
             let path = item(&path, index);
             // A node whose settings have been refused can't be read as its type.
             let is_sound = self.source.problems.allow_node(&path);
-            let node = is_sound.then(|| self.node(node, &ids, &path));
+            let node = is_sound.then(|| self.node(node, visible, &path));
             made.push(node.flatten());
         }
 
-        Some((ids, made))
+        Some(made)
     }
 
     fn check_ids(&mut self, nodes: &[Json], ids: &NodeIds<'_>, path: &str) {

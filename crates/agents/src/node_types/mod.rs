@@ -11,6 +11,7 @@ mod wait;
 
 use cogwork_thinking::Registry;
 
+use crate::load::BRANCHES;
 use crate::loader::NodeType;
 
 pub(crate) fn built_in() -> Registry<NodeType> {
@@ -56,7 +57,7 @@ pub(crate) fn built_in() -> Registry<NodeType> {
         NodeType::new(subflow::map),
     );
     types.insert::<subflow::BranchSettings>(
-        "branches",
+        BRANCHES,
         "Nodes that run side by side, on the same input.",
         NodeType::new(subflow::side_by_side),
     );

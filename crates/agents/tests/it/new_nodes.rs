@@ -269,6 +269,23 @@ async fn a_call_of_a_tool_can_wait_for_approval() {
 }
 
 #[test]
+fn slots_name_nodes_that_run_side_by_side_only_behind_them() {
+    insta::assert_snapshot!(problems(&loader(), "
+answer: '{both.pro} {both.com}'
+nodes:
+  - id: both
+    type: branches
+    config:
+      nodes:
+        - {id: pro, type: template, config: {text: '{input}'}}
+        - {id: con, type: template, config: {text: '{last} {pro}'}}
+"), @"
+    flow.yaml:2:9: answer: unknown slot `{both.com}`; known slots: `{both.pro}`, `{both.con}`, and `{{` for a brace; did you mean `both.con`?
+    flow.yaml:9:52: nodes[0].config.nodes[1].config.text: unknown slot `{pro}`; known slots: `{input}`, `{last}`, and `{{` for a brace
+    ");
+}
+
+#[test]
 fn their_problems_have_places() {
     insta::assert_snapshot!(problems(&loader(), "
 nodes:
@@ -284,8 +301,9 @@ nodes:
 "), @r"
     flow.yaml:3:56: nodes[0].config.at_once: the number is too small; expected at least 1
     flow.yaml:4:10: nodes[1]: node `b` cannot be reached from the start; expected an edge with `to: b`
-    flow.yaml:4:85: nodes[1].config.nodes[0].config.text: unknown slot `{b.x}`; known slots: `{input}`, `{last}`, `{c}`, and `{{` for a brace
+    flow.yaml:4:85: nodes[1].config.nodes[0].config.text: unknown slot `{b.x}`; known slots: `{input}`, `{last}`, and `{{` for a brace
     flow.yaml:5:10: nodes[2]: node `c` cannot be reached from the start; expected an edge with `to: c`
+    flow.yaml:5:44: nodes[2].config.text: unknown slot `{b.x}`; known slots: `{b.c}`, and `{{` for a brace; did you mean `b.c`?
     flow.yaml:5:72: nodes[2].config.actions[1]: the action `x` is listed twice; expected each once
     flow.yaml:6:10: nodes[3]: node `d` cannot be reached from the start; expected an edge with `to: d`
     flow.yaml:6:40: nodes[3].config.tool: unknown tool `add`; known tools: `sum`
