@@ -258,8 +258,14 @@ impl Meter {
                 return Poll::Ready(Ok(output));
             }
 
+            // A timer that is set to the present is never ready at once.
+            let left = self.time_left(&self.locked());
+            if left.is_zero() {
+                return Poll::Ready(Err(self.out_of_time()));
+            }
+
             // Recorded calls bring the deadline forward.
-            timer.as_mut().reset(self.deadline());
+            timer.as_mut().reset(Instant::now() + left.min(LONGEST));
             let ended = timer.as_mut().poll(context);
             ended.map(|()| Err(self.out_of_time()))
         })

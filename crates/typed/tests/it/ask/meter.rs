@@ -90,3 +90,14 @@ async fn time_with_several_calls_counts_once() {
     assert_eq!(meter.spent().time, Duration::from_secs(5));
     assert_eq!(meter.spent().calls, 2);
 }
+
+/// With the real clock, because a paused one advances exactly to the end of a timer.
+#[tokio::test]
+async fn a_limit_on_time_ends_a_call_without_an_answer() {
+    for time in [1, 50].map(Duration::from_millis) {
+        let meter = Meter::new(Limits::default().with_time(time), Spent::default());
+        let limited = meter.limit(std::future::pending::<()>());
+        let limited = tokio::time::timeout(Duration::from_secs(20), limited).await;
+        assert_eq!(limited, Ok(Err(Limit::Time(time))));
+    }
+}
