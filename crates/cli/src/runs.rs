@@ -87,6 +87,7 @@ fn description(entry: &Entry) -> String {
         Entry::TimedOut { step } => format!("{}: timed out", Name(step)),
         Entry::Snapshot(snapshot) => format!("snapshot after {} steps", snapshot.steps),
         Entry::Failed { error } => format!("failed: {}", OneLine::new(error)),
+        Entry::Resumed => "the run was resumed".to_owned(),
         Entry::Ended { action, steps } => {
             let steps = counted(steps, "step");
             format!("ended on `{}` after {steps}", Name(action))

@@ -226,8 +226,6 @@ impl Standing {
     }
 
     fn begin(&mut self, wait: WaitSummary) {
-        // A run that failed records once more that it waits.
-        self.end(&wait.step);
         // The first line is the header.
         let line = self.entries + 1;
         self.changes.begun.push(Begun {

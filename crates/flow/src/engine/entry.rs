@@ -147,6 +147,8 @@ pub enum Entry {
         /// The error, in one line.
         error: String,
     },
+    /// A run that had failed continues.
+    Resumed,
     /// The run ended.
     Ended {
         /// The action on which it ended.

@@ -66,14 +66,12 @@ impl Index {
         match entry {
             Entry::Began { .. } if !self.is_new() => Err("the run has begun already".to_owned()),
             // With two outcomes of one step, a replay could not know which one was used.
-            Entry::Outcome { step, .. } | Entry::Sleep { step, .. }
+            Entry::Outcome { step, .. }
+            | Entry::Sleep { step, .. }
+            | Entry::Waiting { step, .. }
                 if self.steps.contains_key(step) =>
             {
                 Err(already(step))
-            }
-            // A run that failed records once more that it waits.
-            Entry::Waiting { step, .. } if self.steps.contains_key(step) => {
-                waits(step).map_err(|_| already(step))
             }
             // A sender that repeats its answer forever must not fill the record.
             Entry::Answer { event, .. } if answers(event) >= MAX_ANSWERS => Err(format!(
@@ -150,7 +148,7 @@ impl Index {
                     ..Self::default()
                 }
             }
-            Entry::Failed { .. } | Entry::Ended { .. } => {}
+            Entry::Failed { .. } | Entry::Resumed | Entry::Ended { .. } => {}
         }
     }
 

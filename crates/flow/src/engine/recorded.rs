@@ -193,6 +193,16 @@ impl<L: Log> Recorded<L> {
         line
     }
 
+    /// Records that a run that had failed continues. Whoever lists it would still find the error
+    /// otherwise.
+    async fn resume(&self) -> Result<(), BoxError> {
+        let has_failed = self.index().has_failed;
+        match has_failed {
+            true => self.record(Entry::Resumed).await,
+            false => Ok(()),
+        }
+    }
+
     /// Records that a step waits until then.
     async fn record_wait(
         &self,
@@ -255,6 +265,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
             // A call may cost money or change the world, so it isn't made on a different path.
             None => self.index().same_way(&step)?,
         }
+        self.resume().await.map_err(StepError::Journal)?;
 
         // An error returns here and isn't recorded, so the next run tries again.
         let outcome = work.await?;
@@ -318,6 +329,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
             }
         };
 
+        self.resume().await?;
         // Before the answers are looked at, so that none arrives unseen.
         let arrival = awaited.is_live.then(|| self.arrival(awaited.event));
 
@@ -343,12 +355,6 @@ impl<L: Log + 'static> Journal for Recorded<L> {
                     let _ = tokio::time::timeout(left, arrival.notified()).await;
                 }
             }
-        }
-
-        // Otherwise, whoever lists the run would still find the error that it had before.
-        let has_failed = self.index().has_failed;
-        if has_failed {
-            self.record_wait(&name, awaited, until).await?;
         }
 
         let until = until.and_then(|until| UNIX_EPOCH.checked_add(Duration::from_millis(until)));

@@ -1,15 +1,19 @@
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
-use cogwork_flow::{Action, Flow, from_fn};
+use cogwork_flow::{Action, Flow, from_exec_with, from_fn};
 
 use crate::each::{FileStore, Tested, for_each_store};
 use crate::work::{Calls, Work, changed, counted, flow, greeting, undisturbed};
-use cogwork_journal::StoreErrorKind;
+use cogwork_journal::{RunStatus, StoreErrorKind};
 
 for_each_store! {
     a_run_that_is_not_there_is_no_run,
     a_changed_flow_is_refused_or_accepted_and_then_on_record,
     a_longer_flow_continues_after_the_end,
+    a_run_that_failed_is_open_again_while_it_is_resumed,
     an_input_that_is_none_of_the_type_asked_for_is_said,
 }
 
@@ -151,4 +155,32 @@ fn neither_states_nor_inputs_need_be_shared_between_threads() {
     is_send(&store.start("a", &flow, &Cell::new(1)));
     is_send(&store.resume("a", &flow));
     is_send(&store.deliver("a", "event", &Cell::new(1)));
+}
+
+async fn a_run_that_failed_is_open_again_while_it_is_resumed<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let attempts = Arc::new(AtomicU32::new(0));
+    // The second attempt looks at its own run.
+    let look = from_exec_with(
+        (store.clone(), attempts),
+        |(store, attempts), ()| async move {
+            let status = store.runs().await.unwrap()[0].status.clone();
+            match attempts.fetch_add(1, Relaxed) {
+                0 => Err(std::io::Error::other("no luck")),
+                _ => Ok(assert_eq!(status, RunStatus::Open)),
+            }
+        },
+    );
+    let flow = Flow::from_node("look", look).unwrap();
+
+    let journal = store.start("a", &flow, &()).await.unwrap();
+    let failed = flow.begin().with_journal(journal).finish(&mut ()).await;
+    assert!(failed.is_err());
+    let status = store.runs().await.unwrap()[0].status.name();
+    assert_eq!(status, "failed");
+
+    let journal = store.resume("a", &flow).await.unwrap();
+    let resumed = flow.begin().with_journal(journal).finish(&mut ()).await;
+    resumed.unwrap();
 }
