@@ -1,7 +1,7 @@
 //! Objects and maps.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::ask::{RepairKind, folded_name};
 use cogwork_text::Name;
@@ -141,8 +141,12 @@ impl<'f> Fitter<'f> {
         fitted: &mut Fitted,
     ) -> Sorted<'f, 't> {
         let mut sorted = Sorted::default();
+        let written: HashSet<&str> = tree.entries().iter().map(|(key, _)| &**key).collect();
         for (key, value) in tree.entries() {
-            let Some(property) = property_of(object, key) else {
+            // A key in another spelling isn't the one that is there as well.
+            let is_meant = |name: &str| key == name || !written.contains(name);
+            let property = property_of(object, key).filter(|property| is_meant(&property.name));
+            let Some(property) = property else {
                 sorted.others.push((key, value));
                 continue;
             };

@@ -170,6 +170,8 @@ fn what_is_left_out_is_reported() {
             read::<Price>("So:\n{ // in euros\n  \"price\": \"1\",\n}"),
             read::<Price>("Sure.<think>{\"price\": \"1\"}"),
             read::<Price>("{\"price\": \"1\"}\n\nPrice: as it was last year."),
+            read::<Price>("{\"price\": \"1\", \"Price\": \"2\"}"),
+            read::<Price>("{\"Price\": \"1\", \"PRICE\": \"2\"}"),
             read::<Cost>("Price: {\"price\": 1}"),
             read::<Cost>("[{\"price\": 1}, {\"price\": 2}]"),
             read::<Price>("<think>a</think>\n<think>again {\"price\": \"2\"}</think>"),
