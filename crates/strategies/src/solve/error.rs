@@ -6,7 +6,8 @@ use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt};
 
 use super::{Call, Solving};
 
-/// The error of a run that failed. [`so_far`](Self::so_far) contains the thoughts up to that point.
+/// The error of a run that failed. [`so_far`](Self::so_far) contains the thoughts up to that point,
+/// and an [`LlmError`] that is the cause is its source.
 pub struct SolveError(Box<Failure>);
 
 struct Failure {
@@ -72,25 +73,6 @@ impl SolveError {
         solving.calls.append(&mut error.0.calls);
         error.0.so_far = Some(Box::new(solving));
         error
-    }
-
-    /// Returns the stage in which the run failed.
-    pub fn stage(&self) -> Option<&str> {
-        self.0.stage.as_deref()
-    }
-
-    /// Returns the error of the client, if that is the cause.
-    pub fn client_error(&self) -> Option<&LlmError> {
-        match &self.0.cause {
-            Cause::Client(error) => Some(error),
-            _ => None,
-        }
-    }
-
-    /// Returns whether the run failed because none of the model's replies could be used. The
-    /// replies are in the [calls](Solving::calls).
-    pub fn is_unreadable(&self) -> bool {
-        matches!(self.0.cause, Cause::Unreadable(_))
     }
 
     /// Returns the run up to the failure, with all calls.

@@ -41,10 +41,14 @@ impl Tally {
                     format!("{}: {:?}", solved.end(), solved.answer()),
                 )
             }
-            Err(error) => match error.so_far().filter(|_| error.is_unreadable()) {
-                Some(so_far) => (so_far, error.to_string()),
-                None => return result.map(|_| String::new()),
-            },
+            Err(error) => {
+                let message = error.to_string();
+                let is_unreadable = message.contains("no reply could be used: ");
+                match error.so_far().filter(|_| is_unreadable) {
+                    Some(so_far) => (so_far, message),
+                    None => return result.map(|_| String::new()),
+                }
+            }
         };
 
         let spent = trace.spent();

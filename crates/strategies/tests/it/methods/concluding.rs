@@ -11,6 +11,8 @@ use cogwork_tools::{Tools, async_trait, function};
 use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
 
+use super::support::is_unreadable;
+
 /// The beginning of the last question.
 const LAST: &str = "The budget for this problem is nearly spent";
 
@@ -342,7 +344,7 @@ proptest! {
         }
 
         if let Err(error) = solved {
-            prop_assert!(error.is_unreadable(), "{}", error);
+            prop_assert!(is_unreadable(&error), "{}", error);
         }
     }
 }

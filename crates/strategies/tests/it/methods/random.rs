@@ -21,6 +21,7 @@ use cogwork_typed::ask::{Limit, Limits};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::support::{is_unreadable, kind_of};
 use super::wires::tree;
 
 /// A model that fills in the schema of each question at random. The same question gets the same
@@ -312,7 +313,7 @@ proptest! {
             let so_far = match &ended {
                 Ok(solved) => solved.trace(),
                 Err(error) => {
-                    prop_assert!(error.is_unreadable() || error.client_error().is_some(), "{error}");
+                    prop_assert!(is_unreadable(error) || kind_of(error).is_some(), "{error}");
                     error.so_far().unwrap()
                 }
             };

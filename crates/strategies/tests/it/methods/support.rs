@@ -1,9 +1,10 @@
 //! Functions that the tests of all methods share.
 
+use std::error::Error;
 use std::fmt::Write;
 
-use cogwork_llm::{ChatRequest, Message, ScriptedClient};
-use cogwork_strategies::{Asked, Call, Method, Solved, Solver, Solving};
+use cogwork_llm::{ChatRequest, LlmError, LlmErrorKind, Message, ScriptedClient};
+use cogwork_strategies::{Asked, Call, Method, SolveError, Solved, Solver, Solving};
 use cogwork_tools::{ToolError, Tools, function};
 use serde_json::Value;
 
@@ -56,6 +57,17 @@ pub(crate) fn told(solved: &Solved) -> String {
 pub(crate) fn ended(solved: &Solved) -> String {
     let answer = solved.answer().unwrap_or("(none)").replace('\n', ", ");
     format!("{}: {answer}", solved.end())
+}
+
+/// Returns whether a run failed because no reply could be used.
+pub(crate) fn is_unreadable(error: &SolveError) -> bool {
+    error.to_string().contains("no reply could be used: ")
+}
+
+/// Returns the kind of the client's error that is the cause, if there is one.
+pub(crate) fn kind_of(error: &SolveError) -> Option<LlmErrorKind> {
+    let source = error.source()?.downcast_ref::<LlmError>();
+    source.map(LlmError::kind)
 }
 
 /// Returns what was wrong with the replies of a run.
