@@ -51,7 +51,7 @@ pub fn wide(folder: &Path, branches: u64, depth: u32) -> Result<PathBuf> {
         )?;
         write(
             "solving",
-            json!({"type": "stage", "thought": number, "branch": name, "parents": [from], "stage": "grow", "text": "Grow.", "parameters": {}}),
+            json!({"type": "stage", "id": number, "branch": number, "parent": from, "stage": "grow", "text": "Grow."}),
         )?;
     }
 
@@ -290,7 +290,7 @@ pub fn hostile(folder: &Path) -> Result<PathBuf> {
     write(Some("solving"), table)?;
     write(
         Some("solving"),
-        json!({"type": "stage", "branch": text, "thought": 2, "stage": text, "text": text, "parameters": {text: text}}),
+        json!({"type": "stage", "branch": text, "id": 2, "stage": text, "text": text, "parameters": {text: text}}),
     )?;
     write(
         Some("solving"),

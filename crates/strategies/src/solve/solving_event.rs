@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use cogwork_flow::watch::{is_followed, is_watched, report_from, report_growth};
 use cogwork_typed::{GrowingText, Growth};
 use serde::Serialize;
@@ -8,7 +6,7 @@ use serde_json::Value;
 use super::form::Form;
 use super::{EndReason, Solving};
 use crate::Strategy;
-use crate::session::{Branch, BranchId, BranchStatus, Session, Thought, ThoughtId};
+use crate::session::{Branch, Session, Thought};
 
 /// The source of these events, in the events of a run.
 pub(super) const SOURCE: &str = "solving";
@@ -21,8 +19,8 @@ pub(super) const SOURCE: &str = "solving";
 /// ```json
 /// {"type": "thinking", "question": "", "text": "First, I", "is_start": true}
 /// {"type": "table", "strategy": "self_ask", "start": "ask", "stages": [{"name": "ask", "next": ["answer"], "is_final": false}, …]}
-/// {"type": "branch", "id": 1, "name": "try it", "from": 2, "status": "open", "score": 7.5}
-/// {"type": "stage", "thought": 3, "branch": "try it", "parents": [2], "stage": "explore", "text": "…", "parameters": {}}
+/// {"type": "branch", "id": 1, "name": "try it", "from": 2, "thoughts": [], "score": 7.5, "status": "open"}
+/// {"type": "stage", "id": 3, "branch": 1, "parent": 2, "stage": "explore", "text": "…"}
 /// {"type": "ended", "reason": "answered", "answer": "42"}
 /// ```
 ///
@@ -55,44 +53,9 @@ pub enum SolvingEvent {
         stages: Vec<TableStage>,
     },
     /// A thought was added.
-    Stage {
-        /// The number of the thought in the session.
-        thought: ThoughtId,
-        /// The name of the branch.
-        branch: String,
-        /// The thoughts before it: one, or several after a merge.
-        parents: Vec<ThoughtId>,
-        /// The thought that this one replaces.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        revises: Option<ThoughtId>,
-        /// The name of the stage.
-        stage: String,
-        /// The text.
-        text: String,
-        /// The parameters, by name.
-        parameters: BTreeMap<String, Value>,
-        /// The names of the branches that the thought merged.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        merges: Vec<String>,
-    },
+    Stage(Thought),
     /// A branch was created, or its status or score changed.
-    Branch {
-        /// The number of the branch in the session.
-        id: BranchId,
-        /// The name.
-        name: String,
-        /// The thought that it was forked from.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        from: Option<ThoughtId>,
-        /// `open`, `complete`, `merged` or `pruned`.
-        status: String,
-        /// The thought that merged it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        into: Option<ThoughtId>,
-        /// The score, from 0 to 10.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        score: Option<f64>,
-    },
+    Branch(Branch),
     /// The run ended. This is the last event.
     Ended {
         /// Why it ended.
@@ -177,18 +140,18 @@ pub(super) fn report_changes(before: &Session, solving: &Solving) {
 
     // A branch is reported before its thoughts, and once more if a thought merged it.
     for branch in session.branches().iter().skip(before.branches().len()) {
-        report_from(SOURCE, || SolvingEvent::branch(branch));
+        report_from(SOURCE, || SolvingEvent::Branch(branch.clone()));
     }
 
     for thought in session.thoughts().iter().skip(before.thoughts().len()) {
-        report_from(SOURCE, || SolvingEvent::stage(session, thought));
+        report_from(SOURCE, || SolvingEvent::Stage(thought.clone()));
     }
 
     let known = session.branches().iter().zip(before.branches());
     for (branch, before) in known {
         let is_same = branch.status == before.status && branch.score == before.score;
         if !is_same {
-            report_from(SOURCE, || SolvingEvent::branch(branch));
+            report_from(SOURCE, || SolvingEvent::Branch(branch.clone()));
         }
     }
 }
@@ -206,38 +169,4 @@ impl SolvingEvent {
             stages: stages.collect(),
         }
     }
-
-    fn branch(branch: &Branch) -> Self {
-        let (status, into) = match branch.status {
-            BranchStatus::Merged(thought) => ("merged".to_owned(), Some(thought)),
-            status => (status.to_string(), None),
-        };
-        Self::Branch {
-            id: branch.id,
-            name: branch.name.clone(),
-            from: branch.from,
-            status,
-            into,
-            score: branch.score,
-        }
-    }
-
-    fn stage(session: &Session, thought: &Thought) -> Self {
-        let merged = thought.merged.iter().flat_map(|merged| &merged.sources);
-        Self::Stage {
-            thought: thought.id,
-            branch: name_of(session, thought.branch),
-            parents: thought.parents().collect(),
-            revises: thought.revises,
-            stage: thought.stage.clone(),
-            text: thought.text.clone(),
-            parameters: thought.parameters.clone(),
-            merges: merged.map(|source| name_of(session, *source)).collect(),
-        }
-    }
-}
-
-fn name_of(session: &Session, branch: BranchId) -> String {
-    let branch = session.branch(branch);
-    branch.map_or_else(|_| String::new(), |branch| branch.name.clone())
 }

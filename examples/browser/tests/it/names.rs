@@ -130,7 +130,7 @@ async fn words_of_a_record_are_not_fields_of_objects() -> Result<()> {
         ));
         add(reported(
             "solving",
-            json!({"type": "stage", "thought": 1, "branch": word, "stage": word, "parameters": {word: word}}),
+            json!({"type": "stage", "id": 1, "branch": 1, "stage": word, "parameters": {word: word}}),
         ));
     }
     add(json!({"at": 1.0, "step": "f/n#1", "type": "ended", "action": "done", "steps": 1}));

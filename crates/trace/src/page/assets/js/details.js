@@ -33,8 +33,6 @@ const DETAILS = {
         thought.branch !== undefined &&
           thought.branch !== 'main' &&
           el('span', { class: 'tag' }, `branch ${thought.branch}`),
-        thought.score !== undefined &&
-          el('span', { class: 'tag' }, `score ${thought.score}`),
         calls.some((call) => call.repairs.length > 0) &&
           el('span', { class: 'tag changed' }, 'reply repaired'),
       ),

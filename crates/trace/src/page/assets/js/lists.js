@@ -153,7 +153,6 @@ function thoughtMeta(thought) {
     thought.branch !== undefined &&
       thought.branch !== 'main' &&
       `branch ${thought.branch}`,
-    thought.score !== undefined && `score ${thought.score}`,
     thought.plan.length > 0 && planMeta(thought.plan),
     changes > 0 && plural(changes, 'change'),
     thought.step.tools.length > 0 && plural(thought.step.tools.length, 'tool call'),

@@ -21,6 +21,7 @@ class Run {
     this.tools = [];
     this.problems = [];
     this.branches = new Map();
+    this.branchNames = new Map();
     this.stages = [];
     this.tables = [];
     this.resumes = [];

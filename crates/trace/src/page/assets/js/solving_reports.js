@@ -9,19 +9,19 @@ const SOLVING = {
   stage(run, report, step) {
     const before = run.thoughts.length;
     const text = report.text ?? '';
-    const branch = branchOf(run, report.branch);
+    const { parents = [], sources } = report.merged ?? {};
+    const branch = branchOf(run, branchName(run, step, report.branch));
     const thought = addThought(run, step, {
       kind: 'stage',
-      number: report.thought ?? 0,
+      number: report.id ?? 0,
       text,
       work: text,
       stage: report.stage ?? '',
       branch: branch.name,
-      parents: report.parents ?? [],
+      parents: report.parent === undefined ? parents : [report.parent, ...parents],
       revises: report.revises,
-      score: report.score,
       parameters: report.parameters ?? {},
-      merges: report.merges?.map(textOf),
+      merges: sources?.map((id) => branchName(run, step, id)),
       plan: [],
     });
     if (run.thoughts.length === before) return;
@@ -30,29 +30,33 @@ const SOLVING = {
     branch.merges = thought.merges ?? branch.merges;
   },
 
-  branch(run, report) {
-    // Without content, branches have no names.
-    const branch = branchOf(run, report.name || `branch ${report.id}`);
-    branch.status = report.status ?? branch.status;
-    for (const field of ['from', 'score', 'into']) {
-      branch[field] = report[field] ?? branch[field];
-    }
-  },
-
-  pruned(run, report) {
-    branchOf(run, report.branch).status = 'pruned';
+  branch(run, report, step) {
+    if (report.name) run.branchNames.set(branchKey(step, report.id), report.name);
+    const branch = branchOf(run, branchName(run, step, report.id));
+    const { status = branch.status, from, score } = report;
+    const into = status.merged;
+    Object.assign(branch, { status: into === undefined ? status : 'merged', into, from, score });
   },
 
   ended: REASONING.ended,
 };
 
+/** Returns the name of a branch of a node. */
+function branchName(run, step, id) {
+  return run.branchNames.get(branchKey(step, id)) ?? (id ? `branch ${id}` : 'main');
+}
+
+/** Several nodes may have branches with the same number. */
+function branchKey(step, id) {
+  return `${step?.scope}/${step?.node} ${id}`;
+}
+
 /** Returns the branch with this name, which is created if it is new. */
 function branchOf(run, name) {
-  const key = name || 'main';
-  let branch = run.branches.get(key);
+  let branch = run.branches.get(name);
   if (!branch) {
-    branch = { name: key, index: run.branches.size, status: 'open', thoughts: 0 };
-    run.branches.set(key, branch);
+    branch = { name, index: run.branches.size, status: 'open', thoughts: 0 };
+    run.branches.set(name, branch);
   }
   return branch;
 }
