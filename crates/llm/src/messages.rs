@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Message;
+use crate::{Message, Role};
 
 /// An append-only list of messages that shares its common beginning with its clones.
 ///
@@ -47,6 +47,26 @@ impl Messages {
             length,
             earlier: self.newest.take(),
         }));
+    }
+
+    /// Appends a message. A message of the user that follows another one becomes part of it, because
+    /// some servers refuse two messages with the same role in a row.
+    pub fn add(&mut self, message: Message) {
+        let is_user = |message: &Message| message.role() == Role::User;
+        let last = self
+            .last()
+            .filter(|last| is_user(last) && is_user(&message));
+        let Some(last) = last.cloned() else {
+            return self.push(message);
+        };
+
+        let text = match last.text() {
+            "" => message.text().to_owned(),
+            text => format!("{text}\n\n{}", message.text()),
+        };
+        let blocks = last.blocks().iter().chain(message.blocks()).cloned();
+        self.pop();
+        self.push(Message::user(text).with_blocks(blocks));
     }
 
     /// Removes and returns the last message. Clones keep it.

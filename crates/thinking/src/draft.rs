@@ -197,17 +197,9 @@ impl Draft {
 
     /// Returns the conversation without the draft, and with `prompt` at its end.
     pub fn without_draft(&self, prompt: &str) -> Messages {
-        let messages = self.request.messages();
-
-        match messages.last().filter(|last| last.role() == Role::User) {
-            // Some models refuse two user messages in a row.
-            Some(last) => with_input(messages, joined(last.text(), prompt), last.blocks()),
-            None => {
-                let mut messages = messages.clone();
-                messages.push(Message::user(prompt));
-                messages
-            }
-        }
+        let mut messages = self.request.messages().clone();
+        messages.add(Message::user(prompt));
+        messages
     }
 
     /// Creates a request for an answer that could replace the draft: with all settings of

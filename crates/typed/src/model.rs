@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 
 use crate::AnswerReader;
 use crate::ask::{Format, Limits, RefusedFormats};
-use crate::prompt::with_instruction;
 
 /// A model whose answers are values of `T`.
 ///
@@ -194,12 +193,12 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
         } else {
             Format::Text
         };
-        let messages = match self.reader.is_text() {
-            true => prompt.clone(),
-            false => with_instruction(prompt, &self.reader.instruction(shown)),
-        };
         let system = system.iter().map(|text| Message::system(Arc::clone(text)));
-        let messages: Messages = system.chain(messages.iter().cloned()).collect();
+        let mut messages: Messages = system.chain(prompt.iter().cloned()).collect();
+        if !self.reader.is_text() {
+            let instruction = self.reader.instruction("Answer with", shown);
+            messages.add(Message::user(instruction));
+        }
 
         let request = request.clone().with_messages(messages);
         let request = request.with_tools(tools.definitions());

@@ -58,7 +58,7 @@ impl<T: JsonSchema + DeserializeOwned> Expected<T> {
         } else {
             Format::Text
         };
-        Some(self.reader.instruction(format))
+        Some(self.reader.instruction("Answer with", format))
     }
 
     /// Returns the formats to request, tightest first. Many servers can't combine a format with

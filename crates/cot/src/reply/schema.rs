@@ -22,7 +22,7 @@ fn within<T: JsonSchema + DeserializeOwned>(request: &ChatRequest) -> Option<Ans
     let tokens = request.max_tokens().unwrap_or(DEFAULT_TOKENS);
     // A schema that holds no plan would be worse than a reply that is cut off.
     let tokens = tokens.max(LEAST_TOKENS);
-    AnswerReader::<T>::new().schema_within(usize::try_from(tokens).unwrap_or(usize::MAX))
+    AnswerReader::<T>::new().schema_within(tokens)
 }
 
 /// Returns whether a reply in this format can contain the plan.

@@ -12,7 +12,7 @@ use tokio::time::timeout_at;
 
 use super::context::{Batch, Enough};
 use super::form::Read;
-use super::question::{Question, add_message};
+use super::question::Question;
 use super::solver::Shared;
 use super::solving_event::Thinking;
 use super::{AskProblem, Asked, StageReply};
@@ -144,7 +144,7 @@ impl Shared {
     /// Returns the request for a reply in a format, which doesn't require it yet.
     pub(super) fn request(&self, batch: &Batch, ask: &Question, format: Format) -> ChatRequest {
         let mut messages = batch.messages.clone();
-        add_message(&mut messages, ask.message(format));
+        messages.add(ask.message(format));
         let has_calls = messages.iter().any(|said| !said.tool_calls().is_empty());
         let request = self.request.clone().with_messages(messages);
         let request = match ask.tools.is_empty() && has_calls {

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::ask::Convert;
 use super::method::Reason;
-use super::question::{Question, add_message};
+use super::question::Question;
 use super::solver::Shared;
 use super::solving_event::report_changes;
 use super::{
@@ -324,10 +324,9 @@ impl Solve {
         self.run.plan = Some(plan).filter(|plan| !plan.is_empty());
     }
 
-    /// Adds a message to the conversation. Two consecutive plain user messages are merged into one,
-    /// because some servers refuse consecutive messages with the same role.
+    /// [Adds](Messages::add) a message to the conversation.
     pub fn add_message(&mut self, message: Message) {
-        add_message(&mut self.conversation, message);
+        self.conversation.add(message);
     }
 
     /// Says something to the model, before the next question.

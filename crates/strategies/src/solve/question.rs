@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cogwork_llm::{Message, Messages, ReplyFormat, Role, ToolDefinition};
+use cogwork_llm::{Message, ReplyFormat, ToolDefinition};
 use cogwork_typed::ask::{Format, call_label};
 
 use super::StageReply;
@@ -82,22 +82,13 @@ impl Question {
     /// out is null instead.
     pub(super) fn reply_format(&self, format: Format, max_tokens: u32) -> Option<ReplyFormat> {
         let reader = self.json_form().reader();
-        let schema = match format {
-            Format::Schema => {
-                reader.schema_within(usize::try_from(max_tokens).unwrap_or(usize::MAX))
-            }
-            Format::FlatSchema => reader.flat_schema(),
-            // JSON mode has no schema, so nothing has to fit.
-            Format::Json => return Some(ReplyFormat::Json),
-            _ => None,
-        };
-        schema.map(|schema| ReplyFormat::schema("reply", schema.to_string()))
+        reader.reply_format_named("reply", format, Some(max_tokens))
     }
 
     /// Returns the message for the model, which includes the form of a reply on this format.
     pub(super) fn message(&self, format: Format) -> Message {
         let form = if format.is_json() {
-            self.keys(format)
+            self.json_form().reader().instruction("Write", format)
         } else if self.form.is_free() {
             self.text_form.to_owned()
         } else {
@@ -114,36 +105,4 @@ impl Question {
             form => Message::user(format!("{}\n\n{form}", self.instruction)),
         }
     }
-
-    fn keys(&self, format: Format) -> String {
-        let reader = self.json_form().reader();
-        let mut keys = format!(
-            "Write one JSON object with these keys:\n{}",
-            reader.description()
-        );
-
-        // Small models copy the example, so it is only used if no schema shows the structure.
-        if format == Format::Json {
-            keys.push_str("\n\nIts structure: ");
-            keys.push_str(&reader.example());
-        }
-        keys
-    }
-}
-
-/// Adds a message. Two consecutive user messages are merged into one, because some servers refuse
-/// consecutive messages with the same role.
-pub(super) fn add_message(messages: &mut Messages, message: Message) {
-    let plain = |message: &Message| message.role() == Role::User && message.blocks().is_empty();
-    let last = messages
-        // Messages with images or tool results keep their own place.
-        .last()
-        .filter(|last| plain(last) && plain(&message));
-    let Some(last) = last else {
-        return messages.push(message);
-    };
-
-    let joined = format!("{}\n\n{}", last.text(), message.text());
-    messages.pop();
-    messages.push(Message::user(joined));
 }

@@ -211,7 +211,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     /// Returns a schema whose longest value fits into a number of tokens, or `None` if there is none.
     /// See [`AnswerSchema`].
-    pub fn schema_within(&self, tokens: usize) -> Option<AnswerSchema> {
+    pub fn schema_within(&self, tokens: u32) -> Option<AnswerSchema> {
+        let tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
         self.form.asked().within(tokens)
     }
 
@@ -234,36 +235,47 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     /// Returns what a server is asked to enforce in this format.
     pub fn reply_format(&self, format: Format) -> Option<ReplyFormat> {
+        self.reply_format_named(&schema_name::<T>(), format, None)
+    }
+
+    /// Returns the same with another name of the schema. With `max_tokens`, it is `None` for
+    /// [`Format::Schema`] if [no schema](Self::schema_within) allows only replies that fit.
+    pub fn reply_format_named(
+        &self,
+        name: &str,
+        format: Format,
+        max_tokens: Option<u32>,
+    ) -> Option<ReplyFormat> {
         let schema = match format {
-            Format::Schema => self.schema(),
+            Format::Schema => match max_tokens {
+                Some(tokens) => self.schema_within(tokens)?.to_string(),
+                None => self.schema(),
+            },
             Format::FlatSchema => self.flat_schema()?.to_string(),
             Format::Json => return Some(ReplyFormat::Json),
             Format::Text => return None,
         };
-        Some(ReplyFormat::schema(schema_name::<T>(), schema))
+        Some(ReplyFormat::schema(name, schema))
     }
 
-    /// Returns the instruction to the model to answer with such a value, in this format.
-    pub fn instruction(&self, format: Format) -> String {
+    /// Returns the instruction to the model to answer with such a value, in this format. It begins
+    /// with `what`, as in "Answer with".
+    pub fn instruction(&self, what: &str, format: Format) -> String {
         let keys = self.description();
-        let instruction = format!("Answer with one JSON object with these keys:\n{keys}");
+        let instruction = format!("{what} one JSON object with these keys:\n{keys}");
 
         // Small models copy the example, so it is only used if no schema shows the structure.
         if matches!(format, Format::Schema | Format::FlatSchema) {
             instruction
         } else {
-            format!("{instruction}\n\nIts structure: {}", self.example())
+            let example = self.form.asked().example();
+            format!("{instruction}\n\nIts structure: {example}")
         }
     }
 
     /// Returns the description of the answer for the model: a line for each key.
     pub fn description(&self) -> String {
         self.form.asked().keys().trim_start().to_owned()
-    }
-
-    /// Returns an example of the JSON object on one line, as in `{"thought": "…", "steps": ["…"]}`.
-    pub fn example(&self) -> String {
-        self.form.asked().example()
     }
 
     /// Reads a reply.
