@@ -1,4 +1,3 @@
-use cogwork_text::Name;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -32,7 +31,7 @@ impl Default for SessionLimits {
 /// error, the session hasn't changed.
 ///
 /// A session is plain data: serde writes and reads it, and a session that was read equals the one
-/// that was written. Reading checks that everything that it names exists.
+/// that was written. Reading checks that the thoughts and branches that it names exist.
 ///
 /// ```
 /// use cogwork_strategies::StrategyName;
@@ -83,8 +82,8 @@ impl Serialize for Session {
 impl<'de> Deserialize<'de> for Session {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let session = Self::deserialize(deserializer)?;
-        session.check().map_err(D::Error::custom)?;
-        Ok(session)
+        let checked = session.is_in_order().then_some(session);
+        checked.ok_or_else(|| D::Error::custom("the thoughts and branches don't fit together"))
     }
 }
 
@@ -116,37 +115,24 @@ impl Session {
         }
     }
 
-    /// Checks that everything that the session names exists, and that its numbers are in order. The
-    /// moves aren't checked again.
-    fn check(&self) -> Result<(), String> {
-        let is_known = |thought: &ThoughtId| self.thought(*thought).is_some();
-        for (index, branch) in self.branches.iter().enumerate() {
+    /// Returns whether thoughts and branches have the numbers of their places, and name only others
+    /// that exist.
+    fn is_in_order(&self) -> bool {
+        let exists = |thought: &ThoughtId| self.thought(*thought).is_some();
+        let mut branches = self.branches.iter().enumerate();
+        let mut thoughts = self.thoughts.iter().enumerate();
+
+        let are_branches = branches.all(|(place, branch)| {
             let mut named = branch.thoughts.iter().chain(&branch.from);
-            // Every branch but `main` was forked from a thought.
-            let is_first = index == 0;
-            if branch.id.index() != index
-                || !named.all(is_known)
-                || branch.from.is_none() != is_first
-            {
-                return Err(format!("the branch {} isn't in order", branch.id));
-            }
-        }
-
-        for (index, thought) in self.thoughts.iter().enumerate() {
-            let mut before = thought.parents().chain(thought.revises);
+            branch.id == BranchId::at(place) && named.all(exists)
+        });
+        let are_thoughts = thoughts.all(|(place, thought)| {
             // Parents come first, so a path always ends.
-            let is_in_order = thought.id.index() == Some(index) && before.all(|id| id < thought.id);
-            if !is_in_order || self.branch(thought.branch).is_err() {
-                return Err(format!("the thought {} isn't in order", thought.id));
-            }
-            if self.strategy.stage(&thought.stage).is_none() {
-                let (stage, strategy) = (Name(&thought.stage), self.strategy.name());
-                return Err(format!("`{strategy}` has no stage `{stage}`"));
-            }
-        }
-
-        let current = self.check_in_use(self.current);
-        current.map_err(|error| format!("`current`: {error}"))
+            let are_before = thought.parents().all(|parent| parent < thought.id);
+            let is_on_branch = self.branch(thought.branch).is_ok();
+            thought.id == ThoughtId::at(place) && are_before && is_on_branch
+        });
+        are_branches && are_thoughts && self.branch(self.current).is_ok()
     }
 
     /// Returns the strategy.
