@@ -63,14 +63,14 @@ fn chat(client: Arc<dyn LlmClient>) -> Result<Flow<Chat>, Box<dyn Error>> {
         .with(function("look_up", "Looks an order up.", look_up))?
         .with(function("refund", "Pays an order back.", refund))?
         .with_approval(["refund"])?;
-    let clerk = Agent::new("clerk", client)
-        .with_role(
+    let clerk = Model::text(client)
+        .with_system(
             "You are the clerk of a shop. Answer the customer's last message in one sentence.",
         )
         .with_tools(tools)
         .node(
             |chat: &Chat| chat.lines.join("\n"),
-            |chat, answer: String| chat.lines.push(answer),
+            |chat, answer| chat.lines.push(answer),
         );
 
     Ok(Flow::builder("chat")

@@ -47,7 +47,7 @@
 //! |---|---|
 //! | load a file, or list its problems | [`Loader`], [`FileFlow`], [`FileError`], [`FileProblem`] |
 //! | support files in an editor | [`Loader::schema`] |
-//! | use an agent in your own flow | [`Agent`], [`AgentNode`], [`AgentError`] |
+//! | use an agent in your own flow | [`Agent`], [`AgentError`] |
 //! | see the outputs of a flow | [`FlowState`], [`Output`] |
 //! | see what happened in a run | [`FlowState::visits`], [`FlowState::failures`], [`Visit`] |
 //! | use outputs in prompts | [`Template`] |
@@ -56,7 +56,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
-pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentNode, AgentQuestion};
+pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion};
 
 mod state;
 pub use state::{FlowState, Output, Visit};

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cogwork_flow::Action;
+use cogwork_flow::{Action, Node};
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message, ToolCall, ToolChoice,
 };
@@ -10,21 +10,18 @@ use cogwork_thinking::Report;
 use cogwork_typed::ask::{
     Asking, Format, Limit, Meter, Policy, ToolCalls, ToolUse, Unanswered, Verdict,
 };
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 
 use super::expected::{Unusable, not_empty};
 use super::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion};
 use crate::state::Failed;
 use crate::{Output, Visit};
 
-impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
+impl Agent {
     pub(super) async fn visit(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
-        let settings = &self.settings;
         let mut attempt = Attempt {
             meter: Meter::default(),
-            calls: ToolCalls::new(&settings.tools, "the agent"),
-            visit: Mutex::new(Visit::of(&settings.id)),
+            calls: ToolCalls::new(&self.tools, "the agent"),
+            visit: Mutex::new(Visit::of(&self.id)),
             failed: &question.failed,
             has_ended: false,
         };
@@ -51,13 +48,12 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         request: &ChatRequest,
         attempt: &Attempt<'_>,
     ) -> Result<(Output, Action), AgentErrorKind> {
-        let settings = &self.settings;
-        let begun = settings.thinking.begin(&attempt.meter, request.clone());
+        let begun = self.thinking.begin(&attempt.meter, request.clone());
         let generating = begun.await.map_err(AgentErrorKind::Client)?;
 
         // The modes may have changed the question.
         let mut question = Question::new(self, attempt, generating.request().clone());
-        let draft = question.ask(settings.asks_again).await?;
+        let draft = question.ask(self.asks_again).await?;
         let mut request = question.conversation();
 
         let ended = generating.end(request.clone(), draft).await;
@@ -82,7 +78,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         request.push(Message::user(unusable.complaint));
 
         // The draft counts as the first reply, and has called all tools that it needed.
-        let asked = match settings.asks_again.checked_sub(1) {
+        let asked = match self.asks_again.checked_sub(1) {
             Some(more) => {
                 let request = request.with_tool_choice(ToolChoice::None);
                 let mut question = Question::new(self, attempt, request);
@@ -115,7 +111,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
         let (text, action) = answer.map_err(|unusable| unusable.kind)?;
 
         // A text is complete without its action; a value has been written anew.
-        if !self.expected.reader.is_text() {
+        if self.expected.value.is_some() {
             output.text = text;
             output.truncated = is_truncated(&response);
         }
@@ -188,8 +184,8 @@ impl Drop for Kept<'_> {
 }
 
 /// What the model is asked, and how its replies are judged.
-struct Question<'a, T> {
-    agent: &'a Agent<T>,
+struct Question<'a> {
+    agent: &'a Agent,
     attempt: &'a Attempt<'a>,
     request: ChatRequest,
     /// The messages of the tool calls so far, and of their results.
@@ -202,8 +198,8 @@ struct Question<'a, T> {
 
 type Judged = Verdict<ChatResponse, Unusable, AgentErrorKind>;
 
-impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
-    fn new(agent: &'a Agent<T>, attempt: &'a Attempt<'a>, request: ChatRequest) -> Self {
+impl<'a> Question<'a> {
+    fn new(agent: &'a Agent, attempt: &'a Attempt<'a>, request: ChatRequest) -> Self {
         Self {
             agent,
             attempt,
@@ -216,13 +212,13 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
 
     /// Returns a reply that can be used. All replies and tool calls are added to the visit.
     async fn ask(&mut self, asks_again: u32) -> Result<ChatResponse, AgentErrorKind> {
-        let settings = &self.agent.settings;
+        let agent = self.agent;
         // Only a draft may call tools.
-        let has_tools = self.is_draft && !settings.tools.is_empty();
+        let has_tools = self.is_draft && !agent.tools.is_empty();
         let asking = Asking::new(
-            settings.thinking.client(),
-            &settings.refused,
-            self.agent.formats(has_tools),
+            agent.thinking.client(),
+            &agent.refused,
+            agent.formats(has_tools),
         )
         .with_meter(&self.attempt.meter)
         .with_asks_again(asks_again);
@@ -249,7 +245,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
     }
 
     fn may_call(&self) -> bool {
-        self.rounds < self.agent.settings.tool_rounds
+        self.rounds < self.agent.tool_rounds
     }
 
     async fn call_tools(&mut self, response: &ChatResponse) -> Judged {
@@ -260,7 +256,7 @@ impl<'a, T: JsonSchema + DeserializeOwned + Send + 'static> Question<'a, T> {
             let not_made = response.tool_calls().iter().map(not_made);
             self.attempt.visit().tools.extend(not_made);
 
-            let rounds = self.agent.settings.tool_rounds;
+            let rounds = self.agent.tool_rounds;
             return unusable(Unusable {
                 kind: AgentErrorKind::TooManyToolCalls { rounds },
                 problem: "the reply calls tools after the last round".to_owned(),
@@ -290,19 +286,20 @@ fn unusable(problem: Unusable) -> Judged {
     Verdict::Unusable { problem, message }
 }
 
-impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Question<'_, T> {
+impl Policy for Question<'_> {
     type Reply = ChatResponse;
     type Problem = Unusable;
     type Stop = AgentErrorKind;
 
     fn request(&self, format: Format) -> ChatRequest {
         let request = self.request.clone();
-        let request = match self.agent.expected.reader.reply_format(format) {
+        let reader = self.agent.expected.value.as_ref();
+        let request = match reader.and_then(|reader| reader.reply_format(format)) {
             Some(format) => request.with_format(format),
             None => request,
         };
 
-        if self.may_call() || self.agent.settings.tools.is_empty() {
+        if self.may_call() || self.agent.tools.is_empty() {
             request
         } else {
             // The tools stay in the request, because the conversation contains calls of them.

@@ -7,15 +7,16 @@ use cogwork_flow::watch::note;
 use cogwork_llm::backend::Capabilities;
 use cogwork_typed::ask::Format;
 use cogwork_typed::{AnswerReader, ReadAnswer};
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
 
 use super::AgentErrorKind;
 use crate::choice::Choice;
 
-/// What is expected of the last reply, and how it becomes a `T`.
-pub(super) struct Expected<T> {
-    pub(super) reader: AnswerReader<T>,
+/// What is expected of the last reply.
+#[derive(Clone, Default)]
+pub(super) struct Expected {
+    /// Reads a value; without one, a text is expected.
+    pub(super) value: Option<AnswerReader<Json>>,
     /// What a text ends with.
     pub(super) choice: Choice,
 }
@@ -35,21 +36,12 @@ impl fmt::Display for Unusable {
     }
 }
 
-impl<T> Clone for Expected<T> {
-    fn clone(&self) -> Self {
-        Self {
-            reader: self.reader.clone(),
-            choice: self.choice.clone(),
-        }
-    }
-}
-
-impl<T: JsonSchema + DeserializeOwned> Expected<T> {
+impl Expected {
     /// Returns the instructions to the model, if there are any.
     pub(super) fn instructions(&self, formats: &[Format]) -> Option<String> {
-        if self.reader.is_text() {
+        let Some(reader) = &self.value else {
             return self.choice.instructions();
-        }
+        };
 
         // The example that other formats need would be copied by small models.
         let is_enforced = formats.contains(&Format::Schema);
@@ -58,28 +50,31 @@ impl<T: JsonSchema + DeserializeOwned> Expected<T> {
         } else {
             Format::Text
         };
-        Some(self.reader.instruction("Answer with", format))
+        Some(reader.instruction("Answer with", format))
     }
 
     /// Returns the formats to request, tightest first. Many servers can't combine a format with
     /// tools.
     pub(super) fn formats(&self, capabilities: Capabilities, has_tools: bool) -> Vec<Format> {
-        match has_tools {
-            true => vec![Format::Text],
-            false => self.reader.formats(None, capabilities),
+        match &self.value {
+            Some(reader) if !has_tools => reader.formats(None, capabilities),
+            _ => vec![Format::Text],
         }
     }
 
     /// Reads the value of an answer.
-    pub(super) fn read(&self, text: &str) -> Result<ReadAnswer<T>, AgentErrorKind> {
-        self.reader.read(text).map_err(AgentErrorKind::Unreadable)
+    pub(super) fn read(&self, text: &str) -> Result<ReadAnswer<Json>, AgentErrorKind> {
+        let read = match &self.value {
+            Some(reader) => reader.read(text),
+            None => AnswerReader::text()
+                .read(text)
+                .map(|read| read.map(Json::from)),
+        };
+        read.map_err(AgentErrorKind::Unreadable)
     }
 
     /// Notes in the events of the run how an answer that was accepted had to be corrected.
     pub(super) fn note_repairs(&self, text: &str) {
-        if self.reader.is_text() {
-            return;
-        }
         for repair in self.read(text).map(|read| read.repairs).unwrap_or_default() {
             note(|| format!("corrected the answer: {repair}"));
         }
@@ -87,7 +82,7 @@ impl<T: JsonSchema + DeserializeOwned> Expected<T> {
 
     /// Returns the text of an answer, without the line that names the action, and the action.
     pub(super) fn answer(&self, text: &str) -> Result<(String, Action), Unusable> {
-        if !self.reader.is_text() {
+        if self.value.is_some() {
             // The value is read again when it is stored, so that a resumed run reads the same.
             self.read(text).map_err(unreadable)?;
         }

@@ -3,26 +3,21 @@
 mod attempt;
 mod error;
 mod expected;
-mod node;
 
 pub use error::{AgentError, AgentErrorKind};
-pub use node::AgentNode;
 
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_flow::IntoAction;
 use cogwork_flow::engine::Operation;
 use cogwork_flow::{Action, Node};
-use cogwork_llm::{ChatRequest, LlmClient, Message, Messages};
+use cogwork_llm::{ChatRequest, LlmClient, Message};
 use cogwork_text::check_by_schema;
 use cogwork_thinking::memory::Recall;
 use cogwork_thinking::{Thinking, ThinkingMode};
 use cogwork_tools::Tools;
+use cogwork_typed::AnswerReader;
 use cogwork_typed::ask::{Format, RefusedFormats};
-use cogwork_typed::{AnswerReader, Prompt};
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -31,15 +26,12 @@ use crate::state::Failed;
 use crate::{FlowState, Template, Visit};
 use expected::Expected;
 
-/// A model with a role and tools, as a node of a flow. Its answer is a text, or a value of a
-/// [type](Self::with_output).
+/// A model with a role and tools, as a node over a [`FlowState`], in which its answer is the output
+/// of the node. Over any other state, use a [`Model`](cogwork_typed::Model), which has instructions,
+/// tools and typed answers.
 ///
-/// [`node`](Self::node) makes a node over any state. Over a [`FlowState`], as in files, the agent
-/// itself is a node, whose answer is the output of the node.
-///
-/// Over a `FlowState`, the prompt is the last output; [`with_prompt`](Self::with_prompt) sets a
-/// [`Template`]. The node leaves by [`Action::DEFAULT`], or by the [action](Self::with_actions)
-/// that the model chooses.
+/// The prompt is the last output; [`with_prompt`](Self::with_prompt) sets a [`Template`]. The node
+/// leaves by [`Action::DEFAULT`], or by the [action](Self::with_actions) that the model chooses.
 ///
 /// - **Tools.** If the model calls tools, they are run (concurrently, if there are several calls)
 ///   and the model is asked again with their results, at most [8 times](Self::with_tool_rounds) by
@@ -90,14 +82,8 @@ use expected::Expected;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Agent<T = String> {
-    settings: Settings,
-    expected: Expected<T>,
-}
-
-/// What doesn't depend on the type of the answer.
 #[derive(Clone)]
-struct Settings {
+pub struct Agent {
     id: Arc<str>,
     thinking: Thinking,
     request: ChatRequest,
@@ -108,6 +94,7 @@ struct Settings {
     asks_again: u32,
     /// The formats of replies that the server has refused.
     refused: RefusedFormats,
+    expected: Expected,
 }
 
 /// The result of a visit of an agent.
@@ -124,56 +111,32 @@ pub struct AgentQuestion {
     failed: Failed,
 }
 
-impl Agent<String> {
+impl Agent {
     /// Creates an agent that asks `client`. Its answer is stored in the state under `id`, which
     /// should be the id of the node.
     pub fn new(id: impl Into<Arc<str>>, client: impl LlmClient + 'static) -> Self {
         Self {
-            settings: Settings {
-                id: id.into(),
-                thinking: Thinking::new(client),
-                request: ChatRequest::default(),
-                role: None,
-                prompt: Template::default(),
-                tools: Tools::new(),
-                tool_rounds: 8,
-                asks_again: 2,
-                refused: RefusedFormats::default(),
-            },
-            expected: Expected {
-                reader: AnswerReader::text(),
-                choice: Choice::default(),
-            },
+            id: id.into(),
+            thinking: Thinking::new(client),
+            request: ChatRequest::default(),
+            role: None,
+            prompt: Template::default(),
+            tools: Tools::new(),
+            tool_rounds: 8,
+            asks_again: 2,
+            refused: RefusedFormats::default(),
+            expected: Expected::default(),
         }
-    }
-
-    /// Expects a value of this type in place of a text.
-    ///
-    /// The model is told what the value consists of, and the server enforces its JSON Schema if it
-    /// can and if there are no tools. A reply is read as by
-    /// [`AnswerReader`](cogwork_typed::AnswerReader). If it can't be read, the model is asked
-    /// [again](Self::with_asks_again).
-    #[must_use]
-    pub fn with_output<T: JsonSchema + DeserializeOwned + Send + 'static>(self) -> Agent<T> {
-        self.expecting(AnswerReader::new())
     }
 
     /// Expects a value that a JSON Schema describes in place of a text.
     #[must_use]
-    pub(crate) fn with_output_of(self, schema: &Json) -> Agent<Json> {
+    pub(crate) fn with_output(mut self, schema: &Json) -> Self {
         let reader = AnswerReader::of_schema(schema);
         let schema = schema.clone();
-        self.expecting(reader.with_check(move |value| check_by_schema(&schema, value)))
-    }
-
-    fn expecting<T>(self, reader: AnswerReader<T>) -> Agent<T> {
-        Agent {
-            settings: self.settings,
-            expected: Expected {
-                reader,
-                choice: Choice::default(),
-            },
-        }
+        let reader = reader.with_check(move |value| check_by_schema(&schema, value));
+        self.expected.value = Some(reader);
+        self
     }
 
     /// Sets the actions to choose from. The default is [`Action::DEFAULT`] alone, without a choice.
@@ -188,20 +151,18 @@ impl Agent<String> {
         self.expected.choice = Choice(actions);
         self
     }
-}
 
-impl<T> Agent<T> {
     /// Sets the role: the system text of every request. The default is none.
     #[must_use]
     pub fn with_role(mut self, role: impl Into<String>) -> Self {
-        self.settings.role = Some(role.into());
+        self.role = Some(role.into());
         self
     }
 
     /// Sets the prompt for a flow over a [`FlowState`]. The default is `{last}`, the last output.
     #[must_use]
     pub fn with_prompt(mut self, prompt: Template) -> Self {
-        self.settings.prompt = prompt;
+        self.prompt = prompt;
         self
     }
 
@@ -209,7 +170,7 @@ impl<T> Agent<T> {
     /// Its messages and tools are ignored. The default leaves all options to the client.
     #[must_use]
     pub fn with_request(mut self, request: ChatRequest) -> Self {
-        self.settings.request = request;
+        self.request = request;
         self
     }
 
@@ -251,14 +212,14 @@ impl<T> Agent<T> {
     /// ```
     #[must_use]
     pub fn with_tools(mut self, tools: Tools) -> Self {
-        self.settings.tools = tools;
+        self.tools = tools;
         self
     }
 
     /// Sets the maximum number of rounds of tool calls in a visit. The default is 8.
     #[must_use]
     pub fn with_tool_rounds(mut self, rounds: u32) -> Self {
-        self.settings.tool_rounds = rounds;
+        self.tool_rounds = rounds;
         self
     }
 
@@ -266,127 +227,58 @@ impl<T> Agent<T> {
     /// an [action](Agent::with_actions). The default is 2.
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
-        self.settings.asks_again = times;
+        self.asks_again = times;
         self
     }
 
     /// Adds a thinking mode after the existing ones. The default is none.
     #[must_use]
     pub fn with_mode(mut self, mode: impl ThinkingMode + 'static) -> Self {
-        self.settings.thinking = self.settings.thinking.with_mode(mode);
+        self.thinking = self.thinking.with_mode(mode);
         self
     }
 
     /// Sets the memory, which is searched once per visit with the prompt. The default is none.
     #[must_use]
     pub fn with_memory(mut self, memory: impl Into<Recall>) -> Self {
-        self.settings.thinking = self.settings.thinking.with_memory(memory);
+        self.thinking = self.thinking.with_memory(memory);
         self
     }
 
-    /// Creates a node over any state. It takes the prompt from the state, and stores the answer in
-    /// it. `store` may return an action; the node then must [declare](AgentNode::with_actions) it.
-    ///
-    /// ```
-    /// use cogwork_agents::Agent;
-    /// use cogwork_flow::Flow;
-    /// use cogwork_llm::ScriptedClient;
-    /// use schemars::JsonSchema;
-    /// use serde::Deserialize;
-    ///
-    /// #[derive(Deserialize, JsonSchema)]
-    /// struct Decision { refund: bool, letter: String }
-    ///
-    /// #[derive(Default)]
-    /// struct Ticket { text: String, decision: Option<Decision> }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let client = ScriptedClient::new([r#"{"refund": true, "letter": "We are sorry."}"#]);
-    /// let clerk = Agent::new("clerk", client)
-    ///     .with_role("You decide about complaints.")
-    ///     .with_output::<Decision>()
-    ///     .node(|ticket: &Ticket| ticket.text.clone(), |ticket, decision| ticket.decision = Some(decision));
-    ///
-    /// let mut ticket = Ticket { text: "The cup is broken.".to_owned(), ..Ticket::default() };
-    /// Flow::from_node("clerk", clerk)?.run(&mut ticket).await?;
-    /// assert!(ticket.decision.unwrap().refund);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn node<S, P, R>(
-        self,
-        prompt: impl Fn(&S) -> P + Send + Sync + 'static,
-        store: impl Fn(&mut S, T) -> R + Send + Sync + 'static,
-    ) -> AgentNode<S, T>
-    where
-        P: Into<Prompt>,
-        R: IntoAction,
-    {
-        AgentNode::new(
-            self,
-            // Boxed, so that the type of the node doesn't contain those of the functions.
-            Arc::new(move |state| prompt(state).into()),
-            Arc::new(move |state, value| store(state, value).into_result()),
-        )
-    }
-
-    fn actions(&self) -> Vec<Action> {
-        self.expected.choice.actions()
-    }
-
-    fn operation(&self) -> Operation {
-        Operation::Agent {
-            name: self.settings.id.to_string(),
-        }
-    }
-}
-
-impl<T: JsonSchema + DeserializeOwned + Send + 'static> Agent<T> {
-    /// Returns the question with this conversation, which ends with what is asked.
-    fn question(&self, asked: &Messages, failed: Failed) -> Result<AgentQuestion, AgentErrorKind> {
-        let is_blank =
-            |message: &Message| message.text().trim().is_empty() && message.blocks().is_empty();
-        if asked.last().is_none_or(is_blank) {
+    /// Returns the request of a visit that asks this.
+    fn request(&self, asked: Message) -> Result<ChatRequest, AgentErrorKind> {
+        if asked.text().trim().is_empty() && asked.blocks().is_empty() {
             return Err(AgentErrorKind::NothingAsked);
         }
 
         // A model that is asked before would see a tool without its description.
-        let settings = &self.settings;
-        settings.tools.ready().map_err(AgentErrorKind::NotReady)?;
+        self.tools.ready().map_err(AgentErrorKind::NotReady)?;
 
-        let formats = self.formats(!settings.tools.is_empty());
+        let formats = self.formats(!self.tools.is_empty());
         let instructions = self.expected.instructions(&formats);
         // One system message, because some servers accept no second one.
-        let told = [settings.role.clone(), instructions];
+        let told = [self.role.clone(), instructions];
         let system = told.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
         let system = Some(system).filter(|text| !text.is_empty());
-        let messages = system.map(Message::system).into_iter();
-        let messages: Messages = messages.chain(asked.iter().cloned()).collect();
+        let messages = system.map(Message::system).into_iter().chain([asked]);
 
-        let request = settings.request.clone().with_messages(messages);
-        Ok(AgentQuestion {
-            request: request.with_tools(settings.tools.definitions()),
-            failed,
-        })
+        let request = self.request.clone().with_messages(messages.collect());
+        Ok(request.with_tools(self.tools.definitions()))
     }
 
     fn formats(&self, has_tools: bool) -> Vec<Format> {
-        let capabilities = self.settings.thinking.client().capabilities();
+        let capabilities = self.thinking.client().capabilities();
         self.expected.formats(capabilities, has_tools)
     }
 }
 
-impl<T> Node<FlowState> for Agent<T>
-where
-    T: JsonSchema + Serialize + DeserializeOwned + Send + 'static,
-{
+impl Node<FlowState> for Agent {
     type Prep = AgentQuestion;
     type Exec = AgentAnswer;
     type Error = AgentError;
 
     fn actions(&self) -> Vec<Action> {
-        self.actions()
+        self.expected.choice.actions()
     }
 
     fn is_composite(&self) -> bool {
@@ -394,19 +286,22 @@ where
     }
 
     fn operation(&self) -> Operation {
-        self.operation()
+        Operation::Agent {
+            name: self.id.to_string(),
+        }
     }
 
     fn prep(&self, state: &mut FlowState) -> Result<AgentQuestion, AgentError> {
         let asked = self
-            .settings
             .prompt
             .fill(state)
             .map_err(|error| AgentErrorKind::Prompt(error.of("`prompt`")))?;
         let asked = Message::user(asked.text).with_blocks(asked.blocks);
 
-        let asked = [asked].into_iter().collect();
-        Ok(self.question(&asked, state.failed())?)
+        Ok(AgentQuestion {
+            request: self.request(asked)?,
+            failed: state.failed(),
+        })
     }
 
     async fn exec(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
@@ -434,21 +329,12 @@ where
     }
 }
 
-impl<T> Clone for Agent<T> {
-    fn clone(&self) -> Self {
-        Self {
-            settings: self.settings.clone(),
-            expected: self.expected.clone(),
-        }
-    }
-}
-
-impl<T> fmt::Debug for Agent<T> {
+impl fmt::Debug for Agent {
     /// Omits the texts, because they may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Agent")
-            .field("id", &self.settings.id)
-            .field("tools", &self.settings.tools)
+            .field("id", &self.id)
+            .field("tools", &self.tools)
             .field("actions", &self.actions())
             .finish_non_exhaustive()
     }

@@ -98,8 +98,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
             if let Err(problem) = check_schema(&schema) {
                 return making.refuse("output.schema", format!("not a JSON Schema: {problem}"));
             }
-            // The type of the answer changes the type of the agent, so this comes last.
-            Some(Made::node(agent.with_output_of(&schema)))
+            Some(Made::node(agent.with_output(&schema)))
         }
         None => Some(Made::node(agent.with_actions(choice.0))),
     }

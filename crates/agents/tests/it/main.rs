@@ -1,7 +1,6 @@
 //! The integration tests, as one program: each program is linked by itself, which takes longer than most of them run.
 
 mod agent;
-mod any_state;
 mod approval;
 mod bad_files;
 mod good_files;

@@ -363,7 +363,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     }
 
     /// Returns whether the answers are texts, as the model writes them.
-    pub fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
         self.settings.is_text
     }
 

@@ -5,7 +5,10 @@ use cogwork_llm::{
     ScriptedClient, ScriptedReply, ToolCall, ToolChoice, ToolDefinition, Usage,
 };
 use cogwork_thinking::{Draft, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait};
+use cogwork_tools::{ToolError, Tools, function};
+use cogwork_typed::Model;
 use cogwork_typed::ask::{Limits, Meter};
+use serde_json::Value;
 
 use crate::thinking::{after, ask, before, failures, kept, reply, shown};
 
@@ -254,6 +257,23 @@ async fn a_reply_with_calls_of_tools_is_no_draft_yet() {
     assert_eq!(response.response.text(), "I look.");
     assert_eq!(response.response.tool_calls(), draft.tool_calls());
     assert_eq!(response.report.hooks.len(), 1);
+}
+
+#[tokio::test]
+async fn a_model_with_tools_and_modes_improves_the_answer_after_its_calls() {
+    let call = ChatResponse::new("").with_tool_calls([ToolCall::new("1", "count", "{}")]);
+    let script = ScriptedClient::default()
+        .then(call)
+        .then(r#"{"answer": 2}"#)
+        .then(r#"{"answer": 3}"#);
+    let client = Thinking::new(script.clone()).with_mode(Reflection::new("Again."));
+    let count = function("count", "Counts.", |_: Value| async {
+        Ok::<_, ToolError>("3")
+    });
+
+    let model = Model::<u32>::typed(client).with_tools(Tools::new().with(count).unwrap());
+    assert_eq!(model.ask("How many?").await.unwrap().value, 3);
+    assert_eq!(script.requests().len(), 3);
 }
 
 #[tokio::test]
