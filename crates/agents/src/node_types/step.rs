@@ -72,17 +72,17 @@ fn action_of(text: &str, choice: &Choice) -> Result<Action, NoAnswer> {
     })
 }
 
-pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Option<Made> {
+pub(super) fn tool(mut settings: ToolSettings, making: &mut Making<'_, '_>) -> Option<Made> {
     let names = [settings.tool];
     let tools = making.tools("tool", &names);
     let [tool] = names;
     check_names(&tools, &settings.arguments, making);
 
-    let arguments = settings.arguments.into_iter().map(|(name, value)| {
-        let argument = Argument::of(value, &format!("arguments.{name}"), making);
-        (name, argument)
-    });
-    let arguments = arguments.collect();
+    for (name, value) in &mut settings.arguments {
+        for (path, text) in texts_of(value, format!("arguments.{name}")) {
+            making.template(&path, text);
+        }
+    }
 
     Some(Made::node(ToolStep {
         id: making.id().to_owned(),
@@ -92,7 +92,7 @@ pub(super) fn tool(settings: ToolSettings, making: &mut Making<'_, '_>) -> Optio
             false => tools,
         },
         tool,
-        arguments,
+        arguments: settings.arguments,
     }))
 }
 
@@ -136,52 +136,25 @@ struct ToolStep {
     id: String,
     tools: Tools,
     tool: String,
-    arguments: BTreeMap<String, Argument>,
+    /// Their texts have slots.
+    arguments: BTreeMap<String, Json>,
 }
 
-/// A value whose texts have slots.
-enum Argument {
-    Text(Template),
-    List(Vec<Self>),
-    Object(Vec<(String, Self)>),
-    Json(Json),
-}
-
-impl Argument {
-    fn of(value: Json, path: &str, making: &mut Making<'_, '_>) -> Self {
-        match value {
-            Json::String(text) => Self::Text(making.template(path, &text)),
-            Json::Array(items) => {
-                let items = items.into_iter().enumerate();
-                let items = items.map(|(index, value)| Self::of(value, &item(path, index), making));
-                Self::List(items.collect())
-            }
-            Json::Object(entries) => {
-                let entries = entries.into_iter().map(|(key, value)| {
-                    let value = Self::of(value, &below(path, &key), making);
-                    (key, value)
-                });
-                Self::Object(entries.collect())
-            }
-            other => Self::Json(other),
+/// Returns the texts in a value, with their paths.
+fn texts_of(value: &mut Json, path: String) -> Vec<(String, &mut String)> {
+    match value {
+        Json::String(text) => vec![(path, text)],
+        Json::Array(items) => {
+            let items = items.iter_mut().enumerate();
+            let texts = items.flat_map(|(index, value)| texts_of(value, item(&path, index)));
+            texts.collect()
         }
-    }
-
-    fn filled(&self, name: &str, state: &FlowState) -> Result<Json, NoAnswer> {
-        Ok(match self {
-            Self::Text(template) => filled(template, name, state)?.text.into(),
-            Self::List(items) => {
-                let items = items.iter().map(|item| item.filled(name, state));
-                items.collect::<Result<_, _>>()?
-            }
-            Self::Object(entries) => {
-                let entries = entries.iter();
-                let entries =
-                    entries.map(|(key, value)| Ok((key.clone(), value.filled(name, state)?)));
-                Json::Object(entries.collect::<Result<_, _>>()?)
-            }
-            Self::Json(value) => value.clone(),
-        })
+        Json::Object(entries) => {
+            let entries = entries.iter_mut();
+            let texts = entries.flat_map(|(key, value)| texts_of(value, below(&path, key)));
+            texts.collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -214,7 +187,12 @@ impl Node<FlowState> for ToolStep {
         let schema = schema_of(&self.tools);
         let mut arguments = Map::new();
         for (name, argument) in &self.arguments {
-            let value = argument.filled(name, state)?;
+            let mut value = argument.clone();
+            for (_, text) in texts_of(&mut value, String::new()) {
+                // Its slots were checked when the file was loaded.
+                let template = Template::new(text).map_err(|error| NoAnswer(error.to_string()))?;
+                *text = filled(&template, name, state)?.text;
+            }
             arguments.insert(name.clone(), as_wanted(&schema, name, value));
         }
 
