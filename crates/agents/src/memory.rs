@@ -76,16 +76,16 @@ impl MemorySettings {
             (Some(path), _) => Some(StoreKey::File(path.clone())),
             (None, name) => name.map(|name| StoreKey::Named(self.r#type, name)),
         };
-        let store = Store {
+        let store = Arc::new(Store {
             kind: self.r#type,
             file,
             limits: self.limits,
             texts: self.texts,
             opened: OnceCell::new(),
-        };
+        });
         let store = match key {
-            Some(key) => making.store(key, store),
-            None => Arc::new(store),
+            Some(key) => Arc::clone(making.loading.stores.entry(key).or_insert(store)),
+            None => store,
         };
         Some(Recall::from(store).with_settings(self.recall))
     }

@@ -13,23 +13,23 @@ use cogwork_tools::Tools;
 use serde_json::Value as Json;
 
 use super::masked::MaskedClient;
-use super::{Assembled, Loading, NodeIds, SideBySide, text_at};
+use super::{Assembled, Loading, NodeIds, text_at};
 use crate::loader::NodeType;
-use crate::memory::{Store, StoreKey};
 use crate::problems::{below, item};
-use crate::secrets::Secrets;
 use crate::settings::{RequestSettings, part_of};
 use crate::{FlowState, Made, Template};
 
 /// The context in which a node is created from its settings.
 pub struct Making<'m, 'l> {
-    loading: &'m mut Loading<'l>,
+    pub(crate) loading: &'m mut Loading<'l>,
     id: &'m str,
     ids: &'m NodeIds<'m>,
-    config: &'m Json,
-    path: &'m str,
-    client: Arc<dyn LlmClient>,
-    request: ChatRequest,
+    pub(crate) config: &'m Json,
+    pub(crate) path: &'m str,
+    /// The client that the settings specify.
+    pub(crate) client: Arc<dyn LlmClient>,
+    /// The options of its requests, such as the temperature.
+    pub(crate) request: ChatRequest,
 }
 
 impl<'m, 'l> Making<'m, 'l> {
@@ -93,7 +93,7 @@ impl<'m, 'l> Making<'m, 'l> {
         if loader.connects {
             let client = (provider.value.make)(&settings)?;
             // Inside of the wrapper, so that a wrapper that logs sees no values either.
-            let secrets = self.secrets();
+            let secrets = self.loading.secrets.clone();
             let client: Arc<dyn LlmClient> = Arc::new(MaskedClient { client, secrets });
             self.client = match &loader.wrapper {
                 Some(wrap) => wrap(self.id, client),
@@ -106,16 +106,6 @@ impl<'m, 'l> Making<'m, 'l> {
     /// Returns the id of the node, under which its output is kept in the state.
     pub fn id(&self) -> &str {
         self.id
-    }
-
-    /// Returns the client that the settings specify.
-    pub(crate) fn client(&self) -> Arc<dyn LlmClient> {
-        Arc::clone(&self.client)
-    }
-
-    /// Returns the options of the client's requests, such as the temperature.
-    pub(crate) fn request(&self) -> ChatRequest {
-        self.request.clone()
     }
 
     /// Reports what is wrong with a setting, such as `rounds` or `criteria[2].name`, and what is expected
@@ -194,28 +184,6 @@ impl<'m, 'l> Making<'m, 'l> {
             Ok(flow) => Some(Made::subflow(flow)),
             Err(error) => self.refuse("", error),
         }
-    }
-
-    pub(crate) fn secrets(&self) -> Secrets {
-        self.loading.secrets.clone()
-    }
-
-    /// Returns the store of the first call with this key, also in subflows.
-    pub(crate) fn store(&mut self, key: StoreKey, store: Store) -> Arc<Store> {
-        let stores = &mut self.loading.stores;
-        Arc::clone(stores.entry(key).or_insert_with(|| Arc::new(store)))
-    }
-
-    /// Returns the flow that the settings `nodes` and `edges` describe, or reports its problems and
-    /// returns `None`.
-    pub(crate) fn flow_here(&mut self) -> Option<Assembled> {
-        self.loading.flow(self.config, self.path)
-    }
-
-    /// Returns a flow for each of the `nodes` in the settings, and the filled `answer`, or reports
-    /// their problems and returns `None`.
-    pub(crate) fn flows_here(&mut self) -> Option<SideBySide> {
-        self.loading.flows(self.config, self.path)
     }
 
     /// Returns the flow of a file next to this one, or reports its problems and returns `None`.

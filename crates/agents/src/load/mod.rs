@@ -31,7 +31,7 @@ use crate::{FileProblem, Loader};
 pub(crate) struct Loading<'l> {
     loader: &'l Loader,
     schema: Json,
-    secrets: Secrets,
+    pub(crate) secrets: Secrets,
     /// The text that is being read.
     source: Source,
     /// The problems of texts that have been read.
@@ -46,7 +46,7 @@ pub(crate) struct Loading<'l> {
     #[cfg(feature = "mcp")]
     servers: Vec<cogwork_tools::mcp::McpTools>,
     /// The memories that agents can share.
-    stores: HashMap<StoreKey, Arc<Store>>,
+    pub(crate) stores: HashMap<StoreKey, Arc<Store>>,
 }
 
 /// A text that is being read.

@@ -103,7 +103,7 @@ impl<'v> NodeIds<'v> {
 impl Loading<'_> {
     /// Returns the flow that the mapping at a path describes, or reports its problems and returns
     /// `None`. The mapping has been checked against the schema.
-    pub(super) fn flow(&mut self, value: &Json, path: &str) -> Option<Assembled> {
+    pub(crate) fn flow(&mut self, value: &Json, path: &str) -> Option<Assembled> {
         let ids = NodeIds::of(items_at(value, "nodes"));
         let made = self.nodes(&ids, &ids, path)?;
         let answer = self.answer(value, &ids, path);
@@ -117,7 +117,7 @@ impl Loading<'_> {
 
     /// Returns a flow for each node of a mapping, and its answer, or reports its problems and returns
     /// `None`.
-    pub(super) fn flows(&mut self, value: &Json, path: &str) -> Option<SideBySide> {
+    pub(crate) fn flows(&mut self, value: &Json, path: &str) -> Option<SideBySide> {
         let ids = NodeIds::of(items_at(value, "nodes"));
         // No node sees the output of another one, since all run at the same time.
         let made = self.nodes(&ids, &NodeIds::of(&[]), path)?;

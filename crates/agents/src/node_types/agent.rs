@@ -65,8 +65,8 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
         }
     }
 
-    let mut agent = Agent::new(making.id(), making.client())
-        .with_request(making.request())
+    let mut agent = Agent::new(making.id(), making.client.clone())
+        .with_request(making.request.clone())
         .with_prompt(making.prompt(settings.prompt))
         .with_tool_rounds(settings.tool_rounds.unwrap_or(8))
         .with_asks_again(settings.asks_again.unwrap_or(2));

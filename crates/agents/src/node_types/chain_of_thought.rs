@@ -54,8 +54,8 @@ enum Language {
 }
 
 pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Made> {
-    let node = ChainOfThought::new(making.client())
-        .with_request(making.request())
+    let node = ChainOfThought::new(making.client.clone())
+        .with_request(making.request.clone())
         .with_limits(settings.limits)
         .with_asks_again(settings.asks_again.unwrap_or(2))
         .with_history(settings.history)

@@ -68,8 +68,8 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
     };
 
     let prompt = making.prompt(settings.prompt);
-    let solver = Solver::new(making.client(), method)
-        .with_request(making.request())
+    let solver = Solver::new(making.client.clone(), method)
+        .with_request(making.request.clone())
         .with_tools(making.tools("tools", &settings.tools))
         .with_limits(settings.budget);
     let flow = match solver.clone().into_flow() {

@@ -69,7 +69,7 @@ impl Described {
                 making.refuse("", message)
             }
             (Some(file), None) => making.flow_of_file(&file),
-            (None, Some(_)) => making.flow_here(),
+            (None, Some(_)) => making.loading.flow(making.config, making.path),
             _ => making.refuse("", "expected either `file` or `nodes`"),
         }
     }
@@ -217,7 +217,7 @@ fn json_of(output: &Output) -> Json {
 
 pub(super) fn side_by_side(settings: BranchSettings, making: &mut Making<'_, '_>) -> Option<Made> {
     let prompt = making.prompt(settings.prompt);
-    let SideBySide { flows, answer } = making.flows_here()?;
+    let SideBySide { flows, answer } = making.loading.flows(making.config, making.path)?;
     // Without one, the template is `{last}`, and which branch was last is left to chance.
     let answer = settings.answer.is_some().then_some(answer);
 

@@ -45,7 +45,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
         key: settings.key.map(|key| making.template("key", &key)),
         reason: making.template("reason", &reason),
         choice,
-        secrets: making.secrets(),
+        secrets: making.loading.secrets.clone(),
     };
 
     let event = settings.event.unwrap_or_else(|| making.id().to_owned());
