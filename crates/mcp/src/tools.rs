@@ -147,7 +147,7 @@ async fn call(
 ) -> Result<CallToolResult, Failure> {
     let input = Value::Object(arguments);
     let output = tokio::select! {
-        output = tools.call_with(definition.name(), input) => output,
+        output = tools.call_with(definition.name(), None, input) => output,
         // Nobody reads this, but the call of the tool is dropped.
         () = caller.request.ct.cancelled() => return Err(Failure::new("the call was cancelled")),
     };

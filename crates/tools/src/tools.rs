@@ -265,7 +265,7 @@ impl Tools {
     /// Returns an error if the tool is unknown, if the arguments aren't a JSON object, or if the
     /// call fails.
     pub async fn call(&self, call: &ToolCall) -> Result<String, ToolError> {
-        let input = self.input_of(call).map(Value::Object);
+        let input = self.input_of(call);
         self.traced(call.name(), Some(call.id()), input).await
     }
 
@@ -275,30 +275,36 @@ impl Tools {
     /// # Errors
     ///
     /// Returns an error if the tool is unknown or the arguments aren't a JSON object.
-    pub fn input_of(&self, call: &ToolCall) -> Result<Map<String, Value>, ToolError> {
+    pub fn input_of(&self, call: &ToolCall) -> Result<Value, ToolError> {
         // Before the arguments, which don't matter if the tool doesn't exist.
         self.find(call.name())?;
 
-        match call.arguments().trim() {
+        let input = match call.arguments().trim() {
             // Models write nothing for a tool without arguments.
             "" => Ok(Map::new()),
-            text => serde_json::from_str(text).map_err(|error| ToolError::Input {
-                tool: call.name().to_owned(),
-                problem: match error.classify() {
-                    Category::Data => in_json_words(&error),
-                    _ => format!("the arguments are not JSON: {error}; expected an object"),
-                },
-            }),
-        }
+            text => serde_json::from_str(text),
+        };
+        input.map(Value::Object).map_err(|error| ToolError::Input {
+            tool: call.name().to_owned(),
+            problem: match error.classify() {
+                Category::Data => in_json_words(&error),
+                _ => format!("the arguments are not JSON: {error}; expected an object"),
+            },
+        })
     }
 
-    /// Calls a tool with parsed input.
+    /// Calls a tool with parsed input. `id` is that of the call, if it has one.
     ///
     /// # Errors
     ///
     /// Returns an error if the tool is unknown or the call fails.
-    pub async fn call_with(&self, name: &str, input: Value) -> Result<String, ToolError> {
-        self.traced(name, None, Ok(input)).await
+    pub async fn call_with(
+        &self,
+        name: &str,
+        id: Option<&str>,
+        input: Value,
+    ) -> Result<String, ToolError> {
+        self.traced(name, id, Ok(input)).await
     }
 
     /// Makes a call in a span of its own.

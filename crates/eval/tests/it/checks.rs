@@ -104,7 +104,7 @@ async fn calculations_are_read_as_models_write_them() {
         ("", None),
     ] {
         let input = json!({"calculation": calculation});
-        let value = calculator().call_with("calculator", input).await;
+        let value = calculator().call_with("calculator", None, input).await;
         if let Err(error) = &value {
             let known = "expected numbers with +, -, *, / and parentheses";
             assert!(error.to_string().contains(known), "{error}");

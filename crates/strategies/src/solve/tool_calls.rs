@@ -73,15 +73,13 @@ impl PlannedCall {
         number: &str,
         meter: &Meter,
     ) -> Result<(ToolUse, Duration), CannotWait> {
-        let call = |arguments: &str| ToolCall::new(self.id.as_str(), self.tool.as_str(), arguments);
+        let (arguments, input) = match self.input.as_str() {
+            Some(arguments) if self.literal => (arguments.to_owned(), None),
+            _ => (self.input.to_string(), Some(self.input.clone())),
+        };
 
-        match self.input.as_str().filter(|_| self.literal) {
-            Some(arguments) => calls.call(&call(arguments), number, meter).await,
-            None => {
-                let call = call(&self.input.to_string());
-                calls.call_with(&call, &self.input, number, meter).await
-            }
-        }
+        let call = ToolCall::new(self.id.as_str(), self.tool.as_str(), arguments);
+        calls.call(&call, input, number, meter).await
     }
 
     fn called(&self, stage: &str, output: String, failed: bool) -> Called {

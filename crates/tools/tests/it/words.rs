@@ -32,7 +32,7 @@ enum Unit {
 async fn told<A: DeserializeOwned + JsonSchema + Send + 'static>(input: Value) -> String {
     let take = function("take", "", |_: A| async { Ok(()) });
     let tools = Tools::new().with(take).unwrap();
-    let error = tools.call_with("take", input).await.unwrap_err();
+    let error = tools.call_with("take", None, input).await.unwrap_err();
 
     let told = error.to_string();
     told.strip_prefix("bad input for the tool `take`: ")
@@ -120,7 +120,7 @@ async fn read<T: Serialize + Clone + Send + Sync + 'static>(output: T) -> String
     });
     let tools = Tools::new().with(give).unwrap();
 
-    match tools.call_with("give", json!({})).await {
+    match tools.call_with("give", None, json!({})).await {
         Ok(text) => text,
         Err(error) => error.to_string(),
     }

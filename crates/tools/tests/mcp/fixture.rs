@@ -51,6 +51,6 @@ pub(crate) fn registry(tools: &McpTools) -> Tools {
 
 /// Calls a tool, and returns its result or the text of the error.
 pub(crate) async fn call(tools: &Tools, name: &str, input: Value) -> Result<String, String> {
-    let called = tools.call_with(name, input).await;
+    let called = tools.call_with(name, None, input).await;
     called.map_err(|error| error.to_string())
 }

@@ -159,13 +159,13 @@ async fn nothing_unsafe_is_shown() {
 
     for text in texts() {
         let message = json!({ "message": text });
-        if let Err(error) = tools.call_with("fail", message).await {
+        if let Err(error) = tools.call_with("fail", None, message).await {
             assert_lines_are_safe(&error);
         }
 
         let content = json!([{"type": "text", "text": text}]);
         let failed = json!({"reply": {"content": content, "isError": true}});
-        let error: ToolError = tools.call_with("reply", failed).await.unwrap_err();
+        let error: ToolError = tools.call_with("reply", None, failed).await.unwrap_err();
         assert_lines_are_safe(&error);
 
         let named = server("no list").with_name(text.clone());

@@ -139,7 +139,7 @@ impl<'t> ToolCalls<'t> {
                 }
 
                 let number = format!("{round}.{}", index + 1);
-                Ok((index, self.call(call, &number, meter).await?))
+                Ok((index, self.call(call, None, &number, meter).await?))
             })
             .collect();
 
@@ -153,9 +153,9 @@ impl<'t> ToolCalls<'t> {
         })
     }
 
-    /// Makes a call once a person has approved it, if that is necessary. `number` is what
-    /// distinguishes the call from others of the step. Returns how long the call took, too, if its
-    /// recorded result was used.
+    /// Makes a call once a person has approved it, if that is necessary. An `input` is used instead
+    /// of its arguments, and needn't be an object. `number` is what distinguishes the call from
+    /// others of the step. Returns how long the call took, too, if its recorded result was used.
     ///
     /// # Errors
     ///
@@ -163,61 +163,25 @@ impl<'t> ToolCalls<'t> {
     pub async fn call(
         &self,
         call: &ToolCall,
+        input: Option<Value>,
         number: &str,
         meter: &Meter,
     ) -> Result<(ToolUse, Duration), CannotWait> {
-        let work = self.tools.call(call);
         // A call that fails in any case is neither asked about nor recorded.
-        let Ok(input) = self.tools.input_of(call) else {
-            let outcome = self.reported(call, work).await;
+        let Ok(input) = input.map_or_else(|| self.tools.input_of(call), Ok) else {
+            let outcome = self.reported(call, self.tools.call(call)).await;
             return Ok((ToolUse::new(call, outcome), Duration::ZERO));
         };
 
-        let input = Value::Object(input);
-        self.approved(call, &input, work, number, meter).await
-    }
-
-    /// Like [`call`](Self::call), with an input that needn't be an object instead of the arguments.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a person has to be asked, and the run can't wait for the answer.
-    pub async fn call_with(
-        &self,
-        call: &ToolCall,
-        input: &Value,
-        number: &str,
-        meter: &Meter,
-    ) -> Result<(ToolUse, Duration), CannotWait> {
-        let work = self.tools.call_with(call.name(), input.clone());
-        self.approved(call, input, work, number, meter).await
-    }
-
-    /// Returns whether calls wait for a person, and none is in progress. The run pauses then.
-    pub fn are_waiting(&self) -> bool {
-        let waiting = self.waiting.load(Ordering::Relaxed);
-        let running = self.running.load(Ordering::Relaxed);
-        waiting > 0 && running == 0
-    }
-
-    async fn approved(
-        &self,
-        call: &ToolCall,
-        input: &Value,
-        work: impl Future<Output = Result<String, ToolError>> + Send,
-        number: &str,
-        meter: &Meter,
-    ) -> Result<(ToolUse, Duration), CannotWait> {
         meter.count_tool_call();
-
         if self.tools.need_approval(call.name()) {
             // Nobody should be asked about a call that is bound to fail.
-            if let Err(error) = self.tools.check(call.name(), input) {
+            if let Err(error) = self.tools.check(call.name(), &input) {
                 let outcome = self.reported(call, async { Err(error) }).await;
                 return Ok((ToolUse::new(call, outcome), Duration::ZERO));
             }
 
-            let refusal = counted(&self.waiting, self.refusal(call.name(), input, number));
+            let refusal = counted(&self.waiting, self.refusal(call.name(), &input, number));
             if let Some(refusal) = refusal.await? {
                 return Ok((ToolUse::new(call, Err(refusal)), Duration::ZERO));
             }
@@ -225,11 +189,19 @@ impl<'t> ToolCalls<'t> {
 
         let what = format!("tool {number} {}", call.name());
         let label = call_label(&what, &call.arguments());
+        let work = self.tools.call_with(call.name(), Some(call.id()), input);
         let recorded = record(&label, || self.reported(call, work), Err);
 
         let made = counted(&self.running, recorded).await;
         let replayed = made.replayed.unwrap_or_default();
         Ok((ToolUse::new(call, made.result), replayed))
+    }
+
+    /// Returns whether calls wait for a person, and none is in progress. The run pauses then.
+    pub fn are_waiting(&self) -> bool {
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        let running = self.running.load(Ordering::Relaxed);
+        waiting > 0 && running == 0
     }
 
     /// Waits for a person's answer. Returns the message to the model if the call is refused.
