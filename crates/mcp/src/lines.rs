@@ -68,7 +68,7 @@ where
                 sent.ok()?;
             }
 
-            let refusal = match self.lines.next().await? {
+            let (error, id) = match self.lines.next().await? {
                 Ok(line) => match message(&line) {
                     Ok(Some(message)) => return Some(message),
                     Ok(None) => continue,
@@ -78,10 +78,11 @@ where
                     // After an error, the stream pauses once.
                     self.lines.next().await;
                     let error = ErrorData::invalid_request("the message is too long", None);
-                    ServerJsonRpcMessage::error(error, None)
+                    (error, None)
                 }
                 Err(AnyDelimiterCodecError::Io(_)) => return None,
             };
+            let refusal = ServerJsonRpcMessage::error(error, id);
             self.refusal = Some(Box::pin(self.send(refusal)));
         }
     }
@@ -98,8 +99,11 @@ struct Envelope {
     method: Option<IgnoredAny>,
 }
 
+/// What is wrong with a line, and the id of its request.
+type Refusal = (ErrorData, Option<RequestId>);
+
 /// Returns the message in a line, or `None` if the line needs no answer.
-fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, ServerJsonRpcMessage> {
+fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refusal> {
     // Some tools start a text with a byte order mark.
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
     if line.trim_ascii().is_empty() {
@@ -126,5 +130,5 @@ fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, ServerJsonRpcMes
         Category::Data => ErrorData::invalid_request(problem, None),
         _ => ErrorData::parse_error(problem, None),
     };
-    Err(ServerJsonRpcMessage::error(error, id))
+    Err((error, id))
 }
