@@ -17,16 +17,19 @@ pub(crate) struct HookClient {
 }
 
 impl HookClient {
-    fn fit(&self, request: ChatRequest) -> Result<ChatRequest, LlmError> {
-        match self.hook.fit(request.clone(), 1) {
-            Ok(fitted) => Ok(fitted),
-            // The hook itself is interrupted when its time is over.
-            Err(Limit::Time(_)) => Ok(request),
-            Err(limit) => {
-                let message = format!("the limit of {limit} by hooks has been reached");
-                Err(LlmError::new(LlmErrorKind::Budget, message))
-            }
+    fn fit(&self, mut request: ChatRequest) -> Result<ChatRequest, LlmError> {
+        for (meter, whose) in [(&self.hook, " by hooks"), (&self.calls, "")] {
+            request = match meter.fit(request.clone(), 1) {
+                Ok(fitted) => fitted,
+                // The hook itself is interrupted when its time is over.
+                Err(Limit::Time(_)) => request,
+                Err(limit) => {
+                    let message = format!("the limit of {limit}{whose} has been reached");
+                    return Err(LlmError::new(LlmErrorKind::Budget, message));
+                }
+            };
         }
+        Ok(request)
     }
 }
 

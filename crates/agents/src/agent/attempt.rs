@@ -3,12 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cogwork_flow::{Action, Node};
-use cogwork_llm::{
-    ChatRequest, ChatResponse, FinishReason, LlmError, LlmErrorKind, Message, ToolCall, ToolChoice,
-};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolCall, ToolChoice};
 use cogwork_thinking::Report;
 use cogwork_typed::ask::{
-    Asking, Format, Limit, Meter, Policy, ToolCalls, ToolUse, Unanswered, Verdict,
+    Asking, Format, Limit, Meter, Policy, Spent, ToolCalls, ToolUse, Unanswered, Verdict,
 };
 
 use super::expected::{Unusable, not_empty};
@@ -19,14 +17,16 @@ use crate::{Output, Visit};
 impl Agent {
     pub(super) async fn visit(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
         let mut attempt = Attempt {
-            meter: Meter::default(),
+            meter: Meter::new(self.limits, Spent::default()),
             calls: ToolCalls::new(&self.tools, "the agent"),
             visit: Mutex::new(Visit::of(&self.id)),
             failed: &question.failed,
             has_ended: false,
         };
 
-        let answer = self.answer(&question.request, &attempt).await;
+        let answer = self.answer(&question.request, &attempt);
+        let answer = attempt.meter.limit(answer).await;
+        let answer = answer.unwrap_or_else(|limit| Err(limit.into()));
         let mut visit = attempt.end();
 
         match answer {
@@ -327,7 +327,6 @@ impl Policy for Question<'_> {
 
 impl From<Limit> for AgentErrorKind {
     fn from(limit: Limit) -> Self {
-        let message = format!("the limit of {limit} allows no further call");
-        Self::Client(LlmError::new(LlmErrorKind::Budget, message))
+        Self::Limit(limit)
     }
 }

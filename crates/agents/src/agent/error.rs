@@ -5,6 +5,7 @@ use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt, counted};
 use cogwork_tools::ToolError;
 use cogwork_typed::AnswerProblem;
+use cogwork_typed::ask::Limit;
 
 use crate::problems::one_line;
 use crate::{FillError, Visit};
@@ -70,6 +71,9 @@ pub enum AgentErrorKind {
     /// A call to the model failed. The error of a custom client may contain any text.
     #[error("the call to the model failed: {}", ErrorText(.0))]
     Client(#[source] LlmError),
+    /// A limit of the visit was reached.
+    #[error("the limit of {0} was reached; expected a higher one in `limits`")]
+    Limit(Limit),
     /// Every reply of the model was empty: no text and no tool call.
     #[error("every reply of the model was empty; expected a text or a tool call")]
     Empty,

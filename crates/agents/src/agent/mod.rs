@@ -17,7 +17,7 @@ use cogwork_thinking::memory::Recall;
 use cogwork_thinking::{Thinking, ThinkingMode};
 use cogwork_tools::Tools;
 use cogwork_typed::AnswerReader;
-use cogwork_typed::ask::{Format, RefusedFormats};
+use cogwork_typed::ask::{Format, Limits, RefusedFormats};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -92,6 +92,7 @@ pub struct Agent {
     tools: Tools,
     tool_rounds: u32,
     asks_again: u32,
+    limits: Limits,
     /// The formats of replies that the server has refused.
     refused: RefusedFormats,
     expected: Expected,
@@ -124,6 +125,7 @@ impl Agent {
             tools: Tools::new(),
             tool_rounds: 8,
             asks_again: 2,
+            limits: Limits::default(),
             refused: RefusedFormats::default(),
             expected: Expected::default(),
         }
@@ -228,6 +230,14 @@ impl Agent {
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
         self.asks_again = times;
+        self
+    }
+
+    /// Sets the limits of a visit on calls, tokens, bytes and time, which include tools and thinking
+    /// modes. A visit that reaches one fails. Unlimited by default.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 

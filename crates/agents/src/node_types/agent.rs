@@ -1,5 +1,8 @@
+use std::time::Duration;
+
 use cogwork_text::{Name, NameList, check_schema};
 use cogwork_thinking::SettingProblem;
+use cogwork_typed::ask::Limits;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
@@ -44,6 +47,36 @@ pub(super) struct Settings {
     tool_rounds: Option<u32>,
     /// How often the model is asked again when a reply is empty or names no action. Default: 2.
     asks_again: Option<u32>,
+    /// The limits of a visit, with its tools and thinking modes; a visit that reaches one fails. Default: none.
+    #[serde(default)]
+    limits: VisitLimits,
+}
+
+/// Those limits that an agent has: it makes no thoughts, and isn't asked to conclude.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct VisitLimits {
+    /// The maximum number of calls to the model.
+    #[schemars(range(min = 1))]
+    calls: Option<u32>,
+    /// The maximum number of tokens, read and written.
+    #[schemars(range(min = 1))]
+    tokens: Option<u64>,
+    /// The maximum time of calls to the model and to tools, in seconds.
+    #[schemars(range(min = 0.001, max = 31_536_000.0))]
+    time: Option<f64>,
+}
+
+impl VisitLimits {
+    fn limits(self) -> Limits {
+        let mut limits = Limits::default();
+        limits.calls = self.calls;
+        limits.tokens = self.tokens;
+        limits.time = self
+            .time
+            .and_then(|time| Duration::try_from_secs_f64(time).ok());
+        limits
+    }
 }
 
 /// The value that an agent answers with.
@@ -69,7 +102,8 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
         .with_request(making.request.clone())
         .with_prompt(making.prompt(settings.prompt))
         .with_tool_rounds(settings.tool_rounds.unwrap_or(8))
-        .with_asks_again(settings.asks_again.unwrap_or(2));
+        .with_asks_again(settings.asks_again.unwrap_or(2))
+        .with_limits(settings.limits.limits());
     // A name that isn't listed was reported above, with its place.
     if let Ok(tools) = making.tools("tools", &tools).with_approval(&approve) {
         agent = agent.with_tools(tools);

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Output};
+use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Loader, Output};
 use cogwork_flow::watch::{EventKind, events};
 use cogwork_flow::{Backoff, Node};
 use cogwork_llm::{
@@ -16,9 +16,9 @@ use cogwork_llm::{
 };
 use cogwork_thinking::Reflection;
 use cogwork_tools::{Tools, function};
-use cogwork_typed::ask::{ChatEvent, Try};
+use cogwork_typed::ask::{ChatEvent, Limits, Try};
 
-use crate::support::{flow_of, load, run};
+use crate::support::{flow_of, load, problems, run};
 
 fn reply(text: &str) -> ChatResponse {
     ChatResponse::new(text).with_usage(Usage::new(10, 2))
@@ -300,4 +300,56 @@ fn the_visits_of_a_state_are_bounded() {
     let json = serde_json::to_string(&state).unwrap();
     let read: FlowState = serde_json::from_str(&json).unwrap();
     assert_eq!((read.visits().len(), read.dropped_visits()), (1_000, 500));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_visit_that_reaches_a_limit_fails_and_keeps_what_it_had() {
+    let calls = Limits::default().with_calls(1);
+    let script = ScriptedClient::new([looked_up(), reply("A mammal.")]);
+    let by_calls = Agent::new("a", script)
+        .with_tools(look())
+        .with_limits(calls);
+    let time = Limits::default().with_time(Duration::from_secs(5));
+    let silent = Silent(ScriptedClient::new([looked_up()]));
+    let by_time = Agent::new("a", silent).with_tools(look()).with_limits(time);
+
+    for (agent, limit) in [(by_calls, "1 call"), (by_time, "5s")] {
+        let (ended, state) = run(agent, "?").await;
+        let told = ended.unwrap_err().to_string();
+        let expected = format!("the limit of {limit} was reached");
+        assert!(told.contains(&expected), "{told}");
+        assert_eq!(state.failures()[0].tools[0].result, "a mammal");
+    }
+}
+
+#[tokio::test]
+async fn a_draft_is_the_answer_if_no_call_is_left_for_a_thinking_mode() {
+    let limits = Limits::default().with_calls(1);
+    let script = ScriptedClient::new([reply("Hm."), reply("Better.")]);
+    let agent = Agent::new("a", script)
+        .with_mode(Reflection::new("Shorter."))
+        .with_limits(limits);
+
+    let (ended, state) = run(agent, "?").await;
+    assert!(ended.is_ok());
+    assert_eq!((state.last().text.as_str(), state.calls()), ("Hm.", 1));
+}
+
+#[tokio::test]
+async fn a_file_limits_the_visits_of_an_agent() {
+    let flow = |limits: &str| {
+        format!(
+            "nodes: [{{id: a, type: agent, config: {{provider: scripted, replies: ['', b], limits: {limits}}}}}]"
+        )
+    };
+    let mut state = FlowState::new("?");
+    let ended = load(&flow("{calls: 1}")).flow().run(&mut state).await;
+    let told = ended.unwrap_err().to_string();
+    assert!(told.contains("the limit of 1 call"), "{told}");
+
+    let told = problems(&Loader::new(), &flow("{thoughts: 3, time: 0}"));
+    insta::assert_snapshot!(told, @"
+    flow.yaml:1:86: nodes[0].config.limits: unknown key `thoughts`; known keys: `calls`, `time`, `tokens`
+    flow.yaml:1:105: nodes[0].config.limits.time: the number is too small; expected at least 0.001
+    ");
 }
