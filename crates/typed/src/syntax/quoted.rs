@@ -53,10 +53,11 @@ pub(super) fn unescaped(body: &str) -> Unescaped {
 
 /// Commands of LaTeX that begin like an escape, and leave no word without it.
 const COMMANDS: &str = "bar begin beta binom bmod boxed bullet forall frac nabla rangle rho right rightarrow \
-                        tau text textbf tfrac theta times triangle";
+                        textbf tfrac theta times triangle";
 
-/// Commands that may also be a word after a tab or a line break.
-const WORDS: &str = "ne neq not nu tan to";
+/// Commands that may also be a word after a tab or a line break. Those that are one in many languages,
+/// such as `ne`, aren't among them.
+const WORDS: &str = "neq tan tau text to";
 
 /// Returns a text in quotes with each backslash doubled that begins a command of LaTeX, as in `\frac`,
 /// or `None` if there are none. Models forget to double them, and `\f` is an escape of JSON and YAML.
@@ -93,13 +94,15 @@ pub(super) fn with_commands(body: &str) -> Option<String> {
     has_commands.then_some(doubled)
 }
 
-/// Returns whether a text has formulas: in dollar signs, or with a command that is no escape.
+/// Returns whether a text has formulas: in dollar signs, with a unit, or with a command that is no
+/// escape.
 fn is_latex(body: &str) -> bool {
     let is_command = |(at, _): (usize, &str)| {
         let next = body.get(at + 1..).and_then(|after| after.chars().next());
         next.is_some_and(|next| next.is_ascii_alphabetic() && !"bfnrtu".contains(next))
     };
-    body.matches('$').count() > 1 || body.match_indices('\\').any(is_command)
+    let has_signs = body.matches('$').count() > 1 || body.contains(r"\text{");
+    has_signs || body.match_indices('\\').any(is_command)
 }
 
 /// Reads the digits of an escape, or of the two that make one character.

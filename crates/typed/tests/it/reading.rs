@@ -156,8 +156,8 @@ fn commands_of_latex_keep_their_backslash() {
         r"\frac{\sqrt{2}}{2}",
         r"2 \times \beta \theta \nabla \rangle",
         r"\text{cm} \right)",
-        r"$x \neq y$, $\nu$ \tan",
-        r"\alpha \not \in \nu",
+        r"$x \neq y$, $\tau$ \tan",
+        r"\alpha \in \tau \to",
     ] {
         let reply = format!(r#"{{"answer": "{text}"}}"#);
         let (value, repairs) = read::<String>(&reply).unwrap();
@@ -170,9 +170,23 @@ fn commands_of_latex_keep_their_backslash() {
         assert_eq!(read::<Vec<Note>>(&inside).unwrap().0[0].customer, text);
     }
 
-    let escapes = r#"{"answer": "a\tb\nequals\f1 \u000crac\nto you\r\n"}"#;
-    let expected = "a\tb\nequals\u{c}1 \u{c}rac\nto you\r\n".to_owned();
-    assert_eq!(read::<String>(escapes), Ok((expected, Vec::new())));
+    for (escapes, expected) in [
+        (
+            r"a\tb\nequals\f1 \u000crac\nto you\r\n",
+            "a\tb\nequals\u{c}1 \u{c}rac\nto you\r\n",
+        ),
+        (
+            r"costa $5\ne $7\nu $9, non\ne) 5",
+            "costa $5\ne $7\nu $9, non\ne) 5",
+        ),
+        (r"nom\tau revoir\text", "nom\tau revoir\text"),
+    ] {
+        let reply = format!(r#"{{"answer": "{escapes}"}}"#);
+        assert_eq!(
+            read::<String>(&reply),
+            Ok((expected.to_owned(), Vec::new()))
+        );
+    }
 }
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
