@@ -1,4 +1,5 @@
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// A person's answer to a tool call that needs approval.
 ///
@@ -44,6 +45,20 @@ impl ToolApproval {
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
+    }
+
+    /// Returns the JSON Schema of answers. A form offers the first kind.
+    pub fn schema() -> Value {
+        let form = json!({
+            "type": "object",
+            "properties": {
+                "approved": {"type": "boolean"},
+                "reason": {"type": ["string", "null"]},
+            },
+            "required": ["approved"],
+            "additionalProperties": false,
+        });
+        json!({"anyOf": [form, {"enum": [true, false, "yes", "no"]}]})
     }
 
     /// Returns the message for the model, if the call is refused.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::current;
-use crate::engine::{Awaited, CallError, CannotWait, WorkError, recordable};
+use crate::engine::{Awaited, CallError, CannotWait, Json, WorkError, recordable};
 use crate::execute::recorder::{Exec, accept, shortened};
 
 /// Makes a call inside the `exec` of a [composite](crate::Node::is_composite) node, and records its
@@ -159,7 +159,8 @@ where
 /// The name of the event is also the label of the call; see [Names](recorded#names). Each answer is
 /// used once, so steps that wait for the same event at the same time would compete for it;
 /// [`scoped_event`] returns a name that no other step uses. `reason` is for the person who answers,
-/// and may be empty.
+/// and may be empty. A store refuses answers that don't match the `schema`, a JSON Schema, and makes
+/// a form of it.
 ///
 /// ```
 /// use cogwork_flow::{Action, BoxError, Flow, Node};
@@ -182,7 +183,7 @@ where
 ///
 ///     async fn exec(&self, text: &String) -> Result<bool, BoxError> {
 ///         let event = scoped_event("approve");
-///         let approved = wait_for::<bool>(&event, &format!("publish `{text}`?"), None).await?;
+///         let approved = wait_for::<bool>(&event, &format!("publish `{text}`?"), None, None).await?;
 ///         Ok(approved.unwrap_or(false))
 ///     }
 ///
@@ -217,12 +218,13 @@ pub async fn wait_for<T: DeserializeOwned>(
     event: &str,
     reason: &str,
     timeout: Option<Duration>,
+    schema: Option<&Json>,
 ) -> Result<Option<T>, CannotWait> {
     let awaited = Awaited {
         event,
         why: reason,
         within: timeout,
-        schema: None,
+        schema,
         is_live: false,
         accept: accept::<T>,
     };

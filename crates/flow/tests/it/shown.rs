@@ -316,7 +316,9 @@ impl Node<()> for Asks {
     }
 
     async fn exec(&self, (): &()) -> Result<(), CannotWait> {
-        wait_for::<()>(&self.0, &self.0, None).await.map(|_| ())
+        wait_for::<()>(&self.0, &self.0, None, None)
+            .await
+            .map(|_| ())
     }
 
     fn post(&self, (): &mut (), (): (), (): ()) -> Result<Action, CannotWait> {

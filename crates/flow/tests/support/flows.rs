@@ -364,7 +364,7 @@ impl Node<u64> for Several {
         }
 
         if self.also == Also::Waits {
-            let answer = wait_for::<u64>("question", "", None).await;
+            let answer = wait_for::<u64>("question", "", None, None).await;
             sum += answer
                 .map_err(|error| error.to_string())?
                 .unwrap_or_default();

@@ -323,7 +323,7 @@ impl Node<State> for Several {
         let mut sum = first + many.iter().sum::<u64>();
 
         if self.waits {
-            let answer = wait_for::<u64>(EVENT, "a number to add", None).await?;
+            let answer = wait_for::<u64>(EVENT, "a number to add", None, None).await?;
             sum += answer.unwrap_or_default();
         }
         self.double("last", sum).await

@@ -52,7 +52,7 @@ impl Node<u64> for Several {
         )?;
         let mut n = n + three.0 + three.1 + three.2;
         if self.asks {
-            let answer = wait_for::<u64>("how many", "more to add", None).await?;
+            let answer = wait_for::<u64>("how many", "more to add", None, None).await?;
             n += answer.unwrap_or_default();
         }
 
@@ -146,7 +146,7 @@ impl Node<u64> for WaitsAndFails {
     async fn exec(&self, (): &()) -> Result<u64, BoxError> {
         let event = scoped_event("how many");
         let waits = async {
-            let answer = wait_for::<u64>(&event, "", None).await?;
+            let answer = wait_for::<u64>(&event, "", None, None).await?;
             Ok(answer.unwrap_or_default())
         };
         let fails = async {

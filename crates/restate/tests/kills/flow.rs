@@ -242,7 +242,7 @@ impl Node<Story> for Compose {
         let mut all = try_join_all(sections).await?;
 
         let event = scoped_event("ending");
-        let answer = wait_for::<u64>(&event, "how it ends", None).await?;
+        let answer = wait_for::<u64>(&event, "how it ends", None, None).await?;
         let ending = outline.followed_by(answer.unwrap_or_default());
         let ending = self.make("ending", ending).await?;
 

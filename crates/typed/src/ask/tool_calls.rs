@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::engine::{CannotWait, scoped_event, wait_for};
+use cogwork_flow::engine::{CannotWait, Json, scoped_event, wait_for};
 use cogwork_flow::watch::{note, report_from};
 use cogwork_llm::{ChatResponse, FinishReason, Message, ToolCall};
 use cogwork_text::{Escaped, Name};
@@ -219,7 +219,8 @@ impl<'t> ToolCalls<'t> {
         let reason = self.tools.hide_secrets(&reason);
 
         let event = scoped_event(&format!("approve {tool} {number}"));
-        let answer = wait_for::<ToolApproval>(&event, &reason, None).await?;
+        let schema = Json::of(&ToolApproval::schema()).ok();
+        let answer = wait_for::<ToolApproval>(&event, &reason, None, schema.as_ref()).await?;
         Ok(answer.and_then(|answer| answer.refusal()))
     }
 

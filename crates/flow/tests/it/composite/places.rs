@@ -11,7 +11,7 @@ fn node(made: &Made) -> impl Node<u64, Exec = u64> + use<> {
     composite(made, move |made, n| async move {
         let n = add_one(&made, "first", n).await?;
         if n > 10 {
-            wait_for::<()>(&format!("go {n}"), "", None).await?;
+            wait_for::<()>(&format!("go {n}"), "", None, None).await?;
         }
         add_one(&made, "second", n).await
     })

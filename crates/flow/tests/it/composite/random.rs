@@ -58,7 +58,7 @@ async fn act(made: &Made, action: Action, n: u64) -> Result<u64, BoxError> {
             add_one(made, "instead", n).await
         }
         Action::Wait => {
-            let answer = wait_for::<u64>("more", "", None).await?;
+            let answer = wait_for::<u64>("more", "", None, None).await?;
             Ok(n + answer.unwrap_or_default())
         }
         Action::Yield => {

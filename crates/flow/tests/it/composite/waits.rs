@@ -10,7 +10,7 @@ use crate::lines::Lines;
 fn asking(made: &Made, timeout: Option<Duration>) -> Flow<u64> {
     flow(composite(made, move |made, n| async move {
         let n = add_one(&made, "before", n).await?;
-        let answer = wait_for::<u64>("how many", "to be added", timeout).await?;
+        let answer = wait_for::<u64>("how many", "to be added", timeout, None).await?;
         add_one(&made, "after", n + answer.unwrap_or(100)).await
     }))
 }
@@ -68,11 +68,11 @@ async fn calls_in_progress_end_before_the_run_pauses() {
     let flow = flow(composite(&made, move |made, n| async move {
         let one = async {
             let event = scoped_event("one");
-            let one = wait_for::<u64>(&event, "", None).await?;
+            let one = wait_for::<u64>(&event, "", None, None).await?;
             add_one(&made, "one", one.unwrap_or_default()).await
         };
         let two = async {
-            let two = wait_for::<u64>(&scoped_event("two"), "", None).await?;
+            let two = wait_for::<u64>(&scoped_event("two"), "", None, None).await?;
             Ok(two.unwrap_or_default())
         };
         let more = async {
@@ -103,14 +103,14 @@ async fn calls_in_progress_end_before_the_run_pauses() {
 #[tokio::test]
 async fn a_wait_needs_a_journal_and_a_composite_node() {
     assert_eq!(
-        wait_for::<u64>("e", "", None).await,
+        wait_for::<u64>("e", "", None, None).await,
         Err(CannotWait::NoJournal)
     );
 
     let made = Made::default();
     let mut state = 0;
     let waiting = flow(composite(&Made::default(), |_, _| async {
-        wait_for::<u64>("e", "", None).await?;
+        wait_for::<u64>("e", "", None, None).await?;
         Ok(0)
     }));
     let error = waiting.run(&mut state).await.unwrap_err();
@@ -119,7 +119,7 @@ async fn a_wait_needs_a_journal_and_a_composite_node() {
     let plain = flow(from_phases(
         |_: &mut u64| (),
         |()| async {
-            wait_for::<u64>("e", "", None).await?;
+            wait_for::<u64>("e", "", None, None).await?;
             Ok::<_, CannotWait>(())
         },
         |_, ()| (),
@@ -129,7 +129,7 @@ async fn a_wait_needs_a_journal_and_a_composite_node() {
 
     let nested = flow(composite(&Made::default(), |_, n| async move {
         let outcome = recorded("outer", || async {
-            wait_for::<u64>("e", "", None).await?;
+            wait_for::<u64>("e", "", None, None).await?;
             Ok::<_, BoxError>(n)
         });
         Ok(outcome.await?)

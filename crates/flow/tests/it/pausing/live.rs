@@ -82,7 +82,7 @@ impl Node<String> for Asks {
 
     async fn exec(&self, event: &String) -> Result<String, BoxError> {
         self.0.fetch_add(1, Ordering::SeqCst);
-        let answer = wait_for::<String>(event, "", Some(Duration::from_secs(60))).await?;
+        let answer = wait_for::<String>(event, "", Some(Duration::from_secs(60)), None).await?;
         Ok(answer.unwrap_or_else(|| "nothing".to_owned()))
     }
 
