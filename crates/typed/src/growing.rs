@@ -1,12 +1,17 @@
 //! What grows while a reply arrives.
 //!
 //! The beginning of the reply is read as the whole reply will be, whenever it has grown by a
-//! sixty-fourth. So the work is proportional to the length of the reply.
+//! sixty-fourth, or by an eighth if it is long. So the work is proportional to the length of the
+//! reply.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::AnswerReader;
+use crate::reader::MAX_BYTES;
+
+/// The length of a long text, in bytes, of which people see only the end.
+const LONG: usize = 16 * 1024;
 
 /// What has arrived of a reply.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +26,10 @@ impl Beginning {
     pub(crate) fn push(&mut self, piece: &str) -> Option<&str> {
         self.text.push_str(piece);
         // Reading every piece would take quadratic time.
-        if self.text.len() < self.read + self.read / 64 {
+        let parts = if self.read < LONG { 64 } else { 8 };
+        let has_grown = self.text.len() >= self.read + self.read / parts;
+        // A reply that is longer is refused, so that nobody needs its text.
+        if !has_grown || self.text.len() > MAX_BYTES {
             return None;
         }
 

@@ -80,7 +80,7 @@ struct Settings {
 }
 
 /// The maximum length of a reply in bytes.
-const MAX_BYTES: usize = 256 * 1024;
+pub(crate) const MAX_BYTES: usize = 256 * 1024;
 
 /// A value, and what was corrected to read it.
 #[derive(Debug, Clone, PartialEq)]
