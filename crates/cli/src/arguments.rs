@@ -18,7 +18,7 @@ Exit codes:
   3  the run failed
   4  the input or the journal could not be read, or the output, journal or page not written
   5  the run waits for an answer, and there is no terminal to ask
-  130  the run was interrupted (Ctrl-C)";
+  130  the run was interrupted (Ctrl-C, SIGTERM)";
 
 /// Checks, draws and runs flows that are written as YAML files.
 ///
@@ -94,7 +94,7 @@ Exit codes:
   2  the command line is wrong
   3  no arm meets --pick, an arm doesn't meet --require, or an arm is worse than in --baseline
   4  the journals or the table could not be read or written
-  130  the evaluation was interrupted (Ctrl-C)";
+  130  the evaluation was interrupted (Ctrl-C, SIGTERM)";
 
 /// Further help for the command `mcp`.
 #[cfg(feature = "mcp")]

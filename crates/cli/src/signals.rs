@@ -1,12 +1,12 @@
 //! The signals that stop a run or a server. Without a handler, they end the program by themselves.
 
-#[cfg(any(feature = "mcp", feature = "studio"))]
-use std::future::pending;
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
 
 use cogwork_flow::CancellationToken;
 
-/// Waits for a future. When the user presses Ctrl-C, the token is cancelled, so that the future can
-/// end in order.
+/// Waits for a future. When the program is told to [`stop`], the token is cancelled, so that the future
+/// can end in order.
 pub(crate) async fn cancelled_by_user<T>(
     token: &CancellationToken,
     future: impl Future<Output = T>,
@@ -14,9 +14,9 @@ pub(crate) async fn cancelled_by_user<T>(
     tokio::pin!(future);
 
     tokio::select! {
-        // Biased, so that the signal handler is installed before the future starts.
+        // Biased, so that the signal handlers are installed before the future starts.
         biased;
-        Ok(()) = tokio::signal::ctrl_c() => {
+        () = stop() => {
             token.cancel();
             future.await
         }
@@ -25,7 +25,6 @@ pub(crate) async fn cancelled_by_user<T>(
 }
 
 /// Waits for Ctrl-C, or for SIGTERM.
-#[cfg(any(feature = "mcp", feature = "studio"))]
 pub(crate) async fn stop() {
     tokio::select! {
         Ok(()) = tokio::signal::ctrl_c() => {}
@@ -33,17 +32,15 @@ pub(crate) async fn stop() {
     }
 }
 
-#[cfg(all(unix, any(feature = "mcp", feature = "studio")))]
+#[cfg(unix)]
 async fn terminate() {
-    use tokio::signal::unix::{SignalKind, signal};
-
     match signal(SignalKind::terminate()) {
         Ok(mut signal) => drop(signal.recv().await),
-        Err(_) => pending().await,
+        Err(_) => std::future::pending().await,
     }
 }
 
-#[cfg(all(not(unix), any(feature = "mcp", feature = "studio")))]
+#[cfg(not(unix))]
 async fn terminate() {
-    pending().await
+    std::future::pending().await
 }

@@ -23,6 +23,7 @@ use tokio::io::AsyncReadExt;
 use crate::arguments::{Fork, Run, RunOptions};
 use crate::commands::loader;
 use crate::output::{Ended, Exit, hide_secrets_of, tell};
+use crate::signals::stop;
 use executing::Execution;
 use forking::Edited;
 pub(crate) use forking::NO_MODELS;
@@ -124,7 +125,7 @@ async fn load(loader: Loader, file: &Path) -> Result<Arc<FileFlow>, BoxError> {
     // A server may take a minute to start.
     let connected = tokio::select! {
         connected = loaded.connect() => connected,
-        Ok(()) = tokio::signal::ctrl_c() => return Err(Exit::Interrupted.into()),
+        () = stop() => return Err(Exit::Interrupted.into()),
     };
     if let Err(error) = connected {
         tell(format_args!("cogwork: {error}"));
@@ -149,7 +150,7 @@ async fn input(argument: Option<&str>) -> Result<String, BoxError> {
     let mut stdin = tokio::io::stdin().take(MAX_INPUT as u64 + 1);
     let read = tokio::select! {
         read = stdin.read_to_string(&mut input) => read,
-        Ok(()) = tokio::signal::ctrl_c() => return Err(Exit::Interrupted.into()),
+        () = stop() => return Err(Exit::Interrupted.into()),
     };
     read.map_err(|error| format!("the input could not be read: {error}"))?;
 

@@ -213,7 +213,7 @@ fn a_run_that_reads_its_input_can_be_interrupted() {
         .unwrap();
 
     std::thread::sleep(Duration::from_millis(500));
-    interrupt(run.id());
+    send("INT", run.id());
 
     // `wait` would close the pipe.
     let input = run.stdin.take();
@@ -318,15 +318,21 @@ fn a_base_url_from_the_environment_is_shown_by_its_host_alone() {
     }
 }
 
-fn interrupt(process: u32) {
+fn send(signal: &str, process: u32) {
     let process = process.to_string();
-    let kill = Command::new("kill").args(["-INT", &process]).status();
+    let kill = Command::new("kill").args(["-s", signal, &process]).status();
     assert!(kill.unwrap().success());
 }
 
 /// The first node has answered, and the second waits for a server that says nothing.
 #[test]
 fn a_run_that_is_interrupted_tells_what_it_has() {
+    for signal in ["INT", "TERM"] {
+        told_after(signal);
+    }
+}
+
+fn told_after(signal: &str) {
     let server = Server::new(|_, _| Reply::Silence);
     let config = server.config();
     let place = Place::with_flow(&format!(
@@ -341,7 +347,7 @@ edges: [{{from: a, to: b}}]
     while server.calls() < 1 {
         std::thread::sleep(Duration::from_millis(5));
     }
-    interrupt(run.id());
+    send(signal, run.id());
 
     let (code, out, err) = told(&run.wait_with_output().unwrap());
     let problem = "flow `flow`, node `b`: the run was cancelled at this node";
@@ -413,7 +419,7 @@ fn a_wrong_command_line_is_told_with_the_right_one() {
       3  the run failed
       4  the input or the journal could not be read, or the output, journal or page not written
       5  the run waits for an answer, and there is no terminal to ask
-      130  the run was interrupted (Ctrl-C)
+      130  the run was interrupted (Ctrl-C, SIGTERM)
     ");
 }
 
