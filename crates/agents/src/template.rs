@@ -196,9 +196,9 @@ impl Template {
     }
 }
 
-/// Attaches the images and files of an output.
+/// Attaches the images and files of an output, and whether it is complete.
 fn attach(output: &Output, filled: &mut Output) {
-    filled.truncated |= output.truncated;
+    filled.include(output);
     for block in &output.blocks {
         if !filled.blocks.contains(block) {
             filled.blocks.push(block.clone());

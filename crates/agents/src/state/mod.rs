@@ -230,7 +230,12 @@ impl FlowState {
 
     /// Returns the visit of the node whose inner state this is. The state around it counts failed
     /// visits already, so their cost isn't included.
-    pub(crate) fn visit_around(&self, node: &str, output: Output) -> Visit {
+    pub(crate) fn visit_around(&self, node: &str, mut output: Output) -> Visit {
+        // A list, or an object of all outputs, is no more complete than its parts.
+        for part in self.outputs.values() {
+            output.include(part);
+        }
+
         let mut visit = Visit::of(node);
         visit.spent.calls = self.calls;
         visit.spent.usage = self.usage;

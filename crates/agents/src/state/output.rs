@@ -24,7 +24,7 @@ pub struct Output {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// Why it isn't a complete answer, if a limit ended a chain of thought, or a strategy was
-    /// stopped.
+    /// stopped. This is also set for an output that includes such an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<String>,
     /// The number of calls to the model, including failed ones.
@@ -45,6 +45,14 @@ impl Output {
         Self {
             text: text.into(),
             ..Self::default()
+        }
+    }
+
+    /// Marks the output as no more complete than a part of it.
+    pub(crate) fn include(&mut self, part: &Self) {
+        self.truncated |= part.truncated;
+        if self.cut_short.is_none() {
+            self.cut_short.clone_from(&part.cut_short);
         }
     }
 

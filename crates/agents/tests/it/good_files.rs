@@ -220,6 +220,42 @@ edges:
 }
 
 #[tokio::test]
+async fn what_includes_an_answer_that_was_cut_short_is_marked_as_well() {
+    let flow = r#"
+answer: 'Lists: {each}, {both}'
+nodes:
+  - {id: list, type: template, config: {text: '["2 and 2"]'}}
+  - id: each
+    type: map
+    config:
+      items: '{list}'
+      nodes: &thinker
+        - id: thinker
+          type: chain_of_thought
+          config:
+            provider: rules
+            rules: []
+            else: |
+              current_thinking: About 4.
+              planning: [{description: Add, status: Pending}, {description: Conclusion, status: Done, result: 4}]
+              next_thought_needed: false
+            limits: {thoughts: 1}
+  - {id: both, type: branches, config: {nodes: *thinker}}
+edges:
+  - {from: list, to: each}
+  - {from: each, to: both}
+"#;
+    let state = run_flow(&Loader::new(), flow, "?").await;
+    let reason = Some("the limit of 1 thought was reached");
+    for node in ["each", "both"] {
+        let output = state.output(node).unwrap();
+        assert_eq!(output.cut_short.as_deref(), reason, "{node}");
+    }
+    let answer = load(flow).answer(&state).unwrap();
+    assert_eq!(answer.cut_short.as_deref(), reason);
+}
+
+#[tokio::test]
 async fn a_subflow_has_its_own_outputs_and_hands_on_its_end() {
     let flow = r#"
 nodes:
