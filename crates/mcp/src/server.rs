@@ -95,8 +95,8 @@ impl Server {
         }
     }
 
-    /// Ends all connections. Requests in progress have 2 seconds to finish. New clients aren't
-    /// served any more.
+    /// Ends all connections. Requests in progress have 2 seconds to finish, and runs are cancelled.
+    /// New clients aren't served any more.
     pub fn stop(&self) {
         self.shared.stop.cancel();
     }

@@ -42,7 +42,7 @@ const REASON: usize = 1_000;
 struct Call {
     problem: String,
     strategy: Option<String>,
-    /// Lower limits. A run that reaches one returns the best answer so far.
+    /// Lower limits. A run that reaches one returns the best answer so far; a flow ends after the node that reached it.
     budget: Option<Lower>,
     /// An id for the session, which must not exist yet
     session_id: Option<SessionId>,
