@@ -229,13 +229,21 @@ impl RunState for FileView<'_> {
     }
 
     fn best(&self) -> Option<Best> {
-        let answer = self.flow.answer(self.state).ok();
-        let last = || Some(self.state.visits().last()?.output.as_ref()?.text.clone());
-        let text = answer.map(|answer| answer.text).or_else(last)?;
-        // Before any output, the answer is made of the problem.
         let mut visits = self.state.visits();
         let has_output = visits.any(|visit| visit.output.is_some());
-        if !has_output || text.trim().is_empty() {
+        let text = match has_output {
+            true => {
+                let answer = self.flow.answer(self.state).ok();
+                let last = || Some(self.state.visits().last()?.output.as_ref()?.text.clone());
+                answer.map(|answer| answer.text).or_else(last)?
+            }
+            // The answer would be made of the problem, but a node may have been stopped in its work.
+            false => {
+                let mut reasonings = self.state.reasonings().values();
+                reasonings.find_map(RunState::best)?.answer
+            }
+        };
+        if text.trim().is_empty() {
             return None;
         }
 

@@ -62,6 +62,26 @@ async fn a_flow_that_fails_before_any_output_has_no_answer() {
     assert!(told.contains("waits can't be answered here"), "{told}");
 }
 
+#[tokio::test]
+async fn the_thoughts_of_a_node_that_was_stopped_are_the_best_answer() {
+    let flow = "
+nodes:
+  - id: thinker
+    type: chain_of_thought
+    config:
+      provider: scripted
+      replies:
+        - |
+          current_thinking: About 4.
+          planning: [{description: Add, status: Pending}]
+          next_thought_needed: true
+";
+    let client = reviewing(flow).await;
+    let told = client.refused("solve", json!({"problem": "2 + 2"})).await;
+    let expected = "The best answer so far: About 4.\n";
+    assert!(told.starts_with(expected), "{told}");
+}
+
 /// The writers of journals and of terminals have tests of their own.
 #[tokio::test]
 async fn no_form_of_a_secret_is_in_an_answer() {
