@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use cogwork_flow::engine::Entry;
-use cogwork_journal::{RecordedEntry, RunSummary, Store};
+use cogwork_journal::{RecordedEntry, RunStatus, RunSummary, Store};
 use cogwork_text::{Name, OneLine, counted};
 
 use crate::arguments::Runs;
@@ -31,7 +31,27 @@ async fn list_runs(store: &Store, place: &str) -> Ended {
         return Err(format!("{place}: there is nothing here; {expected}").into());
     }
 
-    runs.iter().try_for_each(|run| write(summary(run)))
+    for run in &runs {
+        write(format_args!(
+            "{}{}",
+            summary(run),
+            activity(store, run).await
+        ))?;
+    }
+    Ok(())
+}
+
+/// Says of an open run whether a process executes it.
+async fn activity(store: &Store, run: &RunSummary) -> &'static str {
+    if run.status != RunStatus::Open {
+        return "";
+    }
+    match store.is_in_use(&run.run_id).await {
+        Ok(true) => ", running",
+        Ok(false) => ", not running",
+        // The folder may be read-only, so that the lock can't be tried.
+        Err(_) => "",
+    }
 }
 
 fn summary(run: &RunSummary) -> String {

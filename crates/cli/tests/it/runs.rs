@@ -1,5 +1,9 @@
 //! The command `runs`.
 
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::server::{Reply, Server};
 use crate::support::Place;
 
 const FLOW: &str = "name: add\nnodes: [{id: one, type: wait, config: {event: go}}]";
@@ -60,4 +64,40 @@ fn a_place_or_a_run_that_is_not_there_is_an_error() {
         assert_eq!((told.code, told.out.as_str()), (4, ""));
         assert!(told.err.contains(problem), "{told:?}");
     }
+}
+
+#[test]
+fn an_open_run_is_running_or_was_interrupted() {
+    let server = Server::new(|_, _| Reply::Silence);
+    let agent = format!(
+        "nodes: [{{id: a, type: agent, config: {{{}}}}}]",
+        server.config()
+    );
+    let place = Place::with_flow(&agent);
+    let run = [
+        "run",
+        "flow.yaml",
+        "-i",
+        "x",
+        "--journal",
+        "runs",
+        "--id",
+        "7",
+    ];
+    let mut run = place.command(&run).spawn().unwrap();
+    while server.calls() < 1 {
+        sleep(Duration::from_millis(5));
+    }
+    let listed = || place.cogwork(&["runs", "--journal", "runs"]).out;
+
+    let running = listed();
+    assert!(running.ends_with(": open, running\n"), "{running}");
+
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let interrupted = listed();
+    assert!(
+        interrupted.ends_with(": open, not running\n"),
+        "{interrupted}"
+    );
 }
