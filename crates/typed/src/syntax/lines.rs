@@ -269,14 +269,33 @@ pub(crate) fn any(text: &str) -> Option<Node> {
     }
 }
 
-/// Returns the first number in a text such as `8`, `8/10`, `8 out of 10`, `8.` or `1,024`. `1,5`
-/// may be one number or two, and isn't accepted.
+/// Returns the number that a text such as `8`, `8/10`, `8, since 2 steps are right` or `about 8`
+/// says. A text such as `3 to 8`, `not 8 but 9` or `minus 8` isn't accepted, nor is `1,5`, which may
+/// be one number or two.
 fn number(text: &str) -> Option<String> {
+    let has_digit = |word: &&str| word.contains(|sign: char| sign.is_ascii_digit());
     // In `8/10` and `8 out of 10`, the first number is meant.
-    let mut words = text.split(|sign: char| sign.is_whitespace() || "/`*\"'()".contains(sign));
-    let word = words.find(|word| word.contains(|sign: char| sign.is_ascii_digit()))?;
-    let word = word.trim_end_matches(['.', ',', ';', ':', '%']);
+    let mut parts = text.trim_start_matches('(').split(['/', '(']);
+    let said = parts.next().unwrap_or_default();
+    let said = said.split(" out of ").next().unwrap_or_default();
+    let words: Vec<&str> = said
+        .split(|sign: char| sign.is_whitespace() || "`*\"'".contains(sign))
+        .filter(|word| !word.is_empty())
+        .collect();
 
+    let at = words.iter().position(has_digit)?;
+    let others = words.get(at + 1..)?;
+    let is_range = matches!(others, ["to" | "or" | "and" | "-" | "–", next, ..] if has_digit(next));
+    let is_negated = at > 0 && matches!(words.get(at - 1), Some(&("minus" | "negative" | "not")));
+    // A number that comes first is the value, and others are reasons for it.
+    let is_one_of_several = at > 0 && others.iter().any(has_digit);
+    if is_range || is_negated || is_one_of_several {
+        return None;
+    }
+
+    let word = words
+        .get(at)?
+        .trim_end_matches(['.', ',', ';', ':', '%', ')']);
     number_in(word, false).or_else(|| number_in(word, true))
 }
 
@@ -294,48 +313,54 @@ fn boolean(text: &str) -> Option<String> {
 
 /// Returns the items of a list in lines, without bullets and numbers.
 pub(crate) fn items_of(text: &str, line: usize, notes: &mut Notes) -> Node {
-    let lines: Vec<(usize, &str)> = (line..).zip(text.lines().map(str::trim)).collect();
-    let is_item = |(_, line): &(usize, &str)| item_of(line).is_some();
+    let lines: Vec<(usize, &str)> = (line..).zip(text.lines()).collect();
+    let is_item = |(_, line): &(usize, &str)| item_of(line.trim()).is_some();
 
-    // Models say before a list what it is, and after an empty line what else they can do.
+    // Models say before a list what it is, and after it what else they can do.
     let first = lines.iter().position(is_item).unwrap_or(0);
     let mut before = lines.iter().take(first);
-    let start = before.rposition(|(_, line)| introduces(line));
+    let start = before.rposition(|(_, line)| introduces(line.trim()));
     let start = start.map_or(0, |place| place + 1);
 
-    let last = lines.iter().rposition(is_item).unwrap_or(lines.len());
-    let mut others = lines.iter().enumerate().skip(last);
-    let end = others.find(|(_, (_, line))| line.is_empty());
-    let end = end.map_or(lines.len(), |(place, _)| place);
+    let last = lines.iter().rposition(is_item);
+    let end = last.map_or(lines.len(), |last| {
+        let after = lines.iter().skip(last + 1);
+        last + 1 + after.take_while(|(_, line)| is_indented(line)).count()
+    });
 
     let around = lines.iter().take(start).chain(lines.iter().skip(end));
-    let mut around = around.filter(|(_, line)| !line.is_empty());
+    let mut around = around.filter(|(_, line)| !line.trim().is_empty());
     if let Some((line, _)) = around.next() {
         let what = "left out the text around the list";
         notes.repair(RepairKind::Prose, *line, what);
     }
 
-    let listed = lines.get(start..end).unwrap_or_default();
-    let are_marked = listed.iter().any(is_item);
-    let raw = text.lines().skip(start);
-    let listed = listed
-        .iter()
-        .zip(raw)
-        .filter(|(item, _)| !item.1.is_empty());
+    let listed = lines.get(start..end).unwrap_or_default().iter();
     let mut items: Vec<(usize, String)> = Vec::new();
-
-    for ((line, item), raw) in listed {
-        // The text of an item with a mark goes on in lines that are further in.
-        let goes_on = are_marked && raw.starts_with([' ', '\t']) && item_of(item).is_none();
-
-        match items.last_mut() {
-            Some((_, text)) if goes_on => text.extend([" ", item]),
-            _ => items.push((*line, bare_item(item).to_owned())),
+    for (line, raw) in listed.filter(|(_, line)| !line.trim().is_empty()) {
+        let item = raw.trim();
+        // Without any marks, each line is an item.
+        if last.is_none() || item_of(item).is_some() {
+            items.push((*line, bare_item(item).to_owned()));
+        } else if let Some((_, text)) = items.last_mut() {
+            text.extend([" ", item]);
+            if !is_indented(raw) {
+                let what = "read a line without a mark as a part of the item before it";
+                notes.repair(RepairKind::Form, *line, what);
+            }
+        } else {
+            let what = "read a line without a mark as an item";
+            notes.repair(RepairKind::Form, *line, what);
+            items.push((*line, item.to_owned()));
         }
     }
 
     let tree = |(line, item)| Tree::new(line, Node::Text(item));
     Node::List(items.into_iter().map(tree).collect())
+}
+
+fn is_indented(line: &str) -> bool {
+    line.starts_with([' ', '\t'])
 }
 
 /// Returns whether a line such as `**Steps:**` comes before a list.

@@ -136,7 +136,25 @@ fn values_are_read_from_what_stands_around_them() {
         (
             &number,
             vec![
-                "8/10", "about .5", "-3", "A-3", "1,024", "$7", "1,5", "1.2.3", "NaN", "1e999", "٣",
+                "8/10",
+                "about .5",
+                "-3",
+                "A-3",
+                "1,024",
+                "$7",
+                "1,5",
+                "1.2.3",
+                "NaN",
+                "1e999",
+                "٣",
+                "(8)",
+                "I give it 8 out of 10.",
+                "8, since 2 of 3 hold",
+                "3 to 8",
+                "8 or 9",
+                "not 8 but 9",
+                "minus 8",
+                "about 8, perhaps 9",
             ],
         ),
         (
@@ -201,6 +219,14 @@ fn values_are_read_from_what_stands_around_them() {
     "NaN" => ! line 1, `/value`: found the text "NaN"; expected a number
     "1e999" => ! line 1, `/value`: found the text "1e999"; expected a number
     "٣" => ! line 1, `/value`: found the text "٣"; expected a number
+    "(8)" => 8
+    "I give it 8 out of 10." => 8
+    "8, since 2 of 3 hold" => 8
+    "3 to 8" => ! line 1, `/value`: found the text "3 to 8"; expected a number
+    "8 or 9" => ! line 1, `/value`: found the text "8 or 9"; expected a number
+    "not 8 but 9" => ! line 1, `/value`: found the text "not 8 but 9"; expected a number
+    "minus 8" => ! line 1, `/value`: found the text "minus 8"; expected a number
+    "about 8, perhaps 9" => ! line 1, `/value`: found the text "about 8, perhaps 9"; expected a number
     "```rust\nlet a = 1;\n```" => "let a = 1;"
     "one\n```\ncode: 1\n```" => "one\n```\ncode: 1\n```"
     "`code` it *is*" => "`code` it *is*"
@@ -214,7 +240,7 @@ fn values_are_read_from_what_stands_around_them() {
     "it may" => ! line 1, `/value`: found the text "it may"; expected true or false
     "\n- one\n- -5 degrees\n\n* two" => ["one","-5 degrees","two"]
     "1. one\n2) two" => ["one","two"]
-    "\n1. one\n   more\n2. two\nthree" => ["one more","two","three"]
+    "\n1. one\n   more\n2. two\nthree" => ["one more","two"]
     "[\"one\", 2]" => ["one","2"]
     "one" => ["one"]
     "[1, \"2\"]" => [1,2]
@@ -270,10 +296,18 @@ fn a_list_in_prose_is_read_without_what_is_said_around_it() {
       line 1: left out the text around the list
       line 1: read an answer that isn't in JSON
     "#);
+    let unmarked = "1. Add.\nand carry\n2. Check.\nLet me know!";
+    insta::assert_snapshot!(shown(&steps, unmarked), @r#"
+    {"steps":["Add. and carry","Check."]}
+      line 4: left out the text around the list
+      line 2: read a line without a mark as a part of the item before it
+      line 1: read an answer that isn't in JSON
+    "#);
     // Without a colon, a line before the list is one of its items.
     let sentence = "Add the tens\n- Add the ones";
     insta::assert_snapshot!(shown(&steps, sentence), @r#"
     {"steps":["Add the tens","Add the ones"]}
+      line 1: read a line without a mark as an item
       line 1: read an answer that isn't in JSON
     "#);
 
@@ -285,8 +319,10 @@ fn a_list_in_prose_is_read_without_what_is_said_around_it() {
     let read = read.map(|reply| shown(&lines, &reply));
     insta::assert_snapshot!(read.join("\n"), @r#"
     {"steps":["Add the tens","Add the ones"]}
+      line 1: read a line without a mark as an item
     {"steps":["Add the tens","Add the ones"]}
       line 1: left out the text around the list
+      line 3: read a line without a mark as an item
     "#);
 
     let texts = AnswerReader::<Vec<String>>::new().with_prose();
