@@ -299,13 +299,18 @@ fn number(text: &str) -> Option<String> {
     number_in(word, false).or_else(|| number_in(word, true))
 }
 
-/// Returns the truth value that is the first word of a text.
+/// Returns the truth value that is the first word of a text. `no errors` isn't one.
 fn boolean(text: &str) -> Option<String> {
     // Models explain their truth value after it.
-    let first = text.split([' ', ',', '.', ';', ':', '\n']).next()?;
+    let mut words = text.split([' ', ',', '.', ';', ':', '\n']);
+    let first = words.next()?;
+    let next = words.next().unwrap_or_default();
+    let is_explained = ["", "-", "it", "this", "that", "the", "because", "since"].contains(&next);
+
     let value = match folded_name(first).as_str() {
         "true" | "yes" => "true",
-        "false" | "no" => "false",
+        "false" => "false",
+        "no" if is_explained => "false",
         _ => return None,
     };
     Some(value.to_owned())

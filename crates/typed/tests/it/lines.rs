@@ -168,7 +168,14 @@ fn values_are_read_from_what_stands_around_them() {
         (&choice, vec!["**Up**", "go-down.", "<5", ">5", "sideways"]),
         (
             &json!({"type": "boolean"}),
-            vec!["Yes, it does.", "**False**", "it may"],
+            vec![
+                "Yes, it does.",
+                "**False**",
+                "it may",
+                "No, since it fails",
+                "no it is wrong",
+                "no errors",
+            ],
         ),
         (
             &list(&text),
@@ -238,6 +245,9 @@ fn values_are_read_from_what_stands_around_them() {
     "Yes, it does." => true
     "**False**" => false
     "it may" => ! line 1, `/value`: found the text "it may"; expected true or false
+    "No, since it fails" => false
+    "no it is wrong" => false
+    "no errors" => ! line 1, `/value`: found the text "no errors"; expected true or false
     "\n- one\n- -5 degrees\n\n* two" => ["one","-5 degrees","two"]
     "1. one\n2) two" => ["one","two"]
     "\n1. one\n   more\n2. two\nthree" => ["one more","two"]
