@@ -6,7 +6,7 @@ use super::phrases::{is_one_of, phrases, starts_with};
 ///
 /// - `\boxed{…}`
 /// - a line such as `Answer: …` or `**Final answer:** …`, with the label in one of several
-///   languages
+///   languages, or the line below a label alone
 /// - a sentence with `the answer is …`
 ///
 /// A box counts before a line, and a line before a sentence.
@@ -45,17 +45,34 @@ fn boxed(text: &str) -> Option<&str> {
     None
 }
 
-/// Returns the value of the last line with a label.
+/// Returns the value of the last line with a label, or the line below it.
 fn labelled(text: &str) -> Option<&str> {
-    text.lines().rev().find_map(|line| {
-        let (name, value) = line.split_once([':', '：'])?;
+    let mut end = text.len();
+    let value = text.lines().rev().find_map(|line| {
+        let (name, value) = line.split_once([':', '：']).unwrap_or((line, ""));
+        let below = text.get(end..).unwrap_or_default();
+        // Where the line begins and the one before it ends.
+        end = text.get(..end)?.rfind(line)?;
         if name.len() > 80 {
             return None;
         }
 
         let name = name.trim_matches(is_mark).to_lowercase();
-        is_one_of(&name, &phrases().labels).then(|| unmarked(value))
-    })
+        let is_label = is_one_of(&name, &phrases().labels);
+        is_label.then(|| match unmarked(value) {
+            "" => first_line(below),
+            value => value,
+        })
+    })?;
+
+    // As in `Final Answer: The final answer is 51. I hope it is correct.`
+    in_sentence(value).or(Some(value))
+}
+
+/// Returns the first line with a text.
+fn first_line(text: &str) -> &str {
+    let mut lines = text.lines().map(unmarked);
+    lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
 
 /// Returns what follows the last `the answer is`, up to the end of the sentence.
@@ -76,6 +93,11 @@ fn in_sentence(text: &str) -> Option<&str> {
     let mut unstated = phrases().unstated.iter();
     let is_unstated = unstated.any(|word| starts_with(&folded, word));
     let after = rest.get(sentence.len()..)?;
+    // As in `The answer is as follows:`
+    if answer.ends_with([':', '：']) {
+        return Some(first_line(after));
+    }
+
     let is_question = sentence.ends_with('?') || after.starts_with(['?', '？']);
     (!is_unstated && !is_question).then_some(answer)
 }

@@ -158,6 +158,13 @@ fn an_answer_is_stated_in_a_box_a_line_or_a_sentence() {
         (r"\boxed{1} and then \boxed{\frac{1}{2}}.", r"\frac{1}{2}"),
         ("The answer is 1.5 km. Or so.", "1.5 km"),
         ("First I thought the answer is 5. Now the answer is 6.", "6"),
+        ("17 * 3\n\n**Answer:**\n\n51 km.\nThat is all.", "51 km"),
+        ("### Final Answer\n\n51", "51"),
+        (
+            "Final Answer: The final answer is 51. I hope it is correct.",
+            "51",
+        ),
+        ("The answer is as follows:\n\n**51**", "51"),
     ];
 
     for (text, answer) in stated {
