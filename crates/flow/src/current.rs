@@ -154,8 +154,8 @@ fn emit_note(is_growth: bool, text: impl FnOnce() -> String) {
 /// The key is the same in every attempt, and also when the run is resumed after a crash during the
 /// call. Call this function inside `exec` itself, before spawning tasks. Returns `None` outside of
 /// `exec`, and in a run without a journal, because the ids and step numbers of such a run start
-/// over each time. Inside [`journal::recorded`](crate::engine::recorded), it is the key of that
-/// call, which differs in each attempt at the step.
+/// over each time. Inside [`recorded`](crate::engine::recorded), it is the key of that call, which
+/// is the same if the call is made again because it failed, and differs in each attempt at the step.
 ///
 /// ```
 /// use cogwork_flow::engine::MemoryJournal;

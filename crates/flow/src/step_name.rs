@@ -41,6 +41,9 @@ pub struct CallName {
     /// The number of the call among those with this label, starting at 1. The entry with which a
     /// failed attempt is recorded has the label `failed` and the number 0.
     pub number: u64,
+    /// The number of the try, starting at 1. A call is made again if the attempt failed because of
+    /// it.
+    pub tries: u32,
 }
 
 /// A level of the path to a node: a flow, or one of the flows inside a step.
@@ -78,7 +81,17 @@ impl StepName {
         // The id of the run, which may be any text, ends with a colon.
         // The percent sign is replaced first, since the other replacement adds one.
         let run = run.replace('%', "%25").replace(':', "%3A");
-        format!("{run}:{self}")
+        // A call that is made again has the same key, since it may have been done although it failed.
+        match &self.call {
+            Some(call) if call.tries > 1 => {
+                let first = CallName {
+                    tries: 1,
+                    ..CallName::clone(call)
+                };
+                format!("{run}:{}", self.of_call(first))
+            }
+            _ => format!("{run}:{self}"),
+        }
     }
 
     /// Returns the name of the same step for one item of a batch.
@@ -140,12 +153,14 @@ impl CallName {
     /// The end of the name of the entry with which a failed attempt is recorded.
     pub(crate) const FAILURE: &str = "/failed.0";
 
-    /// Names the entry with which a failed attempt is recorded.
-    pub(crate) fn failure(attempt: u32) -> Self {
+    /// Names the entry with which a failed attempt is recorded, or the try with this number, counted
+    /// from 2, if the next one continues it.
+    pub(crate) fn failure(attempt: u32, tries: u32) -> Self {
         Self {
             attempt,
             label: "failed".to_owned(),
             number: 0,
+            tries,
         }
     }
 }
@@ -156,9 +171,14 @@ impl fmt::Display for CallName {
             attempt,
             label,
             number,
+            tries,
         } = self;
 
-        write!(f, "{attempt}/{}.{number}", Escaped(label))
+        write!(f, "{attempt}/{}.{number}", Escaped(label))?;
+        match tries {
+            1 => Ok(()),
+            tries => write!(f, ".{tries}"),
+        }
     }
 }
 

@@ -84,9 +84,10 @@ use crate::execute::recorder::{Exec, accept, shortened};
 /// # Failures
 ///
 /// A failed call is recorded with the text of its error, because `exec` may have decided by it. If
-/// `exec` as a whole fails or panics, that is recorded, too, and the next attempt (by a
-/// [`Retry`](crate::nodes::Retry) or when the run is resumed) makes all calls of the step again. If
-/// the run stops in any other way, it continues with the same attempt.
+/// `exec` fails then without another call, the next attempt (by a [`Retry`](crate::nodes::Retry) or
+/// when the run is resumed) only makes this call again. If `exec` fails for another reason or
+/// panics, the next attempt makes all calls of the step again. If the run stops in any other way, it
+/// continues with the same attempt.
 ///
 /// # Without a journal
 ///
@@ -107,13 +108,32 @@ where
     E: Display + Send,
     F: Future<Output = Result<T, E>> + Send,
 {
+    recorded_unless(label, |_| false, work).await
+}
+
+/// Makes a call as [`recorded`] does. An outcome for which `has_failed` returns `true` counts as a
+/// [failure](recorded#failures), too, for an error that is recorded as a value.
+///
+/// # Errors
+///
+/// Returns the same errors as [`recorded`].
+pub async fn recorded_unless<T, E, F>(
+    label: &str,
+    has_failed: impl FnOnce(&T) -> bool + Send,
+    work: impl FnOnce() -> F + Send,
+) -> Result<T, CallError<E>>
+where
+    T: Serialize + DeserializeOwned + Send,
+    E: Display + Send,
+    F: Future<Output = Result<T, E>> + Send,
+{
     let Some(calls) = current::calls() else {
         return work().await.map_err(CallError::Failed);
     };
 
     // The journal only sees the outcome as JSON, and `exec` what is read back from that.
     let mut made = None;
-    let outcome = {
+    let (outcome, key) = {
         let mut work: Exec<'_> = Box::pin(async {
             // The text of an error is recorded, and the error itself returned, as long as there is
             // one.
@@ -134,15 +154,16 @@ where
         calls.call(label, &mut work).await
     };
 
-    if let (true, Some(made)) = (outcome.was_made, made) {
-        return made;
-    }
-
-    match outcome.json.read::<Result<T, String>>() {
-        Ok(recorded) => recorded.map_err(CallError::Recorded),
-        // The record is at fault and not the call, so the run stops and `exec` doesn't see it.
-        Err(problem) => calls.stop_at(problem).await,
-    }
+    let outcome = match made.filter(|_| outcome.was_made) {
+        Some(made) => made,
+        None => match outcome.json.read::<Result<T, String>>() {
+            Ok(recorded) => recorded.map_err(CallError::Recorded),
+            // The record is at fault and not the call, so the run stops and `exec` doesn't see it.
+            Err(problem) => calls.stop_at(problem).await,
+        },
+    };
+    calls.ended(key, outcome.as_ref().map_or(true, has_failed));
+    outcome
 }
 
 /// Waits for an external event inside the `exec` of a [composite](crate::Node::is_composite) node,

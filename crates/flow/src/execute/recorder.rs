@@ -4,7 +4,8 @@
 //!
 //! 1. [`exec_composite`] looks up the outcome of the whole step, and otherwise makes attempts
 //!    at it. Each attempt has a number that is part of the names of its calls. An attempt that failed
-//!    is recorded, so that the next one makes its calls again.
+//!    is recorded: if a call failed it, so that the next try makes that call again, and otherwise so
+//!    that the next attempt makes all of its calls again.
 //! 2. [`Calls::call`] and [`Calls::wait`] are polled by `exec` and poll the journal themselves. What
 //!    must not be visible to `exec`, such as a failure of the journal, is stored in the
 //!    [state](State), and the call stays pending.
@@ -24,6 +25,7 @@ use cogwork_text::Name;
 use futures_util::FutureExt;
 use futures_util::future::{Either, join, select};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tokio::task::{unconstrained, yield_now};
 
@@ -100,7 +102,10 @@ pub(crate) async fn exec_composite<'a>(
 
         let error = match &stopped {
             Stopped::Failed(error) => error.error.to_string(),
-            Stopped::Panicked(_) => "it panicked".to_owned(),
+            Stopped::Panicked(_) => {
+                calls.state().last_failed = None;
+                "it panicked".to_owned()
+            }
             Stopped::Run(_) => return Err(stopped.into_failure()),
         };
 
@@ -167,6 +172,17 @@ impl Stopped {
     }
 }
 
+/// The label and the number of a call.
+pub(crate) type CallKey = (String, u64);
+
+/// The record of a call that failed an attempt, which is continued.
+#[derive(Serialize, Deserialize)]
+struct FailedCall {
+    label: String,
+    number: u64,
+    error: String,
+}
+
 /// The calls inside the `exec` of a composite step.
 pub(crate) struct Calls {
     journal: Arc<dyn Journal>,
@@ -182,6 +198,13 @@ struct State {
     attempt: u32,
     /// The number of calls of this attempt with each label.
     numbers: HashMap<String, u64>,
+    /// How many tries of the calls of this attempt have failed it.
+    failed: HashMap<CallKey, u32>,
+    /// The call that ended last, if it failed and no other one has begun since.
+    last_failed: Option<CallKey>,
+    /// The outcomes of calls and waits of this attempt, for a journal whose calls come in order: when
+    /// the attempt is continued, their turn is over.
+    known: HashMap<CallName, Option<Json>>,
     /// The number of calls that have begun and not ended.
     in_progress: usize,
     /// The waits whose events haven't arrived, by the names of their calls, because the order in which
@@ -192,6 +215,14 @@ struct State {
     /// A call in order that hasn't ended in the journal. Its future may have been dropped.
     in_journal: Option<InJournal>,
     stopped: Option<Stopped>,
+}
+
+impl State {
+    fn begin_again(&mut self) {
+        self.numbers.clear();
+        self.last_failed = None;
+        self.stopped = None;
+    }
 }
 
 impl Calls {
@@ -270,61 +301,117 @@ impl Calls {
             .await
     }
 
-    /// Begins with the first attempt that isn't recorded as failed.
+    /// Begins with the first attempt that isn't recorded as failed, and the calls of it that are
+    /// made again.
     async fn skip_failed_attempts(&self) -> Result<(), Failure> {
-        loop {
-            let failure = self.journal.find(&self.failure_name()).await;
-            if failure.map_err(Failure::Journal)?.is_none() {
-                return Ok(());
-            }
+        let find = async |name: StepName| self.journal.find(&name).await.map_err(Failure::Journal);
 
+        while find(self.failure_name(1)).await?.is_some() {
             self.begin_next_attempt();
         }
+        while let Some(failed) = find(self.failure_name(self.next_try())).await? {
+            let FailedCall { label, number, .. } = failed
+                .read()
+                .map_err(|problem| Failure::Journal(problem.into()))?;
+            self.continue_after((label, number));
+        }
+        Ok(())
     }
 
-    /// Records that the attempt failed, and begins the next one. Returns `false` if the failure was
-    /// on record.
+    /// Records that the attempt failed, and begins the next one, or continues this one if a call
+    /// failed it. Returns `false` if the failure was on record.
     async fn record_failure(&self, error: &str) -> Result<bool, Failure> {
         self.end_dropped().await?;
 
-        let error = Json::of(&shortened(error));
-        let error = error.map_err(|problem| Failure::Journal(problem.into()))?;
+        let failed = self.state().last_failed.take();
+        let error = shortened(error);
+        let (name, record) = match &failed {
+            None => (self.failure_name(1), Json::of(&error)),
+            Some((label, number)) => {
+                let (label, number) = (label.clone(), *number);
+                let failed = FailedCall {
+                    label,
+                    number,
+                    error,
+                };
+                (self.failure_name(self.next_try()), Json::of(&failed))
+            }
+        };
 
-        let name = self.failure_name();
-        let recorded = call(&*self.journal, &name, ready(Ok(error))).await?;
+        let record = record.map_err(|problem| Failure::Journal(problem.into()))?;
+        let recorded = call(&*self.journal, &name, ready(Ok(record))).await?;
 
-        self.begin_next_attempt();
+        match failed {
+            Some(failed) => self.continue_after(failed),
+            None => self.begin_next_attempt(),
+        }
         Ok(recorded.was_made)
     }
 
     fn begin_next_attempt(&self) {
         let mut state = self.state();
         state.attempt = state.attempt.saturating_add(1);
+        state.failed.clear();
+        state.known.clear();
         // Calls are numbered anew: their names contain the attempt.
-        state.numbers.clear();
-        state.stopped = None;
+        state.begin_again();
     }
 
-    fn failure_name(&self) -> StepName {
+    /// Begins the attempt again with the outcomes of all its calls except the one that failed it.
+    fn continue_after(&self, failed: CallKey) {
+        let mut state = self.state();
+        let tries = state.failed.entry(failed).or_default();
+        *tries = tries.saturating_add(1);
+        state.begin_again();
+    }
+
+    /// Returns the number of the next try at this attempt.
+    fn next_try(&self) -> u32 {
+        let failed: u32 = self.state().failed.values().sum();
+        failed.saturating_add(2)
+    }
+
+    fn failure_name(&self, tries: u32) -> StepName {
         let attempt = self.state().attempt;
-        self.step.name.of_call(CallName::failure(attempt))
+        self.step.name.of_call(CallName::failure(attempt, tries))
     }
 
     /// Returns the next call with this label.
     ///
     /// Calls are numbered by label, so that calls in concurrent futures keep their names whichever
     /// future is faster.
-    fn next(&self, label: &str) -> NamedStep {
+    fn next(&self, label: &str) -> CallName {
         let mut state = self.state();
+        state.last_failed = None;
         let number = state.numbers.entry(label.to_owned()).or_default();
         *number += 1;
 
-        let call = CallName {
-            number: *number,
+        let key = (label.to_owned(), *number);
+        let failed = state.failed.get(&key).copied().unwrap_or_default();
+        let (label, number) = key;
+        CallName {
             attempt: state.attempt,
-            label: label.to_owned(),
-        };
-        self.step.named(self.step.name.of_call(call))
+            label,
+            number,
+            tries: failed.saturating_add(1),
+        }
+    }
+
+    /// Notes that a call has ended. If it failed and `exec` fails then, the call is made again.
+    pub(crate) fn ended(&self, call: CallKey, has_failed: bool) {
+        self.state().last_failed = has_failed.then_some(call);
+    }
+
+    /// Returns the outcome of a call or a wait whose turn is over.
+    fn known(&self, call: &CallName) -> Option<Option<Json>> {
+        self.state().known.get(call).cloned()
+    }
+
+    fn remember(&self, call: &CallName, outcome: Option<&Json>) {
+        if self.journal.in_order() {
+            let outcome = outcome.cloned();
+            self.state().known.insert(call.clone(), outcome);
+        }
     }
 
     /// Returns the name of an event with that of the step and the number of the attempt.
@@ -338,8 +425,15 @@ impl Calls {
     }
 
     /// Does the work of a call inside `exec`, unless its outcome is recorded.
-    pub(crate) async fn call(&self, label: &str, work: &mut Exec<'_>) -> Outcome {
-        let step = self.next(label);
+    pub(crate) async fn call(&self, label: &str, work: &mut Exec<'_>) -> (Outcome, CallKey) {
+        let name = self.next(label);
+        let key = (name.label.clone(), name.number);
+        if let Some(Some(json)) = self.known(&name) {
+            let was_made = false;
+            return (Outcome { json, was_made }, key);
+        }
+
+        let step = self.step.named(self.step.name.of_call(name.clone()));
         // Named before its turn, so that calls keep the order in which they were first polled.
         let _turn = self.turn().await;
 
@@ -357,7 +451,8 @@ impl Calls {
                     step.replayed();
                 }
 
-                outcome
+                self.remember(&name, Some(&outcome.json));
+                (outcome, key)
             }
             Err(StepError::Work(error)) => self.stop(Stopped::Failed(error)).await,
             Err(StepError::Journal(error)) => self.stop_at(error).await,
@@ -433,12 +528,20 @@ impl Calls {
         let scope = self.scope();
         // The name of the call already has the step and the attempt.
         let label = awaited.event.strip_suffix(&scope).unwrap_or(awaited.event);
-        let call = self.next(label);
+        let name = self.next(label);
+        if let Some(answer) = self.known(&name) {
+            return answer;
+        }
+
+        let call = self.step.named(self.step.name.of_call(name.clone()));
         let turn = self.turn().await;
 
         let journal = &*self.journal;
         let failure = match wait(&call, journal, awaited).await {
-            Ok(answer) => return answer,
+            Ok(answer) => {
+                self.remember(&name, answer.as_ref());
+                return answer;
+            }
             Err(failure) => failure,
         };
 

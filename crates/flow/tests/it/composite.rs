@@ -7,6 +7,7 @@ mod places;
 mod random;
 mod waits;
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use cogwork_flow::engine::{Entry, recorded};
@@ -14,9 +15,9 @@ use cogwork_flow::{Action, BoxError, Flow, Node, idempotency_key};
 
 use crate::lines::Lines;
 
-/// The keys of the calls that were made.
+/// The keys of the calls that were made, and of those whose service has failed once.
 #[derive(Clone, Default)]
-struct Made(Arc<Mutex<Vec<String>>>);
+struct Made(Arc<Mutex<Vec<String>>>, Arc<Mutex<HashSet<String>>>);
 
 impl Made {
     fn add(&self) {

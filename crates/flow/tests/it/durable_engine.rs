@@ -253,6 +253,7 @@ on_an_engine! {
     a_composite_step_with_chains from (flows::a_composite_step_with_chains, [3, 60]);
     a_composite_batch from (flows::a_composite_batch, [3, 60, 7]);
     a_composite_step_that_waits from (flows::a_composite_step_that_waits, [3, 60]), needs_a_journal;
+    a_composite_step_with_a_call_that_fails from (flows::a_composite_step_with_a_call_that_fails, [3, 60]), needs_a_journal;
     a_composite_step_that_is_tried_again from (flows::a_composite_step_good_at_last, [3, 60]);
 }
 

@@ -294,6 +294,8 @@ enum Also {
     Waits,
     FailsTwice,
     TimesOut,
+    /// Waits, and then makes a call that fails at first.
+    Breaks,
 }
 
 impl Several {
@@ -314,6 +316,16 @@ impl Several {
                 std::future::pending::<()>().await;
             }
             Ok::<_, String>(())
+        });
+        outcome.await.map_err(|error| error.to_string())
+    }
+
+    async fn breaks(&self) -> Result<(), String> {
+        let outcome = recorded("breaks", || async {
+            match self.world.breaks() {
+                true => Err("no connection"),
+                false => Ok(()),
+            }
         });
         outcome.await.map_err(|error| error.to_string())
     }
@@ -363,7 +375,7 @@ impl Node<u64> for Several {
             }
         }
 
-        if self.also == Also::Waits {
+        if matches!(self.also, Also::Waits | Also::Breaks) {
             let answer = wait_for::<u64>("question", "", None, None).await;
             sum += answer
                 .map_err(|error| error.to_string())?
@@ -374,6 +386,9 @@ impl Node<u64> for Several {
         }
         if self.also == Also::TimesOut {
             self.slow().await?;
+        }
+        if self.also == Also::Breaks {
+            self.breaks().await?;
         }
 
         self.double("last", sum).await
@@ -418,4 +433,9 @@ pub(crate) fn a_composite_step_that_waits(world: &World) -> Flow<State> {
 
 pub(crate) fn a_composite_step_good_at_last(world: &World) -> Flow<State> {
     single(first(several(world, Also::FailsTwice).retry(three())))
+}
+
+/// Only the call that failed is made again.
+pub(crate) fn a_composite_step_with_a_call_that_fails(world: &World) -> Flow<State> {
+    single(first(several(world, Also::Breaks).retry(three())))
 }

@@ -18,6 +18,8 @@ pub(crate) enum Happened {
     Settled(String),
     /// The engine lost an attempt that was in flight.
     Lost(String),
+    /// A service failed the first call of this key.
+    Broke(String),
 }
 
 impl World {
@@ -28,6 +30,15 @@ impl World {
         log.push(called.clone());
 
         log.iter().filter(|happened| **happened == called).count() - 1
+    }
+
+    /// Answers whether the service of the current call fails, which it does once for each key.
+    pub(crate) fn breaks(&self) -> bool {
+        let broke = Happened::Broke(idempotency_key().unwrap_or_default());
+        let mut log = self.log();
+        let is_first = !log.contains(&broke);
+        log.push(broke);
+        is_first
     }
 
     pub(crate) fn tell(&self, happened: Happened) {

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-use cogwork_flow::engine::{CallError, recorded};
+use cogwork_flow::engine::{CallError, recorded, recorded_unless};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmError, LlmErrorKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub async fn record_call<F>(question: &ChatRequest, call: impl FnOnce() -> F + S
 where
     F: Future<Output = Result<ChatResponse, LlmError>> + Send,
 {
-    record(&model_label("", question), call, unrecorded).await
+    record(&model_label("", question), Result::is_err, call, unrecorded).await
 }
 
 /// Returns the label of a call to the model. The `name` is that of one of several questions that are
@@ -77,10 +77,11 @@ pub(super) fn unrecorded(problem: String) -> Result<ChatResponse, LlmError> {
 }
 
 /// Makes a call that is recorded, or returns its recorded result. `label` is what distinguishes it
-/// from other calls of the step, and `unrecorded` makes a result of the reason why it couldn't be
-/// recorded.
+/// from other calls of the step. A result that `has_failed` is made again if the step fails then, and
+/// `unrecorded` makes a result of the reason why it couldn't be recorded.
 pub(super) async fn record<T, F>(
     label: &str,
+    has_failed: impl FnOnce(&T) -> bool + Send,
     call: impl FnOnce() -> F + Send,
     unrecorded: impl FnOnce(String) -> T + Send,
 ) -> RecordedCall<T>
@@ -89,7 +90,8 @@ where
     F: Future<Output = T> + Send,
 {
     let mut was_made = false;
-    let outcome = recorded(label, || {
+    let has_failed = move |outcome: &Outcome<T>| has_failed(&outcome.result);
+    let outcome = recorded_unless(label, has_failed, || {
         was_made = true;
         async {
             let started = Instant::now();

@@ -190,7 +190,8 @@ impl<'t> ToolCalls<'t> {
         let what = format!("tool {number} {}", call.name());
         let label = call_label(&what, &call.arguments());
         let work = self.tools.call_with(call.name(), Some(call.id()), input);
-        let recorded = record(&label, || self.reported(call, work), Err);
+        // A failure is a result for the model, which goes on with it.
+        let recorded = record(&label, |_| false, || self.reported(call, work), Err);
 
         let made = counted(&self.running, recorded).await;
         let replayed = made.replayed.unwrap_or_default();

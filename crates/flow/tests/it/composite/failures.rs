@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::engine::{CallError, recorded};
+use cogwork_flow::engine::{CallError, Journal, Json, recorded, scoped_event, wait_for};
 use cogwork_flow::{Backoff, BoxError, Node};
 
 use super::{Made, add_one, composite, flow, outcomes, run};
@@ -126,6 +126,70 @@ async fn a_panic_fails_the_attempt() {
     assert!(error.is_panic());
     assert_eq!(run(&flow, &lines).await.unwrap(), 1);
     assert_eq!(made.keys(), ["r:f/n#1.1/add.1", "r:f/n#1.2/add.1"]);
+}
+
+/// Makes a call, waits for a number, and makes a call that fails at first.
+fn breaking(made: &Made) -> impl Node<u64, Prep = u64> + use<> {
+    composite(made, |made, n| async move {
+        let n = add_one(&made, "before", n).await?;
+        let event = scoped_event("more");
+        let more = wait_for::<u64>(&event, "", None, None).await?;
+        let n = n + more.unwrap_or_default();
+
+        let breaks = recorded("breaks", || async {
+            made.add();
+            match made.count() < 4 {
+                true => Err("no connection"),
+                false => Ok(n + 1),
+            }
+        });
+        let n = breaks.await?;
+        add_one(&made, "after", n).await
+    })
+}
+
+#[tokio::test]
+async fn a_run_that_failed_with_a_call_makes_only_this_call_again() {
+    let made = Made::default();
+    let lines = Lines::default();
+    let flow = flow(breaking(&made));
+
+    assert!(run(&flow, &lines).await.unwrap_err().paused().is_some());
+    let journal = lines.journal();
+    let answer = Json::from_record("10");
+    journal.deliver("more at f/n#1.1", answer).await.unwrap();
+    for _ in 0..2 {
+        let error = run(&flow, &lines).await.unwrap_err().to_string();
+        assert!(error.ends_with("exec failed: no connection"), "{error}");
+    }
+
+    assert_eq!(run(&flow, &lines).await.unwrap(), 13);
+    let calls = ["before", "breaks", "breaks", "breaks", "after"];
+    assert_eq!(made.keys(), calls.map(|call| format!("r:f/n#1.1/{call}.1")));
+    insta::assert_snapshot!(outcomes(&lines).join("\n"), @"
+    f/n#1.1/before.1
+    f/n#1.1/breaks.1
+    f/n#1.1/failed.0.2
+    f/n#1.1/breaks.1.2
+    f/n#1.1/failed.0.3
+    f/n#1.1/breaks.1.3
+    f/n#1.1/after.1
+    f/n#1
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_makes_only_the_call_again_that_failed() {
+    let made = Made::default();
+    let lines = Lines::default();
+    let flow = flow(breaking(&made).retry(Backoff::of::<3>()));
+
+    assert!(run(&flow, &lines).await.unwrap_err().paused().is_some());
+    let journal = lines.journal();
+    let answer = Json::from_record("10");
+    journal.deliver("more at f/n#1.1", answer).await.unwrap();
+    assert_eq!(run(&flow, &lines).await.unwrap(), 13);
+    assert_eq!(made.count(), 5);
 }
 
 /// What `exec` decided by the failure of a call is decided again.

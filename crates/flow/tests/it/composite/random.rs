@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cogwork_flow::engine::{Journal, Json, recorded, wait_for};
-use cogwork_flow::{BoxError, Flow};
+use cogwork_flow::{BoxError, Flow, idempotency_key};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -21,6 +21,8 @@ enum Action {
     Together,
     /// A call that fails, and another one instead.
     Fails,
+    /// A call that fails at first, and the attempt with it.
+    Breaks,
     /// A wait for a number.
     Wait,
     Yield,
@@ -31,6 +33,7 @@ fn action() -> impl Strategy<Value = Action> {
         4 => (0..3_u8).prop_map(Action::Call),
         2 => Just(Action::Together),
         1 => Just(Action::Fails),
+        1 => Just(Action::Breaks),
         1 => Just(Action::Wait),
         1 => Just(Action::Yield),
     ]
@@ -57,6 +60,17 @@ async fn act(made: &Made, action: Action, n: u64) -> Result<u64, BoxError> {
             assert_eq!(error.to_string(), "no connection");
             add_one(made, "instead", n).await
         }
+        Action::Breaks => {
+            let breaks = recorded("breaks", || async {
+                let key = idempotency_key().unwrap();
+                tokio::task::yield_now().await;
+                match made.1.lock().unwrap().insert(key) {
+                    true => Err("no service"),
+                    false => Ok(n + 1),
+                }
+            });
+            Ok(breaks.await?)
+        }
         Action::Wait => {
             let answer = wait_for::<u64>("more", "", None, None).await?;
             Ok(n + answer.unwrap_or_default())
@@ -71,7 +85,7 @@ async fn act(made: &Made, action: Action, n: u64) -> Result<u64, BoxError> {
 /// What the actions add.
 fn sum(actions: &[Action]) -> u64 {
     let adds = |action: &Action| match action {
-        Action::Call(_) | Action::Fails => 1,
+        Action::Call(_) | Action::Fails | Action::Breaks => 1,
         Action::Together => 3,
         Action::Wait => 7,
         Action::Yield => 0,
@@ -128,7 +142,9 @@ async fn run_once(
                 .unwrap();
         }
         Some(Err(error)) => {
-            prop_assert!(error.to_string().ends_with("a bad reply"), "{}", error);
+            let error = error.to_string();
+            let is_known = error.ends_with("a bad reply") || error.ends_with("no service");
+            prop_assert!(is_known, "{}", error);
         }
         None => {}
     }
