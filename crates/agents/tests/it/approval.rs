@@ -14,7 +14,7 @@ use cogwork_agents::{Agent, FlowState, Loader};
 use cogwork_flow::engine::MemoryJournal;
 use cogwork_flow::{Action, Flow, Paused};
 use cogwork_journal::{Store, StoreErrorKind};
-use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
+use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ToolCall};
 use cogwork_tools::{ToolApproval, ToolError, Tools, function};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,32 @@ async fn resume(store: &Store, flow: &Flow<FlowState>) -> Result<FlowState, Paus
         Ok(_) => Ok(state),
         Err(error) => Err(error.into_paused().unwrap()),
     }
+}
+
+#[tokio::test]
+async fn a_visit_that_failed_with_the_model_neither_asks_nor_acts_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::sqlite(folder.path().join("runs.db"));
+    let sent = Sent::default();
+    let client = ScriptedClient::default()
+        .then(ChatResponse::new("").with_tool_calls([call("1", "send", "Ada")]))
+        .then(LlmError::new(LlmErrorKind::Overloaded, "busy").with_status(503))
+        .then("Done.");
+    let flow = office(client.clone(), tools(&sent));
+
+    let paused = resume(&store, &flow).await.unwrap_err();
+    deliver(&store, &paused.event, &true).await;
+    let journal = store.resume("7", &flow).await.unwrap();
+    let mut state: FlowState = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    let error = run.finish(&mut state).await.unwrap_err();
+    assert!(error.to_string().contains("busy"), "{error}");
+    drop(run);
+
+    let state = resume(&store, &flow).await.unwrap();
+    assert_eq!(state.last().text, "Done.");
+    assert_eq!((state.calls(), client.requests().len()), (2, 3));
+    assert_eq!(*sent.lock().unwrap(), ["Ada"]);
 }
 
 #[tokio::test]
