@@ -233,7 +233,7 @@ fn skip_to_the_evaluation(cx: &mut Solve, answer: &str) -> Result<(), Stop> {
 fn formulate(cx: &mut Solve) -> Result<String, Stop> {
     let stage = "solution_formulation";
     let problem = cx.problem().to_owned();
-    let question = Ask::new(cx.prompt(&[stage])?);
+    let question = Ask::new(cx.prompt(&[stage])?).for_answer();
     let question = question.with_check(move |reply| check_text(&reply.text, &problem));
     Ok(cx.ask(stage, question)?.text)
 }

@@ -274,11 +274,16 @@ fn read(ask: &Question, format: Format, response: &ChatResponse) -> Result<Read,
         return Ok((reply, Vec::new()));
     }
 
-    // A model that isn't told why would write the same length again.
-    let is_cut = *response.finish_reason() == FinishReason::Length;
-    let read = ask.read(format, response.text());
-    read.map_err(|problem| match is_cut {
-        true => format!("{problem}; the reply was cut off at the limit of tokens, so be shorter"),
-        false => problem,
-    })
+    let cut = match response.finish_reason() {
+        // A model that isn't told why would write the same length again.
+        FinishReason::Length => "the reply was cut off at the limit of tokens, so be shorter",
+        FinishReason::ContentFilter => "the reply was withheld in part by a filter",
+        _ => return ask.read(format, response.text()),
+    };
+
+    match ask.read(format, response.text()) {
+        Ok(read) if ask.may_be_cut(format, response.text()) => Ok(read),
+        Ok(_) => Err(cut.to_owned()),
+        Err(problem) => Err(format!("{problem}; {cut}")),
+    }
 }

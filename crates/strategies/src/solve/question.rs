@@ -61,6 +61,16 @@ impl Question {
         }
     }
 
+    /// Returns whether a reply is of use although its end is missing: a thought, or a whole object.
+    pub(super) fn may_be_cut(&self, format: Format, reply: &str) -> bool {
+        let is_whole = || reply.trim_end_matches(['`', '\n', ' ']).ends_with('}');
+        let is_thought = self.form.is_free()
+            && self.text_form.is_empty()
+            && self.tools.is_empty()
+            && !self.is_answer;
+        is_thought || (format.is_json() && is_whole())
+    }
+
     /// Returns what distinguishes the question from others.
     pub(super) fn label(&self, stage: &str) -> String {
         call_label(

@@ -99,7 +99,7 @@ impl Strategy {
 
         let stage = stage.clone();
         let problem = cx.problem().to_owned();
-        question.with_check(move |reply| {
+        question.for_answer().with_check(move |reply| {
             let reason = no_answer_at(&stage, &text_of(reply), &problem);
             reason.map_or(Ok(()), |reason| Err(format!("the reply {reason}")))
         })

@@ -2,6 +2,7 @@
 
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient};
+use cogwork_strategies::methods::SelfConsistency;
 use cogwork_strategies::{Method, Solver, Strategies, StrategyName};
 use cogwork_typed::ask::Format;
 
@@ -71,6 +72,55 @@ async fn a_reply_at_the_limit_of_tokens_is_asked_for_again() {
              the reply was cut off at the limit of tokens, so be shorter"
         );
     }
+}
+
+/// In lines, nothing in the text shows that its end is missing.
+#[tokio::test]
+async fn lines_at_the_limit_of_tokens_are_asked_for_again() {
+    let cut = |reply: &str| ChatResponse::new(reply).with_finish_reason(FinishReason::Length);
+    let methods: [(Box<dyn Method>, &str, &str); 3] = [
+        (
+            SelfConsistency {
+                paths: 1,
+                ..SelfConsistency::default()
+            }
+            .into(),
+            "thought: The sum.\nanswer: 12",
+            "thought: The sum.\nanswer: 1200 km",
+        ),
+        (
+            StrategyName::React.into(),
+            "thought: I know.\naction: finish\naction_input: 12",
+            "thought: I know.\naction: finish\naction_input: 1200 km",
+        ),
+        (two_looks().into(), "12", "1200 km"),
+    ];
+
+    for (method, begun, whole) in methods {
+        let name = method.strategy().name().to_owned();
+        let mut replies = vec![cut(begun), ChatResponse::new(whole)];
+        if name == "two_looks" {
+            // A thought may be cut off.
+            replies.insert(0, cut("Some hundreds, I gue"));
+        }
+        let client = ScriptedClient::new(replies);
+        let solved = Solver::new(client, method).solve("How far?").await.unwrap();
+        assert_eq!(solved.answer(), Some("1200 km"), "{name}");
+        let complaint = "the reply was cut off at the limit of tokens, so be shorter";
+        assert_eq!(complaints(solved.trace()), complaint, "{name}");
+    }
+}
+
+fn two_looks() -> cogwork_strategies::Strategy {
+    let table = "
+two_looks:
+  description: Look twice.
+  stages:
+    problem: {description: The problem., prompt: State the problem., next: [first_look]}
+    first_look: {description: A guess., prompt: Guess., next: [answer]}
+    answer: {description: The answer., prompt: Look again and answer., final: true}";
+    let strategies = Strategies::from_yaml(table).unwrap();
+    strategies.get("two_looks").unwrap().clone()
 }
 
 const USABLE: &str =
