@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use crate::AnswerKey;
 use crate::ask::{Format, Repair, RepairKind, folded_name};
-use crate::candidates::{MAX_TRIED, candidates, lines, said};
+use crate::candidates::{MAX_TRIED, candidates, lines, said, without_thinking};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::{ANSWER, AnswerSchema, Form, Shape, Words};
 use crate::syntax::lines::without_begun_key;
@@ -370,7 +370,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Returns what has arrived of the value in the beginning of a reply, as it is written.
     pub(crate) fn growing(&self, text: &str) -> Option<Value> {
         if self.settings.is_text {
-            return None;
+            let text = without_thinking(text).trim();
+            return (!text.is_empty()).then(|| text.into());
         }
 
         let tree = self.growing_tree(text)?;

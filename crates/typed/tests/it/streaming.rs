@@ -26,6 +26,19 @@ struct Draft {
 }
 
 #[tokio::test]
+async fn a_text_grows_without_the_thinking_before_it() {
+    let pieces = ["<think>Say he", "llo.</think>\n\nHello", ", world", "!"];
+    let client = ScriptedClient::new([ScriptedReply::in_pieces(pieces)])
+        .with_capabilities(Capabilities::none().with(Capability::Streaming));
+    let mut seen = Vec::new();
+
+    let model = Model::text(client);
+    let text = model.ask_streaming("Greet.", |text| seen.push(text.clone()));
+    assert_eq!(text.await.unwrap().value, "Hello, world!");
+    assert_eq!(seen, ["Hello", "Hello, world", "Hello, world!"]);
+}
+
+#[tokio::test]
 async fn a_value_is_there_before_the_reply_ends() {
     // The second piece ends inside the two escapes of one character.
     let pieces = [
