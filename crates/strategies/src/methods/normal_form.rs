@@ -7,17 +7,22 @@ use unicode_normalization::UnicodeNormalization;
 ///
 /// Case, punctuation, formatting and an opening such as `The answer is` are removed, Unicode
 /// variants of a character are unified, numbers are written by value (`1,000.50` as `1000.5`), and
-/// units are kept. A text of punctuation alone keeps it. Takes linear time.
+/// units are kept. Brackets are kept inside of a text with numbers, where they may change its value.
+/// A text of punctuation alone keeps it. Takes linear time.
 pub(super) fn normal_form(text: &str) -> String {
     // First, because the rest knows only one form of each sign.
     let text = common_form(text.trim());
     let text = text.trim();
     let mut rest = unwrapped(text);
+    let is_formula = rest.contains(|character: char| character.is_ascii_digit());
     let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
 
     while let Some(first) = rest.chars().next() {
-        let (word, length) = word(rest, first, before);
+        let (word, length) = match first {
+            '(' | ')' | '[' | ']' if is_formula => (first.to_string(), 1),
+            _ => word(rest, first, before),
+        };
         let (taken, after) = rest.split_at(length);
         words.extend(Some(word).filter(|word| !word.is_empty()));
         before = taken.chars().next_back().unwrap_or(before);
@@ -34,14 +39,21 @@ pub(super) fn normal_form(text: &str) -> String {
     }
 }
 
-/// Removes the markup around a result.
+/// Removes the markup and a pair of brackets around a result.
 fn unwrapped(text: &str) -> &str {
     let markup = [("$$", "$$"), ("$", "$"), ("\\boxed{", "}")];
-    markup.iter().fold(text, |text, (opening, closing)| {
+    let text = markup.iter().fold(text, |text, (opening, closing)| {
         let inside = text.strip_prefix(opening);
         let inside = inside.and_then(|rest| rest.strip_suffix(closing));
         inside.map_or(text, str::trim)
-    })
+    });
+
+    let brackets = [('(', ')'), ('[', ']')].into_iter();
+    let mut inside = brackets.filter_map(|(opening, closing)| {
+        let inside = text.strip_prefix(opening)?.strip_suffix(closing)?;
+        (!inside.contains([opening, closing])).then_some(inside)
+    });
+    inside.next().unwrap_or(text)
 }
 
 /// Returns the form of the first word, number or sign of a text that follows the character `before`,
@@ -106,6 +118,15 @@ fn number(text: &str) -> Option<(String, usize)> {
     }
     if !fraction.is_empty() {
         end += 1 + fraction.len();
+    }
+
+    // A date, a version or an address, such as `1.10.2024`, isn't a number.
+    let dotted = text.get(end..)?.strip_prefix('.').unwrap_or_default();
+    if !fraction.is_empty() && dotted.starts_with(|next: char| next.is_ascii_digit()) {
+        let is_part = |next: char| next.is_ascii_digit() || next == '.';
+        let dotted = text.trim_start_matches(is_part);
+        let dotted = text.get(..text.len() - dotted.len())?.trim_end_matches('.');
+        return Some((dotted.to_owned(), dotted.len()));
     }
 
     let whole = whole.trim_start_matches('0');
