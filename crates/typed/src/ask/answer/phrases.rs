@@ -22,6 +22,12 @@ pub(super) struct Phrases {
     pub(super) stated: Vec<String>,
     /// Words after such an opening that state no answer.
     pub(super) unstated: Vec<String>,
+    /// Words right before such an opening that call the answer into question.
+    pub(super) doubted: Vec<String>,
+    /// Words after an answer that take it back.
+    pub(super) corrected: Vec<String>,
+    /// Words with a full stop that doesn't end the sentence.
+    pub(super) abbreviations: Vec<String>,
     pub(super) refusals: Refusals,
 }
 
@@ -41,6 +47,21 @@ pub(super) fn phrases() -> &'static Phrases {
 /// Returns whether a text is one of the phrases.
 pub(super) fn is_one_of(text: &str, phrases: &[String]) -> bool {
     phrases.iter().any(|phrase| phrase == text)
+}
+
+/// Returns whether a text in lower case contains one of the phrases as words of their own.
+pub(super) fn contains_one_of(text: &str, phrases: &[String]) -> bool {
+    let begins = |at: usize| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        before.is_none_or(|before| !before.is_ascii_alphanumeric())
+    };
+    let mut phrases = phrases.iter();
+    phrases.any(|phrase| {
+        let mut places = text.match_indices(phrase.as_str());
+        places.any(|(at, _)| {
+            begins(at) && text.get(at..).is_some_and(|text| starts_with(text, phrase))
+        })
+    })
 }
 
 /// Returns whether a text starts with these words, and not with the start of a longer one.

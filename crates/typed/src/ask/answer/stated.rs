@@ -1,6 +1,6 @@
 //! Answers that a text states in words.
 
-use super::phrases::{is_one_of, phrases, starts_with};
+use super::phrases::{contains_one_of, is_one_of, phrases, starts_with};
 
 /// Returns the answer that a text states, if it states one: the last of
 ///
@@ -9,7 +9,8 @@ use super::phrases::{is_one_of, phrases, starts_with};
 ///   languages, or the line below a label alone
 /// - a sentence with `the answer is …`
 ///
-/// A box counts before a line, and a line before a sentence.
+/// A box counts before a line, and a line before a sentence. A box or a sentence doesn't count if it
+/// is called into question or taken back, as in "if the answer is 5" or "Actually, it is 6".
 ///
 /// ```
 /// use cogwork_typed::ask::stated_answer;
@@ -38,7 +39,8 @@ fn boxed(text: &str) -> Option<&str> {
         }
 
         if depth == 0 {
-            return rest.get(..place).map(str::trim);
+            let is_final = !is_corrected(rest.get(place..)?);
+            return rest.get(..place).map(str::trim).filter(|_| is_final);
         }
     }
 
@@ -82,9 +84,14 @@ fn in_sentence(text: &str) -> Option<&str> {
     let stated = phrases().stated.iter().filter_map(|opening| {
         let start = folded.rfind(opening)?;
         let is_whole = starts_with(folded.get(start..)?, opening);
-        is_whole.then_some(start + opening.len())
+        is_whole.then_some((start + opening.len(), start))
     });
-    let rest = text.get(stated.max()?..)?;
+    let (end, start) = stated.max()?;
+
+    let rest = text.get(end..)?;
+    if is_doubted(folded.get(..start)?) || is_corrected(rest) {
+        return None;
+    }
 
     let rest = rest.trim_start_matches([':', '：', ' ', '\n', '\t']);
     let sentence = sentence(rest);
@@ -102,13 +109,59 @@ fn in_sentence(text: &str) -> Option<&str> {
     (!is_unstated && !is_question).then_some(answer)
 }
 
+/// Returns whether a text ends as in `I doubt that the final` before `answer is`.
+fn is_doubted(before: &str) -> bool {
+    let fillers = [
+        "the", "that", "this", "my", "your", "final", "correct", "right",
+    ];
+    let is_filler = |word: &&str| fillers.contains(word);
+    let words = before.split_whitespace().rev().skip_while(is_filler);
+    let mut words: Vec<&str> = words.take(2).collect();
+    words.reverse();
+    contains_one_of(&words.join(" "), &phrases().doubted)
+}
+
+fn is_corrected(after: &str) -> bool {
+    contains_one_of(&after.to_ascii_lowercase(), &phrases().corrected)
+}
+
 /// Returns the text up to the end of its first sentence or line.
 fn sentence(text: &str) -> &str {
     let line = text.lines().next().unwrap_or_default();
-    let ends = [". ", "! ", "? ", "。", "！", "？"];
-    let end = ends.iter().filter_map(|end| line.find(end)).min();
+    let is_end = |(at, mark): &(usize, char)| {
+        let (before, after) = line.split_at(*at);
+        match mark {
+            '。' | '！' | '？' => true,
+            '!' | '?' => after.get(1..).is_some_and(|after| after.starts_with(' ')),
+            '.' => {
+                after.get(1..).is_some_and(|after| after.starts_with(' '))
+                    && !is_abbreviated(before, after)
+            }
+            _ => false,
+        }
+    };
 
-    line.get(..end.unwrap_or(line.len())).unwrap_or_default()
+    let end = line.char_indices().find(is_end);
+    let end = end.map_or(line.len(), |(at, _)| at);
+    line.get(..end).unwrap_or_default()
+}
+
+/// Returns whether a full stop between two texts belongs to the word before it, as in `Mr. Smith`,
+/// `No. 5`, `U.S. dollars` or `J. K. Rowling`.
+fn is_abbreviated(before: &str, after: &str) -> bool {
+    let word = |text: &str| text.chars().count() == 1 && text.chars().all(char::is_uppercase);
+    let mut words = before.rsplit([' ', '*']);
+    let last = words.next().unwrap_or_default();
+    let earlier = words.next().and_then(|earlier| earlier.strip_suffix('.'));
+    let next = after.split(' ').nth(1).unwrap_or_default();
+
+    let folded = last.to_lowercase();
+    let is_initial =
+        word(last) && (next.strip_suffix('.').is_some_and(word) || earlier.is_some_and(word));
+    let is_number = folded == "no" && next.starts_with(|next: char| next.is_ascii_digit());
+    let has_stops =
+        last.contains('.') && last.chars().all(|part| part.is_alphabetic() || part == '.');
+    is_initial || is_number || has_stops || is_one_of(&folded, &phrases().abbreviations)
 }
 
 /// Returns a text without the formatting around it and the full stop at its end.

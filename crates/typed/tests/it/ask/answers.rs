@@ -165,6 +165,18 @@ fn an_answer_is_stated_in_a_box_a_line_or_a_sentence() {
             "51",
         ),
         ("The answer is as follows:\n\n**51**", "51"),
+        ("The answer is Mr. Smith. He was late.", "Mr. Smith"),
+        (
+            "The answer is 5 U.S. dollars. That is all.",
+            "5 U.S. dollars",
+        ),
+        (
+            "The answer is J. K. Rowling. She wrote it.",
+            "J. K. Rowling",
+        ),
+        ("So the answer is No. 5 on the list.", "No. 5 on the list"),
+        ("The answer is B. The others are wrong.", "B"),
+        ("If we multiply 17 by 3, the answer is 51.", "51"),
     ];
 
     for (text, answer) in stated {
@@ -190,6 +202,12 @@ fn an_answer_is_stated_in_a_box_a_line_or_a_sentence() {
         "答案是哪一个？",
         "Who says that the answer is 51?",
         "Is it true that the answer is 51? Let me check.",
+        "I don't know whether the answer is 5",
+        "Nobody said the answer is 5.",
+        "I doubt that the answer is yes.",
+        "If the answer is 51, then 3 * 17 = 51 holds.",
+        "The answer is 5. Actually, I made a mistake; it is 6.",
+        r"\boxed{5} is wrong; I get 7",
         r"\boxed{",
         r"\boxed{}",
         "The question is what the answer is",
