@@ -269,15 +269,17 @@ pub(crate) fn any(text: &str) -> Option<Node> {
     }
 }
 
+/// Words and signs after a number that make another one of it.
+const FACTORS: [&str; 5] = ["hundred", "thousand", "million", "billion", "dozen"];
+const OPERATORS: &str = "*+-–=×÷^%";
+
 /// Returns the number that a text such as `8`, `8/10`, `8, since 2 steps are right` or `about 8`
-/// says. A text such as `3 to 8`, `not 8 but 9` or `minus 8` isn't accepted, nor is `1,5`, which may
-/// be one number or two.
+/// says. A text such as `3 to 8`, `not 8 but 9`, `minus 8`, `2 * 7`, `3/4`, `50%` or `3 million` isn't
+/// accepted, nor is `1,5`, which may be one number or two.
 fn number(text: &str) -> Option<String> {
     let has_digit = |word: &&str| word.contains(|sign: char| sign.is_ascii_digit());
-    // In `8/10` and `8 out of 10`, the first number is meant.
-    let mut parts = text.trim_start_matches('(').split(['/', '(']);
-    let said = parts.next().unwrap_or_default();
-    let said = said.split(" out of ").next().unwrap_or_default();
+    let text = text.trim_start_matches('(').replace(" out of ", "/");
+    let (said, after) = text.split_once(['/', '(']).unwrap_or((&text, ""));
     let words: Vec<&str> = said
         .split(|sign: char| sign.is_whitespace() || "`*\"'".contains(sign))
         .filter(|word| !word.is_empty())
@@ -285,18 +287,31 @@ fn number(text: &str) -> Option<String> {
 
     let at = words.iter().position(has_digit)?;
     let others = words.get(at + 1..)?;
-    let is_range = matches!(others, ["to" | "or" | "and" | "-" | "–", next, ..] if has_digit(next));
+    let is_continued = match others.first() {
+        Some(&("to" | "or" | "and")) => others.get(1).is_some_and(has_digit),
+        // As in `1 400`.
+        Some(next) if next.bytes().all(|sign| sign.is_ascii_digit()) => true,
+        Some(next) => FACTORS.contains(next) || next.starts_with(|sign| OPERATORS.contains(sign)),
+        // What isn't a scale makes a fraction.
+        None => text.contains('/') && !is_scale(after),
+    };
     let is_negated = at > 0 && matches!(words.get(at - 1), Some(&("minus" | "negative" | "not")));
     // A number that comes first is the value, and others are reasons for it.
     let is_one_of_several = at > 0 && others.iter().any(has_digit);
-    if is_range || is_negated || is_one_of_several {
+    if is_continued || is_negated || is_one_of_several {
         return None;
     }
 
-    let word = words
-        .get(at)?
-        .trim_end_matches(['.', ',', ';', ':', '%', ')']);
+    let word = words.get(at)?.trim_end_matches(['.', ',', ';', ':', ')']);
     number_in(word, false).or_else(|| number_in(word, true))
+}
+
+/// Returns whether a text begins with the largest number of a usual scale, as the end of `8/10`.
+fn is_scale(text: &str) -> bool {
+    let text = text.trim_start();
+    let end = text.find(|sign: char| !sign.is_ascii_digit());
+    let number = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+    ["5", "10", "20", "100"].contains(&number)
 }
 
 /// Returns the truth value that is the first word of a text. `no errors` isn't one.

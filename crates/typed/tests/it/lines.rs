@@ -155,6 +155,12 @@ fn values_are_read_from_what_stands_around_them() {
                 "not 8 but 9",
                 "minus 8",
                 "about 8, perhaps 9",
+                "2 * 7 = 14",
+                "1 400",
+                "3 million",
+                "3/4",
+                "50%",
+                "8 / 10",
             ],
         ),
         (
@@ -234,6 +240,12 @@ fn values_are_read_from_what_stands_around_them() {
     "not 8 but 9" => ! line 1, `/value`: found the text "not 8 but 9"; expected a number
     "minus 8" => ! line 1, `/value`: found the text "minus 8"; expected a number
     "about 8, perhaps 9" => ! line 1, `/value`: found the text "about 8, perhaps 9"; expected a number
+    "2 * 7 = 14" => ! line 1, `/value`: found the text "2 * 7 = 14"; expected a number
+    "1 400" => ! line 1, `/value`: found the text "1 400"; expected a number
+    "3 million" => ! line 1, `/value`: found the text "3 million"; expected a number
+    "3/4" => ! line 1, `/value`: found the text "3/4"; expected a number
+    "50%" => ! line 1, `/value`: found the text "50%"; expected a number
+    "8 / 10" => 8
     "```rust\nlet a = 1;\n```" => "let a = 1;"
     "one\n```\ncode: 1\n```" => "one\n```\ncode: 1\n```"
     "`code` it *is*" => "`code` it *is*"
