@@ -2,6 +2,8 @@
 
 use cogwork_cot::Reasoning;
 use cogwork_strategies::{Call, EndReason, Solving};
+#[cfg(feature = "agents")]
+use cogwork_text::Name;
 use cogwork_typed::ask::Spent;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -255,10 +257,21 @@ impl RunState for FileView<'_> {
     }
 
     fn end(&self) -> Option<End> {
+        let mut outputs = self.state.outputs().iter();
+        let cut_off = outputs
+            .find(|(_, output)| output.truncated)
+            .map(|(node, _)| {
+                let node = Name(node);
+                format!("the output of `{node}` is cut off, by the token limit or a filter")
+            });
+
         let (status, reason) = match self.flow.answer(self.state) {
-            Ok(answer) => match answer.cut_short {
-                None => (Status::Answered, "answered".to_owned()),
-                Some(why) => (Status::Stopped, why),
+            Ok(answer) => match (answer.cut_short, cut_off) {
+                (Some(why), _) => (Status::Stopped, why),
+                (None, Some(why)) if answer.truncated => (Status::Stopped, why),
+                // The answer was made from it, but is whole itself.
+                (None, Some(why)) => (Status::Answered, format!("answered, but {why}")),
+                (None, None) => (Status::Answered, "answered".to_owned()),
             },
             Err(error) => (Status::Failed, error.to_string()),
         };

@@ -54,6 +54,27 @@ async fn a_budget_of_calls_holds_for_a_flow() {
 }
 
 #[tokio::test]
+async fn an_output_that_is_cut_off_is_named_beside_the_answer() {
+    let why = "the output of `writer` is cut off, by the token limit or a filter";
+    let cut_off = "[{text: Once upon, cut_off: true}]";
+    let flow = FLOW.replace("['The key is ${KEY}.FORMS']", cut_off);
+    for (flow, expected) in [
+        (
+            flow.clone(),
+            format!("Good.\n\n(answered, but {why}, after "),
+        ),
+        (
+            format!("answer: '{{writer}}'{flow}"),
+            format!("The best answer so far: Once upon\n\n({why}, after "),
+        ),
+    ] {
+        let client = reviewing(&flow).await;
+        let told = client.accepted("solve", json!({"problem": "Roses"})).await;
+        assert!(told.starts_with(&expected), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn a_flow_that_fails_before_any_output_has_no_answer() {
     let flow = FLOW.replace("type: agent\n    config: {provider: scripted, replies: ['The key is ${KEY}.FORMS'], role: You write.}", "type: wait");
     let client = reviewing(&flow).await;
