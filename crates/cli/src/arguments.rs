@@ -262,11 +262,12 @@ pub(crate) struct Fork {
     /// one to `writer`, or loop/run/think:3 for the third thought of `loop`; or `end`, to continue from where the record ends.
     #[arg(long, value_name = "STEP", value_parser = fork_at)]
     pub(crate) at: ForkAt,
-    /// Take this as the outcome of that step, instead of executing it: JSON, or else a text.
+    /// Take this as the outcome of that step, instead of executing it: the text of its answer, with which it leaves by
+    /// the recorded action; {"text": …, "action": …} to leave by another one; or the whole outcome as --show prints it.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) outcome: Option<String>,
     /// Take this as the outcome of a part of that step: of an item, a branch or a call, with its name as --show prints
-    /// it. JSON, or else a text. Can be repeated.
+    /// it. The text of the part, or the whole outcome as --show prints it. Can be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = named)]
     pub(crate) outcome_of: Vec<Named>,
     /// Use this state before that step: JSON, or a file with it. --show prints the recorded one.

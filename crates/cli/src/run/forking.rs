@@ -4,11 +4,11 @@ use std::path::Path;
 
 use cogwork_agents::FlowState;
 use cogwork_flow::{BoxError, Flow};
-use cogwork_journal::{Fork, ForkPreview, RunJournal, Store, StoreError};
+use cogwork_journal::{Fork, ForkOutcome, ForkPreview, RunJournal, Store, StoreError};
 use cogwork_text::Escaped;
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{self, ForkAt, json_or_text};
+use crate::arguments::{self, ForkAt, Named, json_or_text};
 use crate::output::{Ended, read_text, write_json};
 
 /// Why a model cannot be replaced.
@@ -18,6 +18,15 @@ pub(crate) const NO_MODELS: &str = "no node of the flow has a model that can be 
 /// The maximum size of a file with a state, in bytes.
 const MAX_STATE: u64 = 64 << 20;
 
+/// Where a text is in a recorded outcome: in the answer of an agent, the result of a tool, and the
+/// results of the calls of models and tools inside a step.
+const TEXTS: [&str; 4] = [
+    "/visit/output/text",
+    "/result",
+    "/Ok/result/Ok/text",
+    "/Ok/result/Ok",
+];
+
 /// A fork with what the command line edits.
 pub(super) struct Edited<'a> {
     arguments: &'a arguments::Fork,
@@ -25,6 +34,7 @@ pub(super) struct Edited<'a> {
     store: Store,
     state: Option<FlowState>,
     outcome: Option<Value>,
+    outcomes_of: Vec<Named>,
 }
 
 impl<'a> Edited<'a> {
@@ -38,9 +48,15 @@ impl<'a> Edited<'a> {
             store: Store::at(&arguments.journal)?,
             state: edited_state(arguments)?,
             outcome: None,
+            outcomes_of: Vec::new(),
         };
-        if let Some(outcome) = &arguments.outcome {
-            edited.outcome = Some(edited.outcome(outcome).await?);
+
+        let (outcome, outcome_of) = (&arguments.outcome, &arguments.outcome_of);
+        if outcome.is_some() || !outcome_of.is_empty() {
+            let recorded = edited.preview().await?.outcomes;
+            edited.outcome = outcome.as_deref().map(|new| of_step(&recorded, new));
+            let of_parts = outcome_of.iter().map(|new| of_part(&recorded, new));
+            edited.outcomes_of = of_parts.collect();
         }
         Ok(edited)
     }
@@ -84,7 +100,7 @@ impl<'a> Edited<'a> {
         if let Some(outcome) = &self.outcome {
             fork = fork.with_outcome(outcome);
         }
-        for (part, outcome) in &arguments.outcome_of {
+        for (part, outcome) in &self.outcomes_of {
             fork = fork.with_outcome_of(part, outcome);
         }
         if let Some(state) = self.state.clone() {
@@ -95,25 +111,55 @@ impl<'a> Edited<'a> {
             None => fork,
         }
     }
+}
 
-    /// Returns the edited outcome of the step. The text of an agent's answer or of a tool's result may
-    /// be given alone; the rest stays as it is recorded.
-    async fn outcome(&self, argument: &str) -> Result<Value, String> {
-        let edited = json_or_text(argument);
-        let text = edited.as_str().unwrap_or(argument);
+/// Returns the edited outcome of a step.
+fn of_step(recorded: &[ForkOutcome], argument: &str) -> Value {
+    let edited = json_or_text(argument);
+    let text = edited.as_str().unwrap_or(argument);
 
-        let preview = self.preview().await?;
-        let mut outcomes = preview.outcomes.iter().filter_map(|recorded| {
-            let mut outcome: Value = recorded.outcome.read().ok()?;
-            let mut texts = ["/visit/output/text", "/result"].into_iter();
-            let place = texts.find(|place| outcome.pointer(place).is_some())?;
-            // Otherwise, it is the whole outcome, as it is shown.
-            let is_whole = edited.pointer(place).is_some();
-            *outcome.pointer_mut(place).filter(|_| !is_whole)? = text.into();
-            Some(outcome)
-        });
-        Ok(outcomes.next().unwrap_or(edited.clone()))
+    // The calls inside the step have names of their own.
+    let is_call = |step: &str| step.rsplit('#').next().is_some_and(|end| end.contains('.'));
+    let mut outcomes = recorded.iter().filter(|recorded| !is_call(&recorded.step));
+    let replaced = outcomes.find_map(|recorded| replaced(recorded, &edited, text));
+    replaced.unwrap_or_else(|| edited.clone())
+}
+
+/// Returns the edited outcome of a part of a step, with the name of the part.
+fn of_part(recorded: &[ForkOutcome], (part, edited): &Named) -> Named {
+    let mut recorded = recorded.iter().filter(|recorded| recorded.step == *part);
+    let replaced = recorded.find_map(|recorded| replaced(recorded, edited, &text_of(edited)));
+    (part.clone(), replaced.unwrap_or_else(|| edited.clone()))
+}
+
+/// Returns a recorded outcome with a new text, and with a new action if there is one. The rest stays as
+/// it is recorded. Returns `None` if there is no text to replace, or if all of the outcome is edited.
+fn replaced(recorded: &ForkOutcome, edited: &Value, text: &str) -> Option<Value> {
+    let mut outcome: Value = recorded.outcome.read().ok()?;
+    let mut texts = TEXTS.into_iter();
+    let place = texts.find(|place| outcome.pointer(place).is_some_and(Value::is_string))?;
+
+    // An answer that is JSON itself is a text, too.
+    let is_result = edited.get("Ok").or(edited.get("Err")).is_some();
+    if edited.pointer(place).is_some() || place.starts_with("/Ok") && is_result {
+        return None;
     }
+
+    let mut text = Value::from(text);
+    let both = edited.as_object().filter(|both| both.len() == 2);
+    let both = both.and_then(|both| Some((both.get("text")?, both.get("action")?)));
+    if let (Some((said, chosen)), Some(action)) = (both, outcome.get_mut("action")) {
+        *action = chosen.clone();
+        text = text_of(said).into();
+    }
+    *outcome.pointer_mut(place)? = text;
+    Some(outcome)
+}
+
+fn text_of(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Reads the edited state from JSON, or from a file.
@@ -148,6 +194,10 @@ pub(super) fn as_options(error: &StoreError) -> String {
             "`--changed-flow` of `cogwork fork`, and `--at end` to keep all steps",
         ),
         ("`Fork::at`", "`--at` and a step"),
+        (
+            "the journal failed: the recorded outcome cannot be read",
+            "the outcome cannot be read; expected JSON in the form in which `--show` prints it",
+        ),
     ];
 
     let text = error.to_string();

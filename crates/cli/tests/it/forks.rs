@@ -151,6 +151,35 @@ fn the_recorded_outcomes_and_the_state_are_shown_and_can_be_edited() {
 }
 
 #[test]
+fn an_edited_outcome_can_leave_by_another_action() {
+    let flow = r#"
+answer: '{writer}{critic}'
+nodes:
+  - {id: critic, type: agent, config: {provider: scripted, replies: ["Hm.\nACTION: revise"], actions: [revise, accept]}}
+  - {id: writer, type: agent, config: {provider: scripted, replies: [Roses.]}}
+edges: [{from: critic, action: revise, to: writer}, {from: critic, action: accept, to: end}]
+"#;
+    let recorded = record(flow);
+    recorded.forks(&["1", "--outcome", "Ah."], "Roses.Ah.\n");
+
+    let both = r#"{"text": "Great.", "action": "accept"}"#;
+    let shown = recorded.shown("1");
+    let outcomes = shown["outcomes"].as_object().unwrap();
+    let call = outcomes.keys().find(|name| name.contains("/model "));
+    let call = call.unwrap();
+    recorded.forks(&["1", "--outcome", both], "Great.\n");
+    let of_step = format!("flow/critic#1={both}");
+    recorded.forks(&["1", "--outcome-of", &of_step], "Great.\n");
+    let of_call = format!("{call}=Great.\nACTION: accept");
+    recorded.forks(&["1", "--outcome-of", &of_call], "Great.\n");
+
+    let misspelt = both.replace("accept", "acept");
+    let expected =
+        "the action `acept`, which the node doesn't declare; it declares `accept` and `revise`";
+    recorded.refuses(&["1", "--outcome", &misspelt], expected);
+}
+
+#[test]
 fn an_edit_or_a_step_that_the_flow_cannot_use_starts_nothing() {
     let recorded = record(&file("Good."));
     recorded.0.write("list.json", "[\n1");
@@ -169,7 +198,8 @@ fn an_edit_or_a_step_that_the_flow_cannot_use_starts_nothing() {
         (&["2", "--state", "none.json"], "none.json: No such file"),
         (
             &["2", "--outcome", r#"{"visit": {"output": {"text": 5}}}"#],
-            "node `critic`",
+            "node `critic`: the outcome cannot be read; expected JSON in the form in which `--show` prints it: \
+             invalid type: integer `5`, expected a string",
         ),
         (
             &["2", "--outcome-of", "critic=5"],

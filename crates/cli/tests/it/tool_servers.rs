@@ -60,6 +60,26 @@ fn a_run_starts_the_servers_of_its_file_and_a_check_does_not() {
 }
 
 #[test]
+fn the_result_of_a_call_can_be_edited_as_a_text() {
+    let place = place(FLOW);
+    let run = "run flow.yaml -q --journal runs --id 1 --input ?";
+    assert_eq!(place.line(run).code, 0);
+
+    let fork = ["fork", "flow.yaml", "1", "--journal", "runs", "--at", "1"];
+    let shown = place.cogwork(&[&fork[..], &["--show"]].concat());
+    let shown: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    let outcomes = shown["outcomes"].as_object().unwrap();
+    let call = outcomes.keys().find(|name| name.contains("/tool "));
+    let edit = format!("{}=a whale", call.unwrap());
+
+    // The scripted model of the fork begins anew, and calls the tool once more.
+    let forked = place.cogwork(&[&fork[..], &["--outcome-of", &edit, "--json"]].concat());
+    let result: serde_json::Value = serde_json::from_str(&forked.out).unwrap();
+    let tools = &result["state"]["outputs"]["agent"]["tools"];
+    assert_eq!(tools[0]["result"], "a whale", "{forked:?}");
+}
+
+#[test]
 fn a_server_that_cannot_be_started_ends_the_run_before_it_begins() {
     let place = place(&FLOW.replace("tools: [look]}", "tools: [look, listen]}"));
     let failed = place.cogwork(&["run", "flow.yaml", "--input", "?", "--journal", "runs"]);
