@@ -86,9 +86,19 @@ fn show(pause: &Paused) {
     }
 }
 
-/// Returns whether the run failed because it could not read an answer. It then waits for another
-/// one.
-pub(super) fn is_refusal(error: &RunError) -> bool {
-    // The library doesn't tell this error from others of the journal.
-    error.to_string().contains("the answer cannot be read")
+/// Returns what is wrong with an answer, if the run failed because it cannot use it. It then waits for
+/// another one.
+pub(super) fn refusal(error: &RunError) -> Option<String> {
+    // The library doesn't tell these errors from others of the journal.
+    let problems = [
+        "the answer cannot be read: ",
+        "doesn't match the schema of its wait: ",
+    ];
+    let error = error.to_string();
+    let (_, why) = problems.iter().find_map(|text| error.split_once(text))?;
+
+    // All of a short answer is meant, and that no form fits says less than what each expects.
+    let why = why.replace("at '': anyOf failed; ", "");
+    let why = why.replace("at '': ", "");
+    Some(format!("cogwork: the answer cannot be used: {why}"))
 }

@@ -137,9 +137,9 @@ impl Execution<'_> {
             };
 
             // A run that could not read an answer waits for another one.
-            if has_answered && answers::is_refusal(&error) {
+            if let Some(refusal) = answers::refusal(&error).filter(|_| has_answered) {
                 has_answered = false;
-                tell(format_args!("cogwork: {error}"));
+                tell(refusal);
                 continue;
             }
 
@@ -155,7 +155,10 @@ impl Execution<'_> {
             };
 
             for (event, answer) in answers {
-                run.deliver(&event, &answer).await?;
+                if let Err(error) = run.deliver(&event, &answer).await {
+                    // The run still waits for the event, so that it is asked for again.
+                    tell(answers::refusal(&error).ok_or(error)?);
+                }
             }
             has_answered = true;
         }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::debugging::answers::on_a_terminal;
 use crate::support::Place;
 
 const SERVER: &str = r#"#!/bin/sh
@@ -87,4 +88,27 @@ fn a_server_that_cannot_be_started_ends_the_run_before_it_begins() {
         "cogwork: the MCP server `eyes` has no tool `listen`; expected one of the tools it has\n";
     assert_eq!((failed.code, failed.err.as_str()), (3, told));
     assert!(!place.path("runs").exists());
+}
+
+const CALL: &str = "approve look 1.1 at flow/agent#1.1";
+
+/// An agent whose call of a tool waits for an approval.
+fn approving() -> Place {
+    place(&format!("{}      approve: [look]\n", FLOW))
+}
+
+#[test]
+fn after_a_typo_in_an_approval_the_command_asks_again() {
+    let place = approving();
+    let arguments = ["-q", "--journal", "runs", "--input", "?"];
+    let (told, screen) = on_a_terminal(&place, &arguments, "yse\ny\n");
+
+    assert_eq!(
+        (told.code, told.out.as_str()),
+        (0, "I see a ship.\n"),
+        "{screen}"
+    );
+    let again = "cogwork: the answer cannot be used: want object, but got string; value must be one of true, false, 'yes', 'no'";
+    assert!(screen.contains(again), "{screen}");
+    assert_eq!(screen.matches(CALL).count(), 2, "{screen}");
 }

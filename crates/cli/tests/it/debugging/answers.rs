@@ -46,8 +46,8 @@ fn answers_can_be_given_at_the_start() {
     assert!(waits.err.ends_with(hint), "{}", waits.err);
 
     let unknown = place.run(&["-q", "--input", "the sea", "--answer", "aproval=true"]);
-    assert_eq!(unknown.code, 3);
-    assert!(unknown.err.contains("`approval`"), "{}", unknown.err);
+    let told = "cogwork: --answer: no node waits for the event `aproval` at the start; the flow waits for `approval`\n";
+    assert_eq!((unknown.code, unknown.err.as_str()), (4, told));
 }
 
 #[test]
@@ -55,12 +55,12 @@ fn of_several_answers_none_is_delivered_if_one_is_refused() {
     let place = Place::with_flow(APPROVAL);
     let start = ["-q", "--journal", "runs", "--input", "the sea", "--id", "7"];
     let unknown = place.run(&[&start[..], &["--answer", "aproval=yes"]].concat());
-    assert_eq!(unknown.code, 3);
+    assert_eq!(unknown.code, 4);
     assert_eq!(place.run(&start).code, 5, "the run was not started before");
 
     let resume = ["--journal", "runs", "--resume", "7", "-q"];
     let two = ["--answer", "approval=no", "--answer", "aproval=yes"];
-    assert_eq!(place.run(&[&resume[..], &two].concat()).code, 3);
+    assert_eq!(place.run(&[&resume[..], &two].concat()).code, 4);
     let waits = place.run(&resume);
     assert!(
         waits.err.contains("Publish this? The sea."),
@@ -92,7 +92,7 @@ fn an_event_whose_key_has_an_equals_sign_is_answered_as_the_hint_says() {
     let early = ["-q", "--input", "c", "--answer", "approval c=no"];
     assert_eq!(place.run(&early).out, "no\n");
     let without = place.run(&["-q", "--input", "c", "--answer", "approval=no"]);
-    assert_eq!(without.code, 3);
+    assert_eq!(without.code, 4);
     let waits = "the flow waits for `approval …`";
     assert!(without.err.contains(waits), "{}", without.err);
 }
@@ -119,7 +119,7 @@ fn a_place_of_an_unknown_kind_is_refused() {
 }
 
 /// Runs the command on a terminal on which these lines are typed.
-fn on_a_terminal(place: &Place, arguments: &[&str], typed: &str) -> (Told, String) {
+pub(crate) fn on_a_terminal(place: &Place, arguments: &[&str], typed: &str) -> (Told, String) {
     on_a_terminal_until(place, arguments, typed, |_| false)
 }
 

@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-mod answers;
+pub(crate) mod answers;
 mod events;
 mod resuming;
 mod secrets;
@@ -44,7 +44,7 @@ impl Place {
         self.command(&[&["run", "flow.yaml"], arguments].concat())
     }
 
-    fn run(&self, arguments: &[&str]) -> Told {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Told {
         Told::of(self.run_command(arguments).output().unwrap())
     }
 }
