@@ -16,7 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cogwork_agents::{FileFlow, FlowState, Loader, Template};
 use cogwork_flow::engine::Journal as _;
 use cogwork_flow::{BoxError, Flow};
-use cogwork_journal::Store;
+use cogwork_journal::{RunJournal, RunQuery, RunStatus, Store};
 use cogwork_text::{Name, NameList};
 use tokio::io::AsyncReadExt;
 
@@ -34,15 +34,18 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
     let place = arguments.journal.as_deref();
     let store = place.map(Store::at).transpose()?;
     let flow = loaded.flow();
+    if arguments.resume.is_none() {
+        check_events(flow, None, &arguments.options).await?;
+    }
 
     let (state, journal) = match (&store, &arguments.resume) {
         (Some(store), Some(run_id)) => {
             let resumed = store.resume(run_id, flow).await;
             let journal = resumed.map_err(|error| forking::as_options(&error))?;
+            check_events(flow, Some((store, &journal)), &arguments.options).await?;
             (journal.state()?, Some(journal))
         }
         (Some(store), None) => {
-            check_events(flow, &arguments.options)?;
             let state = FlowState::new(input(arguments.input.as_deref()).await?);
             let id = arguments.id.clone().unwrap_or_else(new_id);
             let journal = store.start(&id, flow, &state).await?;
@@ -97,21 +100,42 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
     execution.execute(journal.state()?, Some(journal)).await
 }
 
-/// Checks that nodes of the flow wait for the answers of a new run. Otherwise, the run would exist, and
-/// the corrected command could not start it.
-fn check_events(flow: &Flow<FlowState>, options: &RunOptions) -> Ended {
+/// Checks that the run that is resumed, or any new one, waits for what the answers are to. Otherwise, a
+/// new run would exist, and the corrected command could not start it.
+async fn check_events(
+    flow: &Flow<FlowState>,
+    resumed: Option<(&Store, &RunJournal)>,
+    options: &RunOptions,
+) -> Ended {
     let graph = flow.graph();
+    // The graph doesn't have the events of calls inside nodes, such as approvals.
+    let is_on_record = |event: &str| resumed.is_some_and(|(_, journal)| journal.awaits(event));
     let mut answers = options.answers.iter();
-    let Some((unknown, _)) = answers.find(|(event, _)| !graph.awaits(event)) else {
+    let unknown = answers.find(|(event, _)| !graph.awaits(event) && !is_on_record(event));
+    let Some((unknown, _)) = unknown else {
         return Ok(());
     };
 
-    let known = graph.events();
+    let mut summaries = Vec::new();
+    if let Some((store, journal)) = resumed {
+        let this = RunQuery::new().run_id(journal.run_id());
+        summaries = store.query(this).await?;
+    }
+    let mut known = graph.events();
+    for summary in &summaries {
+        if let RunStatus::Paused { waits } = &summary.status {
+            known.extend(waits.iter().map(|wait| wait.event.as_str()));
+        }
+    }
+
     let (unknown, known) = (Name(unknown), NameList::and(&known));
-    tell(format_args!(
-        "cogwork: no node waits for the event `{unknown}` at the start; the flow waits for {known}"
-    ));
-    Err(Exit::RunFailed.into())
+    let problem = match resumed {
+        Some(_) => format!("the run doesn't wait for the event `{unknown}`; it waits for {known}"),
+        None => format!(
+            "no node waits for the event `{unknown}` at the start; the flow waits for {known}"
+        ),
+    };
+    Err(format!("--answer: {problem}").into())
 }
 
 /// Loads a flow, and starts the servers of tools that its file names. No message that follows shows

@@ -112,3 +112,20 @@ fn after_a_typo_in_an_approval_the_command_asks_again() {
     assert!(screen.contains(again), "{screen}");
     assert_eq!(screen.matches(CALL).count(), 2, "{screen}");
 }
+
+#[test]
+fn an_answer_to_no_wait_of_a_resumed_run_is_refused_with_its_waits() {
+    let place = approving();
+    let start = ["-q", "--journal", "runs", "--id", "7", "--input", "?"];
+    assert_eq!(place.run(&start).code, 5);
+
+    let resume = ["-q", "--journal", "runs", "--resume", "7", "--answer"];
+    let refused = place.run(&[&resume[..], &["look=yes"]].concat());
+    let told = "cogwork: --answer: the run doesn't wait for the event `look`; it waits for `approve look 1.1 at flow/agent#1.1`\n";
+    assert_eq!((refused.code, refused.err.as_str()), (4, told));
+
+    let answer = format!("{CALL}=yes");
+    // Its scripted model begins anew, and wants to call the tool once more.
+    let waits = place.run(&[&resume[..], &[&answer]].concat());
+    assert!(waits.err.contains("`approve look 2.1"), "{}", waits.err);
+}
