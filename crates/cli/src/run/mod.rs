@@ -65,6 +65,7 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
             file: &arguments.file,
             place,
             run_id,
+            max_steps: arguments.options.max_steps,
         },
         loaded,
     };
@@ -94,6 +95,7 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
             file: &arguments.file,
             place: Some(&arguments.journal),
             run_id,
+            max_steps: arguments.options.max_steps,
         },
         loaded: Arc::clone(&loaded),
     };

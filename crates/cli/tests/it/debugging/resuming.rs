@@ -91,3 +91,20 @@ fn a_changed_flow_is_continued_by_a_fork() {
     let hint = "use `--changed-flow` of `cogwork fork`, and `--at end` to keep all steps";
     assert!(refused.err.contains(hint), "{}", refused.err);
 }
+
+#[test]
+fn a_run_at_its_limit_of_steps_is_resumed_with_a_higher_one() {
+    let template = "type: template, config: {text: Hm.}";
+    let flow = format!(
+        "nodes: [{{id: a, {template}}}, {{id: b, {template}}}]\nedges: [{{from: a, to: b}}]"
+    );
+    let place = Place::with_flow(&flow);
+    let start = ["-q", "--journal", "runs", "--id", "7", "--input", "x"];
+    let stopped = place.run(&[&start[..], &["--max-steps", "1"]].concat());
+    let hint = "cogwork: to resume the run: cogwork run flow.yaml --journal runs --resume 7 --max-steps 10\n";
+    assert_eq!(stopped.code, 3);
+    assert!(stopped.err.ends_with(hint), "{}", stopped.err);
+
+    let resume = ["-q", "--journal", "runs", "--resume", "7"];
+    assert_eq!(place.run(&resume).out, "Hm.\n");
+}
