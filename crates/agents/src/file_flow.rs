@@ -17,6 +17,7 @@ pub struct FileFlow {
     pub(crate) answer: Template,
     pub(crate) secrets: Secrets,
     pub(crate) has_models: bool,
+    pub(crate) needs_journal: Option<String>,
     #[cfg(feature = "mcp")]
     pub(crate) servers: Vec<McpTools>,
 }
@@ -63,6 +64,12 @@ impl FileFlow {
     /// [`Loader::with_model`](crate::Loader::with_model) replaces.
     pub fn has_models(&self) -> bool {
         self.has_models
+    }
+
+    /// Returns the first node that only works in a run with a journal: it may ask for approvals, or
+    /// wait for answers in several items or branches at the same time.
+    pub fn needs_journal(&self) -> Option<&str> {
+        self.needs_journal.as_deref()
     }
 
     /// Returns the answer of the flow after a run: the filled `answer` of the file, or the last

@@ -46,6 +46,7 @@ impl Loading<'_> {
                 answer,
                 secrets: self.secrets,
                 has_models: self.has_models,
+                needs_journal: self.needs_journal,
                 #[cfg(feature = "mcp")]
                 servers: self.servers,
             }),

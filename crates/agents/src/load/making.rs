@@ -173,6 +173,12 @@ impl<'m, 'l> Making<'m, 'l> {
         built.collect()
     }
 
+    /// Notes that the node only works in a run with a journal.
+    pub(crate) fn needs_journal(&mut self) {
+        let first = &mut self.loading.needs_journal;
+        first.get_or_insert_with(|| self.id.to_owned());
+    }
+
     /// Parses the prompt of the node, which is `{last}` by default.
     pub(crate) fn prompt(&mut self, text: Option<String>) -> Template {
         text.map_or_else(Template::default, |text| self.template("prompt", &text))

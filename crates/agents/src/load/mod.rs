@@ -42,6 +42,8 @@ pub(crate) struct Loading<'l> {
     nodes: usize,
     /// Whether a node has a model that can be replaced.
     has_models: bool,
+    /// The first node that only works in a run with a journal.
+    needs_journal: Option<String>,
     /// The servers that the files name, which are not started.
     #[cfg(feature = "mcp")]
     servers: Vec<cogwork_tools::mcp::McpTools>,
@@ -74,6 +76,7 @@ impl<'l> Loading<'l> {
             files: 0,
             nodes: 0,
             has_models: false,
+            needs_journal: None,
             #[cfg(feature = "mcp")]
             servers: Vec::new(),
             stores: HashMap::new(),

@@ -98,6 +98,9 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
         }
     }
 
+    if !approve.is_empty() {
+        making.needs_journal();
+    }
     let mut agent = Agent::new(making.id(), making.client.clone())
         .with_request(making.request.clone())
         .with_prompt(making.prompt(settings.prompt))

@@ -84,6 +84,9 @@ pub(super) fn tool(mut settings: ToolSettings, making: &mut Making<'_, '_>) -> O
         }
     }
 
+    if settings.approve {
+        making.needs_journal();
+    }
     Some(Made::node(ToolStep {
         id: making.id().to_owned(),
         tools: match settings.approve {

@@ -139,6 +139,9 @@ pub(super) fn map(settings: Map, making: &mut Making<'_, '_>) -> Option<Made> {
         None => Template::default(),
     };
     let Assembled { flow, answer } = settings.flow.flow(making)?;
+    if !flow.graph().events().is_empty() {
+        making.needs_journal();
+    }
 
     let each = Each::at_most(
         settings.at_once.unwrap_or(4),
@@ -220,6 +223,12 @@ pub(super) fn side_by_side(settings: BranchSettings, making: &mut Making<'_, '_>
     let SideBySide { flows, answer } = making.loading.flows(making.config, making.path)?;
     // Without one, the template is `{last}`, and which branch was last is left to chance.
     let answer = settings.answer.is_some().then_some(answer);
+    if flows
+        .iter()
+        .any(|(_, flow)| !flow.graph().events().is_empty())
+    {
+        making.needs_journal();
+    }
 
     let branches = flows
         .into_iter()

@@ -58,10 +58,7 @@ impl Ending {
             Self::Failed(error) => {
                 let stopped = error.downcast_ref::<RunError>();
                 let is_at_limit = stopped.is_some_and(RunError::is_step_limit);
-                // The library names its methods, which whoever uses the command has never seen.
-                let method = "give the run one with `Run::with_journal`";
-                let error = format!("{error:#}").replace(method, "start it with `--journal PLACE`");
-                tell(format_args!("cogwork: {error}"));
+                tell(format_args!("cogwork: {error:#}"));
                 hint.tell_stop(is_at_limit);
                 Exit::RunFailed
             }

@@ -34,6 +34,11 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
     let place = arguments.journal.as_deref();
     let store = place.map(Store::at).transpose()?;
     let flow = loaded.flow();
+    if let (Some(node), None) = (loaded.needs_journal(), &store) {
+        let node = Name(node);
+        let problem = "may have to wait for answers, which needs a journal";
+        return Err(format!("the node `{node}` {problem}; expected --journal PLACE").into());
+    }
     if arguments.resume.is_none() {
         check_events(flow, None, &arguments.options).await?;
     }

@@ -129,3 +129,23 @@ fn an_answer_to_no_wait_of_a_resumed_run_is_refused_with_its_waits() {
     let waits = place.run(&[&resume[..], &[&answer]].concat());
     assert!(waits.err.contains("`approve look 2.1"), "{}", waits.err);
 }
+
+#[test]
+fn a_flow_that_needs_a_journal_is_refused_without_one() {
+    let approval = approving();
+    let wait = "{type: map, id: all, config: {items: '[1]', nodes: [{id: one, type: wait}]}}";
+    let items = Place::with_flow(&format!("nodes: [{wait}]"));
+    for (place, node) in [(approval, "agent"), (items, "all")] {
+        let problem = format!("the node `{node}` may have to wait for answers, which");
+        let refused = place.run(&["--input", "?"]);
+        let told = format!("cogwork: {problem} needs a journal; expected --journal PLACE\n");
+        assert_eq!((refused.code, refused.err), (4, told));
+
+        let refused = place.line("mcp --memory --flow flow.yaml");
+        let told = format!("cogwork: --flow: {problem} can't be given here\n");
+        assert_eq!((refused.code, refused.err), (4, told));
+
+        let waits = place.run(&["--input", "?", "--journal", "runs"]);
+        assert_eq!(waits.code, 5, "{}", waits.err);
+    }
+}
