@@ -154,13 +154,16 @@ fn compare(arguments: &Eval, table: &Table) -> Result<bool, String> {
         is_good = false;
     }
     for arm in &table.arms {
-        // An arm that is new has nothing to be compared with.
-        let Some(before) = earlier.arm(&arm.name) else {
+        // An arm that is new or without runs has nothing to be compared with.
+        let before = earlier.arm(&arm.name);
+        let accuracies = before.and_then(|before| arm.accuracy.zip(before.accuracy));
+        let intervals = before.and_then(|before| arm.interval.zip(before.interval));
+        let (Some((now, then)), Some((interval, before))) = (accuracies, intervals) else {
             continue;
         };
         // With few problems, the accuracy differs by chance from run to run.
-        if arm.interval[1] < before.interval[0] {
-            let (now, then) = (arm.accuracy * 100.0, before.accuracy * 100.0);
+        if interval[1] < before[0] {
+            let (now, then) = (now * 100.0, then * 100.0);
             tell(format_args!(
                 "cogwork: `{}` has {now:.1} %, and had {then:.1} %",
                 arm.name

@@ -1,5 +1,6 @@
 //! The forms of a table, which are templates over the same columns.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use cogwork_text::OneLine;
@@ -45,7 +46,7 @@ impl Table {
             table => Serde(self),
             columns => COLUMNS.map(|(name, _)| name),
             rows => self.rows(),
-            tags => self.tags().cloned().collect::<Vec<_>>(),
+            tags => Serde(self.tags()),
             judge => self.judge.map(|judge| judge.to_string()),
             pages,
         })
@@ -62,17 +63,16 @@ impl Table {
         let mut rows = vec![row("", &|arm| arm.name.clone())];
         let shown = columns::shown(&self.arms);
         rows.extend(shown.map(|(name, write)| row(name, &|arm| arm.text(name, write))));
-        rows.extend(self.tags().map(|tag| {
+        rows.extend(self.tags().into_iter().map(|tag| {
             let share = |arm: &ArmResult| Some(arm.by_tag.get(tag)?.to_string());
             row(tag, &|arm| share(arm).unwrap_or_default())
         }));
         rows
     }
 
-    /// Returns all tags and difficulties, which are the same for all arms.
-    fn tags(&self) -> impl Iterator<Item = &String> {
-        let arm = self.arms.first();
-        arm.into_iter().flat_map(|arm| arm.by_tag.keys())
+    /// Returns all tags and difficulties with runs.
+    fn tags(&self) -> BTreeSet<&String> {
+        self.arms.iter().flat_map(|arm| arm.by_tag.keys()).collect()
     }
 }
 

@@ -92,15 +92,16 @@ pub struct RunResult {
 pub struct ArmResult {
     /// The name.
     pub name: String,
-    /// The mean rate of right answers over all problems. A run that failed counts as wrong.
-    pub accuracy: f64,
+    /// The mean rate of right answers over all problems; `None` if there are no runs. A run that failed
+    /// counts as wrong.
+    pub accuracy: Option<f64>,
     /// The 95 % interval of the accuracy.
-    pub interval: [f64; 2],
+    pub interval: Option<[f64; 2]>,
     /// All numbers by the names of columns. What runs used is the mean.
     pub numbers: BTreeMap<String, f64>,
     /// The number of runs that failed, by reason.
     pub failed: BTreeMap<String, usize>,
-    /// The results by tag, and by difficulty, such as `difficulty 3`.
+    /// The results by tag, and by difficulty, such as `difficulty 3`, of those with runs.
     pub by_tag: BTreeMap<String, Share>,
     /// All runs.
     pub runs: Vec<RunResult>,
@@ -120,14 +121,14 @@ pub struct Share {
 
 impl Share {
     /// Returns the mean of the rates of right answers by problem. Tries of one problem depend on each
-    /// other, so the interval is that of the number of problems.
-    pub(crate) fn of(rates: &[f64]) -> Self {
+    /// other, so the interval is that of the number of problems. `None` if there are no rates.
+    pub(crate) fn of(rates: &[f64]) -> Option<Self> {
         let right: f64 = rates.iter().sum();
-        Self {
+        (!rates.is_empty()).then(|| Self {
             problems: rates.len(),
-            accuracy: right / rates.len().max(1) as f64,
+            accuracy: right / rates.len() as f64,
             interval: wilson(right, rates.len() as f64),
-        }
+        })
     }
 }
 
@@ -154,11 +155,13 @@ impl ArmResult {
         let failed = runs.iter().filter_map(|run| run.error.clone()).counts();
         Self {
             name: name.to_owned(),
-            accuracy: share.accuracy,
-            interval: share.interval,
-            numbers: numbers(&runs, &tries, &share),
+            accuracy: share.map(|share| share.accuracy),
+            interval: share.map(|share| share.interval),
+            numbers: numbers(&runs, &tries, share),
             failed: failed.into_iter().collect(),
-            by_tag: by_tag.map(|(tag, of)| (tag, Share::of(&of))).collect(),
+            by_tag: by_tag
+                .filter_map(|(tag, rates)| Some((tag, Share::of(&rates)?)))
+                .collect(),
             runs,
         }
     }
@@ -180,7 +183,11 @@ impl ArmResult {
             only_other += u64::from(this <= 0.5 && other > 0.5);
         }
 
-        let mean = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
+        if differences.is_empty() {
+            return;
+        }
+
+        let mean = differences.iter().sum::<f64>() / differences.len() as f64;
         let difference = with_ends("difference", mean, bootstrap(&differences));
         self.numbers.extend(difference);
         let p = mcnemar(only_this, only_other);
@@ -233,8 +240,9 @@ fn rate(runs: &[&RunResult]) -> f64 {
     right(runs) as f64 / runs.len() as f64
 }
 
-fn numbers(runs: &[RunResult], tries: &Tries<'_>, share: &Share) -> BTreeMap<String, f64> {
-    let mut numbers: BTreeMap<_, _> = with_ends("accuracy", share.accuracy, share.interval).into();
+fn numbers(runs: &[RunResult], tries: &Tries<'_>, share: Option<Share>) -> BTreeMap<String, f64> {
+    let accuracy = share.map(|share| with_ends("accuracy", share.accuracy, share.interval));
+    let mut numbers: BTreeMap<_, _> = accuracy.into_iter().flatten().collect();
     for (name, used) in runs.iter().flat_map(|run| &run.used) {
         *numbers.entry(name.clone()).or_default() += used / runs.len() as f64;
     }

@@ -228,7 +228,7 @@ impl Evaluation {
                 agreed.extend(verdict.map(|verdict| f64::from(u8::from(verdict == label.right))));
             }
         }
-        Ok((!agreed.is_empty()).then(|| Share::of(&agreed)))
+        Ok(Share::of(&agreed))
     }
 
     /// Makes or continues a run of a flow.

@@ -100,12 +100,12 @@ async fn replayed(name: &str) -> Table {
 fn rows(table: &Table) -> String {
     let percent = |rate: f64| format!("{:.0} %", rate * 100.0);
     let rows = table.arms.iter().map(|arm| {
-        let ([low, high], numbers) = (arm.interval, &arm.numbers);
+        let ([low, high], numbers) = (arm.interval.unwrap(), &arm.numbers);
         let (calls, tokens) = (numbers["calls"], numbers["tokens"]);
         format!(
             "| {} | {} | {:.0} to {} | {calls:.1} | {tokens:.0} |",
             arm.name,
-            percent(arm.accuracy),
+            percent(arm.accuracy.unwrap()),
             low * 100.0,
             percent(high),
         )

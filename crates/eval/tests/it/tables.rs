@@ -105,3 +105,33 @@ arms:
     let points = html.split("points=\"").nth(1).unwrap();
     assert!(points.starts_with("316.0,164.0 \""), "{points:.60}");
 }
+
+#[tokio::test]
+async fn an_arm_without_runs_has_no_accuracy() {
+    let suite = "
+problems: [{question: a, answer: b, tags: [t]}]
+arms:
+  - {name: made, config: {provider: rules, rules: [], else: b}}
+  - {name: left, config: {provider: rules, rules: [], else: c}}
+baseline: made
+limits: {calls: 1}
+at_once: 1
+";
+    let table = Project::new(suite).table().await;
+    let text = table.to_string();
+    assert!(
+        text.contains("| accuracy | 100.0 % (20.7 to 100.0)      |      |"),
+        "{text}"
+    );
+    assert_eq!(
+        table.csv().lines().nth(2).unwrap().trim_matches(','),
+        "left"
+    );
+    assert!(table.page(None).contains("<summary>left<"));
+
+    let json = serde_json::to_value(&table.arms[1]).unwrap();
+    assert!(json["accuracy"].is_null() && json["interval"].is_null());
+    assert_eq!(json["numbers"], serde_json::json!({}));
+    let any: Pick = "accuracy_high >= 0".parse().unwrap();
+    assert!(any.allows(&table.arms[0]) && !any.allows(&table.arms[1]));
+}
