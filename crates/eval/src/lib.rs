@@ -19,6 +19,7 @@
 mod calculation;
 mod check;
 mod columns;
+mod cost;
 mod family;
 mod forms;
 mod judge;

@@ -14,6 +14,7 @@ use futures_util::stream::FuturesUnordered;
 use itertools::{Itertools, iproduct};
 use sha2::{Digest, Sha256};
 
+use crate::cost::Cost;
 use crate::judge;
 use crate::result::{RunResult, Share};
 use crate::{Arm, Check, Problem, Suite, Table};
@@ -48,7 +49,7 @@ pub struct Evaluation {
 struct Ended {
     answer: std::result::Result<String, String>,
     state: FlowState,
-    seconds: f64,
+    cost: Cost,
 }
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -201,7 +202,7 @@ impl Evaluation {
             ("tokens_in", usage.prompt_tokens as f64),
             ("cached", usage.cached_tokens as f64),
             ("tokens_out", usage.completion_tokens as f64),
-            ("seconds", ended.seconds),
+            ("seconds", ended.cost.seconds),
             ("cost", cost.unwrap_or_default()),
             // A model without a price costs as much as the dearest.
             ("cost_at_most", prices.cost(model.as_deref(), usage)),
@@ -275,14 +276,12 @@ impl Evaluation {
             let _ = recorder.flush().await;
         }
 
-        let made = self.summary(id).await?;
-        let took = made.and_then(|run| run.updated?.duration_since(run.started).ok());
         let shown = |error: &str| OneLine::new(flow.hide_secrets(error)).with_max_chars(300);
         let answer = answer.map_err(|error| shown(&error).to_string());
         Ok(Ended {
             answer: answer.map(|answer| answer.text),
             state,
-            seconds: took.unwrap_or_default().as_secs_f64(),
+            cost: Cost::of(&self.store, id).await?,
         })
     }
 

@@ -1,9 +1,13 @@
 //! Evaluations with models that always say the same.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use cogwork_agents::Loader;
 use cogwork_eval::{Check, Evaluation, Suite, calculator};
 use cogwork_flow::CancellationToken;
 use cogwork_journal::Store;
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
 use cogwork_trace::Page;
 
 use crate::support::Project;
@@ -112,6 +116,51 @@ async fn a_cancelled_evaluation_keeps_what_it_has() {
         "{}",
         table.not_run
     );
+}
+
+/// Interrupts the evaluation at the first call, which gets no reply.
+struct Interrupts(CancellationToken, Arc<dyn LlmClient>);
+
+#[async_trait]
+impl LlmClient for Interrupts {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        if !self.0.is_cancelled() {
+            self.0.cancel();
+            std::future::pending::<()>().await;
+        }
+        self.1.complete(request).await
+    }
+}
+
+#[tokio::test]
+async fn seconds_are_those_in_which_runs_were_executed() {
+    let suite = "
+problems: [{question: a, answer: b}]
+arms:
+  - {name: right, config: {provider: rules, rules: [], else: b}}
+  - {name: broken, config: {provider: rules, rules: [], else: '', asks_again: 0}}
+at_once: 1
+";
+    let project = Project::new(suite);
+    let token = CancellationToken::new();
+    let evaluation = || {
+        let token = token.clone();
+        let interrupts = move |_: &str, client| Arc::new(Interrupts(token.clone(), client)) as _;
+        let loader = Loader::new().with_client_wrapper(interrupts);
+        let suite = Suite::load(project.path("suite.yaml"), &loader).unwrap();
+        Evaluation::new(suite, Store::files(project.path("runs")))
+    };
+
+    let interrupted = evaluation().with_cancellation(token.clone());
+    assert_eq!(interrupted.run().await.unwrap().not_run, 2);
+    for _ in 0..2 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let table = evaluation().run().await.unwrap();
+        for arm in &table.arms {
+            let seconds = arm.numbers["seconds"];
+            assert!(0.0 < seconds && seconds < 0.9, "{}: {seconds}", arm.name);
+        }
+    }
 }
 
 #[tokio::test]
