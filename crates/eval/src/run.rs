@@ -1,10 +1,11 @@
+use std::cmp::max_by_key;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cogwork_agents::FlowState;
 use cogwork_flow::CancellationToken;
-use cogwork_journal::{RunQuery, RunStatus, RunSummary, Store, StoreError};
+use cogwork_journal::{RunQuery, RunStatus, Store, StoreError};
 use cogwork_llm::layers::Prices;
 use cogwork_text::OneLine;
 use cogwork_text::files::safe_name;
@@ -47,12 +48,21 @@ pub struct Evaluation {
 
 /// A run of a flow that has ended, failed or was interrupted.
 struct Ended {
-    answer: std::result::Result<String, String>,
+    answer: Answer,
     state: FlowState,
     cost: Cost,
 }
 
+/// A run to make: the number of the repetition, the problem, and the arm with its index.
+type Task<'a> = (u32, &'a Problem, (usize, &'a Arm));
+
+/// The error of a run that was not started or was interrupted, which isn't a result.
+const NOT_MADE: &str = "the run was not made";
+
 type Result<T> = std::result::Result<T, StoreError>;
+
+/// The answer of a run, or why it has none.
+type Answer = std::result::Result<String, String>;
 
 /// Whether an answer is right, or why that isn't known.
 type Verdict = std::result::Result<bool, String>;
@@ -75,8 +85,8 @@ impl Evaluation {
         self
     }
 
-    /// Calls `look` after each run, with the number of runs that have ended and that of all runs. By
-    /// default, nothing is called.
+    /// Calls `look` after each run that is made, with the number of runs that have ended and that of all
+    /// runs. By default, nothing is called.
     #[must_use]
     pub fn with_progress(mut self, look: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         self.progress = Box::new(look);
@@ -102,17 +112,30 @@ impl Evaluation {
         // The runs of all arms for a problem are together, so that the table of an evaluation that was
         // stopped compares the same problems.
         let arms = suite.arms.iter().enumerate();
-        let mut tasks = iproduct!(1..=suite.repetitions, &suite.problems, arms).enumerate();
-        let mut running = FuturesUnordered::new();
+        let tasks = iproduct!(1..=suite.repetitions, &suite.problems, arms).enumerate();
+        let mut left = Vec::new();
         let mut results = BTreeMap::new();
         let mut spent = BTreeMap::new();
+        // What earlier evaluations have spent counts before anything is run.
+        for (order, task) in tasks {
+            let (.., (index, _)) = task;
+            let result = self.result(task, false).await?;
+            add(&mut spent, &result, 1.0);
+            if result.error.is_some() {
+                left.push(((index, order), task));
+            }
+            results.insert((index, order), result);
+        }
+
+        let mut done = results.len() - left.len();
+        let mut left = left.into_iter();
+        let mut running = FuturesUnordered::new();
         loop {
             while running.len() < suite.at_once
                 && !self.is_over(&spent, started)
-                && let Some((order, (repetition, problem, (index, arm)))) = tasks.next()
+                && let Some((place, task)) = left.next()
             {
-                let result = self.result(arm, problem, repetition);
-                running.push(async move { ((index, order), result.await) });
+                running.push(async move { (place, self.result(task, true).await) });
             }
             let Some((place, result)) = running.next().await else {
                 break;
@@ -123,12 +146,15 @@ impl Evaluation {
             if result.error.is_some() && self.token.is_cancelled() {
                 continue;
             }
-            for (name, used) in &result.used {
-                *spent.entry(name.clone()).or_default() += used;
+            add(&mut spent, &result, 1.0);
+            if let Some(before) = results.insert(place, result) {
+                add(&mut spent, &before, -1.0);
             }
-            results.insert(place, result);
-            (self.progress)(results.len(), suite.runs());
+            done += 1;
+            (self.progress)(done, suite.runs());
         }
+
+        results.retain(|_, run| run.error.as_deref() != Some(NOT_MADE));
         Ok(Table::of(suite, &results, agreement))
     }
 
@@ -150,15 +176,16 @@ impl Evaluation {
     }
 
     /// Makes a run, or takes it from the store.
-    async fn result(&self, arm: &Arm, problem: &Problem, repetition: u32) -> Result<RunResult> {
+    async fn result(&self, task: Task<'_>, may_run: bool) -> Result<RunResult> {
+        let (repetition, problem, (_, arm)) = task;
         // Another arm, question or setting is another run, and everything else finds this one again.
         let digest = hash(&[&arm.text, &problem.question]);
         let run = format!("{}-{}-{repetition}-{digest}", arm.name, problem.id);
-        let ended = self.flow_run(&run, arm, &problem.question).await?;
+        let ended = self.flow_run(&run, arm, &problem.question, may_run).await?;
         let right = match (&ended.answer, &problem.check, &self.suite.judge) {
             (Ok(answer), Check::Judge(expected), Some(judge)) => {
                 let case = judge::case(&problem.question, expected, answer);
-                self.verdict(&run, judge, &case).await?
+                self.verdict(&run, judge, &case, may_run).await?
             }
             (Ok(answer), ..) => Ok(problem.check.accepts(answer)),
             (Err(error), ..) => Err(error.clone()),
@@ -188,7 +215,10 @@ impl Evaluation {
     /// Returns what a run used, by the names of columns.
     fn used(arm: &Arm, ended: &Ended) -> BTreeMap<String, f64> {
         let state = &ended.state;
-        let (usage, model, prices) = (state.usage(), arm.model(), Prices::common());
+        let (model, prices) = (arm.model(), Prices::common());
+        // Events can be lost, and then the state knows of more.
+        let recorded = (ended.cost.calls, ended.cost.usage);
+        let (calls, usage) = max_by_key((state.calls(), state.usage()), recorded, |cost| cost.0);
         let cost = prices.known_cost(model.as_deref(), usage);
         let tries = state.visits().flat_map(|visit| &visit.tries);
         let asked_again = tries.filter(|one| one.complaint.is_some());
@@ -197,7 +227,7 @@ impl Evaluation {
         let repaired = thoughts.filter(|thought| !thought.trace.repairs.is_empty());
 
         let used = [
-            ("calls", state.calls().into()),
+            ("calls", calls.into()),
             ("tokens", usage.total_tokens() as f64),
             ("tokens_in", usage.prompt_tokens as f64),
             ("cached", usage.cached_tokens as f64),
@@ -213,9 +243,9 @@ impl Evaluation {
     }
 
     /// Asks the judge, or takes its verdict from the store.
-    async fn verdict(&self, run: &str, judge: &Arm, case: &str) -> Result<Verdict> {
+    async fn verdict(&self, run: &str, judge: &Arm, case: &str, may_run: bool) -> Result<Verdict> {
         let id = format!("{run}-judge-{}", hash(&[&judge.text, case]));
-        let ended = self.flow_run(&id, judge, case).await?;
+        let ended = self.flow_run(&id, judge, case, may_run).await?;
         Ok(ended.answer.and_then(|verdict| judge::is_right(&verdict)))
     }
 
@@ -225,24 +255,50 @@ impl Evaluation {
         for label in &self.suite.labels {
             if let Some(judge) = &self.suite.judge {
                 let case = judge::case(&label.question, &label.expected, &label.answer);
-                let verdict = self.verdict("label", judge, &case).await?;
+                let verdict = self.verdict("label", judge, &case, true).await?;
                 agreed.extend(verdict.map(|verdict| f64::from(u8::from(verdict == label.right))));
             }
         }
         Ok(Share::of(&agreed))
     }
 
-    /// Makes or continues a run of a flow.
-    async fn flow_run(&self, id: &str, arm: &Arm, question: &str) -> Result<Ended> {
-        let flow = &arm.flow;
+    /// Makes or continues a run of a flow, or only reads what is on record of it.
+    async fn flow_run(&self, id: &str, arm: &Arm, question: &str, may_run: bool) -> Result<Ended> {
         let mut state = FlowState::new(question);
-        let known = self.summary(id).await?;
-        let has_ended = known.is_some_and(|run| matches!(run.status, RunStatus::Ended { .. }));
-        let journal = self.store.start_or_resume(id, flow.flow(), &state).await?;
+        let run = self.store.query(RunQuery::new().run_id(id)).await?.pop();
+        let status = run.map(|run| run.status);
+        let has_ended = matches!(status, Some(RunStatus::Ended { .. }));
+        let answer = match status {
+            _ if may_run || has_ended => self.execute(id, arm, &mut state, has_ended).await?,
+            // An interruption is on record as an error, too.
+            Some(RunStatus::Failed { error }) if !error.contains("the run was cancelled") => {
+                Err(error)
+            }
+            _ => Err(NOT_MADE.to_owned()),
+        };
+
+        let shown = |error: String| OneLine::new(arm.flow.hide_secrets(&error)).with_max_chars(300);
+        Ok(Ended {
+            answer: answer.map_err(|error| shown(error).to_string()),
+            state,
+            cost: Cost::of(&self.store, id).await?,
+        })
+    }
+
+    /// Executes a run, or reads one that has ended.
+    async fn execute(
+        &self,
+        id: &str,
+        arm: &Arm,
+        state: &mut FlowState,
+        has_ended: bool,
+    ) -> Result<Answer> {
+        let flow = &arm.flow;
+        let journal = self.store.start_or_resume(id, flow.flow(), state).await?;
 
         let hide = Arc::clone(flow);
         let settings = RecorderSettings::default()
-            .with_input(question)
+            .with_input(&state.input().text)
             .with_secrets(move |text| hide.hide_secrets(text));
         // A run that has ended is only read.
         let recorder = (!has_ended).then(|| RunRecorder::new(&journal, settings));
@@ -255,19 +311,20 @@ impl Evaluation {
             .with_id(id)
             .with_max_steps(1_000)
             .with_deadline(tokio::time::Instant::now() + Duration::from_secs(limit))
-            .with_cancellation(self.token.clone())
             .with_journal(journal);
         if let Some(recorder) = &recorder {
-            run = run.with_events(recorder);
+            run = run
+                .with_events(recorder)
+                .with_cancellation(self.token.clone());
         }
 
         // Connecting does nothing if the flow names no servers of tools, or if they run.
         let mut ended = flow.connect().await.map_err(|error| error.to_string());
         if ended.is_ok() {
-            let finished = run.finish(&mut state).await;
+            let finished = run.finish(state).await;
             ended = finished.map(drop).map_err(|error| error.to_string());
         }
-        let answer = ended.and_then(|()| flow.answer(&state).map_err(|error| error.to_string()));
+        let answer = ended.and_then(|()| flow.answer(state).map_err(|error| error.to_string()));
         if let Some(recorder) = recorder {
             if let Ok(answer) = &answer {
                 recorder.record_answer(&answer.text);
@@ -276,18 +333,13 @@ impl Evaluation {
             let _ = recorder.flush().await;
         }
 
-        let shown = |error: &str| OneLine::new(flow.hide_secrets(error)).with_max_chars(300);
-        let answer = answer.map_err(|error| shown(&error).to_string());
-        Ok(Ended {
-            answer: answer.map(|answer| answer.text),
-            state,
-            cost: Cost::of(&self.store, id).await?,
-        })
+        Ok(answer.map(|answer| answer.text))
     }
+}
 
-    async fn summary(&self, run: &str) -> Result<Option<RunSummary>> {
-        let runs = self.store.query(RunQuery::new().run_id(run)).await;
-        Ok(runs?.pop())
+fn add(spent: &mut BTreeMap<String, f64>, run: &RunResult, times: f64) {
+    for (name, used) in &run.used {
+        *spent.entry(name.clone()).or_default() += times * used;
     }
 }
 

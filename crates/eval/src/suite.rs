@@ -89,7 +89,8 @@ impl Arm {
 }
 
 /// The limits of an evaluation. When one is reached, no further run is started; an evaluation that is
-/// started again with higher limits goes on.
+/// started again with higher limits goes on. Calls, tokens and money count since the first start, also
+/// those of runs that failed.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -100,7 +101,7 @@ pub struct SuiteLimits {
     pub tokens: Option<f64>,
     /// The maximum cost by the price table, in US dollars. Models without a price count as the dearest.
     pub money: Option<f64>,
-    /// The maximum time in seconds.
+    /// The maximum time of one start in seconds.
     pub seconds: Option<f64>,
     /// The maximum time of one run in seconds. The default is 600.
     pub run_seconds: Option<u64>,

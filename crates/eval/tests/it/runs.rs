@@ -97,6 +97,38 @@ async fn limits_stop_it_and_higher_ones_go_on() {
 }
 
 #[tokio::test]
+async fn limits_hold_over_restarts_with_failed_runs() {
+    let suite = "
+problems:
+  - {question: a, answer: b}
+  - {question: c, answer: d}
+  - {question: e, answer: f}
+  - {question: g, answer: h}
+arms: [{name: broken, config: {provider: rules, rules: [], else: '', asks_again: 2}}]
+limits: {tokens: 100}
+at_once: 1
+";
+    let project = Project::new(suite);
+    let first = project.table().await;
+    let numbers = &first.arms[0].numbers;
+    assert_eq!(
+        (project.calls(), numbers["calls"], numbers["tokens"]),
+        (12, 3.0, 30.0)
+    );
+
+    // What failed has cost as much as what ended.
+    let second = project.table().await;
+    assert_eq!(project.calls(), 12);
+    assert_eq!(second, first);
+
+    project.write("suite.yaml", &suite.replace("100", "150"));
+    let third = project.table().await;
+    let calls = third.arms[0].runs.iter().map(|run| run.used["calls"]);
+    assert_eq!(project.calls(), 15);
+    assert_eq!(calls.collect::<Vec<_>>(), [6.0, 3.0, 3.0, 3.0]);
+}
+
+#[tokio::test]
 async fn a_cancelled_evaluation_keeps_what_it_has() {
     let project = Project::new(SUITE);
     let token = CancellationToken::new();
@@ -153,6 +185,11 @@ at_once: 1
 
     let interrupted = evaluation().with_cancellation(token.clone());
     assert_eq!(interrupted.run().await.unwrap().not_run, 2);
+    // What was interrupted hasn't failed, even if it isn't continued.
+    project.write("suite.yaml", &format!("{suite}limits: {{calls: 0}}\n"));
+    assert_eq!(evaluation().run().await.unwrap().not_run, 2);
+
+    project.write("suite.yaml", suite);
     for _ in 0..2 {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let table = evaluation().run().await.unwrap();

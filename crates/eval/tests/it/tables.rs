@@ -120,7 +120,7 @@ at_once: 1
     let table = Project::new(suite).table().await;
     let text = table.to_string();
     assert!(
-        text.contains("| accuracy | 100.0 % (20.7 to 100.0)      |      |"),
+        text.contains("| accuracy   | 100.0 % (20.7 to 100.0)      |      |"),
         "{text}"
     );
     assert_eq!(
