@@ -43,7 +43,7 @@ async fn list_runs(store: &Store, place: &str) -> Ended {
 
 /// Says of an open run whether a process executes it.
 async fn activity(store: &Store, run: &RunSummary) -> &'static str {
-    if run.status != RunStatus::Open {
+    if !matches!(run.status, RunStatus::Open { .. }) {
         return "";
     }
     match store.is_in_use(&run.run_id).await {

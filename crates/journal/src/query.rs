@@ -65,7 +65,8 @@ impl RunQuery {
         self.status("open")
     }
 
-    /// Selects runs that wait for any event: [`RunStatus::Paused`](crate::RunStatus::Paused).
+    /// Selects runs that wait for events without an answer:
+    /// [`RunStatus::Paused`](crate::RunStatus::Paused).
     #[must_use]
     pub fn paused(self) -> Self {
         self.status("paused")
@@ -175,12 +176,13 @@ impl RunQuery {
     }
 }
 
-/// Finds runs, each with its last line and, if it is paused, the lines with which its waits began.
+/// Finds runs, each with its last line and, if it is open or paused, the lines with which its waits began
+/// that have no answer.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-const FIND: &str = "SELECT runs.*, number, line, at, CASE WHEN status = 'paused' THEN (
+const FIND: &str = "SELECT runs.*, number, line, at, CASE WHEN status IN ('open', 'paused') THEN (
          SELECT string_agg(began.line, '\n' ORDER BY began.number)
          FROM @.waits AS waits JOIN @.lines AS began ON began.run = waits.run AND began.number = waits.line
-         WHERE waits.run = key
+         WHERE waits.run = key AND NOT answered
      ) END AS waiting
      FROM @.runs AS runs JOIN @.lines AS last ON run = key
          AND number = (SELECT max(number) FROM @.lines WHERE run = key)

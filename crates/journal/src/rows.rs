@@ -16,22 +16,20 @@ pub(crate) struct RunRow {
     pub(crate) lines: i64,
     pub(crate) last: String,
     pub(crate) updated: Option<i64>,
-    /// The lines with which its waits began, if it is paused.
+    /// The lines with which its waits without an answer began, if it is open or paused.
     pub(crate) waits: Option<String>,
 }
 
 impl RunRow {
     pub(crate) fn summary(self) -> RunSummary {
         let entry = |line: &str| serde_json::from_str(line).ok();
-        let status = match self.waits {
-            Some(waits) => RunStatus::Paused {
-                waits: waits_of(&waits),
-            },
-            None => match self.status.as_str() {
-                "failed" | "ended" => entry(&self.last).and_then(|last| RunStatus::stopped(&last)),
-                _ => None,
-            }
-            .unwrap_or(RunStatus::Open),
+        let waits = waits_of(self.waits.as_deref().unwrap_or_default());
+        let status = match self.status.as_str() {
+            "paused" => RunStatus::Paused { waits },
+            "failed" | "ended" => entry(&self.last)
+                .and_then(|last| RunStatus::stopped(&last))
+                .unwrap_or(RunStatus::Open { waits }),
+            _ => RunStatus::Open { waits },
         };
 
         // The first line is the header.

@@ -85,8 +85,9 @@ impl Store {
     /// when the first run starts.
     ///
     /// The table `lines` contains the lines of each run as JSON; `runs` has one row per run with its id,
-    /// flow, start and status; `waits` has one row for each waiting step, with the number of its line.
-    /// Other programs may read all three tables, and so may SQLite's own tools:
+    /// flow, start and status; `waits` has one row for each waiting step, with the number of its line
+    /// and whether its event has an unused answer. Other programs may read all three tables, and so may
+    /// SQLite's own tools:
     ///
     /// ```sql
     /// SELECT id, started FROM runs JOIN waits ON run = key WHERE status = 'paused' AND event = 'approval';

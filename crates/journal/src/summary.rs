@@ -38,8 +38,12 @@ pub struct RunSummary {
 pub enum RunStatus {
     /// The run is in use, has an unused answer, or was interrupted. It can be resumed unless it is
     /// in use.
-    Open,
-    /// The run waits for events without an answer.
+    Open {
+        /// The steps that wait for an event without an answer, in the order in which they started to
+        /// wait. They can be answered before the run is resumed.
+        waits: Vec<WaitSummary>,
+    },
+    /// The run waits for events, and none of them has an answer.
     Paused {
         /// The waiting steps, in the order in which they started to wait.
         waits: Vec<WaitSummary>,
@@ -68,11 +72,19 @@ impl RunStatus {
     /// or `damaged`.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Open => "open",
+            Self::Open { .. } => "open",
             Self::Paused { .. } => "paused",
             Self::Failed { .. } => "failed",
             Self::Ended { .. } => "ended",
             Self::Damaged { .. } => "damaged",
+        }
+    }
+
+    /// Returns the steps that wait for an event without an answer.
+    pub fn waits(&self) -> &[WaitSummary] {
+        match self {
+            Self::Open { waits } | Self::Paused { waits } => waits,
+            _ => &[],
         }
     }
 
@@ -94,12 +106,12 @@ impl RunStatus {
 impl fmt::Display for RunStatus {
     /// Writes one human-readable line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let events: Vec<_> = self.waits().iter().map(|wait| &wait.event).collect();
+        let events = NameList::and(&events);
         match self {
-            Self::Open => f.write_str("open"),
-            Self::Paused { waits } => {
-                let events: Vec<_> = waits.iter().map(|wait| &wait.event).collect();
-                write!(f, "waits for {}", NameList::and(&events))
-            }
+            Self::Open { waits } if waits.is_empty() => f.write_str("open"),
+            Self::Open { .. } => write!(f, "open, waits for {events}"),
+            Self::Paused { .. } => write!(f, "waits for {events}"),
             Self::Failed { error } => write!(f, "failed: {}", OneLine::new(error)),
             Self::Ended { action, steps } => {
                 let plural = if *steps == 1 { "" } else { "s" };
@@ -187,6 +199,8 @@ pub(crate) struct WaitChanges {
     pub(crate) begun: Vec<Begun>,
     /// The lines with which waits began that ended.
     pub(crate) ended: Vec<u64>,
+    /// Whether these events have an unused answer now.
+    pub(crate) answered: BTreeMap<String, bool>,
 }
 
 /// A wait that began.
@@ -214,12 +228,19 @@ impl Standing {
             self.begin(wait);
         }
         match entry {
-            Entry::Answer { event, .. } => *self.unused.entry(event.clone()).or_default() += 1,
+            Entry::Answer { event, .. } => {
+                *self.unused.entry(event.clone()).or_default() += 1;
+                self.note_answers(event);
+            }
             Entry::Taken { step, event } => {
                 take_one(&mut self.unused, event);
+                self.note_answers(event);
                 self.end(step);
             }
-            Entry::Refused { event, .. } => take_one(&mut self.unused, event),
+            Entry::Refused { event, .. } => {
+                take_one(&mut self.unused, event);
+                self.note_answers(event);
+            }
             Entry::TimedOut { step } => self.end(step),
             _ => {}
         }
@@ -234,7 +255,16 @@ impl Standing {
             until: wait.until.map(to_millis),
         });
         *self.awaited.entry(wait.event.clone()).or_default() += 1;
+        // The answer may have come before the question.
+        if self.unused.contains_key(&wait.event) {
+            self.note_answers(&wait.event);
+        }
         self.waiting.insert(wait.step.clone(), (line, wait));
+    }
+
+    fn note_answers(&mut self, event: &str) {
+        let is_answered = self.unused.contains_key(event);
+        self.changes.answered.insert(event.to_owned(), is_answered);
     }
 
     fn end(&mut self, step: &str) {
@@ -273,7 +303,7 @@ impl Standing {
         match &self.stopped {
             Some(stopped) => stopped.name(),
             None if self.is_paused() => "paused",
-            None => RunStatus::Open.name(),
+            None => "open",
         }
     }
 
@@ -281,16 +311,17 @@ impl Standing {
     /// 1970.
     pub(crate) fn summary(self, header: Header, updated: Option<u64>) -> RunSummary {
         let is_paused = self.is_paused();
-        let mut waits: Vec<_> = self.waiting.into_values().collect();
+        let waits = self.waiting.into_values();
+        let mut waits: Vec<_> = waits
+            .filter(|(_, wait)| !self.unused.contains_key(&wait.event))
+            .collect();
         // The map is sorted by name.
         waits.sort_by_key(|(line, _)| *line);
-        let waits = waits.into_iter().map(|(_, wait)| wait);
+        let waits = waits.into_iter().map(|(_, wait)| wait).collect();
         let status = match self.stopped {
             Some(stopped) => stopped,
-            None if is_paused => RunStatus::Paused {
-                waits: waits.collect(),
-            },
-            None => RunStatus::Open,
+            None if is_paused => RunStatus::Paused { waits },
+            None => RunStatus::Open { waits },
         };
 
         RunSummary {

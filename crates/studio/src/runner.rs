@@ -143,10 +143,7 @@ impl Runner {
         let _alone = self.0.delivering.lock().await;
 
         let run = self.find(run_id).await?;
-        let waits = match &run.status {
-            RunStatus::Paused { waits } => waits.as_slice(),
-            _ => &[],
-        };
+        let waits = run.status.waits();
         let asked = waits.iter().filter(|wait| wait.event == event);
         let steps: Vec<&str> = asked.map(|wait| wait.step.as_str()).collect();
         let is_asked = match step {

@@ -12,10 +12,8 @@ use crate::totals::Totals;
 
 /// Returns a run as a client sees it, with what its events add.
 pub(crate) fn run(run: &RunSummary, totals: Option<&Totals>, view: View) -> Value {
-    let waits = match &run.status {
-        RunStatus::Paused { waits } => Some(waits.iter().map(wait).collect::<Value>()),
-        _ => None,
-    };
+    let waits = run.status.waits();
+    let waits = (!waits.is_empty()).then(|| waits.iter().map(wait).collect::<Value>());
     let error = match &run.status {
         RunStatus::Failed { error: text } | RunStatus::Damaged { error: text } => error(text, view),
         _ => None,

@@ -441,9 +441,15 @@ impl HeldRun {
             && edit.status.is_none()
             && edit.waits.begun.is_empty()
             && edit.waits.ended.is_empty()
+            && edit.waits.answered.is_empty()
             && !edit.takes_offered
             && !ends_failures
     }
+}
+
+/// PostgreSQL has no text with NUL.
+fn without_nul(event: &str) -> String {
+    event.replace('\0', "\u{2400}")
 }
 
 fn json(edit: &Edit) -> String {
@@ -456,9 +462,12 @@ impl Held for HeldRun {
     /// While the server is gone, this is repeated for as long as the lease lasts.
     async fn write(&mut self, mut edit: Edit) -> Result<(), StoreError> {
         for wait in &mut edit.waits.begun {
-            // PostgreSQL has no text with NUL.
-            wait.event = wait.event.replace('\0', "\u{2400}");
+            wait.event = without_nul(&wait.event);
         }
+        let answered = std::mem::take(&mut edit.waits.answered).into_iter();
+        edit.waits.answered = answered
+            .map(|(event, is_answered)| (without_nul(&event), is_answered))
+            .collect();
         let Some(lease) = &self.lease else {
             return self.start(&edit).await;
         };

@@ -29,8 +29,8 @@ use crate::{RunQuery, RunSummary, Store, StoreError, StoreErrorKind};
 ///
 /// The tables are created on first use, in a schema of their own. `runs` has one row per run, `lines`
 /// contains the entries of each run as JSON, after a first line with the run id and the input, and
-/// `waits` has one row for each waiting step, with the number of its line. Other programs may read all
-/// of them.
+/// `waits` has one row for each waiting step, with the number of its line and whether its event has an
+/// unused answer. Other programs may read all of them.
 ///
 /// If the server is restarted or cannot be reached for a while, a run that has an outcome to record or a
 /// call to make waits for it for as long as a lease lasts.

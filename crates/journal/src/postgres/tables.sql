@@ -68,6 +68,7 @@ CREATE TABLE @.waits (
     line bigint NOT NULL, -- the number of the line with which it began
     event text NOT NULL,
     until bigint, -- when it is too late, in milliseconds since 1970
+    answered boolean NOT NULL DEFAULT false, -- whether its event has an unused answer
     PRIMARY KEY (run, line)
 );
 CREATE INDEX waits_by_event ON @.waits (event);
@@ -92,6 +93,9 @@ CREATE FUNCTION @.write_rows(_key bigint, _edit json) RETURNS void LANGUAGE plpg
             FROM json_to_recordset(_edit->'waits'->'begun') AS new (line bigint, event text, until bigint);
         DELETE FROM @.waits WHERE run = _key
             AND line IN (SELECT value::bigint FROM json_array_elements_text(_edit->'waits'->'ended'));
+        UPDATE @.waits AS waits SET answered = new.answered::boolean
+            FROM json_each_text(_edit->'waits'->'answered') AS new (event, answered)
+            WHERE run = _key AND waits.event = new.event AND waits.answered <> new.answered::boolean;
     END
 $$;
 
@@ -229,6 +233,7 @@ CREATE FUNCTION @.offer(_id text, _event text, _line text, _most bigint) RETURNS
         END IF;
 
         INSERT INTO @.answers (run, line) VALUES (_key, _line);
+        UPDATE @.waits SET answered = true WHERE run = _key AND event = _event;
         RETURN true;
     END
 $$;

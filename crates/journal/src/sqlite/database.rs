@@ -17,7 +17,7 @@ use crate::{StoreError, StoreErrorKind, lock};
 const APPLICATION: i32 = 0x436f_6777;
 
 /// The version of the tables.
-const FORMAT: i32 = 1;
+const FORMAT: i32 = 2;
 
 const TABLES: &str = include_str!("tables.sql");
 

@@ -301,6 +301,10 @@ fn write(
         let sql = "DELETE FROM waits WHERE run = ?1 AND line = ?2";
         execute(sql, &[&key, &count(*line)])?;
     }
+    for (event, is_answered) in &edit.waits.answered {
+        let sql = "UPDATE waits SET answered = ?3 WHERE run = ?1 AND event = ?2 AND answered <> ?3";
+        execute(sql, &[&key, event, is_answered])?;
+    }
     if let Some(status) = edit.status {
         execute(
             "UPDATE runs SET status = ?2 WHERE key = ?1",

@@ -33,6 +33,7 @@ CREATE TABLE waits (
     line INTEGER NOT NULL, -- the number of the line with which it began
     event TEXT NOT NULL,
     until INTEGER, -- when it is too late, in milliseconds since 1970
+    answered INTEGER NOT NULL DEFAULT 0, -- whether its event has an unused answer
     PRIMARY KEY (run, line)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX waits_by_event ON waits (event);

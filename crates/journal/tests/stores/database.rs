@@ -226,11 +226,11 @@ async fn what_is_no_database_of_runs_is_refused_and_left_as_it_is() {
 
     let newer = tempfile::tempdir().unwrap();
     one_run(newer.path()).await;
-    change(newer.path(), "PRAGMA user_version = 2");
+    change(newer.path(), "PRAGMA user_version = 3");
     let error = refused(newer.path()).await;
 
     assert_eq!(error.kind(), StoreErrorKind::Damaged);
-    insta::assert_snapshot!(told(error, newer.path()), @"runs/runs.db: this is a database of runs of format 2; expected format 1");
+    insta::assert_snapshot!(told(error, newer.path()), @"runs/runs.db: this is a database of runs of format 3; expected format 2");
 
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(path(folder.path())).unwrap();

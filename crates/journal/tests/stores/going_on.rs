@@ -169,7 +169,7 @@ async fn a_run_that_failed_is_open_again_while_it_is_resumed<S: Tested>() {
             if attempts.fetch_add(1, Relaxed) == 0 {
                 return Err(std::io::Error::other("no luck"));
             }
-            assert_eq!(status, RunStatus::Open);
+            assert_eq!(status, RunStatus::Open { waits: vec![] });
             Ok(())
         },
     );

@@ -7,6 +7,7 @@
 )]
 
 #[cfg(feature = "sqlite")]
+mod answers;
 mod any;
 mod child;
 mod composite;

@@ -147,7 +147,7 @@ fn a_run_that_paused_and_is_still_in_use_is_open_once_it_is_answered() {
         assert!(matches!(status().await, RunStatus::Paused { .. }));
 
         elsewhere.deliver("a", "name", &"Ada").await.unwrap();
-        assert_eq!(status().await, RunStatus::Open);
+        assert_eq!(status().await, RunStatus::Open { waits: vec![] });
 
         drop(run);
         let journal = elsewhere.resume("a", &flow).await.unwrap();
@@ -155,6 +155,24 @@ fn a_run_that_paused_and_is_still_in_use_is_open_once_it_is_answered() {
         let mut run = flow.begin().with_journal(journal);
         run.finish(&mut text).await.unwrap();
         assert_eq!(text, "Hello, Ada");
+    });
+}
+
+#[test]
+fn an_answer_to_a_run_in_use_leaves_its_other_waits_listed() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = PostgresStore::within(folder.path());
+        let flow = crate::answers::asking();
+        let mut names: Vec<_> = ["a", "b"].map(str::to_owned).into();
+        let journal = store.start("a", &flow, &names).await.unwrap();
+        let mut run = flow.begin().with_journal(journal);
+        run.finish(&mut names).await.unwrap_err();
+
+        let elsewhere = PostgresStore::within(folder.path());
+        elsewhere.deliver("a", "ev a", &1).await.unwrap();
+        let status = elsewhere.runs().await.unwrap().remove(0).status;
+        assert_eq!(status.to_string(), "open, waits for `ev b`");
     });
 }
 
@@ -237,7 +255,7 @@ fn tables_of_a_different_version_are_refused() {
         let error = other.runs().await.unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::Damaged);
         let error = PostgresStore::told(error, folder.path());
-        insta::assert_snapshot!(error, @"STORE: the tables have version `cogwork 99`; expected version `cogwork 2`");
+        insta::assert_snapshot!(error, @"STORE: the tables have version `cogwork 99`; expected version `cogwork 3`");
     });
 }
 

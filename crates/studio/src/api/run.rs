@@ -76,7 +76,10 @@ pub(super) async fn run(
     let totals = shared.totals.update(runner.store(), &run).await;
 
     // If this cannot be determined, resuming the run reports why.
-    let is_open = matches!(run.status, RunStatus::Open | RunStatus::Failed { .. });
+    let is_open = matches!(
+        run.status,
+        RunStatus::Open { .. } | RunStatus::Failed { .. }
+    );
     let is_running = is_open && runner.store().is_in_use(&id).await.unwrap_or(false);
     let is_offered = runner.offers(&run.flow);
     Ok(Json(json!({

@@ -179,3 +179,30 @@ async fn an_answer_reaches_the_step_that_asked() {
         assert_eq!(end, expected);
     }
 }
+
+/// Two steps that wait at the same time, each for an event of its own.
+#[tokio::test]
+async fn the_rest_of_several_questions_stays_answerable() {
+    let (_folder, places) = places();
+    for place in places {
+        let store = at(&place);
+        let flow = asking_twice(true);
+        assert_eq!(go_on(&store, &flow).await, None);
+        let studio = Served::over(&place).await;
+
+        for (event, others) in [("ok x", vec!["ok y"]), ("ok y", vec![])] {
+            let body = json!({"id": "a", "event": event, "answer": event});
+            let given = studio.post("/api/run/answers", &body).await;
+            assert_eq!(given.status, 200, "{given:?}");
+            let again = studio.post("/api/run/answers", &body).await;
+            assert_eq!(again.status, 409, "{again:?}");
+
+            let shown = studio.get("/api/run?id=a").await.json();
+            let waits = shown["run"]["waits"].as_array().into_iter().flatten();
+            let waits: Vec<_> = waits.map(|wait| wait["event"].clone()).collect();
+            assert_eq!(waits, others);
+        }
+        let end = go_on(&store, &flow).await;
+        assert_eq!(end.as_deref(), Some(" x: ok x y: ok y"));
+    }
+}

@@ -79,7 +79,7 @@ async fn check<S: Tested>(store: &S, made: &str) {
     let runs = store.runs().await.unwrap();
 
     for run in runs.iter().filter(|run| run.run_id != "a") {
-        assert_eq!(run.status, RunStatus::Open, "{run:?}");
+        assert_eq!(run.status, RunStatus::Open { waits: vec![] }, "{run:?}");
         assert_eq!(run.fork.as_ref().unwrap().step, STEPS);
     }
     for name in made.lines().filter(|line| line.starts_with("a fork")) {

@@ -123,7 +123,11 @@ async fn forks_are_numbered_and_listed_with_their_origin<S: Tested>() {
     a fork 2: `a` at step 4, with a different outcome of `work/double#4[1]`
     b: `a` at step 3, with an edited state
     ");
-    assert!(runs[1..].iter().all(|run| run.status == RunStatus::Open));
+    assert!(
+        runs[1..]
+            .iter()
+            .all(|run| matches!(run.status, RunStatus::Open { .. }))
+    );
 
     let origin = runs[1].fork.as_ref().unwrap();
     assert_eq!((origin.run_id.as_str(), origin.step), ("a", 4));

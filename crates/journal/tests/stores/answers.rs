@@ -1,0 +1,60 @@
+//! Answers to a run that waits for several events at once.
+
+use cogwork_flow::{Action, Each, Flow, Wait};
+use cogwork_journal::Store;
+
+use crate::each::Tested;
+
+crate::each::for_each_store!(the_waits_without_an_answer_stay_listed);
+
+/// Asks for a number for each name, all at once.
+pub(crate) fn asking() -> Flow<Vec<String>> {
+    let wait = Wait::for_event("ev", |said: &mut String, number: u32| {
+        said.push_str(&number.to_string());
+    });
+    let item = Flow::builder("item").wait("ask", wait.with_key(String::clone));
+    let item = item.chain(["ask"]).build().unwrap();
+
+    let each = Each::at_most(3, item, Vec::clone, |all, done| *all = done);
+    let flow = Flow::builder("asking").each("each", each);
+    flow.end("each", Action::DEFAULT)
+        .start("each")
+        .build()
+        .unwrap()
+}
+
+/// Continues the run until it waits, fails or ends.
+async fn go_on(store: &Store, flow: &Flow<Vec<String>>) {
+    let names: Vec<_> = ["a", "b", "c"].map(str::to_owned).into();
+    let journal = store.start_or_resume("a", flow, &names).await.unwrap();
+    let mut state: Vec<String> = journal.state().unwrap();
+    let _ = flow.begin().with_journal(journal).finish(&mut state).await;
+}
+
+async fn status(store: &Store) -> String {
+    store.runs().await.unwrap().remove(0).status.to_string()
+}
+
+async fn the_waits_without_an_answer_stay_listed<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let flow = asking();
+    go_on(&store, &flow).await;
+    insta::assert_snapshot!(status(&store).await, @"waits for `ev a`, `ev b` and `ev c`");
+
+    store.deliver("a", "ev b", &2).await.unwrap();
+    insta::assert_snapshot!(status(&store).await, @"open, waits for `ev a` and `ev c`");
+    // The flow cannot read this one.
+    store.deliver("a", "ev a", &"one").await.unwrap();
+    insta::assert_snapshot!(status(&store).await, @"open, waits for `ev c`");
+
+    go_on(&store, &flow).await;
+    go_on(&store, &flow).await;
+    insta::assert_snapshot!(status(&store).await, @"waits for `ev a` and `ev c`");
+
+    store.deliver("a", "ev a", &1).await.unwrap();
+    store.deliver("a", "ev c", &3).await.unwrap();
+    insta::assert_snapshot!(status(&store).await, @"open");
+    go_on(&store, &flow).await;
+    insta::assert_snapshot!(status(&store).await, @"ended on `default` after 4 steps");
+}
