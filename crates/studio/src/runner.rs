@@ -1,11 +1,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::CancellationToken;
-use cogwork_flow::engine::{Journal as _, Progress};
+use cogwork_flow::engine::{Journal as _, Json, Progress, RefusedAnswer};
 use cogwork_journal::{RunJournal, RunQuery, RunStatus, RunSummary, Store, StoreError};
 use cogwork_text::Name;
 use cogwork_trace::Header;
@@ -19,7 +19,7 @@ use crate::{FlowError, Flows, ServedFlow};
 /// Why a run stopped that was cancelled while it waited.
 pub(crate) const CANCELLED: &str = "the run was cancelled";
 
-/// How long a run may take to stop once it waits.
+/// How long a run may take to stop once it takes no more answers.
 const STOPPING: Duration = Duration::from_secs(2);
 
 /// Runs flows over a store, each run in a task. Clones share their runs.
@@ -46,6 +46,8 @@ struct Running {
     cancel: CancellationToken,
     stopped: CancellationToken,
     pieces: Pieces,
+    /// Gone once the run has stopped.
+    journal: Weak<RunJournal>,
 }
 
 impl Runner {
@@ -126,19 +128,22 @@ impl Runner {
     /// Returns an error if the run or its flow doesn't exist, if the run doesn't wait for the event, or
     /// if the answer doesn't match the JSON Schema of the wait.
     pub async fn answer(&self, run_id: &str, event: &str, answer: &Value) -> Result<(), FlowError> {
-        self.deliver(run_id, event, None, answer).await?;
-        self.resume(run_id).await
+        match self.deliver(run_id, event, None, answer).await? {
+            Some(_) => self.resume(run_id).await,
+            None => Ok(()),
+        }
     }
 
     /// Delivers an answer if the run still waits for it, in this step if one is given. The store refuses
-    /// if somebody else has the run open.
+    /// if somebody else has the run open. Returns the run if it has to be resumed, unlike one that is
+    /// executed here.
     pub(crate) async fn deliver(
         &self,
         run_id: &str,
         event: &str,
         step: Option<&str>,
         answer: &Value,
-    ) -> Result<RunSummary, FlowError> {
+    ) -> Result<Option<RunSummary>, FlowError> {
         // Between looking at the waits and delivering, no other answer may come.
         let _alone = self.0.delivering.lock().await;
 
@@ -166,10 +171,29 @@ impl Runner {
             )));
         }
 
-        // The run has recorded that it waits, but may not have closed its journal.
-        self.until_stopped(run_id).await;
+        if let Some(running) = self.running(run_id) {
+            if running.deliver(event, answer).await? {
+                self.resume_answered(run, running);
+                return Ok(None);
+            }
+            // It may not have closed its journal yet.
+            let _ = tokio::time::timeout(STOPPING, running.stopped.cancelled()).await;
+        }
         self.store().deliver(run_id, event, answer).await?;
-        Ok(run)
+        Ok(Some(run))
+    }
+
+    /// Resumes a run once it has stopped, if it did so before it used an answer.
+    fn resume_answered(&self, run: RunSummary, running: Running) {
+        let runner = self.clone();
+        tokio::spawn(async move {
+            running.stopped.cancelled().await;
+            let stopped = runner.find(&run.run_id).await;
+            if stopped.is_ok_and(|run| matches!(run.status, RunStatus::Open { .. })) {
+                // If that fails, the run stays open.
+                let _ = runner.resume(&run.run_id).await;
+            }
+        });
     }
 
     /// Resumes all runs of these flows that were interrupted, such as by a crash, and those whose wait
@@ -289,14 +313,6 @@ impl Runner {
         Ok(fork)
     }
 
-    /// Waits until a run isn't executed here, for a moment: it is still open just after it is listed as
-    /// waiting.
-    async fn until_stopped(&self, run_id: &str) {
-        if let Some(running) = self.running(run_id) {
-            let _ = tokio::time::timeout(STOPPING, running.stopped.cancelled()).await;
-        }
-    }
-
     pub(crate) fn is_running(&self, run_id: &str) -> bool {
         self.running(run_id).is_some()
     }
@@ -313,8 +329,12 @@ impl Runner {
 
     /// Executes a run in a task.
     fn execute(&self, flow: ServedFlow, journal: RunJournal, input: Option<String>) {
+        let journal = Arc::new(journal);
         // Listed before the task begins, so that a client that follows it at once finds its texts.
-        let running = Running::default();
+        let running = Running {
+            journal: Arc::downgrade(&journal),
+            ..Running::default()
+        };
         let mut all = lock(&self.0.running);
         // Those that stopped are on record.
         all.retain(|_, other| !other.stopped.is_cancelled());
@@ -340,6 +360,24 @@ impl Runner {
         let now = now.unwrap_or_default().as_millis();
         let number = self.0.started.fetch_add(1, Ordering::Relaxed);
         format!("{now}-{}-{number}", std::process::id())
+    }
+}
+
+impl Running {
+    /// Records an answer. Returns `false` if the run has stopped, or no longer waits for it.
+    async fn deliver(&self, event: &str, answer: &Value) -> Result<bool, FlowError> {
+        let journal = self.journal.upgrade();
+        let Some(journal) = journal.filter(|journal| journal.awaits(event)) else {
+            return Ok(false);
+        };
+
+        let answer = Json::of(answer).map_err(|problem| FlowError::refused(problem.detail()))?;
+        let delivered = journal.deliver(event, answer).await;
+        delivered.map_err(|error| match error.downcast::<RefusedAnswer>() {
+            Ok(refused) => FlowError::refused(refused),
+            Err(error) => FlowError::Failed(error.to_string()),
+        })?;
+        Ok(true)
     }
 }
 

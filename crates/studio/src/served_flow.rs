@@ -119,7 +119,7 @@ impl ServedFlow {
     /// Executes a run until it ends, fails or waits. How it went is on record.
     pub(crate) async fn finish(
         self,
-        journal: RunJournal,
+        journal: Arc<RunJournal>,
         input: Option<String>,
         cancellation: CancellationToken,
         pieces: Pieces,
@@ -196,7 +196,7 @@ trait AnyFlow: Send + Sync {
 
     fn check_state(&self, journal: &RunJournal) -> Result<(), FlowError>;
 
-    async fn finish(&self, journal: RunJournal, execution: Execution);
+    async fn finish(&self, journal: Arc<RunJournal>, execution: Execution);
 }
 
 struct Typed<S> {
@@ -256,7 +256,7 @@ where
         Ok(store.is_started_with(run_id, &self.flow, &state).await?)
     }
 
-    async fn finish(&self, journal: RunJournal, execution: Execution) {
+    async fn finish(&self, journal: Arc<RunJournal>, execution: Execution) {
         let mut state = match journal.state::<S>() {
             Ok(state) => state,
             // Only of a fork, since a run that is resumed was checked. It is on record, because there is

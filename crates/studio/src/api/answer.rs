@@ -35,12 +35,13 @@ pub(super) async fn deliver(
         .deliver(&given.id, &given.event, step, &given.answer)
         .await?;
 
-    let resumed = match runner.offers(&run.flow) {
-        true => runner
+    let resumed = match run {
+        None => Ok(()),
+        Some(run) if runner.offers(&run.flow) => runner
             .resume(&run.run_id)
             .await
             .map_err(|error| error.to_string()),
-        false => Err(NOT_OFFERED.to_owned()),
+        Some(_) => Err(NOT_OFFERED.to_owned()),
     };
     Ok(Json(json!({
         "delivered": true,

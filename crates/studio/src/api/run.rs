@@ -80,7 +80,8 @@ pub(super) async fn run(
         run.status,
         RunStatus::Open { .. } | RunStatus::Failed { .. }
     );
-    let is_running = is_open && runner.store().is_in_use(&id).await.unwrap_or(false);
+    let is_running =
+        runner.is_running(&id) || is_open && runner.store().is_in_use(&id).await.unwrap_or(false);
     let is_offered = runner.offers(&run.flow);
     Ok(Json(json!({
         "run": view::run(&run, totals.as_ref(), view),

@@ -1,14 +1,16 @@
 //! Flows that the page starts and resumes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::watch::{EventKind, events, note_growth};
-use cogwork_flow::{Flow, from_exec_with};
+use cogwork_flow::{Branches, Flow, from_exec_with};
 use cogwork_studio::ServedFlow;
 use serde_json::json;
+use tokio::sync::Notify;
 
 use super::client::Served;
-use super::runs::{asking, at, fail, pause};
+use super::runs::{asking, at, fail, pause, places};
 
 /// Returns the flow that asks for a rating.
 pub(crate) fn rating() -> Vec<ServedFlow> {
@@ -180,4 +182,58 @@ async fn texts_grow_piece_by_piece() {
     let text = browser.until("End").await;
     assert_eq!(text.matches("event: piece").count(), 2, "{text}");
     assert!(text.contains("One …\\n</script>"), "{text}");
+}
+
+/// One branch asks, and the other is busy until it may end.
+fn asking_while_busy(may_end: &Arc<Notify>) -> Vec<ServedFlow> {
+    let may_end = Arc::clone(may_end);
+    let busy = from_exec_with((), move |(), ()| {
+        let may_end = Arc::clone(&may_end);
+        async move {
+            may_end.notified().await;
+            Ok::<_, std::io::Error>(())
+        }
+    });
+    let join = |all: &mut String, one: String| all.push_str(&one);
+    let branches = Branches::new()
+        .branch("ask", asking(), String::clone, join)
+        .branch(
+            "work",
+            Flow::<()>::from_node("work", busy).unwrap(),
+            |_| (),
+            |_, ()| (),
+        );
+    let flow = Flow::builder("both").branches("both", branches);
+    let flow = flow.chain(["both"]).build().unwrap();
+    let begin = |_| Ok(String::new());
+    vec![ServedFlow::new(flow, begin, |said| Some(said.clone()))]
+}
+
+#[tokio::test]
+async fn a_run_that_is_busy_elsewhere_takes_an_answer() {
+    let (_folder, places) = places();
+    for place in places {
+        let may_end = Arc::new(Notify::new());
+        let studio = Served::with_flows(&place, asking_while_busy(&may_end)).await;
+        let body = json!({"flow": "both", "id": "a"});
+        studio.post("/api/runs", &body).await;
+        let shown = studio.until("a", "paused").await;
+        assert_eq!(shown["is_running"], true, "{shown}");
+
+        let mut body = json!({"id": "a", "event": "rating", "answer": {"stars": 9}});
+        let refused = studio.post("/api/run/answers", &body).await;
+        assert_eq!(refused.status, 422, "{refused:?}");
+        body["answer"]["stars"] = json!(4);
+        let delivered = studio.post("/api/run/answers", &body).await;
+        assert_eq!(delivered.status, 200, "{delivered:?}");
+        assert_eq!(delivered.json()["resumed"], true, "{delivered:?}");
+        let again = studio.post("/api/run/answers", &body).await;
+        assert_eq!(again.status, 409, "{again:?}");
+        let shown = studio.get("/api/run?id=a").await.json();
+        assert_eq!(shown["run"]["waits"], json!(null), "{shown}");
+
+        may_end.notify_one();
+        let ended = studio.until("a", "ended").await;
+        assert_eq!(ended["run"]["answer"], r#"{"stars":4}"#);
+    }
 }
