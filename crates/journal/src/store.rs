@@ -71,7 +71,7 @@ impl Store {
     /// resumed, lines that a crash or a power cut left incomplete are ignored, and removed by the next
     /// write. If anything else was modified, the error names the file and the line, and the file is
     /// left unchanged. A file that isn't the record of a run is listed as
-    /// [damaged](crate::RunStatus::Damaged), under the name of the file if the run id cannot be read.
+    /// [damaged](crate::RunStatus::Damaged), with the run id from the name of the file if it contains none.
     ///
     /// Runs are locked with locks of the operating system, which are released when the process ends.
     /// On a network file system, they are only as reliable as its locks. Lock files aren't removed when

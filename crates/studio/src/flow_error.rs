@@ -18,7 +18,7 @@ pub enum FlowError {
         "there is a run with this id, of a different flow or with a different input; choose a different id"
     )]
     Exists,
-    /// The run has ended, so it cannot be cancelled.
+    /// The run has ended, so it cannot be resumed or cancelled.
     #[error("the run has ended; expected one that runs, waits or was interrupted")]
     Ended,
     /// The run doesn't wait for this event.

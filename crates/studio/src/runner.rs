@@ -112,7 +112,7 @@ impl Runner {
     /// Returns an error if the run or its flow doesn't exist, if the run is in use, or if its state cannot
     /// be read.
     pub async fn resume(&self, run_id: &str) -> Result<(), FlowError> {
-        let run = self.find(run_id).await?;
+        let run = self.find_intact(run_id).await?;
         let model = lock(&self.0.models).get(run_id).cloned();
         let flow = self.0.flows.open(&run.flow, model.as_deref()).await?;
         let journal = flow.open(self.store(), Begin::Resume { run_id }).await?;
@@ -147,7 +147,7 @@ impl Runner {
         // Between looking at the waits and delivering, no other answer may come.
         let _alone = self.0.delivering.lock().await;
 
-        let run = self.find(run_id).await?;
+        let run = self.find_intact(run_id).await?;
         let waits = run.status.waits();
         let asked = waits.iter().filter(|wait| wait.event == event);
         let steps: Vec<&str> = asked.map(|wait| wait.step.as_str()).collect();
@@ -254,7 +254,7 @@ impl Runner {
             running.stopped.cancelled().await;
         }
 
-        let run = self.find(run_id).await?;
+        let run = self.find_intact(run_id).await?;
         match run.status {
             RunStatus::Ended { .. } => return Err(FlowError::Ended),
             // It failed before, or has recorded that it was cancelled.
@@ -281,6 +281,16 @@ impl Runner {
         self.flows().iter().any(|name| name == flow)
     }
 
+    /// Returns the summary of a run that can be used.
+    async fn find_intact(&self, run_id: &str) -> Result<RunSummary, FlowError> {
+        let run = self.find(run_id).await?;
+        match run.status {
+            // Its flow may not be known.
+            RunStatus::Damaged { .. } => Err(FlowError::Failed(run.status.to_string())),
+            _ => Ok(run),
+        }
+    }
+
     /// Returns the summary of a run.
     pub(crate) async fn find(&self, run_id: &str) -> Result<RunSummary, FlowError> {
         let query = RunQuery::new().run_id(run_id).limit(1);
@@ -300,7 +310,7 @@ impl Runner {
         at: u64,
         model: Option<&str>,
     ) -> Result<String, FlowError> {
-        let run = self.find(run_id).await?;
+        let run = self.find_intact(run_id).await?;
         let flow = self.0.flows.open(&run.flow, model).await?;
         let journal = flow.open(self.store(), Begin::Fork { run_id, at }).await?;
 

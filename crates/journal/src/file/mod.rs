@@ -10,6 +10,7 @@ use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
 use cogwork_text::files::{Access, Folder, safe_name};
+use percent_encoding::percent_decode_str;
 
 use self::run::FileRun;
 use crate::backend::{Backend, EVENTS_PART, Expected, Taken, TextLine, blocking};
@@ -28,6 +29,12 @@ const NEW: &str = ".new";
 
 fn name(run_id: &str, ending: &str) -> String {
     safe_name(run_id) + ending
+}
+
+/// Returns the run id for which a file of lines has its name.
+fn id_of(name: &str) -> String {
+    let name = name.strip_suffix(LINES).unwrap_or(name);
+    percent_decode_str(name).decode_utf8_lossy().into_owned()
 }
 
 /// A folder with a file for each run.
@@ -173,7 +180,7 @@ impl Files {
             error: error.to_string(),
         };
         let unreadable = |error| RunSummary {
-            run_id: name.strip_suffix(LINES).unwrap_or(name).to_owned(),
+            run_id: id_of(name),
             flow: String::new(),
             fork: None,
             started: UNIX_EPOCH,

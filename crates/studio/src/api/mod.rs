@@ -81,6 +81,7 @@ where
         .route("/run/resume", post(run::resume))
         .route("/run/cancel", post(run::cancel))
         .route("/run/forks", post(run::fork))
+        .method_not_allowed_fallback(Refusal::wrong_method)
         .with_state(Arc::new(shared))
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(from_fn_with_state(view, permit::<V>))

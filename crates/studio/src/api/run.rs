@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::extract::{Body, Params};
 use super::{Shared, View};
+use crate::FlowError;
 use crate::http::Refusal;
 use crate::view;
 
@@ -54,6 +55,10 @@ pub(super) async fn resume(
     State(shared): State<Arc<Shared>>,
     Body(Which { id }): Body<Which>,
 ) -> Result<Json<Value>, Refusal> {
+    // The runner itself goes on after the end, to record an answer that a crash has lost.
+    if let RunStatus::Ended { .. } = shared.runner.find(&id).await?.status {
+        return Err(FlowError::Ended.into());
+    }
     shared.runner.resume(&id).await?;
     Ok(Json(json!({"run": id})))
 }

@@ -28,6 +28,7 @@ pub(crate) async fn serve(
     let router = Router::new()
         .nest("/api", routes(shared, |_| Some(View::Full)))
         .merge(assets::routes())
+        .method_not_allowed_fallback(Refusal::wrong_method)
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, "there is nothing at this path"))
         .layer(from_fn_with_state(access, guard));
 

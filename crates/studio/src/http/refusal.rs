@@ -29,6 +29,11 @@ impl Refusal {
     pub(crate) fn forbidden(message: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, message)
     }
+
+    pub(crate) async fn wrong_method() -> Self {
+        let message = "this path has other methods; expected one of the header `Allow`";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, message)
+    }
 }
 
 impl From<QueryRejection> for Refusal {

@@ -58,9 +58,16 @@ async fn other_methods_and_paths_are_refused() {
         ("PUT", "/api/runs"),
         ("DELETE", "/api/run"),
         ("POST", "/api/flows"),
+        ("POST", "/assets/studio.js"),
     ] {
         let request = studio.request(path, "").replacen("GET", method, 1);
-        assert_eq!(studio.send(&request).await.status, 405, "{method} {path}");
+        let refused = studio.send(&request).await;
+        assert_eq!(refused.status, 405, "{method} {path}");
+        assert!(refused.header("allow").is_some(), "{refused:?}");
+        assert_eq!(
+            refused.error(),
+            "this path has other methods; expected one of the header `Allow`"
+        );
     }
     for path in [
         "/../../etc/passwd",

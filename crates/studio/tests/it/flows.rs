@@ -40,6 +40,11 @@ async fn a_flow_is_started_and_resumed_after_its_answer() {
     assert_eq!(delivered["resumed"], true, "{delivered}");
     let run = studio.until("my+tale", "ended").await;
     assert_eq!(run["run"]["answer"], r#"{"stars":2}"#);
+
+    let body = json!({"id": "my tale"});
+    let refused = studio.post("/api/run/resume", &body).await;
+    assert_eq!(refused.status, 409, "{refused:?}");
+    assert!(refused.error().contains("has ended"), "{refused:?}");
 }
 
 #[tokio::test]

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
+use serde_json::json;
+
 use super::client::{Served, events_of};
+use super::flows::rating;
 use super::runs::{at, fail, happened, pause, paused, places};
 
 async fn fill(place: &Path) {
@@ -76,6 +79,30 @@ async fn a_damaged_run_does_not_hide_the_others() {
     let studio = Served::over(folder.path()).await;
     assert_eq!(ids(&studio, "").await.len(), 4);
     assert_eq!(ids(&studio, "status=damaged").await, ["foreign"]);
+}
+
+#[tokio::test]
+async fn a_damaged_run_is_named_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a%20%54ale.jsonl"), "{}\n").unwrap();
+    let studio = Served::with_flows(folder.path(), rating()).await;
+
+    assert_eq!(ids(&studio, "").await, ["a Tale"]);
+    let shown = studio.get("/api/run?id=a+Tale").await.json();
+    assert_eq!(shown["run"]["status"], "damaged");
+
+    for (path, more) in [
+        ("resume", json!({})),
+        ("cancel", json!({})),
+        ("forks", json!({"at": 1})),
+        ("answers", json!({"event": "rating", "answer": 5})),
+    ] {
+        let mut body = more;
+        body["id"] = json!("a Tale");
+        let refused = studio.post(&format!("/api/run/{path}"), &body).await;
+        assert_eq!(refused.status, 500, "{path}: {refused:?}");
+        assert!(refused.error().starts_with("damaged: "), "{refused:?}");
+    }
 }
 
 #[tokio::test]
