@@ -225,7 +225,8 @@ impl Runner {
 
     async fn resume_due(&self, query: RunQuery) -> Result<Resumed, StoreError> {
         let mut resumed = Vec::new();
-        for run in self.store().query(query).await? {
+        // Without the default limit, since the oldest have waited for the longest time.
+        for run in self.store().query(query.limit(u32::MAX)).await? {
             // Others are resumed by the programs whose flows they are.
             let is_ours = self.offers(&run.flow) && !self.is_running(&run.run_id);
             if !is_ours || !is_due(&run.status) {

@@ -16,7 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cogwork_agents::{FileFlow, FlowState, Loader, Template};
 use cogwork_flow::engine::Journal as _;
 use cogwork_flow::{BoxError, Flow};
-use cogwork_journal::{RunJournal, RunQuery, RunStatus, Store};
+use cogwork_journal::{RunJournal, RunQuery, Store};
 use cogwork_text::{Name, NameList};
 use tokio::io::AsyncReadExt;
 
@@ -130,9 +130,8 @@ async fn check_events(
     }
     let mut known = graph.events();
     for summary in &summaries {
-        if let RunStatus::Paused { waits } = &summary.status {
-            known.extend(waits.iter().map(|wait| wait.event.as_str()));
-        }
+        let waits = summary.status.waits().iter();
+        known.extend(waits.map(|wait| wait.event.as_str()));
     }
 
     let (unknown, known) = (Name(unknown), NameList::and(&known));

@@ -225,6 +225,22 @@ async fn interrupted_runs_continue_after_a_restart() {
     panic!("{:?}", store.runs().await);
 }
 
+/// A query finds the newest hundred by default.
+#[tokio::test]
+async fn all_interrupted_runs_continue() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    for number in 0..110 {
+        let run = format!("run {number}");
+        drop(store.start(&run, &asking(), &"x").await.unwrap());
+    }
+
+    let runner = Runner::new(store.clone(), rating());
+    let resumed = runner.resume_interrupted().await.unwrap();
+    assert!(resumed.iter().all(|(_, result)| result.is_ok()));
+    assert_eq!(resumed.len(), 110);
+}
+
 #[tokio::test]
 async fn an_answer_that_a_crash_lost_is_made_again() {
     let (_folder, store) = paused().await;
