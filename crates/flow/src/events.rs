@@ -128,6 +128,28 @@ impl EventSink {
     }
 }
 
+impl EventSink {
+    /// Leaves out the pieces of [texts that grow](Observer::follows_growth).
+    #[must_use]
+    pub fn without_growth(self) -> Self {
+        let observers = self.0.into_iter();
+        let observers = observers.map(|observer| Arc::new(WithoutGrowth(observer)) as _);
+        Self(observers.collect())
+    }
+}
+
+struct WithoutGrowth(Arc<dyn Observer>);
+
+impl Observer for WithoutGrowth {
+    fn run_started(&self, run: &str, flow: &FlowGraph) {
+        self.0.run_started(run, flow);
+    }
+
+    fn event(&self, event: &Event) {
+        self.0.event(event);
+    }
+}
+
 /// The sending half of a channel of events.
 struct Channel {
     sender: mpsc::Sender<Event>,

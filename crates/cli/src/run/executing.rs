@@ -90,7 +90,10 @@ impl Execution<'_> {
         }
 
         // More than happens while a terminal is slow; what doesn't fit is left out.
-        let (sink, told) = events(10_000);
+        let (mut sink, told) = events(10_000);
+        if !progress::follows_texts(self.options) {
+            sink = sink.without_growth();
+        }
         let mut run = run.with_events(sink);
         let finished = async {
             let ended = self.finish(&mut run, state, token).await;

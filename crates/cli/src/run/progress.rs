@@ -15,11 +15,16 @@ use crate::output::{harmless, tell, without_secrets};
 /// The number of characters shown of the input and the output of a tool.
 const SHOWN: usize = 60;
 
+/// Returns whether texts are shown as they grow.
+pub(super) fn follows_texts(options: &RunOptions) -> bool {
+    !options.quiet && (options.stream || io::stderr().is_terminal())
+}
+
 /// Shows the events of a run until it ends. Returns what it cost.
 pub(super) async fn show(mut events: Events, options: &RunOptions) -> Costs {
-    let has_texts = options.stream || io::stderr().is_terminal();
     let mut display = Display {
-        texts: has_texts.then(|| GrowingTexts::default().with_secrets(without_secrets)),
+        texts: follows_texts(options)
+            .then(|| GrowingTexts::default().with_secrets(without_secrets)),
         is_in_line: false,
         speaker: String::new(),
     };

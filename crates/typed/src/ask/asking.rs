@@ -1,7 +1,7 @@
 use std::fmt;
 use std::pin::pin;
 
-use cogwork_flow::watch::{note, note_growth, report_from};
+use cogwork_flow::watch::{is_followed, note, note_growth, report_from};
 use cogwork_llm::backend::{Capability, ResponseLimits};
 use cogwork_llm::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, Message};
 
@@ -350,20 +350,42 @@ impl<'a> Asking<'a> {
     ///
     /// Every piece of a streamed reply is passed to the policy, and sent as a
     /// [note](cogwork_flow::watch::note_growth) of the current step, so that observers of the run receive
-    /// the reply as it grows. The rest of a reply that is too long isn't read.
+    /// the reply as it grows. The rest of a reply that is too long isn't read. If a stream breaks off that
+    /// nobody follows, the call is made once more without one.
     async fn receive(
         &self,
         policy: &mut impl Policy,
         request: ChatRequest,
     ) -> Result<ChatResponse, LlmError> {
-        // A client may be anybody's, and some have no limits.
-        let limits = ResponseLimits::default();
         if !self.streaming || !self.client.capabilities().has(Capability::Streaming) {
-            let response = self.client.complete(request).await?;
-            limits.check_text(response.text().len())?;
-            return Ok(response);
+            return self.receive_whole(request).await;
         }
 
+        let result = self.receive_pieces(policy, request.clone()).await;
+        let is_interrupted = |error: &LlmError| error.kind() == LlmErrorKind::InterruptedStream;
+        match result {
+            // Nobody has seen the beginning of the reply, so another one may take its place.
+            Err(error) if is_interrupted(&error) && !is_followed() => {
+                note(|| format!("{error}, asking without a stream"));
+                self.receive_whole(request).await
+            }
+            result => result,
+        }
+    }
+
+    async fn receive_whole(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        let response = self.client.complete(request).await?;
+        // A client may be anybody's, and some have no limits.
+        ResponseLimits::default().check_text(response.text().len())?;
+        Ok(response)
+    }
+
+    async fn receive_pieces(
+        &self,
+        policy: &mut impl Policy,
+        request: ChatRequest,
+    ) -> Result<ChatResponse, LlmError> {
+        let limits = ResponseLimits::default();
         let mut reply = self.client.stream(request).await?;
         let mut bytes = 0_usize;
 

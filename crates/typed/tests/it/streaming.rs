@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use cogwork_flow::Flow;
+use cogwork_flow::watch::events;
 use cogwork_llm::backend::{Capabilities, Capability};
-use cogwork_llm::{ScriptedClient, ScriptedReply};
+use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
 use cogwork_typed::Model;
 use proptest::prelude::*;
 use schemars::JsonSchema;
@@ -36,6 +38,31 @@ async fn a_text_grows_without_the_thinking_before_it() {
     let text = model.ask_streaming("Greet.", |text| seen.push(text.clone()));
     assert_eq!(text.await.unwrap().value, "Hello, world!");
     assert_eq!(seen, ["Hello", "Hello, world", "Hello, world!"]);
+}
+
+/// A stream that somebody follows isn't begun again behind their back.
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_replaced_if_nobody_follows_it() {
+    let broken = || LlmError::new(LlmErrorKind::InterruptedStream, "connection reset");
+    let broken = || ScriptedReply::in_pieces(["Hel"]).but_then(broken());
+    let client = ScriptedClient::new([broken(), broken()])
+        .then("Hello!")
+        .with_capabilities(Capabilities::none().with(Capability::Streaming));
+    let greet = Model::text(client).node(
+        |greeting: &String| greeting.clone(),
+        |greeting, text| *greeting = text,
+    );
+    let flow = Flow::from_node("greet", greet).unwrap();
+    let mut greeting = "Greet.".to_owned();
+
+    let (sink, _followed) = events(100);
+    let mut run = flow.begin().with_events(sink.clone());
+    let error = run.finish(&mut greeting).await.unwrap_err();
+    assert!(error.to_string().contains("connection reset"), "{error}");
+
+    let mut run = flow.begin().with_events(sink.without_growth());
+    run.finish(&mut greeting).await.unwrap();
+    assert_eq!(greeting, "Hello!");
 }
 
 #[tokio::test]
