@@ -41,11 +41,11 @@ pub(crate) struct MemorySettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
-    /// Lost after the run; searched by words.
+    /// Lost when the program ends, also for a run that is resumed later; searched by words.
     InMemory,
     /// Kept in a SQLite file; searched by words. Needs the feature `recall` of the library.
     File,
-    /// Lost after the run; returns the newest texts.
+    /// Lost when the program ends, also for a run that is resumed later; returns the newest texts.
     Blackboard,
 }
 

@@ -107,7 +107,11 @@ impl<S> FlowBuilder<S> {
 
     /// Sets the node at which a run starts. A flow has exactly one start.
     pub fn start(mut self, node: impl Into<String>) -> Self {
-        self.starts.push(node.into());
+        let node = node.into();
+        // A chain begins where the run starts, and may be next to `start`.
+        if !self.starts.contains(&node) {
+            self.starts.push(node);
+        }
         self
     }
 

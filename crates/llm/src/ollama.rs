@@ -63,6 +63,7 @@ static CHAT: Api = Api {
 ///     Ok(client.complete(ChatRequest::new([Message::user("Hello!")])).await?.into_text())
 /// }
 /// ```
+#[derive(Clone)]
 pub struct OllamaClient(ChatConnection);
 
 /// The settings of an [`OllamaClient`].

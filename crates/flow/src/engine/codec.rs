@@ -14,7 +14,8 @@ pub enum OutcomeProblem {
     #[error("the outcome is larger than the {_0} bytes that may be recorded")]
     TooLarge(usize),
     /// It cannot be written as JSON and read back, because it contains a map whose keys aren't
-    /// text, a number that is NaN or infinite, or more than about 120 levels of nesting.
+    /// text, a number that is NaN or infinite, or more than about 120 levels of nesting. Inside an
+    /// `Option`, NaN becomes `None` unnoticed.
     #[error("the outcome cannot be read back unchanged: {}", OneLine::new(_0))]
     NotRecordable(String),
     /// The recorded value isn't an outcome of this node.

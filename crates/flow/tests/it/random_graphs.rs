@@ -103,7 +103,9 @@ fn is_whole(graph: &Graph) -> bool {
         .map(|(from, on, to)| ((*from, *on), *to))
         .collect();
 
-    let [start] = graph.starts[..] else {
+    // One that is named twice is the same start.
+    let starts: HashSet<_> = graph.starts.iter().copied().collect();
+    let [start] = starts.into_iter().collect::<Vec<_>>()[..] else {
         return false;
     };
 

@@ -88,6 +88,7 @@ static MESSAGES: Api = Api {
 ///     Ok(client.complete(request).await?.into_text())
 /// }
 /// ```
+#[derive(Clone)]
 pub struct AnthropicClient(ChatConnection);
 
 /// The settings of an [`AnthropicClient`].

@@ -134,6 +134,7 @@ pub enum OpenAiApi {
 /// | the reply isn't complete within the timeout | `Timeout` |
 /// | an error instead of a piece | by code, type and message, as above |
 /// | an event that isn't JSON or exceeds 8 MiB; a stream that exceeds the maximum size | `Decode` |
+#[derive(Clone)]
 pub struct OpenAiClient(ChatConnection);
 
 /// The settings of an [`OpenAiClient`].
