@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_flow::IntoAction;
+use cogwork_flow::engine::reach_limit;
 use cogwork_flow::{Action, BoxError, Node};
 use cogwork_llm::Messages;
 use schemars::JsonSchema;
@@ -9,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{AskLog, Meter, Repair};
-use crate::{Answered, AskError, ChatMemory, Model, Prompt};
+use crate::{Answered, AskError, AskErrorKind, ChatMemory, Model, Prompt};
 
 type MakePrompt<S> = Arc<dyn Fn(&S) -> Prompt + Send + Sync>;
 type Store<S, T> = Arc<dyn Fn(&mut S, T) -> Result<Action, BoxError> + Send + Sync>;
@@ -181,7 +182,12 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode
 
         let prompt = Prompt(conversation);
         match self.model.answer(prompt, &question.meter, None).await {
-            Err(error) if self.failed.is_none() => Err(error.into()),
+            Err(error) if self.failed.is_none() => {
+                if error.kind() == AskErrorKind::Limit {
+                    reach_limit();
+                }
+                Err(error.into())
+            }
             answered => Ok(NodeAnswer(answered.map(Answered::without_value))),
         }
     }

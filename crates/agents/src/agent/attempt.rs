@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use cogwork_flow::engine::reach_limit;
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolCall, ToolChoice};
 use cogwork_thinking::Report;
@@ -36,6 +37,9 @@ impl Agent {
                 Ok(AgentAnswer { visit, action })
             }
             Err(kind) => {
+                if let AgentErrorKind::Limit(_) = kind {
+                    reach_limit();
+                }
                 visit.error = Some(kind.to_string());
                 question.failed.add(visit.clone());
                 Err(AgentError::new(kind, visit))

@@ -16,6 +16,7 @@ use cogwork_flow::{Action, Flow, Paused};
 use cogwork_journal::{Store, StoreErrorKind};
 use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ToolCall};
 use cogwork_tools::{ToolApproval, ToolError, Tools, function};
+use cogwork_typed::ask::Limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -101,6 +102,30 @@ async fn a_visit_that_failed_with_the_model_neither_asks_nor_acts_again() {
     assert_eq!(state.last().text, "Done.");
     assert_eq!((state.calls(), client.requests().len()), (2, 3));
     assert_eq!(*sent.lock().unwrap(), ["Ada"]);
+}
+
+#[tokio::test]
+async fn a_visit_that_reached_a_limit_goes_on_where_it_was_with_a_higher_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::sqlite(folder.path().join("runs.db"));
+    let sent = Sent::default();
+    let client = script([call("1", "send", "Ada")]);
+    let office = |calls| {
+        let limits = Limits::default().with_calls(calls);
+        let clerk = Agent::new("clerk", client.clone()).with_tools(tools(&sent));
+        Flow::from_node("office", clerk.with_limits(limits)).unwrap()
+    };
+    let input = FlowState::new("Write to Ada.");
+
+    for calls in [1, 1, 2] {
+        let flow = office(calls);
+        let journal = store.start_or_resume("7", &flow, &input).await.unwrap();
+        let mut state: FlowState = journal.state().unwrap();
+        let ended = flow.begin().with_journal(journal).finish(&mut state).await;
+        assert_eq!(ended.is_ok(), calls == 2, "{ended:?}");
+        assert_eq!(*sent.lock().unwrap(), ["Ada"]);
+    }
+    assert_eq!(client.requests().len(), 2);
 }
 
 #[tokio::test]

@@ -85,9 +85,10 @@ use crate::execute::recorder::{Exec, accept, shortened};
 ///
 /// A failed call is recorded with the text of its error, because `exec` may have decided by it. If
 /// `exec` fails then without another call, the next attempt (by a [`Retry`](crate::nodes::Retry) or
-/// when the run is resumed) only makes this call again. If `exec` fails for another reason or
-/// panics, the next attempt makes all calls of the step again. If the run stops in any other way, it
-/// continues with the same attempt.
+/// when the run is resumed) only makes this call again. If `exec` has [reached a limit](reach_limit),
+/// the next attempt makes none of them again. If `exec` fails for another reason or panics, the next
+/// attempt makes all calls of the step again. If the run stops in any other way, it continues with
+/// the same attempt.
 ///
 /// # Without a journal
 ///
@@ -164,6 +165,15 @@ where
     };
     calls.ended(key, outcome.as_ref().map_or(true, has_failed));
     outcome
+}
+
+/// Says that the current attempt at a [composite](crate::Node::is_composite) step fails because of a
+/// limit, and not because of what its calls have brought. The next attempt continues with all
+/// recorded outcomes, and gets further if the limit has been raised. Does nothing in any other step.
+pub fn reach_limit() {
+    if let Some(calls) = current::calls() {
+        calls.reach_limit();
+    }
 }
 
 /// Waits for an external event inside the `exec` of a [composite](crate::Node::is_composite) node,

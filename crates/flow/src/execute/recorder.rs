@@ -202,6 +202,8 @@ struct State {
     failed: HashMap<CallKey, u32>,
     /// The call that ended last, if it failed and no other one has begun since.
     last_failed: Option<CallKey>,
+    /// Whether `exec` fails without anything wrong in its calls.
+    is_limited: bool,
     /// The outcomes of calls and waits of this attempt, for a journal whose calls come in order: when
     /// the attempt is continued, their turn is over.
     known: HashMap<CallName, Option<Json>>,
@@ -221,6 +223,7 @@ impl State {
     fn begin_again(&mut self) {
         self.numbers.clear();
         self.last_failed = None;
+        self.is_limited = false;
         self.stopped = None;
     }
 }
@@ -323,6 +326,12 @@ impl Calls {
     async fn record_failure(&self, error: &str) -> Result<bool, Failure> {
         self.end_dropped().await?;
 
+        if self.state().is_limited {
+            // The same calls lead to the same limit, unless it has been raised.
+            self.state().begin_again();
+            return Ok(true);
+        }
+
         let failed = self.state().last_failed.take();
         let error = shortened(error);
         let (name, record) = match &failed {
@@ -400,6 +409,10 @@ impl Calls {
     /// Notes that a call has ended. If it failed and `exec` fails then, the call is made again.
     pub(crate) fn ended(&self, call: CallKey, has_failed: bool) {
         self.state().last_failed = has_failed.then_some(call);
+    }
+
+    pub(crate) fn reach_limit(&self) {
+        self.state().is_limited = true;
     }
 
     /// Returns the outcome of a call or a wait whose turn is over.

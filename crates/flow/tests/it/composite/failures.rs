@@ -2,7 +2,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use cogwork_flow::engine::{CallError, Journal, Json, recorded, scoped_event, wait_for};
+use cogwork_flow::engine::{
+    CallError, Journal, Json, reach_limit, recorded, scoped_event, wait_for,
+};
 use cogwork_flow::{Backoff, BoxError, Node};
 
 use super::{Made, add_one, composite, flow, outcomes, run};
@@ -176,6 +178,36 @@ async fn a_run_that_failed_with_a_call_makes_only_this_call_again() {
     f/n#1.1/after.1
     f/n#1
     ");
+}
+
+#[tokio::test]
+async fn a_run_that_reached_a_limit_makes_no_call_again() {
+    let made = Made::default();
+    let lines = Lines::default();
+    let limit = Arc::new(AtomicU32::new(1));
+    let raised = Arc::clone(&limit);
+    let flow = flow(composite(&made, move |made, mut n| {
+        let limit = Arc::clone(&limit);
+        async move {
+            for _ in 0..3 {
+                if n >= limit.load(Ordering::Relaxed).into() {
+                    reach_limit();
+                    return Err("the limit is reached".into());
+                }
+                n = add_one(&made, "add", n).await?;
+            }
+            Ok(n)
+        }
+    }));
+
+    for (limit, calls) in [(1, 1), (1, 1), (2, 2)] {
+        raised.store(limit, Ordering::Relaxed);
+        assert!(run(&flow, &lines).await.is_err());
+        assert_eq!(made.count(), calls);
+    }
+    raised.store(9, Ordering::Relaxed);
+    assert_eq!(run(&flow, &lines).await.unwrap(), 3);
+    assert_eq!(made.count(), 3);
 }
 
 #[tokio::test(start_paused = true)]
