@@ -85,8 +85,8 @@ use crate::execute::recorder::{Exec, accept, shortened};
 ///
 /// A failed call is recorded with the text of its error, because `exec` may have decided by it. If
 /// `exec` fails then without another call, the next attempt (by a [`Retry`](crate::nodes::Retry) or
-/// when the run is resumed) only makes this call again. If `exec` has [reached a limit](reach_limit),
-/// the next attempt makes none of them again. If `exec` fails for another reason or panics, the next
+/// when the run is resumed) only makes the calls again that failed. If `exec` has [reached a
+/// limit](reach_limit), the next attempt makes none of them again. If `exec` fails for another reason or panics, the next
 /// attempt makes all calls of the step again. If the run stops in any other way, it continues with
 /// the same attempt.
 ///

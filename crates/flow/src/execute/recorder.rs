@@ -103,7 +103,7 @@ pub(crate) async fn exec_composite<'a>(
         let error = match &stopped {
             Stopped::Failed(error) => error.error.to_string(),
             Stopped::Panicked(_) => {
-                calls.state().last_failed = None;
+                calls.state().is_failing = false;
                 "it panicked".to_owned()
             }
             Stopped::Run(_) => return Err(stopped.into_failure()),
@@ -175,11 +175,10 @@ impl Stopped {
 /// The label and the number of a call.
 pub(crate) type CallKey = (String, u64);
 
-/// The record of a call that failed an attempt, which is continued.
+/// The record of an attempt that is continued because calls have failed it.
 #[derive(Serialize, Deserialize)]
-struct FailedCall {
-    label: String,
-    number: u64,
+struct Continued {
+    calls: Vec<CallKey>,
     error: String,
 }
 
@@ -198,10 +197,14 @@ struct State {
     attempt: u32,
     /// The number of calls of this attempt with each label.
     numbers: HashMap<String, u64>,
-    /// How many tries of the calls of this attempt have failed it.
+    /// How often this attempt was continued because calls had failed it.
+    continued: u32,
+    /// How many tries of calls have failed this attempt.
     failed: HashMap<CallKey, u32>,
-    /// The call that ended last, if it failed and no other one has begun since.
-    last_failed: Option<CallKey>,
+    /// The calls that have failed since this attempt began or was continued.
+    failing: Vec<CallKey>,
+    /// Whether the call that ended last failed, and no other one has begun since.
+    is_failing: bool,
     /// Whether `exec` fails without anything wrong in its calls.
     is_limited: bool,
     /// The outcomes of calls and waits of this attempt, for a journal whose calls come in order: when
@@ -222,7 +225,8 @@ struct State {
 impl State {
     fn begin_again(&mut self) {
         self.numbers.clear();
-        self.last_failed = None;
+        self.failing.clear();
+        self.is_failing = false;
         self.is_limited = false;
         self.stopped = None;
     }
@@ -312,16 +316,15 @@ impl Calls {
         while find(self.failure_name(1)).await?.is_some() {
             self.begin_next_attempt();
         }
-        while let Some(failed) = find(self.failure_name(self.next_try())).await? {
-            let FailedCall { label, number, .. } = failed
-                .read()
-                .map_err(|problem| Failure::Journal(problem.into()))?;
-            self.continue_after((label, number));
+        while let Some(record) = find(self.continued_name()).await? {
+            let continued: Result<Continued, _> = record.read();
+            let continued = continued.map_err(|problem| Failure::Journal(problem.into()))?;
+            self.continue_after(continued.calls);
         }
         Ok(())
     }
 
-    /// Records that the attempt failed, and begins the next one, or continues this one if a call
+    /// Records that the attempt failed, and begins the next one, or continues this one if calls have
     /// failed it. Returns `false` if the failure was on record.
     async fn record_failure(&self, error: &str) -> Result<bool, Failure> {
         self.end_dropped().await?;
@@ -332,27 +335,23 @@ impl Calls {
             return Ok(true);
         }
 
-        let failed = self.state().last_failed.take();
         let error = shortened(error);
-        let (name, record) = match &failed {
-            None => (self.failure_name(1), Json::of(&error)),
-            Some((label, number)) => {
-                let (label, number) = (label.clone(), *number);
-                let failed = FailedCall {
-                    label,
-                    number,
-                    error,
-                };
-                (self.failure_name(self.next_try()), Json::of(&failed))
-            }
+        let calls = mem::take(&mut self.state().failing);
+        let is_continued = self.state().is_failing;
+        let (name, record) = if is_continued {
+            let calls = calls.clone();
+            (self.continued_name(), Json::of(&Continued { calls, error }))
+        } else {
+            (self.failure_name(1), Json::of(&error))
         };
 
         let record = record.map_err(|problem| Failure::Journal(problem.into()))?;
         let recorded = call(&*self.journal, &name, ready(Ok(record))).await?;
 
-        match failed {
-            Some(failed) => self.continue_after(failed),
-            None => self.begin_next_attempt(),
+        if is_continued {
+            self.continue_after(calls);
+        } else {
+            self.begin_next_attempt();
         }
         Ok(recorded.was_made)
     }
@@ -360,24 +359,27 @@ impl Calls {
     fn begin_next_attempt(&self) {
         let mut state = self.state();
         state.attempt = state.attempt.saturating_add(1);
+        state.continued = 0;
         state.failed.clear();
         state.known.clear();
         // Calls are numbered anew: their names contain the attempt.
         state.begin_again();
     }
 
-    /// Begins the attempt again with the outcomes of all its calls except the one that failed it.
-    fn continue_after(&self, failed: CallKey) {
+    /// Begins the attempt again with the outcomes of all its calls except those that failed.
+    fn continue_after(&self, failed: Vec<CallKey>) {
         let mut state = self.state();
-        let tries = state.failed.entry(failed).or_default();
-        *tries = tries.saturating_add(1);
+        state.continued = state.continued.saturating_add(1);
+        for call in failed {
+            let tries = state.failed.entry(call).or_default();
+            *tries = tries.saturating_add(1);
+        }
         state.begin_again();
     }
 
-    /// Returns the number of the next try at this attempt.
-    fn next_try(&self) -> u32 {
-        let failed: u32 = self.state().failed.values().sum();
-        failed.saturating_add(2)
+    fn continued_name(&self) -> StepName {
+        let continued = self.state().continued;
+        self.failure_name(continued.saturating_add(2))
     }
 
     fn failure_name(&self, tries: u32) -> StepName {
@@ -391,7 +393,7 @@ impl Calls {
     /// future is faster.
     fn next(&self, label: &str) -> CallName {
         let mut state = self.state();
-        state.last_failed = None;
+        state.is_failing = false;
         let number = state.numbers.entry(label.to_owned()).or_default();
         *number += 1;
 
@@ -406,9 +408,14 @@ impl Calls {
         }
     }
 
-    /// Notes that a call has ended. If it failed and `exec` fails then, the call is made again.
+    /// Notes that a call has ended. If it failed and `exec` fails then, all calls that failed are made
+    /// again.
     pub(crate) fn ended(&self, call: CallKey, has_failed: bool) {
-        self.state().last_failed = has_failed.then_some(call);
+        let mut state = self.state();
+        state.is_failing = has_failed;
+        if has_failed {
+            state.failing.push(call);
+        }
     }
 
     pub(crate) fn reach_limit(&self) {

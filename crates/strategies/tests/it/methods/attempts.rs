@@ -1,10 +1,13 @@
 //! Runs that fail and are continued with the same state.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::Run;
+use cogwork_flow::engine::MemoryJournal;
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage};
+use cogwork_strategies::methods::SelfConsistency;
 use cogwork_strategies::{EndReason, SolveError, Solved, Solver, Solving, StrategyName};
 use cogwork_typed::ask::{Limit, Limits};
 
@@ -59,6 +62,32 @@ async fn the_cost_includes_attempts_that_failed() {
     assert_eq!(solved.spent().usage.prompt_tokens, 2_000);
     assert_eq!(solved.spent().time, Duration::from_secs(6));
     assert_eq!(client.requests().len(), 7);
+}
+
+/// Otherwise, the run would go on with the only question that was asked again.
+#[tokio::test]
+async fn all_questions_are_asked_again_after_all_of_them_failed() {
+    let client = ScriptedClient::new([broken(), broken(), broken()])
+        .then("answer: 51")
+        .then("answer: 51")
+        .then("answer: 51");
+    let method = SelfConsistency {
+        paths: 3,
+        all_paths: true,
+        ..SelfConsistency::default()
+    };
+    let solver = Solver::new(client, method);
+    let flow = solver.clone().into_flow().unwrap();
+    let journal = Arc::new(MemoryJournal::new("7"));
+
+    for is_there in [false, true] {
+        let mut solving = solver.begin(PROBLEM);
+        let mut run = flow.begin().with_journal(Arc::clone(&journal));
+        assert_eq!(run.finish(&mut solving).await.is_ok(), is_there);
+        if is_there {
+            assert_eq!(Solved::from(solving).confidence(), Some(1.0));
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
