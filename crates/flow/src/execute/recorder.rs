@@ -4,8 +4,8 @@
 //!
 //! 1. [`exec_composite`] looks up the outcome of the whole step, and otherwise makes attempts
 //!    at it. Each attempt has a number that is part of the names of its calls. An attempt that failed
-//!    is recorded: if a call failed it, so that the next try makes that call again, and otherwise so
-//!    that the next attempt makes all of its calls again.
+//!    is recorded: if a call failed it, so that the next try makes the failed calls again, and
+//!    otherwise so that the next attempt makes all of its calls again.
 //! 2. [`Calls::call`] and [`Calls::wait`] are polled by `exec` and poll the journal themselves. What
 //!    must not be visible to `exec`, such as a failure of the journal, is stored in the
 //!    [state](State), and the call stays pending.
@@ -103,7 +103,7 @@ pub(crate) async fn exec_composite<'a>(
         let error = match &stopped {
             Stopped::Failed(error) => error.error.to_string(),
             Stopped::Panicked(_) => {
-                calls.state().is_failing = false;
+                calls.panicked();
                 "it panicked".to_owned()
             }
             Stopped::Run(_) => return Err(stopped.into_failure()),
@@ -420,6 +420,13 @@ impl Calls {
 
     pub(crate) fn reach_limit(&self) {
         self.state().is_limited = true;
+    }
+
+    /// Notes that the attempt isn't continued: with the same outcomes, `exec` would panic again.
+    fn panicked(&self) {
+        let mut state = self.state();
+        state.is_failing = false;
+        state.is_limited = false;
     }
 
     /// Returns the outcome of a call or a wait whose turn is over.

@@ -119,6 +119,7 @@ async fn a_panic_fails_the_attempt() {
         let panics = Arc::clone(&panics);
         async move {
             let n = add_one(&made, "add", n).await?;
+            reach_limit();
             assert_eq!(panics.swap(0, Ordering::Relaxed), 0, "not today");
             Ok(n)
         }
