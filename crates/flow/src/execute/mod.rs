@@ -12,6 +12,7 @@
 //! Errors come back up as a [`failure`], to which the walk adds the location. [`inner_work`]
 //! runs the flows inside a visit, each with its own walk.
 
+pub(crate) mod attempts;
 pub(crate) mod budget;
 pub(crate) mod context;
 pub(crate) mod cursor;

@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tokio::task::{unconstrained, yield_now};
 
+use super::attempts::{Attempts, CallKey};
 use super::failure::Failure;
 use super::named_step::NamedStep;
 use crate::boxed::BoxFuture;
@@ -103,7 +104,7 @@ pub(crate) async fn exec_composite<'a>(
         let error = match &stopped {
             Stopped::Failed(error) => error.error.to_string(),
             Stopped::Panicked(_) => {
-                calls.panicked();
+                calls.state().attempts.panicked();
                 "it panicked".to_owned()
             }
             Stopped::Run(_) => return Err(stopped.into_failure()),
@@ -172,9 +173,6 @@ impl Stopped {
     }
 }
 
-/// The label and the number of a call.
-pub(crate) type CallKey = (String, u64);
-
 /// The record of an attempt that is continued because calls have failed it.
 #[derive(Serialize, Deserialize)]
 struct Continued {
@@ -193,20 +191,7 @@ pub(crate) struct Calls {
 
 #[derive(Default)]
 struct State {
-    /// The number of the attempt, starting at 1.
-    attempt: u32,
-    /// The number of calls of this attempt with each label.
-    numbers: HashMap<String, u64>,
-    /// How often this attempt was continued because calls had failed it.
-    continued: u32,
-    /// How many tries of calls have failed this attempt.
-    failed: HashMap<CallKey, u32>,
-    /// The calls that have failed since this attempt began or was continued.
-    failing: Vec<CallKey>,
-    /// Whether the call that ended last failed, and no other one has begun since.
-    is_failing: bool,
-    /// Whether `exec` fails without anything wrong in its calls.
-    is_limited: bool,
+    attempts: Attempts,
     /// The outcomes of calls and waits of this attempt, for a journal whose calls come in order: when
     /// the attempt is continued, their turn is over.
     known: HashMap<CallName, Option<Json>>,
@@ -222,25 +207,12 @@ struct State {
     stopped: Option<Stopped>,
 }
 
-impl State {
-    fn begin_again(&mut self) {
-        self.numbers.clear();
-        self.failing.clear();
-        self.is_failing = false;
-        self.is_limited = false;
-        self.stopped = None;
-    }
-}
-
 impl Calls {
     fn new(step: &NamedStep, journal: &Arc<dyn Journal>) -> Self {
         Self {
             journal: Arc::clone(journal),
             step: step.clone(),
-            state: Mutex::new(State {
-                attempt: 1,
-                ..State::default()
-            }),
+            state: Mutex::default(),
             turns: tokio::sync::Mutex::default(),
         }
     }
@@ -313,13 +285,13 @@ impl Calls {
     async fn skip_failed_attempts(&self) -> Result<(), Failure> {
         let find = async |name: StepName| self.journal.find(&name).await.map_err(Failure::Journal);
 
-        while find(self.failure_name(1)).await?.is_some() {
+        while find(self.failure_name()).await?.is_some() {
             self.begin_next_attempt();
         }
-        while let Some(record) = find(self.continued_name()).await? {
+        while let Some(record) = find(self.continuation_name()).await? {
             let continued: Result<Continued, _> = record.read();
             let continued = continued.map_err(|problem| Failure::Journal(problem.into()))?;
-            self.continue_after(continued.calls);
+            self.state().attempts.continue_after(continued.calls);
         }
         Ok(())
     }
@@ -329,104 +301,64 @@ impl Calls {
     async fn record_failure(&self, error: &str) -> Result<bool, Failure> {
         self.end_dropped().await?;
 
-        if self.state().is_limited {
+        if self.state().attempts.is_limited() {
             // The same calls lead to the same limit, unless it has been raised.
-            self.state().begin_again();
+            self.state().attempts.begin_again();
+            self.state().stopped = None;
             return Ok(true);
         }
 
         let error = shortened(error);
-        let calls = mem::take(&mut self.state().failing);
-        let is_continued = self.state().is_failing;
-        let (name, record) = if is_continued {
-            let calls = calls.clone();
-            (self.continued_name(), Json::of(&Continued { calls, error }))
-        } else {
-            (self.failure_name(1), Json::of(&error))
+        let failing = self.state().attempts.take_failing();
+        let (name, record) = match &failing {
+            Some(calls) => {
+                let calls = calls.clone();
+                let record = Json::of(&Continued { calls, error });
+                (self.continuation_name(), record)
+            }
+            None => (self.failure_name(), Json::of(&error)),
         };
 
         let record = record.map_err(|problem| Failure::Journal(problem.into()))?;
         let recorded = call(&*self.journal, &name, ready(Ok(record))).await?;
 
-        if is_continued {
-            self.continue_after(calls);
-        } else {
-            self.begin_next_attempt();
+        match failing {
+            Some(calls) => self.state().attempts.continue_after(calls),
+            None => self.begin_next_attempt(),
         }
+        self.state().stopped = None;
         Ok(recorded.was_made)
+    }
+
+    fn failure_name(&self) -> StepName {
+        let call = self.state().attempts.failure();
+        self.step.name.of_call(call)
+    }
+
+    fn continuation_name(&self) -> StepName {
+        let call = self.state().attempts.continuation();
+        self.step.name.of_call(call)
     }
 
     fn begin_next_attempt(&self) {
         let mut state = self.state();
-        state.attempt = state.attempt.saturating_add(1);
-        state.continued = 0;
-        state.failed.clear();
+        state.attempts.begin_next();
         state.known.clear();
-        // Calls are numbered anew: their names contain the attempt.
-        state.begin_again();
     }
 
-    /// Begins the attempt again with the outcomes of all its calls except those that failed.
-    fn continue_after(&self, failed: Vec<CallKey>) {
-        let mut state = self.state();
-        state.continued = state.continued.saturating_add(1);
-        for call in failed {
-            let tries = state.failed.entry(call).or_default();
-            *tries = tries.saturating_add(1);
-        }
-        state.begin_again();
-    }
-
-    fn continued_name(&self) -> StepName {
-        let continued = self.state().continued;
-        self.failure_name(continued.saturating_add(2))
-    }
-
-    fn failure_name(&self, tries: u32) -> StepName {
-        let attempt = self.state().attempt;
-        self.step.name.of_call(CallName::failure(attempt, tries))
-    }
-
-    /// Returns the next call with this label.
-    ///
-    /// Calls are numbered by label, so that calls in concurrent futures keep their names whichever
-    /// future is faster.
+    /// Returns the name of the next call with this label.
     fn next(&self, label: &str) -> CallName {
-        let mut state = self.state();
-        state.is_failing = false;
-        let number = state.numbers.entry(label.to_owned()).or_default();
-        *number += 1;
-
-        let key = (label.to_owned(), *number);
-        let failed = state.failed.get(&key).copied().unwrap_or_default();
-        let (label, number) = key;
-        CallName {
-            attempt: state.attempt,
-            label,
-            number,
-            tries: failed.saturating_add(1),
-        }
+        self.state().attempts.next(label)
     }
 
     /// Notes that a call has ended. If it failed and `exec` fails then, all calls that failed are made
     /// again.
     pub(crate) fn ended(&self, call: CallKey, has_failed: bool) {
-        let mut state = self.state();
-        state.is_failing = has_failed;
-        if has_failed {
-            state.failing.push(call);
-        }
+        self.state().attempts.ended(call, has_failed);
     }
 
     pub(crate) fn reach_limit(&self) {
-        self.state().is_limited = true;
-    }
-
-    /// Notes that the attempt isn't continued: with the same outcomes, `exec` would panic again.
-    fn panicked(&self) {
-        let mut state = self.state();
-        state.is_failing = false;
-        state.is_limited = false;
+        self.state().attempts.reach_limit();
     }
 
     /// Returns the outcome of a call or a wait whose turn is over.
@@ -447,7 +379,7 @@ impl Calls {
     }
 
     fn scope(&self) -> String {
-        let attempt = self.state().attempt;
+        let attempt = self.state().attempts.number();
         format!(" at {}.{attempt}", self.step.name)
     }
 
