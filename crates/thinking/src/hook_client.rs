@@ -44,13 +44,13 @@ impl LlmClient for HookClient {
         let question = request.clone();
         let client = Reporting::new(&*self.client);
         let called = record_call(&question, || client.complete(request)).await;
+        for call in metered {
+            called.count(call);
+        }
+
         let response = called.result?;
         // A client of somebody else's may not have checked it.
         ResponseLimits::default().check_text(response.text().len())?;
-
-        for call in metered {
-            call.end(&response);
-        }
         Ok(response)
     }
 

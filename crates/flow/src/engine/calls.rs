@@ -109,11 +109,24 @@ where
     E: Display + Send,
     F: Future<Output = Result<T, E>> + Send,
 {
-    recorded_unless(label, |_| false, work).await
+    recorded_unless(label, |_| false, work).await.0
 }
 
-/// Makes a call as [`recorded`] does. An outcome for which `has_failed` returns `true` counts as a
-/// [failure](recorded#failures), too, for an error that is recorded as a value.
+/// Where the outcome of a recorded call comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutcomeSource {
+    /// The call was made.
+    Made,
+    /// The record of a run that is resumed.
+    Record,
+    /// An attempt that is continued: `exec` has got the outcome before, with the same result of
+    /// `prep`.
+    Attempt,
+}
+
+/// Makes a call as [`recorded`] does, and says where the outcome comes from. An outcome for which
+/// `has_failed` returns `true` counts as a [failure](recorded#failures), too, for an error that is
+/// recorded as a value.
 ///
 /// # Errors
 ///
@@ -122,14 +135,15 @@ pub async fn recorded_unless<T, E, F>(
     label: &str,
     has_failed: impl FnOnce(&T) -> bool + Send,
     work: impl FnOnce() -> F + Send,
-) -> Result<T, CallError<E>>
+) -> (Result<T, CallError<E>>, OutcomeSource)
 where
     T: Serialize + DeserializeOwned + Send,
     E: Display + Send,
     F: Future<Output = Result<T, E>> + Send,
 {
     let Some(calls) = current::calls() else {
-        return work().await.map_err(CallError::Failed);
+        let outcome = work().await.map_err(CallError::Failed);
+        return (outcome, OutcomeSource::Made);
     };
 
     // The journal only sees the outcome as JSON, and `exec` what is read back from that.
@@ -155,7 +169,8 @@ where
         calls.call(label, &mut work).await
     };
 
-    let outcome = match made.filter(|_| outcome.was_made) {
+    let was_made = outcome.was_made;
+    let outcome = match made.filter(|_| was_made) {
         Some(made) => made,
         None => match outcome.json.read::<Result<T, String>>() {
             Ok(recorded) => recorded.map_err(CallError::Recorded),
@@ -163,8 +178,14 @@ where
             Err(problem) => calls.stop_at(problem).await,
         },
     };
-    calls.ended(key, outcome.as_ref().map_or(true, has_failed));
-    outcome
+
+    let was_returned = calls.ended(key, outcome.as_ref().map_or(true, has_failed));
+    let source = match (was_made, was_returned) {
+        (true, _) => OutcomeSource::Made,
+        (false, false) => OutcomeSource::Record,
+        (false, true) => OutcomeSource::Attempt,
+    };
+    (outcome, source)
 }
 
 /// Says that the current attempt at a [composite](crate::Node::is_composite) step fails because of a

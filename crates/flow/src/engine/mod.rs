@@ -28,7 +28,7 @@ mod log;
 mod recorded;
 mod work;
 
-pub use calls::{reach_limit, recorded, recorded_unless, scoped_event, wait_for};
+pub use calls::{OutcomeSource, reach_limit, recorded, recorded_unless, scoped_event, wait_for};
 pub use codec::OutcomeProblem;
 pub(crate) use codec::{encode, recordable};
 pub use digest::StateDigest;

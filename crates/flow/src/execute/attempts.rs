@@ -1,7 +1,7 @@
 //! The attempts at the `exec` of a composite step: the names of their calls, and how the next one
 //! begins.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem;
 
 use crate::step_name::CallName;
@@ -14,6 +14,8 @@ pub(super) struct Attempts {
     number: u32,
     /// The number of calls of this attempt with each label.
     numbers: HashMap<String, u64>,
+    /// The calls whose outcomes `exec` has got in this attempt.
+    returned: HashSet<CallKey>,
     /// How often this attempt was continued because calls had failed it.
     continued: u32,
     /// How many tries of calls have failed this attempt.
@@ -31,6 +33,7 @@ impl Default for Attempts {
         Self {
             number: 1,
             numbers: HashMap::new(),
+            returned: HashSet::new(),
             continued: 0,
             failed: HashMap::new(),
             failing: Vec::new(),
@@ -65,11 +68,15 @@ impl Attempts {
         }
     }
 
-    pub(super) fn ended(&mut self, call: CallKey, has_failed: bool) {
+    /// Notes the outcome of a call. Returns whether `exec` has got one before, because the attempt is
+    /// continued.
+    pub(super) fn ended(&mut self, call: CallKey, has_failed: bool) -> bool {
+        let was_returned = !self.returned.insert(call.clone());
         self.is_failing = has_failed;
         if has_failed {
             self.failing.push(call);
         }
+        was_returned
     }
 
     pub(super) fn reach_limit(&mut self) {

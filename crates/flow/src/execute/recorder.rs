@@ -352,9 +352,9 @@ impl Calls {
     }
 
     /// Notes that a call has ended. If it failed and `exec` fails then, all calls that failed are made
-    /// again.
-    pub(crate) fn ended(&self, call: CallKey, has_failed: bool) {
-        self.state().attempts.ended(call, has_failed);
+    /// again. Returns whether `exec` has got an outcome of it before.
+    pub(crate) fn ended(&self, call: CallKey, has_failed: bool) -> bool {
+        self.state().attempts.ended(call, has_failed)
     }
 
     pub(crate) fn reach_limit(&self) {

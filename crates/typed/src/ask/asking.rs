@@ -241,7 +241,6 @@ impl<'a> Asking<'a> {
                 policy.on_ask_again(&problem);
             }
 
-            let call = self.meter.begin(&request);
             let (result, number) = self.call(policy, request).await;
             let response = match result {
                 Ok(response) => response,
@@ -253,7 +252,6 @@ impl<'a> Asking<'a> {
                     _ => return Err(Unanswered::Client(error)),
                 },
             };
-            call.end(&response);
 
             let verdict = self.judge(policy, &response, number, has_questioned).await;
             let (problem, message) = match verdict {
@@ -318,6 +316,7 @@ impl<'a> Asking<'a> {
         policy: &mut impl Policy,
         request: ChatRequest,
     ) -> (Result<ChatResponse, LlmError>, Option<u64>) {
+        let metered = self.meter.begin(&request);
         let question = conversation(&request);
         let mut number = None;
         let reported_number = &mut number;
@@ -335,6 +334,7 @@ impl<'a> Asking<'a> {
         let label = model_label(&self.name, &question);
         let called = record(&label, Result::is_err, call, unrecorded).await;
         self.meter.add_time(called.replayed.unwrap_or_default());
+        called.count(metered);
         let result = called.result;
 
         // If a request fails for a different reason, its format was accepted.

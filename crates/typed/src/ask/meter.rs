@@ -139,6 +139,12 @@ impl Meter {
         spent.tool_calls = spent.tool_calls.saturating_add(1);
     }
 
+    /// Takes a call to a tool back, because an earlier attempt has counted it.
+    pub(super) fn take_tool_call_back(&self) {
+        let spent = &mut self.locked().spent;
+        spent.tool_calls = spent.tool_calls.saturating_sub(1);
+    }
+
     /// Keeps this for the last call, or nothing if it is about to be made.
     pub fn keep(&self, reserve: Option<Reserve>) {
         self.locked().reserve = reserve;
@@ -366,6 +372,12 @@ impl MeteredCall {
         if let Some(usage) = response.usage() {
             metered.read = (self.request.estimated_tokens(), usage.prompt_tokens);
         }
+    }
+
+    /// Takes the call back, because an earlier attempt has counted it.
+    pub fn take_back(self) {
+        let spent = &mut locked(&self.running.0).spent;
+        spent.calls = spent.calls.saturating_sub(1);
     }
 }
 

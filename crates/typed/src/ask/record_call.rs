@@ -4,14 +4,14 @@ use std::convert::Infallible;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-use cogwork_flow::engine::{CallError, recorded, recorded_unless};
+use cogwork_flow::engine::{CallError, OutcomeSource, recorded, recorded_unless};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmError, LlmErrorKind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 use tokio::time::Instant;
 
-use crate::ask::Format;
+use crate::ask::{Format, MeteredCall};
 
 /// Returns the label of a recorded call: what is called, and a hash of its input.
 ///
@@ -51,8 +51,21 @@ struct Outcome<T> {
 pub struct RecordedCall<T = Result<ChatResponse, LlmError>> {
     /// The response, or the error of the call.
     pub result: T,
-    /// How long the call took, if its recorded outcome was used.
+    /// How long the call took, if it was made before this run was resumed.
     pub replayed: Option<Duration>,
+    /// Whether an earlier attempt at the step has made the call, whose cost is counted there.
+    pub is_counted: bool,
+}
+
+impl RecordedCall {
+    /// Counts the tokens of the call, or takes it back if it is counted already.
+    pub fn count(&self, call: MeteredCall) {
+        match &self.result {
+            _ if self.is_counted => call.take_back(),
+            Ok(response) => call.end(response),
+            Err(_) => {}
+        }
+    }
 }
 
 /// Makes a call to the model. In a [composite](cogwork_flow::Node::is_composite) node of a run with a
@@ -89,27 +102,27 @@ where
     T: Serialize + DeserializeOwned + Send,
     F: Future<Output = T> + Send,
 {
-    let mut was_made = false;
     let has_failed = move |outcome: &Outcome<T>| has_failed(&outcome.result);
-    let outcome = recorded_unless(label, has_failed, || {
-        was_made = true;
-        async {
-            let started = Instant::now();
-            let result = call().await;
-            let seconds = started.elapsed().as_secs_f64();
-            // What becomes of an error depends on its kind, so that errors are recorded, too.
-            Ok::<_, Infallible>(Outcome { seconds, result })
-        }
+    let outcome = recorded_unless(label, has_failed, || async {
+        let started = Instant::now();
+        let result = call().await;
+        let seconds = started.elapsed().as_secs_f64();
+        // What becomes of an error depends on its kind, so that errors are recorded, too.
+        Ok::<_, Infallible>(Outcome { seconds, result })
     });
 
-    let (result, replayed) = match outcome.await {
-        Ok(Outcome { result, .. }) if was_made => (result, None),
-        Ok(Outcome { seconds, result }) => {
-            let took = Duration::try_from_secs_f64(seconds);
-            (result, Some(took.unwrap_or_default()))
-        }
-        Err(CallError::Failed(never)) => match never {},
-        Err(CallError::Recorded(text)) => (unrecorded(text), Some(Duration::ZERO)),
-    };
-    RecordedCall { result, replayed }
+    let (outcome, source) = outcome.await;
+    let Outcome { seconds, result } = outcome.unwrap_or_else(|error| match error {
+        CallError::Failed(never) => match never {},
+        CallError::Recorded(text) => Outcome {
+            seconds: 0.0,
+            result: unrecorded(text),
+        },
+    });
+    let took = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    RecordedCall {
+        result,
+        replayed: (source == OutcomeSource::Record).then_some(took),
+        is_counted: source == OutcomeSource::Attempt,
+    }
 }

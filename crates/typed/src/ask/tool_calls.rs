@@ -194,6 +194,9 @@ impl<'t> ToolCalls<'t> {
         let recorded = record(&label, |_| false, || self.reported(call, work), Err);
 
         let made = counted(&self.running, recorded).await;
+        if made.is_counted {
+            meter.take_tool_call_back();
+        }
         let replayed = made.replayed.unwrap_or_default();
         Ok((ToolUse::new(call, made.result), replayed))
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cogwork_flow::engine::MemoryJournal;
-use cogwork_flow::{Action, BoxError, Flow, Node};
+use cogwork_flow::{Action, Backoff, BoxError, Flow, Node};
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient,
@@ -13,7 +13,7 @@ use cogwork_llm::{
 };
 use cogwork_tools::{ToolError, Tools, async_trait, function};
 use cogwork_typed::Model;
-use cogwork_typed::ask::record_call;
+use cogwork_typed::ask::{Spent, record_call};
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -207,4 +207,31 @@ async fn a_recorded_error_keeps_its_kind() {
     run.finish(&mut state).await.unwrap();
     assert_eq!(state, "Two.");
     assert_eq!(client.requests().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_a_retry_does_not_repeat_are_counted_once() {
+    let call = ToolCall::new("1", "look_up", r#"{"number": 7}"#);
+    let client = ScriptedClient::default()
+        .then(ChatResponse::new("").with_tool_calls([call]))
+        .then(LlmError::new(LlmErrorKind::Overloaded, "busy"))
+        .then(r#"{"answer": 7}"#)
+        .with_capabilities(Capabilities::none().with(Capability::Tools));
+    let look_up = function("look_up", "Looks up.", |found: Found| async move {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        Ok::<_, ToolError>(found.number.to_string())
+    });
+
+    let tools = Tools::new().with(look_up).unwrap();
+    let ask = Model::<u32>::typed(client).with_tools(tools);
+    let ask = ask.node(|_| "How many?", |_, _| ());
+    let ask = ask.with_log(|state: &mut Option<Spent>, log, _| *state = Some(log.spent));
+    let flow = Flow::from_node("ask", ask.retry(Backoff::of::<2>())).unwrap();
+
+    let mut state = None;
+    let mut run = flow.begin().with_journal(MemoryJournal::new("run"));
+    run.finish(&mut state).await.unwrap();
+    let spent = state.unwrap();
+    assert_eq!((spent.calls, spent.tool_calls), (3, 1));
+    assert!(spent.time < Duration::from_secs(9), "{spent:?}");
 }
