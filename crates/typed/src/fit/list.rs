@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Fitted, Fitter};
-use crate::ask::RepairKind;
+use crate::ask::{RepairKind, is_missing};
 use crate::shape::{Bounds, Shape};
 use crate::syntax::MAX_REPAIRS;
 use crate::tree::{Node, Tree};
@@ -95,9 +95,11 @@ impl<'f> Fitter<'f> {
         bounds: Bounds,
         tree: &Tree,
     ) -> Option<Fitted> {
-        // The text may enumerate the items.
+        // The text may enumerate the items, or say that there are none.
         let is_enumeration = match &tree.node {
-            Node::Text(text) | Node::Plain(text) => text.contains([',', ';', '\n', '|']),
+            Node::Text(text) | Node::Plain(text) => {
+                is_missing(text) || text.contains([',', ';', '\n', '|'])
+            }
             Node::Null => true,
             _ => false,
         };

@@ -22,15 +22,26 @@ impl<'f> Fitter<'f> {
         if !is_object || object.properties.is_empty() {
             return None;
         }
-        let own = property_of(object, key).map(|property| self.fit(&property.shape, inner));
+        // A key of the object may be its title, too, unless it may have an object.
+        let own = property_of(object, key);
+        if own.is_some_and(|property| self.may_be_object(&property.shape)) {
+            return None;
+        }
         let fitted = self.fit_properties(object, inner);
-        // A key of the object may be its title, too, unless it may have such a value.
-        if own.is_some_and(|own| own.matches() && (!own.is_rough || fitted.has_unknown)) {
+        if own.is_some() && fitted.has_unknown {
             return None;
         }
 
         let what = format!("took the object in `{}`", Name(key));
         self.if_matching(fitted, tree, &what)
+    }
+
+    fn may_be_object(&self, shape: &Shape) -> bool {
+        match self.form.resolve(shape) {
+            Shape::Any | Shape::Map(_) | Shape::Object(_) => true,
+            Shape::AnyOf(shapes) => shapes.iter().any(|shape| self.may_be_object(shape)),
+            _ => false,
+        }
     }
 
     /// Joins the parts of an item that have a dash each.
@@ -82,8 +93,10 @@ impl<'f> Fitter<'f> {
     }
 
     /// Returns the value of a missing property that is written further in, if there is only one.
+    /// Other values than truth values may be a part of what is further in, such as a sum.
     pub(super) fn stray(&mut self, property: &'f Property, fitted: &mut Fitted) -> Option<Tree> {
-        if !property.is_required || !self.place.is_empty() {
+        let is_flag = matches!(self.form.resolve(&property.shape), Shape::Boolean);
+        if !is_flag || !property.is_required || !self.place.is_empty() {
             return None;
         }
 
@@ -106,8 +119,9 @@ impl<'f> Fitter<'f> {
     ) {
         let mut missing = object.properties.iter().filter(|property| {
             let is_list = matches!(self.form.resolve(&property.shape), Shape::List(..));
-            let is_wanted = property.is_required || property.default.is_some();
-            is_list && is_wanted && !sorted.properties.contains_key(property.name.as_str())
+            // The type doesn't need any other one.
+            let is_needed = is_list && property.is_required;
+            is_needed && !sorted.properties.contains_key(property.name.as_str())
         });
         let (Some(property), None, None) = (missing.next(), missing.next(), &object.others) else {
             return;
@@ -135,7 +149,9 @@ impl<'f> Fitter<'f> {
             return None;
         };
 
-        if !self.fit(&property.shape, list).matches() {
+        let is_alone = sorted.others.len() == 1 && sorted.properties.is_empty();
+        let is_meant = is_alone || has_only_objects(list);
+        if !is_meant || !self.fit(&property.shape, list).matches() {
             return None;
         }
         // It is reported as the list, and would be reported as an unknown key again.
@@ -162,7 +178,7 @@ impl<'f> Fitter<'f> {
             };
             // A block of text swallows the list if the key of the list is missing before it.
             let (before, list) = self.list_at_end(written, value.line)?;
-            if !self.fit(&property.shape, &list).matches() {
+            if !has_only_objects(&list) || !self.fit(&property.shape, &list).matches() {
                 return None;
             }
 
@@ -172,6 +188,12 @@ impl<'f> Fitter<'f> {
             Some((list, what))
         })
     }
+}
+
+/// Returns whether the items of a list have keys. Texts and numbers may mean something else than the
+/// items of the list that is missing.
+fn has_only_objects(list: &Tree) -> bool {
+    list.items().iter().all(|item| !item.entries().is_empty())
 }
 
 /// Returns whether an object completes the one before it: they have different keys, and only the

@@ -80,6 +80,11 @@ impl Fitter<'_> {
             }
             _ => {
                 let found = number_in(text, true)?;
+                // In a text, `1.000` may be a thousand.
+                let fraction = found.split_once('.').map_or("", |(_, fraction)| fraction);
+                if fraction.len() == 3 && matches!(tree.node, Node::Text(_)) {
+                    return None;
+                }
                 let Some(integer) = integer(&found) else {
                     let is_integer = !found.contains(['.', 'e', 'E']);
                     return is_integer.then(|| self.too_large_integer(tree));
@@ -171,12 +176,12 @@ impl Fitter<'_> {
 fn is_held(written: &str, is_single: bool) -> bool {
     let digits = written.split(['e', 'E']).next().unwrap_or_default();
     let is_zero = !digits.contains(|digit| matches!(digit, '1'..='9'));
-    let (least, most) = match is_single {
-        true => (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX)),
-        false => (f64::MIN_POSITIVE, f64::MAX),
+    // The value is rounded to one of the type.
+    let value = match is_single {
+        true => written.parse::<f32>().map(f64::from),
+        false => written.parse::<f64>(),
     };
-    let value = written.parse::<f64>().map(f64::abs);
-    is_zero || value.is_ok_and(|value| (least..=most).contains(&value))
+    is_zero || value.is_ok_and(|value| value.is_finite() && value != 0.0)
 }
 
 /// Returns a number without a fraction as an integer.

@@ -24,6 +24,7 @@ pub(crate) fn read(text: &str, line: usize, dialect: Dialect) -> Parsed {
         line,
         dialect,
         open: Vec::new(),
+        is_too_deep: false,
         notes: Notes::default(),
     };
 
@@ -38,6 +39,8 @@ struct Reader<'t> {
     dialect: Dialect,
     /// The brackets that are open.
     open: Vec<char>,
+    /// Whether the rest isn't read, because of its depth.
+    is_too_deep: bool,
     notes: Notes,
 }
 
@@ -127,6 +130,7 @@ impl<'t> Reader<'t> {
     fn nested(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Node {
         if self.open.len() >= MAX_LEVELS {
             self.doubt("the value is nested too deeply");
+            self.is_too_deep = true;
             // What follows is part of the value, and reading it as another one would invent
             // something.
             self.at = self.text.len();
@@ -292,7 +296,7 @@ impl<'t> Reader<'t> {
     /// Notes that the text ends inside the value. What is written of a text is kept.
     fn cut(&mut self, ending: Ending) {
         // The innermost value is the one in which the text ends.
-        if self.notes.ending != Ending::Whole {
+        if self.is_too_deep || self.notes.ending != Ending::Whole {
             return;
         }
 

@@ -64,6 +64,29 @@ types! {
         is_last: bool,
     }
 
+    struct Order {
+        contact: Option<Contact>,
+        refused: Vec<String>,
+        #[serde(default)]
+        tags: Vec<String>,
+        total: Option<f32>,
+    }
+
+    struct Contact {
+        name: String,
+        mail: String,
+    }
+
+    struct Invoice {
+        items: Vec<Map>,
+        total: u32,
+    }
+
+    struct Nested {
+        #[serde(default)]
+        parts: Vec<Nested>,
+    }
+
     struct Step {
         description: String,
         #[serde(default)]
@@ -212,6 +235,30 @@ fn parts_of_an_answer_are_found_where_they_do_not_belong() {
             read::<Plan>("thought: a\nsteps:\n- description: b\nresult: c\nis_last: true\n"),
             read::<Plan>("thought: a\nsteps:\n  1. description: b\n    size: Large\n  2. description: c\nis_last: true\n"),
             read::<Plan>(r#"{"thought": "a", "steps": {"description": {"what": "b", "why": ["c"]}}, "is_last": true}"#),
+        ]
+        .join("\n\n")
+    );
+}
+
+/// What has another name or place may mean something else.
+#[test]
+fn parts_that_may_mean_something_else_are_not_moved() {
+    let levels = 40;
+    let deep = r#"{"parts": ["#.repeat(levels) + &"]}".repeat(levels);
+    insta::assert_snapshot!(
+        [
+            read::<Order>(r#"{"contact": {"name": "Ada"}, "refused": []}"#),
+            read::<Option<Contact>>(r#"{"contact": {"name": "Ada"}}"#),
+            read::<Order>(r#"{"contact": {"refused": []}}"#),
+            read::<Order>(r#"{"refused": [], "labels": ["new"]}"#),
+            read::<Order>(r#"{"accepted": ["a"], "total": 1}"#),
+            read::<Order>(r#"{"refused": "N/A"}"#),
+            read::<Order>(r#"{"refused": ""}"#),
+            read::<Order>(r#"{"refused": [], "total": 3.4028235e38}"#),
+            read::<Invoice>(r#"{"items": [{"name": "cup", "total": 3}]}"#),
+            read::<Invoice>(r#"{"items": [], "total": "12.000"}"#),
+            read::<Invoice>(r#"{"items": [], "total": 12.000}"#),
+            read::<Nested>(&deep),
         ]
         .join("\n\n")
     );

@@ -158,7 +158,7 @@ async fn calls_that_cannot_be_read_are_asked_for_again() {
     line 2: the reply ends inside the value; expected all of it
     line 5: YAML has another meaning; expected valid YAML
     the reply has 65 tool calls; expected at most 64
-    line 2: the reply ends inside the value; expected all of it
+    line 4: the value is nested too deeply; expected valid YAML
     "#);
 }
 
