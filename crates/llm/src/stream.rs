@@ -94,7 +94,8 @@ impl ReplyStream {
     /// Creates a stream from deltas.
     ///
     /// The last item must be an error or a [`Delta::End`] with everything except the texts and
-    /// calls, which are taken from the deltas before it. Items after it are not read.
+    /// calls, which are taken from the deltas before it if there are any. Items after it are not
+    /// read.
     pub fn new(deltas: impl Stream<Item = Result<Delta, LlmError>> + Send + 'static) -> Self {
         Self {
             deltas: Some(Box::pin(deltas)),
@@ -118,9 +119,11 @@ impl ReplyStream {
     ///
     /// Returns the error that occurred instead of a first piece.
     pub async fn started(mut self) -> Result<Self, LlmError> {
-        // Each of several wrappers may wait for it.
-        if self.first.is_none() && self.deltas.is_some() {
-            self.first = self.next().await.transpose()?;
+        // Each of several wrappers may wait for it. An empty piece has no part of the reply.
+        while self.first.is_none() && self.deltas.is_some() {
+            let first = self.next().await.transpose()?;
+            let is_part = |delta: &Delta| delta.bytes() > 0 || matches!(delta, Delta::End(_));
+            self.first = first.filter(is_part);
         }
 
         Ok(self)
@@ -169,7 +172,7 @@ impl ReplyStream {
         });
 
         Poll::Ready(Some(match delta {
-            // What was passed on is the reply, whatever the end says.
+            // What was passed on is the reply, if anything was, whatever the end says.
             Ok(Delta::End(response)) => Ok(Delta::End(self.end(response))),
             Ok(delta) => {
                 self.collect_delta(&delta);
@@ -192,6 +195,10 @@ impl ReplyStream {
         // Closes the connection, even if the caller keeps the stream.
         self.deltas = None;
         let reasoning = std::mem::take(&mut self.reasoning);
+        // A backend may have had the whole reply at once.
+        if self.text.is_empty() && reasoning.is_empty() && self.tool_calls.is_empty() {
+            return response;
+        }
 
         ChatResponse {
             text: std::mem::take(&mut self.text),

@@ -127,13 +127,21 @@ async fn a_started_stream_has_lost_nothing() {
     let reply = reply.started().await.unwrap().started().await.unwrap();
     assert_eq!(reply.collect().await.unwrap().text(), "ab");
 
-    let error = stream_of([Err(busy())]).started().await.unwrap_err();
-    assert_eq!(error.kind(), LlmErrorKind::Overloaded);
+    for nothing in [stream_of([Err(busy())]), stream_of([text(""), Err(busy())])] {
+        let error = nothing.started().await.unwrap_err();
+        assert_eq!(error.kind(), LlmErrorKind::Overloaded);
+    }
     let whole = ReplyStream::from(ChatResponse::default())
         .started()
         .await
         .unwrap();
     assert_eq!(all(whole).await, [Ok(Delta::End(ChatResponse::default()))]);
+}
+
+#[tokio::test]
+async fn a_reply_without_pieces_is_the_one_at_the_end() {
+    let reply = stream_of([Ok(Delta::End(full()))]);
+    assert_eq!(reply.collect().await.unwrap(), full());
 }
 
 #[tokio::test(start_paused = true)]

@@ -362,7 +362,11 @@ impl<'a> Asking<'a> {
         }
 
         let result = self.receive_pieces(policy, request.clone()).await;
-        let is_interrupted = |error: &LlmError| error.kind() == LlmErrorKind::InterruptedStream;
+        let has_begun = |error: &LlmError| error.text_so_far().is_some_and(|text| !text.is_empty());
+        let is_interrupted = |error: &LlmError| {
+            error.kind() == LlmErrorKind::InterruptedStream
+                || (error.is_retryable() && has_begun(error))
+        };
         match result {
             // Nobody has seen the beginning of the reply, so another one may take its place.
             Err(error) if is_interrupted(&error) && !is_followed() => {

@@ -241,8 +241,9 @@ impl Meter {
 
     /// Returns the limit on time.
     pub fn out_of_time(&self) -> Limit {
-        let time = self.limits.time.or(self.limits.hard_time);
-        Limit::Time(time.unwrap_or(Duration::MAX))
+        let times = [self.limits.time, self.limits.hard_time];
+        let shortest = times.into_iter().flatten().min();
+        Limit::Time(shortest.unwrap_or(Duration::MAX))
     }
 
     /// Returns the output of `future`, and measures its time.

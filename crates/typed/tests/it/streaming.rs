@@ -43,7 +43,13 @@ async fn a_text_grows_without_the_thinking_before_it() {
 /// A stream that somebody follows isn't begun again behind their back.
 #[tokio::test]
 async fn a_stream_that_breaks_off_is_replaced_if_nobody_follows_it() {
-    let broken = || LlmError::new(LlmErrorKind::InterruptedStream, "connection reset");
+    for kind in [LlmErrorKind::InterruptedStream, LlmErrorKind::Timeout] {
+        assert_replaced(LlmError::new(kind, "connection reset")).await;
+    }
+}
+
+async fn assert_replaced(error: LlmError) {
+    let broken = || LlmError::new(error.kind(), error.message());
     let broken = || ScriptedReply::in_pieces(["Hel"]).but_then(broken());
     let client = ScriptedClient::new([broken(), broken()])
         .then("Hello!")
