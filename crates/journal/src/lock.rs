@@ -26,10 +26,14 @@ pub(crate) fn take(folder: &Folder, lock: &str, run_id: &str) -> Result<LockFile
         let path = folder.path_of(lock);
         let path = path.display();
         match error {
-            LockError::InUse { .. } => {
+            LockError::InUse { holder } => {
                 let run_id = Name(run_id);
+                let after = match holder == Some(std::process::id()) {
+                    true => "once its `Run` is dropped",
+                    false => "after that has stopped",
+                };
                 let text = format_args!(
-                    "the run `{run_id}` is {error}, with the lock on {path}: it can be resumed after that has stopped"
+                    "the run `{run_id}` is {error}, with the lock on {path}: it can be resumed {after}"
                 );
                 StoreError::new(StoreErrorKind::InUse, text)
             }
