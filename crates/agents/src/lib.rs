@@ -49,14 +49,14 @@
 //! | support files in an editor | [`Loader::schema`] |
 //! | use an agent in your own flow | [`Agent`], [`AgentError`] |
 //! | see the outputs of a flow | [`FlowState`], [`Output`] |
-//! | see what happened in a run | [`FlowState::visits`], [`FlowState::failures`], [`Visit`] |
+//! | see what happened in a run | [`FlowState::visits`], [`Visit`], [`AgentError::visit`] |
 //! | use outputs in prompts | [`Template`] |
 //! | extend what files can use | [`Loader::with_tools`], [`with_modes`](Loader::with_modes), [`with_provider`](Loader::with_provider), [`with_node_type`](Loader::with_node_type) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
-pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion};
+pub use agent::{Agent, AgentAnswer, AgentError, AgentErrorKind};
 
 mod state;
 pub use state::{FlowState, Output, Visit};

@@ -1,7 +1,5 @@
 //! A visit of an agent: its draft, the thinking modes that work on it, and the answer.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use cogwork_flow::engine::reach_limit;
 use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolCall, ToolChoice};
@@ -11,25 +9,21 @@ use cogwork_typed::ask::{
 };
 
 use super::expected::{Unusable, not_empty};
-use super::{Agent, AgentAnswer, AgentError, AgentErrorKind, AgentQuestion};
-use crate::state::Failed;
+use super::{Agent, AgentAnswer, AgentError, AgentErrorKind};
 use crate::{Output, Visit};
 
 impl Agent {
-    pub(super) async fn visit(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
+    pub(super) async fn visit(&self, request: &ChatRequest) -> Result<AgentAnswer, AgentError> {
         let mut attempt = Attempt {
+            agent: self,
             meter: Meter::new(self.limits, Spent::default()),
-            calls: ToolCalls::new(&self.tools, "the agent"),
-            visit: Mutex::new(Visit::of(&self.id)),
-            failed: &question.failed,
-            has_ended: false,
+            visit: Visit::of(&self.id),
         };
+        let answer = attempt.answer(request).await;
 
-        let answer = self.answer(&question.request, &attempt);
-        let answer = attempt.meter.limit(answer).await;
-        let answer = answer.unwrap_or_else(|limit| Err(limit.into()));
-        let mut visit = attempt.end();
-
+        let mut visit = attempt.visit;
+        // Read after the thinking modes, whose calls the meter counts as well.
+        visit.spent = attempt.meter.spent();
         match answer {
             Ok((output, action)) => {
                 self.expected.note_repairs(&output.text);
@@ -41,26 +35,34 @@ impl Agent {
                     reach_limit();
                 }
                 visit.error = Some(kind.to_string());
-                question.failed.add(visit.clone());
                 Err(AgentError::new(kind, visit))
             }
         }
     }
+}
 
-    async fn answer(
-        &self,
-        request: &ChatRequest,
-        attempt: &Attempt<'_>,
-    ) -> Result<(Output, Action), AgentErrorKind> {
-        let begun = self.thinking.begin(&attempt.meter, request.clone());
-        let generating = begun.await.map_err(AgentErrorKind::Client)?;
+/// An attempt at a visit.
+struct Attempt<'a> {
+    agent: &'a Agent,
+    meter: Meter,
+    /// The replies and tool calls so far.
+    visit: Visit,
+}
+
+impl Attempt<'_> {
+    async fn answer(&mut self, request: &ChatRequest) -> Result<(Output, Action), AgentErrorKind> {
+        let agent = self.agent;
+        let begun = agent.thinking.begin(&self.meter, request.clone());
+        let begun = self.meter.limit(begun).await?;
+        let generating = begun.map_err(AgentErrorKind::Client)?;
 
         // The modes may have changed the question.
-        let mut question = Question::new(self, attempt, generating.request().clone());
-        let draft = question.ask(self.asks_again).await?;
+        let mut question = Question::new(self, generating.request().clone());
+        let draft = self.ask(&mut question, agent.asks_again).await?;
         let mut request = question.conversation();
 
-        let ended = generating.end(request.clone(), draft).await;
+        let ended = generating.end(request.clone(), draft);
+        let ended = self.meter.limit(ended).await?;
         let generation = ended.map_err(AgentErrorKind::Client)?;
         let (response, report) = (generation.response, generation.report);
         let output = Output {
@@ -70,11 +72,11 @@ impl Agent {
             ..Output::default()
         };
 
-        let unusable = match self.expected.answer(response.text()) {
+        let unusable = match agent.expected.answer(response.text()) {
             Ok((text, action)) => return Ok((Output { text, ..output }, action)),
             Err(unusable) => unusable,
         };
-        if let Some(last) = attempt.visit().tries.last_mut() {
+        if let Some(last) = self.visit.tries.last_mut() {
             last.complaint = Some(unusable.problem);
         }
         // The conversation continues, so that the model corrects its answer and doesn't begin anew.
@@ -82,20 +84,48 @@ impl Agent {
         request.push(Message::user(unusable.complaint));
 
         // The draft counts as the first reply, and has called all tools that it needed.
-        let asked = match self.asks_again.checked_sub(1) {
+        let asked = match agent.asks_again.checked_sub(1) {
             Some(more) => {
                 let request = request.with_tool_choice(ToolChoice::None);
-                let mut question = Question::new(self, attempt, request);
+                let mut question = Question::new(self, request);
                 question.is_draft = false;
-                question.ask(more).await
+                self.ask(&mut question, more).await
             }
             None => Err(unusable.kind),
         };
 
         let text = response.into_text();
-        self.completed(Output { text, ..output }, asked)
+        agent.completed(Output { text, ..output }, asked)
     }
 
+    /// Returns a reply that can be used, and adds all replies and tool calls to the visit.
+    async fn ask(
+        &mut self,
+        question: &mut Question<'_>,
+        asks_again: u32,
+    ) -> Result<ChatResponse, AgentErrorKind> {
+        let agent = self.agent;
+        // Only a draft may call tools.
+        let has_tools = question.is_draft && !agent.tools.is_empty();
+        let formats = agent.formats(has_tools);
+        let mut asking = Asking::new(agent.thinking.client(), &agent.refused, formats)
+            .with_meter(&self.meter)
+            .with_asks_again(asks_again);
+
+        let asked = self.meter.limit(asking.run(question)).await;
+        // Also what there is of a question that a limit has ended.
+        self.visit.tries.extend(asking.into_log().tries);
+        self.visit.tools.append(&mut question.used);
+
+        asked?.map_err(|unanswered| match unanswered {
+            Unanswered::Client(error) => AgentErrorKind::Client(error),
+            Unanswered::Unusable(problem) => problem.kind,
+            Unanswered::Stopped(kind) => kind,
+        })
+    }
+}
+
+impl Agent {
     /// Completes an answer with what the model said when it was asked for what was missing in it.
     fn completed(
         &self,
@@ -138,62 +168,15 @@ fn has_content(report: &Report) -> bool {
     parts.iter().any(|count| *count > 0)
 }
 
-/// The calls of an attempt at a visit. If it is dropped before its end, it counts as failed.
-struct Attempt<'v> {
-    meter: Meter,
-    calls: ToolCalls<'v>,
-    /// The replies and tool calls so far.
-    visit: Mutex<Visit>,
-    failed: &'v Failed,
-    has_ended: bool,
-}
-
-impl Attempt<'_> {
-    /// A panic elsewhere cannot leave a visit inconsistent, so a poisoned lock is still usable.
-    fn visit(&self) -> MutexGuard<'_, Visit> {
-        self.visit.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn end(&mut self) -> Visit {
-        self.has_ended = true;
-        let mut visit = std::mem::take(&mut *self.visit());
-        // Read after the thinking modes, whose calls the meter counts as well.
-        visit.spent = self.meter.spent();
-        visit
-    }
-}
-
-impl Drop for Attempt<'_> {
-    fn drop(&mut self) {
-        // A run that waits for a person continues the attempt later, and counts the calls then.
-        if !self.has_ended && !self.calls.are_waiting() {
-            let mut visit = self.end();
-            visit.error = Some("the visit was stopped before its end".to_owned());
-            self.failed.add(visit);
-        }
-    }
-}
-
-/// Adds the replies to the visit when it is dropped, because the visit may be stopped.
-struct Kept<'a> {
-    asking: Asking<'a>,
-    attempt: &'a Attempt<'a>,
-}
-
-impl Drop for Kept<'_> {
-    fn drop(&mut self) {
-        let tries = self.asking.log().tries.iter().cloned();
-        self.attempt.visit().tries.extend(tries);
-    }
-}
-
 /// What the model is asked, and how its replies are judged.
 struct Question<'a> {
     agent: &'a Agent,
-    attempt: &'a Attempt<'a>,
+    meter: Meter,
+    calls: ToolCalls<'a>,
     request: ChatRequest,
     /// The messages of the tool calls so far, and of their results.
     follow_up: Vec<Message>,
+    used: Vec<ToolUse>,
     /// The number of replies with tool calls.
     rounds: u32,
     /// Whether thinking modes may still change the reply, so that it needn't be readable yet.
@@ -203,39 +186,18 @@ struct Question<'a> {
 type Judged = Verdict<ChatResponse, Unusable, AgentErrorKind>;
 
 impl<'a> Question<'a> {
-    fn new(agent: &'a Agent, attempt: &'a Attempt<'a>, request: ChatRequest) -> Self {
+    fn new(attempt: &Attempt<'a>, request: ChatRequest) -> Self {
+        let agent = attempt.agent;
         Self {
             agent,
-            attempt,
+            meter: attempt.meter.share(),
+            calls: ToolCalls::new(&agent.tools, "the agent"),
             request,
             follow_up: Vec::new(),
+            used: Vec::new(),
             rounds: 0,
             is_draft: true,
         }
-    }
-
-    /// Returns a reply that can be used. All replies and tool calls are added to the visit.
-    async fn ask(&mut self, asks_again: u32) -> Result<ChatResponse, AgentErrorKind> {
-        let agent = self.agent;
-        // Only a draft may call tools.
-        let has_tools = self.is_draft && !agent.tools.is_empty();
-        let asking = Asking::new(
-            agent.thinking.client(),
-            &agent.refused,
-            agent.formats(has_tools),
-        )
-        .with_meter(&self.attempt.meter)
-        .with_asks_again(asks_again);
-
-        let attempt = self.attempt;
-        let mut kept = Kept { asking, attempt };
-        let asked = kept.asking.run(self).await;
-
-        asked.map_err(|unanswered| match unanswered {
-            Unanswered::Client(error) => AgentErrorKind::Client(error),
-            Unanswered::Unusable(problem) => problem.kind,
-            Unanswered::Stopped(kind) => kind,
-        })
     }
 
     /// Returns the request with the tool calls and their results.
@@ -258,7 +220,7 @@ impl<'a> Question<'a> {
             let reason = "the call was not made, because of the limit of rounds".to_owned();
             let not_made = |call: &ToolCall| ToolUse::new(call, Err(reason.clone()));
             let not_made = response.tool_calls().iter().map(not_made);
-            self.attempt.visit().tools.extend(not_made);
+            self.used.extend(not_made);
 
             let rounds = self.agent.tool_rounds;
             return unusable(Unusable {
@@ -269,8 +231,8 @@ impl<'a> Question<'a> {
         }
 
         self.rounds += 1;
-        let Attempt { meter, calls, .. } = self.attempt;
-        let made = match calls.make(response, self.rounds, meter).await {
+        let made = self.calls.make(response, self.rounds, &self.meter).await;
+        let made = match made {
             Ok(made) => made,
             Err(error) => return Verdict::Stop(AgentErrorKind::CannotWait(error)),
         };
@@ -278,7 +240,7 @@ impl<'a> Question<'a> {
         let results = made.iter().zip(response.tool_calls());
         let results = results.map(|(used, call)| used.message(call));
         let messages: Vec<_> = std::iter::once(response.message()).chain(results).collect();
-        self.attempt.visit().tools.extend(made);
+        self.used.extend(made);
         // Kept for the thinking modes, which continue the conversation.
         self.follow_up.extend(messages.iter().cloned());
         Verdict::Continue { messages }

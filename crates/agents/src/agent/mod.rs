@@ -22,7 +22,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::choice::Choice;
-use crate::state::Failed;
 use crate::{FlowState, Template, Visit};
 use expected::Expected;
 
@@ -53,8 +52,8 @@ use expected::Expected;
 /// # Errors of a run
 ///
 /// Returns an [`AgentError`] if a call to the model fails, or if the model keeps returning empty
-/// replies, calling tools, or not naming an action. The error contains every reply of the visit, and
-/// so does the state: see [`FlowState::failures`]. Earlier outputs stay in the state.
+/// replies, calling tools, or not naming an action. The error contains every reply of the visit and
+/// its cost, which the state doesn't. Earlier outputs stay in the state.
 ///
 /// # Example
 ///
@@ -103,13 +102,6 @@ pub struct Agent {
 pub struct AgentAnswer {
     visit: Visit,
     action: Action,
-}
-
-/// The input of a visit.
-#[derive(Debug)]
-pub struct AgentQuestion {
-    request: ChatRequest,
-    failed: Failed,
 }
 
 impl Agent {
@@ -283,7 +275,7 @@ impl Agent {
 }
 
 impl Node<FlowState> for Agent {
-    type Prep = AgentQuestion;
+    type Prep = ChatRequest;
     type Exec = AgentAnswer;
     type Error = AgentError;
 
@@ -301,27 +293,24 @@ impl Node<FlowState> for Agent {
         }
     }
 
-    fn prep(&self, state: &mut FlowState) -> Result<AgentQuestion, AgentError> {
+    fn prep(&self, state: &mut FlowState) -> Result<ChatRequest, AgentError> {
         let asked = self
             .prompt
             .fill(state)
             .map_err(|error| AgentErrorKind::Prompt(error.of("`prompt`")))?;
         let asked = Message::user(asked.text).with_blocks(asked.blocks);
 
-        Ok(AgentQuestion {
-            request: self.request(asked)?,
-            failed: state.failed(),
-        })
+        Ok(self.request(asked)?)
     }
 
-    async fn exec(&self, question: &AgentQuestion) -> Result<AgentAnswer, AgentError> {
-        self.visit(question).await
+    async fn exec(&self, request: &ChatRequest) -> Result<AgentAnswer, AgentError> {
+        self.visit(request).await
     }
 
     fn post(
         &self,
         state: &mut FlowState,
-        _: AgentQuestion,
+        _: ChatRequest,
         AgentAnswer { mut visit, action }: AgentAnswer,
     ) -> Result<Action, AgentError> {
         // A reply stays as it is if its value can't be written as JSON.

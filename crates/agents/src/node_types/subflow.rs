@@ -101,7 +101,7 @@ fn inside(
     inside.made(
         making,
         |state, id, input| {
-            let inside = state.of_subflow(id, input);
+            let inside = FlowState::with_input(input);
             state.inside.insert(id.to_owned(), inside);
         },
         part,
@@ -147,9 +147,8 @@ pub(super) fn map(settings: Map, making: &mut Making<'_, '_>) -> Option<Made> {
         settings.at_once.unwrap_or(4),
         flow,
         |state: &FlowState| {
-            let items = items_of(&state.input().text)?.into_iter().enumerate();
-            let part = |(index, item)| state.of_subflow(&number(index), Output::new(item));
-            Ok(items.map(part).collect::<Vec<_>>())
+            let items = items_of(&state.input().text)?.into_iter();
+            Ok(items.map(FlowState::new).collect::<Vec<_>>())
         },
         move |state: &mut FlowState, parts: Vec<FlowState>| {
             for (index, part) in parts.into_iter().enumerate() {
@@ -233,7 +232,8 @@ pub(super) fn side_by_side(settings: BranchSettings, making: &mut Making<'_, '_>
     let branches = flows
         .into_iter()
         .fold(Branches::new(), |branches, (id, flow)| {
-            branches.branch(id, flow, FlowState::branch, FlowState::absorb)
+            let begin = |state: &FlowState| FlowState::with_input(state.input().clone());
+            branches.branch(id, flow, begin, FlowState::absorb)
         });
 
     let flow = Flow::builder("branches").branches("run", branches);

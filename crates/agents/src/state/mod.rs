@@ -1,8 +1,6 @@
-mod failed;
 mod output;
 mod visit;
 
-pub(crate) use failed::Failed;
 pub use output::Output;
 use output::is_default;
 pub use visit::Visit;
@@ -40,7 +38,6 @@ pub struct FlowState {
     /// The node with the last output.
     #[serde(default)]
     last: Option<String>,
-    /// Without those of failed visits, as is the usage.
     #[serde(default)]
     calls: u32,
     #[serde(default)]
@@ -55,8 +52,6 @@ pub struct FlowState {
     visits: VecDeque<Visit>,
     #[serde(default, skip_serializing_if = "is_default")]
     dropped_visits: u64,
-    #[serde(default, skip_serializing_if = "Failed::is_empty")]
-    failures: Failed,
     /// Why the last answer to a `wait` node could not be used.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) refusals: BTreeMap<String, String>,
@@ -68,10 +63,7 @@ const MAX_VISITS: usize = 1_000;
 impl FlowState {
     /// Creates the state of a flow that has not started yet, with this input.
     pub fn new(input: impl Into<String>) -> Self {
-        Self {
-            input: Output::new(input),
-            ..Self::default()
-        }
+        Self::with_input(Output::new(input))
     }
 
     /// Adds images and files to the input. The default is none.
@@ -104,18 +96,15 @@ impl FlowState {
             .unwrap_or(&self.input)
     }
 
-    /// Returns the number of calls to the model over all nodes, including those of [failed
-    /// visits](Self::failures).
+    /// Returns the number of calls to the model over all visits that ended with an output.
     pub fn calls(&self) -> u32 {
-        self.calls.saturating_add(self.failures.spent().calls)
+        self.calls
     }
 
-    /// Returns the number of tokens over all nodes, as reported by clients, including those of
-    /// [failed visits](Self::failures).
+    /// Returns the number of tokens over all visits that ended with an output, as reported by
+    /// clients.
     pub fn usage(&self) -> Usage {
-        let mut usage = self.usage;
-        usage += self.failures.spent().usage;
-        usage
+        self.usage
     }
 
     /// Returns the visits to nodes that ended with an output, in order.
@@ -128,15 +117,6 @@ impl FlowState {
     /// Returns the number of older visits that were dropped.
     pub fn dropped_visits(&self) -> u64 {
         self.dropped_visits
-    }
-
-    /// Returns the visits of agents that failed or were stopped, in order. An agent that is retried has
-    /// one for each attempt. A visit that waits for a person's approval isn't a failure, and is counted
-    /// when it continues. The newest 100 are kept, also those in subflows.
-    ///
-    /// They aren't recorded by journals, like all errors, so a run that is resumed begins without.
-    pub fn failures(&self) -> Vec<Visit> {
-        self.failures.all()
     }
 
     /// Returns the reasoning of the last visit of a `chain_of_thought` node.
@@ -194,25 +174,10 @@ impl FlowState {
         };
     }
 
-    /// Returns where a visit is added that fails.
-    pub(crate) fn failed(&self) -> Failed {
-        self.failures.share()
-    }
-
-    /// Returns the state of a branch of this flow, which is [absorbed](Self::absorb) at its end.
-    pub(crate) fn branch(&self) -> Self {
-        Self {
-            input: self.input.clone(),
-            failures: self.failures.share(),
-            ..Self::default()
-        }
-    }
-
-    /// Returns the state of a flow inside the node with this id.
-    pub(crate) fn of_subflow(&self, id: &str, input: Output) -> Self {
+    /// Returns the state of a flow inside a node, or of a branch, with this input.
+    pub(crate) fn with_input(input: Output) -> Self {
         Self {
             input,
-            failures: self.failures.of_subflow(id),
             ..Self::default()
         }
     }
@@ -228,8 +193,7 @@ impl FlowState {
         }
     }
 
-    /// Returns the visit of the node whose inner state this is. The state around it counts failed
-    /// visits already, so their cost isn't included.
+    /// Returns the visit of the node whose inner state this is.
     pub(crate) fn visit_around(&self, node: &str, mut output: Output) -> Visit {
         // A list, or an object of all outputs, is no more complete than its parts.
         for part in self.outputs.values() {

@@ -8,7 +8,7 @@ use super::output::Output;
 #[serde(default)]
 #[non_exhaustive]
 pub struct Visit {
-    /// The id of the node; for a failure inside a subflow, its path, such as `review/critic`.
+    /// The id of the node.
     pub node: String,
     /// The output; `None` if the visit failed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,6 @@
 )]
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use crate::shown::hostile::assert_safe_line;
 use crate::support;
@@ -20,7 +19,6 @@ use cogwork_typed::ask::Limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::time::Instant;
 
 /// The mails that were sent.
 type Sent = Arc<Mutex<Vec<String>>>;
@@ -214,27 +212,6 @@ async fn a_visit_that_waits_for_a_person_is_counted_once() {
     run.deliver(&paused.event, &true).await.unwrap();
     run.finish(&mut state).await.unwrap();
     assert_eq!(state.calls(), 2);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_visit_that_is_stopped_during_another_call_is_counted() {
-    let sent = Sent::default();
-    let hang = function("hang", "Never returns.", |Mail { .. }| {
-        std::future::pending::<Result<String, ToolError>>()
-    });
-    let calls = [call("1", "send", "Ada"), call("2", "hang", "Bob")];
-    let flow = office(script(calls), tools(&sent).with(hang).unwrap());
-    let mut state = FlowState::new("Write to Ada.");
-    let error = flow
-        .begin()
-        .with_journal(MemoryJournal::new("7"))
-        .with_deadline(Instant::now() + Duration::from_secs(1))
-        .finish(&mut state)
-        .await
-        .unwrap_err();
-
-    assert!(error.paused().is_none(), "{error}");
-    assert_eq!(state.calls(), 1);
 }
 
 #[tokio::test]

@@ -75,13 +75,6 @@ impl Ending {
 
     /// Returns everything about the run.
     fn json(&self, state: &FlowState, run: Option<&str>, costs: &Costs) -> Value {
-        let mut saved = json!(state);
-        // With those of failed visits.
-        if let Some(saved) = saved.as_object_mut() {
-            saved.insert("calls".to_owned(), state.calls().into());
-            saved.insert("usage".to_owned(), json!(state.usage()));
-        }
-
         let mut result = Map::new();
         let mut add = |key: &str, value: Value| drop(result.insert(key.to_owned(), value));
         match self {
@@ -94,7 +87,7 @@ impl Ending {
             Self::Failed(error) => add("error", error.to_string().into()),
         }
 
-        add("state", saved);
+        add("state", json!(state));
         add("costs", costs.json());
         if let Some(run) = run {
             add("run", run.into());
