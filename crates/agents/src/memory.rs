@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cogwork_text::files::Error;
 use cogwork_thinking::memory::{
-    Blackboard, Found, InMemory, Memory, MemoryError, MemoryLimits, Recall, RecallSettings,
+    Blackboard, Found, InMemory, Memory, MemoryError, Recall, RecallSettings,
 };
 use cogwork_thinking::{SettingProblem, async_trait};
 use schemars::JsonSchema;
@@ -30,9 +30,6 @@ pub(crate) struct MemorySettings {
     #[serde(default)]
     #[schemars(length(max = 1000))]
     texts: Vec<String>,
-    /// The limits of the store.
-    #[serde(default)]
-    limits: MemoryLimits,
     /// How the agent uses the memory.
     #[serde(default)]
     recall: RecallSettings,
@@ -79,7 +76,6 @@ impl MemorySettings {
         let store = Arc::new(Store {
             kind: self.r#type,
             file,
-            limits: self.limits,
             texts: self.texts,
             opened: OnceCell::new(),
         });
@@ -124,7 +120,6 @@ impl MemorySettings {
 pub(crate) struct Store {
     kind: Kind,
     file: Option<PathBuf>,
-    limits: MemoryLimits,
     texts: Vec<String>,
     opened: OnceCell<Arc<dyn Memory>>,
 }
@@ -136,9 +131,9 @@ impl Store {
 
     async fn open(&self) -> Result<Arc<dyn Memory>, MemoryError> {
         let store: Arc<dyn Memory> = match (self.kind, &self.file) {
-            (_, Some(path)) => open_file(path, self.limits).await?,
-            (Kind::Blackboard, None) => Arc::new(Blackboard::with_limits(self.limits)),
-            (_, None) => Arc::new(InMemory::with_limits(self.limits)),
+            (_, Some(path)) => open_file(path).await?,
+            (Kind::Blackboard, None) => Arc::new(Blackboard::new()),
+            (_, None) => Arc::new(InMemory::new()),
         };
         // Texts of the file come first, so a run never answers without them.
         for text in &self.texts {
@@ -150,13 +145,12 @@ impl Store {
 }
 
 #[cfg(feature = "recall")]
-async fn open_file(path: &Path, limits: MemoryLimits) -> Result<Arc<dyn Memory>, MemoryError> {
-    let notes = cogwork_recall::Notes::open(path).await?;
-    Ok(Arc::new(notes.with_limits(limits)))
+async fn open_file(path: &Path) -> Result<Arc<dyn Memory>, MemoryError> {
+    Ok(Arc::new(cogwork_recall::Notes::open(path).await?))
 }
 
 #[cfg(not(feature = "recall"))]
-async fn open_file(_: &Path, _: MemoryLimits) -> Result<Arc<dyn Memory>, MemoryError> {
+async fn open_file(_: &Path) -> Result<Arc<dyn Memory>, MemoryError> {
     Err(MemoryError::new(NO_FILES))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cogwork_text::files;
-use cogwork_thinking::memory::{Found, Memory, MemoryError, MemoryLimits};
+use cogwork_thinking::memory::{Found, Memory, MemoryError, check_size};
 use serde::Deserialize;
 
 use crate::blocking::blocking;
@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 1024 * 1024 * 1024;
 /// punctuation are ignored; Chinese, Japanese and Korean are split by character. The words are
 /// indexed with [FTS5](https://www.sqlite.org/fts5.html).
 ///
-/// Clones share the notes, and several processes can use a file at the same time, also together
+/// The newest 10,000 notes are kept, with at most 16 MiB. Clones share the notes, and several processes can use a file at the same time, also together
 /// with a [`VectorMemory`].
 ///
 /// ```
@@ -41,7 +41,6 @@ const MOST_BYTES: u64 = 1024 * 1024 * 1024;
 #[derive(Clone)]
 pub struct Notes {
     store: Arc<Store>,
-    limits: MemoryLimits,
 }
 
 impl Notes {
@@ -68,15 +67,7 @@ impl Notes {
     fn new(store: Store) -> Self {
         Self {
             store: Arc::new(store),
-            limits: MemoryLimits::default(),
         }
-    }
-
-    /// Sets the limits, which apply when a note is added.
-    #[must_use]
-    pub fn with_limits(mut self, limits: MemoryLimits) -> Self {
-        self.limits = limits;
-        self
     }
 
     /// Adds the notes of a file with one JSON object per line, such as `{"text": "Ada likes tea."}`,
@@ -134,12 +125,11 @@ impl Memory for Notes {
 
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
         // Nothing has to be forgotten for a text that is refused.
-        self.limits.check(text)?;
+        check_size(text)?;
 
         let store = Arc::clone(&self.store);
-        let limits = self.limits;
         let text = text.to_owned();
-        Ok(blocking(move || store.add_note(&text, limits)).await?)
+        Ok(blocking(move || store.add_note(&text)).await?)
     }
 }
 
@@ -147,7 +137,6 @@ impl fmt::Debug for Notes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Notes")
             .field("place", &self.store.place())
-            .field("limits", &self.limits)
             .finish()
     }
 }

@@ -23,11 +23,11 @@ const SUBFLOW: &str = "nodes: [{id: a, type: subflow, config: {file: inner.yaml}
 const INNER: &str =
     "nodes: [{id: a, type: agent, config: {provider: rules, rules: [], else: Well.}}]";
 
-/// A flow whose agent remembers in this file, which is written anew for each item.
+/// A flow whose agent remembers in this file.
 fn remembering(file: &str) -> String {
     format!(
         "nodes: [{{id: a, type: agent, config: {{provider: rules, rules: [], else: Well., memory: \
-         {{type: file, file: {file}, limits: {{items: 1}}, recall: {{remember: true}}}}}}}}]"
+         {{type: file, file: {file}, recall: {{remember: true}}}}}}}}]"
     )
 }
 

@@ -1,6 +1,6 @@
 use std::collections::{BTreeSet, HashMap};
 
-use cogwork_thinking::memory::{Found, MemoryLimits, weight, words};
+use cogwork_thinking::memory::{Found, MAX_BYTES, MAX_ITEMS, weight, words};
 use rusqlite::{Connection, params};
 
 use super::Store;
@@ -11,7 +11,7 @@ const QUERY_WORDS: usize = 256;
 
 impl Store {
     /// Adds a note, and forgets the oldest ones beyond the limits.
-    pub(crate) fn add_note(&self, text: &str, limits: MemoryLimits) -> Result<(), RecallError> {
+    pub(crate) fn add_note(&self, text: &str) -> Result<(), RecallError> {
         self.write(|writing| {
             let add = || {
                 writing.execute("INSERT INTO notes (text) VALUES (?1)", [text])?;
@@ -22,7 +22,7 @@ impl Store {
                 let sql = "INSERT INTO note_words (rowid, words) VALUES (?1, ?2)";
                 writing.execute(sql, params![id, words])?;
                 // In the same transaction, so that the limits hold at any time.
-                forget(writing, limits)
+                forget(writing)
             };
             add().map_err(|error| self.failed(error))
         })
@@ -88,14 +88,14 @@ fn scores(connection: &Connection, query: &str) -> rusqlite::Result<HashMap<i64,
     Ok(scores)
 }
 
-fn forget(writing: &Connection, limits: MemoryLimits) -> rusqlite::Result<()> {
+fn forget(writing: &Connection) -> rusqlite::Result<()> {
     let sql = "DELETE FROM notes WHERE id IN (
         SELECT id FROM (
             SELECT id, row_number() OVER newest AS number, sum(octet_length(text)) OVER newest AS bytes
             FROM notes WINDOW newest AS (ORDER BY id DESC)
-        ) WHERE number > ?1 OR (bytes > ?2 AND number > 1))";
+        ) WHERE number > ?1 OR bytes > ?2)";
     let most = |limit: usize| i64::try_from(limit).unwrap_or(i64::MAX);
 
-    writing.execute(sql, params![most(limits.items), most(limits.total_bytes)])?;
+    writing.execute(sql, params![most(MAX_ITEMS), most(MAX_BYTES)])?;
     Ok(())
 }

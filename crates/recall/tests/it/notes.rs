@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use cogwork_recall::{Notes, Passage, VectorMemory};
-use cogwork_thinking::memory::{Found, Memory, MemoryLimits};
+use cogwork_thinking::memory::{Found, Memory};
 use tempfile::TempDir;
 
 use crate::support::{Colours, found};
@@ -61,32 +61,17 @@ async fn words_find_notes_and_rare_words_count_more() {
 
 #[tokio::test]
 async fn the_oldest_are_forgotten_and_long_ones_are_refused() {
-    let limits = MemoryLimits {
-        items: 2,
-        item_bytes: 10,
-        ..MemoryLimits::default()
-    };
-    let notes = Notes::in_memory().unwrap().with_limits(limits);
-    for text in ["note 1", "note 2", "note 3"] {
-        notes.add(text).await.unwrap();
+    let notes = Notes::in_memory().unwrap();
+    notes.add("note 1").await.unwrap();
+    let error = notes.add(&"x".repeat(16_385)).await.unwrap_err();
+    let expected = "the text to remember has 16385 bytes; expected at most 16384";
+    assert_eq!(error.to_string(), expected);
+
+    // Together as long as all notes may be.
+    for _ in 0..1_024 {
+        notes.add(&"x".repeat(16_384)).await.unwrap();
     }
-
-    let error = notes.add("note 4, too long").await.unwrap_err().to_string();
-    let expected = "the text to remember has 16 bytes; expected at most 10";
-    assert_eq!(error, expected);
-    assert_eq!(texts(&notes, "note", 9, 0.0).await, ["note 3", "note 2"]);
-    assert_eq!(texts(&notes, "1", 9, 0.0).await, [""; 0]);
-
-    let bytes = MemoryLimits {
-        total_bytes: 8,
-        ..MemoryLimits::default()
-    };
-    let notes = notes.with_limits(bytes);
-    notes.add("longer than these").await.unwrap();
-    assert_eq!(
-        texts(&notes, "note longer", 9, 0.0).await,
-        ["longer than these"]
-    );
+    assert_eq!(texts(&notes, "note", 9, 0.0).await, [""; 0]);
 }
 
 #[tokio::test]

@@ -3,9 +3,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{Found, Memory, MemoryError, MemoryLimits};
+use super::{Found, MAX_BYTES, MAX_ITEMS, Memory, MemoryError, check_size};
 
-/// Texts in memory, searched by words. Clones share the texts.
+/// Texts in memory, searched by words: the newest 10,000, with at most 16 MiB. Clones share the texts.
 ///
 /// The score of an item is the fraction of the query's words that it contains. Words that occur in
 /// fewer items weigh more, and of items with equal scores, the newer comes first. Case and
@@ -14,7 +14,6 @@ use super::{Found, Memory, MemoryError, MemoryLimits};
 /// See [`Memory`] for an example.
 #[derive(Debug, Clone, Default)]
 pub struct InMemory {
-    limits: MemoryLimits,
     /// Oldest first.
     items: Arc<Mutex<VecDeque<Item>>>,
 }
@@ -26,17 +25,9 @@ struct Item {
 }
 
 impl InMemory {
-    /// Creates an empty memory with the default limits.
+    /// Creates an empty memory.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Creates an empty memory with these limits.
-    pub fn with_limits(limits: MemoryLimits) -> Self {
-        Self {
-            limits,
-            ..Self::default()
-        }
     }
 
     fn items(&self) -> MutexGuard<'_, VecDeque<Item>> {
@@ -82,7 +73,7 @@ impl Memory for InMemory {
 
     /// Adds an item, and forgets the oldest ones beyond the limits.
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
-        self.limits.check(text)?;
+        check_size(text)?;
         let item = Item {
             text: text.into(),
             words: words(text).collect(),
@@ -93,15 +84,14 @@ impl Memory for InMemory {
 
         // Counted anew, because adding is rare and there are few items.
         let mut bytes: usize = items.iter().map(|item| item.text.len()).sum();
-        while items.len() > self.limits.items || bytes > self.limits.total_bytes && items.len() > 1
-        {
+        while items.len() > MAX_ITEMS || bytes > MAX_BYTES {
             bytes -= items.pop_front().map_or(0, |item| item.text.len());
         }
         Ok(())
     }
 }
 
-/// A board that several agents write to. A search ignores the query and returns the newest items.
+/// A board that several agents write to, with the same limits as an [`InMemory`]. A search ignores the query and returns the newest items.
 /// Clones share the items.
 ///
 /// The newest item has the score 1, the one before it 1/2, then 1/3 and so on, so a threshold of
@@ -124,14 +114,9 @@ impl Memory for InMemory {
 pub struct Blackboard(InMemory);
 
 impl Blackboard {
-    /// Creates an empty board with the default limits.
+    /// Creates an empty board.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Creates an empty board with these limits.
-    pub fn with_limits(limits: MemoryLimits) -> Self {
-        Self(InMemory::with_limits(limits))
     }
 }
 

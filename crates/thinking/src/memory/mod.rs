@@ -4,17 +4,14 @@
 //! |---|---|
 //! | a mode that recalls | [`Recall`], [`RecallSettings`] |
 //! | memories of a process | [`InMemory`], [`Blackboard`] |
-//! | custom memories | [`Memory`], [`Found`], [`MemoryLimits`], [`MemoryError`] |
+//! | custom memories | [`Memory`], [`Found`], [`MemoryError`], [`check_size`] |
 //! | searching by words | [`words`], [`weight`] |
 
 mod store;
-pub use store::{Found, Memory};
+pub use store::{Found, MAX_BYTES, MAX_ITEMS, Memory, check_size};
 
 mod error;
 pub use error::MemoryError;
-
-mod limits;
-pub use limits::MemoryLimits;
 
 mod in_memory;
 pub use in_memory::{Blackboard, InMemory, weight, words};

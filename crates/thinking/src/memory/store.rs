@@ -5,6 +5,31 @@ use serde::{Deserialize, Serialize};
 
 use super::error::MemoryError;
 
+/// The maximum number of items of a memory. Beyond it, the oldest are forgotten.
+pub const MAX_ITEMS: usize = 10_000;
+
+/// The maximum size of all texts of a memory, in bytes. Beyond it, the oldest items are forgotten.
+pub const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// The maximum size of an item, in bytes.
+const MAX_ITEM_BYTES: usize = 16 * 1024;
+
+/// Checks the size of an item, for custom memories.
+///
+/// # Errors
+///
+/// Returns an error if the item has more than 16 KiB.
+pub fn check_size(text: &str) -> Result<(), MemoryError> {
+    let bytes = text.len();
+    if bytes <= MAX_ITEM_BYTES {
+        return Ok(());
+    }
+
+    let message =
+        format!("the text to remember has {bytes} bytes; expected at most {MAX_ITEM_BYTES}");
+    Err(MemoryError::new(message))
+}
+
 /// A store of texts with a search.
 ///
 /// [`InMemory`](super::InMemory) compares words, [`Blackboard`](super::Blackboard) returns the newest

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use cogwork_thinking::memory::{Blackboard, Found, InMemory, Memory, MemoryLimits};
+use cogwork_thinking::memory::{Blackboard, Found, InMemory, Memory};
 use proptest::prelude::*;
 
 async fn texts(memory: &impl Memory, query: &str, top_k: usize, threshold: f32) -> Vec<String> {
@@ -61,28 +61,19 @@ async fn a_threshold_and_a_number_bound_what_is_found() {
 
 #[tokio::test]
 async fn stores_forget_the_oldest_and_refuse_what_is_too_long() {
-    let limits: MemoryLimits =
-        serde_json::from_value(serde_json::json!({"items": 2, "item_bytes": 10})).unwrap();
-    let stores: [Box<dyn Memory>; 2] = [
-        Box::new(InMemory::with_limits(limits)),
-        Box::new(Blackboard::with_limits(limits)),
-    ];
+    let stores: [Box<dyn Memory>; 2] = [Box::new(InMemory::new()), Box::new(Blackboard::new())];
 
     for store in stores {
-        for text in ["note 1", "note 2", "note 3"] {
-            store.add(text).await.unwrap();
+        for number in 0..=10_000 {
+            store.add(&format!("note {number}")).await.unwrap();
         }
+        let error = store.add(&"x".repeat(16_385)).await.unwrap_err();
+        let expected = "the text to remember has 16385 bytes; expected at most 16384";
+        assert_eq!(error.to_string(), expected);
 
-        let error = store.add("note 4, too long").await.unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the text to remember has 16 bytes; expected at most 10"
-        );
-        let found = store.search("note", 9, 0.0).await.unwrap();
-        assert_eq!(
-            found.iter().map(Found::text).collect::<Vec<_>>(),
-            ["note 3", "note 2"]
-        );
+        let found = store.search("note", 20_000, 0.0).await.unwrap();
+        assert_eq!(found.len(), 10_000);
+        assert_eq!(found.last().map(Found::text), Some("note 1"));
     }
 }
 
