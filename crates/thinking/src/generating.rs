@@ -50,23 +50,13 @@ impl Generating {
 
         // Before the hooks, which may use what was found.
         generating.recall().await;
-        match generating.before().await {
-            Ok(()) => Ok(generating),
-            Err(error) => Err(generating.fail(error)),
-        }
+        generating.before().await?;
+        Ok(generating)
     }
 
     /// Returns the request for the model, with the changes of the hooks.
     pub fn request(&self) -> &ChatRequest {
         &self.draft.request
-    }
-
-    /// Ends the generation with an error, which is included in the report. If the generation is
-    /// dropped instead, no report is created.
-    pub fn fail(mut self, error: LlmError) -> LlmError {
-        self.draft.report.error = Some(error.to_string());
-        self.report();
-        error
     }
 
     /// Calls the `after` hooks on `draft`, the reply to `request`.
@@ -80,10 +70,8 @@ impl Generating {
         draft: ChatResponse,
     ) -> Result<Generation, LlmError> {
         self.draft.request = request;
-        match self.after(draft).await {
-            Ok(response) => Ok(self.done(response).await),
-            Err(error) => Err(self.fail(error)),
-        }
+        let response = self.after(draft).await?;
+        Ok(self.done(response).await)
     }
 
     /// Calls the model for the draft, and ends the generation with it.
@@ -92,22 +80,15 @@ impl Generating {
         let metered = self.draft.client.calls.begin(&request);
         let model = Arc::clone(&self.draft.client.client);
 
-        let reply = async {
-            let draft = match streamed {
-                true => model.stream(request.clone()).await?.collect().await?,
-                false => model.complete(request.clone()).await?,
-            };
-            // A client of somebody else's may not have checked it.
-            ResponseLimits::default().check_text(draft.text().len())?;
-            Ok(draft)
+        let draft = match streamed {
+            true => model.stream(request.clone()).await?.collect().await?,
+            false => model.complete(request.clone()).await?,
         };
-        match reply.await {
-            Ok(draft) => {
-                metered.end(&draft);
-                self.end(request, draft).await
-            }
-            Err(error) => Err(self.fail(error)),
-        }
+        // A client of somebody else's may not have checked it.
+        ResponseLimits::default().check_text(draft.text().len())?;
+
+        metered.end(&draft);
+        self.end(request, draft).await
     }
 
     /// Streams the reply without calling hooks after it.
@@ -115,10 +96,7 @@ impl Generating {
         let request = self.request().clone();
         let metered = self.draft.client.calls.begin(&request);
         let model = Arc::clone(&self.draft.client.client);
-        let reply = match model.stream(request).await {
-            Ok(reply) => reply,
-            Err(error) => return Err(self.fail(error)),
-        };
+        let reply = model.stream(request).await?;
 
         let state = Some((reply, metered, self));
         let deltas = stream::unfold(state, |state| async move {
@@ -131,7 +109,7 @@ impl Generating {
                     let generation = generating.done(draft).await;
                     Some((Ok(Delta::End(generation.response)), None))
                 }
-                Err(error) => Some((Err(generating.fail(error)), None)),
+                Err(error) => Some((Err(error), None)),
                 delta => Some((delta, Some((reply, metered, generating)))),
             }
         });
@@ -261,12 +239,12 @@ impl Generating {
     async fn done(mut self, response: ChatResponse) -> Generation {
         // Before the report, which contains a failure of the memory.
         self.remember(&response).await;
-        self.report();
 
+        let spent = self.draft.client.calls.spent();
         let Draft {
             content, report, ..
         } = self.draft;
-        let usage = report.spent.usage;
+        let usage = spent.usage;
         Generation {
             response: match usage.total_tokens() {
                 // A server that reports no usage still reports none.
@@ -275,7 +253,7 @@ impl Generating {
             },
             blocks: content.blocks,
             metadata: content.metadata,
-            report,
+            report: Report { spent, ..report },
         }
     }
 
@@ -291,15 +269,6 @@ impl Generating {
             let answer = response.text().trim();
             let text = format!("Asked: {question}\nAnswered: {answer}");
             self.of_memory(memory.store.add(&text)).await;
-        }
-    }
-
-    /// Completes the report, and passes it to the program.
-    fn report(&mut self) {
-        let report: &mut Report = &mut self.draft.report;
-        report.spent = self.draft.client.calls.spent();
-        if let Some(look) = &self.setup.reporter {
-            look(report);
         }
     }
 }

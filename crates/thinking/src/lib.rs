@@ -10,7 +10,7 @@
 //! itself:
 //!
 //! ```
-//! use cogwork_llm::{ChatRequest, LlmClient, LlmError, Message, ScriptedClient};
+//! use cogwork_llm::{ChatRequest, LlmError, Message, ScriptedClient};
 //! use cogwork_thinking::{Draft, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait};
 //!
 //! /// Asks again for an answer that is too long.
@@ -31,11 +31,11 @@
 //! let script = ScriptedClient::new(["Well, I should think that it is Oslo.", "Bergen.", "Oslo."]);
 //! let client = Thinking::new(script)
 //!     .with_mode(Brief(10))
-//!     .with_mode(Reflection::new("Is it true? Give the right answer."))
-//!     .with_reporter(|report| println!("{report}"));
+//!     .with_mode(Reflection::new("Is it true? Give the right answer."));
 //!
-//! let response = client.complete(ChatRequest::new([Message::user("The capital of Norway?")])).await?;
-//! assert_eq!(response.text(), "Oslo.");
+//! let generation = client.generate(ChatRequest::new([Message::user("The capital of Norway?")])).await?;
+//! assert_eq!(generation.response.text(), "Oslo.");
+//! println!("{}", generation.report);
 //! # Ok(())
 //! # }
 //! ```

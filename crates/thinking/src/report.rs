@@ -33,9 +33,6 @@ pub struct Generation {
 /// after reflection: replaced (1 call, 80 tokens)
 /// 2 drafts, 2 calls, 120 tokens
 /// ```
-///
-/// Without an answer, the last line begins with the error: `no answer: timeout: …; 0 drafts, 1
-/// call, 0 tokens`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -49,9 +46,6 @@ pub struct Report {
     /// The failures of the memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory_failures: Vec<String>,
-    /// The error, if there is no answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
     /// The calls and tokens of the whole generation, including failed calls.
     #[serde(default)]
     pub spent: Spent,
@@ -123,11 +117,6 @@ impl fmt::Display for Report {
 
         for problem in &self.memory_failures {
             writeln!(f, "memory: {}", line(problem))?;
-        }
-
-        // An error is the most important part, and so it stands before the numbers.
-        if let Some(error) = &self.error {
-            write!(f, "no answer: {}; ", line(error))?;
         }
 
         let drafts = counted(self.drafts.len(), "draft");

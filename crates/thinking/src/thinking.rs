@@ -8,7 +8,7 @@ use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ReplyStream};
 use cogwork_typed::ask::{Limits, Meter};
 
 use crate::memory::Recall;
-use crate::{Generating, Generation, Hook, Report, ThinkingMode};
+use crate::{Generating, Generation, Hook, ThinkingMode};
 
 /// A client with hooks before and after each generation of another client.
 ///
@@ -28,8 +28,7 @@ use crate::{Generating, Generation, Hook, Report, ThinkingMode};
 /// [`Budget`](cogwork_llm::layers::Budget) calculates the correct cost only inside: outside, all tokens
 /// appear to belong to one model.
 ///
-/// A call may be dropped at any `await`. In that case, no report is created and the memory doesn't
-/// change.
+/// A call may be dropped at any `await`. In that case, the memory doesn't change.
 ///
 /// See the [crate documentation](crate) for an example.
 #[derive(Clone)]
@@ -44,11 +43,7 @@ pub(crate) struct Setup {
     modes: Vec<Arc<dyn ThinkingMode>>,
     pub(crate) memory: Option<Recall>,
     pub(crate) limits: Limits,
-    pub(crate) reporter: Option<Reporter>,
 }
-
-/// Receives the report of each generation.
-type Reporter = Arc<dyn Fn(&Report) + Send + Sync>;
 
 impl Setup {
     pub(crate) fn modes_with(&self, hook: Hook) -> impl Iterator<Item = &dyn ThinkingMode> {
@@ -69,7 +64,6 @@ impl Thinking {
                 limits: Limits::default()
                     .with_calls(32)
                     .with_time(Duration::from_secs(300)),
-                reporter: None,
             }),
         }
     }
@@ -97,14 +91,6 @@ impl Thinking {
         self
     }
 
-    /// Calls `look` with the report of each generation, including failed ones, but not cancelled
-    /// ones. None by default; [`generate`](Self::generate) also returns the report.
-    #[must_use]
-    pub fn with_reporter(mut self, look: impl Fn(&Report) + Send + Sync + 'static) -> Self {
-        self.setup_mut().reporter = Some(Arc::new(look));
-        self
-    }
-
     /// Returns the client inside.
     pub fn client(&self) -> &dyn LlmClient {
         &*self.client
@@ -114,7 +100,8 @@ impl Thinking {
         Arc::make_mut(&mut self.setup)
     }
 
-    /// Returns the response of [`complete`](LlmClient::complete) with the report.
+    /// Returns the response of [`complete`](LlmClient::complete) with a [report](crate::Report) on the
+    /// hooks.
     ///
     /// # Errors
     ///

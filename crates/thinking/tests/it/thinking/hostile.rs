@@ -11,7 +11,7 @@ use cogwork_thinking::{
     BestOf, Critique, PlanFirst, Reflection, Thinking, ThinkingError, Verification, async_trait,
 };
 
-use crate::thinking::{after, ask, before, failed, failures, kept};
+use crate::thinking::{after, ask, before, failures};
 
 #[tokio::test]
 async fn a_hook_that_panics_changes_nothing_and_is_reported() {
@@ -38,17 +38,15 @@ async fn a_hook_that_panics_changes_nothing_and_is_reported() {
 async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
     let never = ScriptedReply::from("too late").after(Duration::from_secs(86_400));
     let script = ScriptedClient::new(["draft"]).then(never);
-    let (client, reports) = kept(Thinking::new(script).with_mode(Reflection {
+    let client = Thinking::new(script).with_mode(Reflection {
         rounds: 3,
         ..Reflection::new("Again.")
-    }));
-    assert_eq!(client.complete(ask("?")).await.unwrap().text(), "draft");
+    });
 
-    let reports = reports.lock().unwrap();
-    assert_eq!(
-        failed(&reports[0]),
-        [("reflection", "thinking took longer than 300s")]
-    );
+    let generation = client.generate(ask("?")).await.unwrap();
+    assert_eq!(generation.response.text(), "draft");
+    let told = "thinking took longer than 300s";
+    assert_eq!(failures(&generation), [("reflection", told)]);
 }
 
 #[tokio::test]
@@ -122,10 +120,8 @@ async fn a_generation_dropped_at_any_await_leaves_nothing_half_done() {
             .with_mode(Verification::default())
             .with_mode(Reflection::new("Again."));
 
-        let (thinking, reports) = kept(thinking);
         let done = polled(thinking.complete(ask("When?")), polls).await;
         let is_done = done.is_some();
-        assert_eq!(reports.lock().unwrap().len(), usize::from(is_done));
 
         // An item that was being written when the generation was dropped is remembered.
         let remembered = memory.search("when", 9, 0.0).await.unwrap();

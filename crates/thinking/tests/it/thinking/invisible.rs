@@ -27,9 +27,7 @@ fn thinkings(client: ScriptedClient) -> Vec<Thinking> {
             .with_mode(after("keeps", keep)),
         plain.clone().with_memory(InMemory::new()),
         plain.clone().with_memory(Blackboard::new()),
-        plain
-            .with_limits(Limits::default().with_calls(0))
-            .with_reporter(|_| {}),
+        plain.with_limits(Limits::default().with_calls(0)),
     ]
 }
 

@@ -11,11 +11,9 @@ mod reflection;
 mod shown;
 mod streams;
 
-use std::sync::{Arc, Mutex};
-
 use cogwork_llm::{ChatRequest, ChatResponse, Message, Usage};
 use cogwork_thinking::{
-    Draft, Generation, Hook, Outcome, Report, Thinking, ThinkingError, ThinkingMode, async_trait,
+    Draft, Generation, Hook, Outcome, ThinkingError, ThinkingMode, async_trait,
 };
 
 /// A mode made of a closure for one of the hooks.
@@ -89,19 +87,9 @@ fn shown(request: &ChatRequest) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The same thinking, with its reports kept.
-fn kept(thinking: Thinking) -> (Thinking, Arc<Mutex<Vec<Report>>>) {
-    let reports = Arc::new(Mutex::new(Vec::new()));
-    let to = reports.clone();
-    (
-        thinking.with_reporter(move |report| to.lock().unwrap().push(report.clone())),
-        reports,
-    )
-}
-
 /// The failures of hooks, in the order in which they happened, each with the name of the mode.
-fn failed(report: &Report) -> Vec<(&str, &str)> {
-    let hooks = report.hooks.iter();
+fn failures(generation: &Generation) -> Vec<(&str, &str)> {
+    let hooks = generation.report.hooks.iter();
     let failures = hooks.flat_map(|hook| {
         let last = match &hook.outcome {
             Outcome::Failed(problem) => Some(problem),
@@ -111,8 +99,4 @@ fn failed(report: &Report) -> Vec<(&str, &str)> {
         problems.map(|problem| (hook.mode.as_str(), problem.as_str()))
     });
     failures.collect()
-}
-
-fn failures(generation: &Generation) -> Vec<(&str, &str)> {
-    failed(&generation.report)
 }

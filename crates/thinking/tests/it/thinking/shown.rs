@@ -3,7 +3,7 @@
 #[path = "../../../../text/tests/support/hostile.rs"]
 mod hostile;
 
-use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient};
+use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_thinking::memory::MemoryError;
 use cogwork_thinking::{
     BestOf, Critique, PlanFirst, Reflection, Registry, Report, Thinking, ThinkingError,
@@ -11,7 +11,7 @@ use cogwork_thinking::{
 };
 use serde_json::json;
 
-use crate::thinking::{after, ask, before, kept};
+use crate::thinking::{after, ask, before};
 use hostile::{assert_error_is_safe, assert_lines_are_safe, texts};
 
 #[tokio::test(start_paused = true)]
@@ -63,15 +63,9 @@ async fn show_reports(text: &str) {
     ];
 
     for thinking in thinking {
-        let (thinking, reports) = kept(thinking);
-        if let Err(error) = thinking.complete(ask(text)).await {
-            hostile::assert_safe_line(&error.to_string());
+        match thinking.generate(ask(text)).await {
+            Ok(generation) => assert_lines_are_safe(&generation.report),
+            Err(error) => hostile::assert_safe_line(&error.to_string()),
         }
-
-        reports
-            .lock()
-            .unwrap()
-            .iter()
-            .for_each(|report| assert_lines_are_safe(report));
     }
 }
