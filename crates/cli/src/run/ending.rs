@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::UNIX_EPOCH;
 
-use cogwork_agents::{FileFlow, FlowState, Output};
+use cogwork_agents::{AgentError, FileFlow, FlowState, Output};
 use cogwork_flow::{BoxError, Ended as End, Paused, RunError};
 use cogwork_text::Name;
 use serde_json::{Map, Value, json};
@@ -84,7 +84,14 @@ impl Ending {
                 add("steps", json!(end.steps));
             }
             Self::Waits(paused) => add("paused", waits(paused)),
-            Self::Failed(error) => add("error", error.to_string().into()),
+            Self::Failed(error) => {
+                add("error", error.to_string().into());
+                let failed = error.downcast_ref::<RunError>();
+                // Its replies and tool calls are in no state.
+                if let Some(agent) = failed.and_then(RunError::downcast_ref::<AgentError>) {
+                    add("failed", json!(agent.visit()));
+                }
+            }
         }
 
         add("state", json!(state));

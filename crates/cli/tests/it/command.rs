@@ -357,9 +357,6 @@ edges: [{{from: a, to: b}}]
     let result: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(result["error"], problem);
     assert_eq!(result["state"]["outputs"]["a"]["text"], "Once.");
-    assert_eq!(result["state"]["calls"], 2);
-    let stopped = &result["state"]["failures"][0];
-    assert_eq!(stopped["error"], "the visit was stopped before its end");
 }
 
 #[test]

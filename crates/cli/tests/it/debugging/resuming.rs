@@ -71,9 +71,9 @@ fn a_run_that_fails_is_told_with_the_last_reply_and_how_to_resume_it() {
 
     let last = "\nthe reply:\nAs I said.\ncogwork: to resume the run: ";
     assert!(failed.err.contains(last), "{}", failed.err);
-    let state = &json(&failed.out)["state"];
-    assert_eq!(state["calls"], 2);
-    assert_eq!(state["failures"][0]["tries"][0]["reply"], "Hm.");
+    let result = json(&failed.out);
+    assert_eq!(result["costs"]["calls"], 2);
+    assert_eq!(result["failed"]["tries"][0]["reply"], "Hm.");
 }
 
 #[test]
