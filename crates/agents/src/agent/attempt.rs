@@ -26,7 +26,6 @@ impl Agent {
         visit.spent = attempt.meter.spent();
         match answer {
             Ok((output, action)) => {
-                self.expected.note_repairs(&output.text);
                 let visit = visit.with_output(output);
                 Ok(AgentAnswer { visit, action })
             }
@@ -57,15 +56,18 @@ impl Attempt<'_> {
         let generating = begun.map_err(AgentErrorKind::Client)?;
 
         // The modes may have changed the question.
-        let mut question = Question::new(self, generating.request().clone());
-        let draft = self.ask(&mut question, agent.asks_again).await?;
-        let mut request = question.conversation();
+        let mut draft = Draft::new(self, generating.request().clone());
+        let formats = agent.formats(!agent.tools.is_empty());
+        let drafted = self.ask(&mut draft, formats, agent.asks_again).await;
+        self.visit.tools = std::mem::take(&mut draft.used);
+        let drafted = drafted?;
 
-        let ended = generating.end(request.clone(), draft);
+        let mut request = draft.conversation();
+        let ended = generating.end(request.clone(), drafted);
         let ended = self.meter.limit(ended).await?;
         let generation = ended.map_err(AgentErrorKind::Client)?;
         let (response, report) = (generation.response, generation.report);
-        let output = Output {
+        let mut output = Output {
             blocks: generation.blocks,
             truncated: is_truncated(&response),
             thinking: Some(report).filter(has_content),
@@ -84,72 +86,58 @@ impl Attempt<'_> {
         request.push(Message::user(unusable.complaint));
 
         // The draft counts as the first reply, and has called all tools that it needed.
-        let asked = match agent.asks_again.checked_sub(1) {
+        let corrected = match agent.asks_again.checked_sub(1) {
             Some(more) => {
                 let request = request.with_tool_choice(ToolChoice::None);
-                let mut question = Question::new(self, request);
-                question.is_draft = false;
-                self.ask(&mut question, more).await
+                let mut correction = Correction { agent, request };
+                let formats = agent.formats(false);
+                self.ask(&mut correction, formats, more).await
             }
             None => Err(unusable.kind),
         };
 
-        let text = response.into_text();
-        agent.completed(Output { text, ..output }, asked)
+        let is_value = agent.expected.value.is_some();
+        output.text = response.into_text();
+        match corrected {
+            // A text is complete without its action; a value has been written anew.
+            Ok(corrected) if is_value => {
+                output.text = corrected.text;
+                output.truncated = corrected.is_truncated;
+                Ok((output, corrected.action))
+            }
+            Ok(corrected) => Ok((output, corrected.action)),
+            // An action isn't missing if it needn't be named.
+            Err(AgentErrorKind::NoAction { .. }) if agent.actions().contains(&Action::DEFAULT) => {
+                Ok((output, Action::DEFAULT))
+            }
+            Err(kind) => Err(kind),
+        }
     }
 
-    /// Returns a reply that can be used, and adds all replies and tool calls to the visit.
-    async fn ask(
+    /// Returns a reply that can be used, and adds all replies to the visit.
+    async fn ask<P>(
         &mut self,
-        question: &mut Question<'_>,
+        policy: &mut P,
+        formats: Vec<Format>,
         asks_again: u32,
-    ) -> Result<ChatResponse, AgentErrorKind> {
+    ) -> Result<P::Reply, AgentErrorKind>
+    where
+        P: Policy<Problem = Unusable, Stop = AgentErrorKind>,
+    {
         let agent = self.agent;
-        // Only a draft may call tools.
-        let has_tools = question.is_draft && !agent.tools.is_empty();
-        let formats = agent.formats(has_tools);
         let mut asking = Asking::new(agent.thinking.client(), &agent.refused, formats)
             .with_meter(&self.meter)
             .with_asks_again(asks_again);
 
-        let asked = self.meter.limit(asking.run(question)).await;
-        // Also what there is of a question that a limit has ended.
+        let asked = self.meter.limit(asking.run(policy)).await;
+        // Also the replies to a question that a limit has ended.
         self.visit.tries.extend(asking.into_log().tries);
-        self.visit.tools.append(&mut question.used);
 
         asked?.map_err(|unanswered| match unanswered {
             Unanswered::Client(error) => AgentErrorKind::Client(error),
             Unanswered::Unusable(problem) => problem.kind,
             Unanswered::Stopped(kind) => kind,
         })
-    }
-}
-
-impl Agent {
-    /// Completes an answer with what the model said when it was asked for what was missing in it.
-    fn completed(
-        &self,
-        mut output: Output,
-        asked: Result<ChatResponse, AgentErrorKind>,
-    ) -> Result<(Output, Action), AgentErrorKind> {
-        let response = match asked {
-            Ok(response) => response,
-            // An action isn't missing if it needn't be named.
-            Err(AgentErrorKind::NoAction { .. }) if self.actions().contains(&Action::DEFAULT) => {
-                return Ok((output, Action::DEFAULT));
-            }
-            Err(kind) => return Err(kind),
-        };
-
-        let answer = self.expected.answer(response.text());
-        let (text, action) = answer.map_err(|unusable| unusable.kind)?;
-
-        // A text is complete without its action; a value has been written anew.
-        if self.expected.value.is_some() {
-            output.text = text;
-            output.truncated = is_truncated(&response);
-        }
-        Ok((output, action))
     }
 }
 
@@ -168,8 +156,9 @@ fn has_content(report: &Report) -> bool {
     parts.iter().any(|count| *count > 0)
 }
 
-/// What the model is asked, and how its replies are judged.
-struct Question<'a> {
+/// The question to the model, whose reply thinking modes may still change, so that it needn't be
+/// readable yet.
+struct Draft<'a> {
     agent: &'a Agent,
     meter: Meter,
     calls: ToolCalls<'a>,
@@ -179,13 +168,11 @@ struct Question<'a> {
     used: Vec<ToolUse>,
     /// The number of replies with tool calls.
     rounds: u32,
-    /// Whether thinking modes may still change the reply, so that it needn't be readable yet.
-    is_draft: bool,
 }
 
-type Judged = Verdict<ChatResponse, Unusable, AgentErrorKind>;
+type Judged<R> = Verdict<R, Unusable, AgentErrorKind>;
 
-impl<'a> Question<'a> {
+impl<'a> Draft<'a> {
     fn new(attempt: &Attempt<'a>, request: ChatRequest) -> Self {
         let agent = attempt.agent;
         Self {
@@ -196,7 +183,6 @@ impl<'a> Question<'a> {
             follow_up: Vec::new(),
             used: Vec::new(),
             rounds: 0,
-            is_draft: true,
         }
     }
 
@@ -214,13 +200,12 @@ impl<'a> Question<'a> {
         self.rounds < self.agent.tool_rounds
     }
 
-    async fn call_tools(&mut self, response: &ChatResponse) -> Judged {
+    async fn call_tools(&mut self, response: &ChatResponse) -> Judged<ChatResponse> {
         if !self.may_call() {
             // Reported all the same, so that people see what the model wanted.
             let reason = "the call was not made, because of the limit of rounds".to_owned();
             let not_made = |call: &ToolCall| ToolUse::new(call, Err(reason.clone()));
-            let not_made = response.tool_calls().iter().map(not_made);
-            self.used.extend(not_made);
+            self.used.extend(response.tool_calls().iter().map(not_made));
 
             let rounds = self.agent.tool_rounds;
             return unusable(Unusable {
@@ -247,24 +232,13 @@ impl<'a> Question<'a> {
     }
 }
 
-fn unusable(problem: Unusable) -> Judged {
-    let message = Message::user(problem.complaint.as_str());
-    Verdict::Unusable { problem, message }
-}
-
-impl Policy for Question<'_> {
+impl Policy for Draft<'_> {
     type Reply = ChatResponse;
     type Problem = Unusable;
     type Stop = AgentErrorKind;
 
     fn request(&self, format: Format) -> ChatRequest {
-        let request = self.request.clone();
-        let reader = self.agent.expected.value.as_ref();
-        let request = match reader.and_then(|reader| reader.reply_format(format)) {
-            Some(format) => request.with_format(format),
-            None => request,
-        };
-
+        let request = self.agent.expected.request(self.request.clone(), format);
         if self.may_call() || self.agent.tools.is_empty() {
             request
         } else {
@@ -273,22 +247,57 @@ impl Policy for Question<'_> {
         }
     }
 
-    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Judged {
+    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Judged<ChatResponse> {
         // The thinking is not part of the answer.
         let response = response.clone().separate_thinking();
-        if !response.tool_calls().is_empty() && self.is_draft {
+        if !response.tool_calls().is_empty() {
             return self.call_tools(&response).await;
         }
 
-        let read = match self.is_draft {
-            true => not_empty(response.text()),
-            false => self.agent.expected.answer(response.text()).map(drop),
-        };
-        match read {
+        match not_empty(response.text()) {
             Ok(()) => Verdict::Usable(response),
             Err(problem) => unusable(problem),
         }
     }
+}
+
+/// The question for what was missing in an answer, or wrong with it.
+struct Correction<'a> {
+    agent: &'a Agent,
+    request: ChatRequest,
+}
+
+struct Corrected {
+    text: String,
+    action: Action,
+    is_truncated: bool,
+}
+
+impl Policy for Correction<'_> {
+    type Reply = Corrected;
+    type Problem = Unusable;
+    type Stop = AgentErrorKind;
+
+    fn request(&self, format: Format) -> ChatRequest {
+        self.agent.expected.request(self.request.clone(), format)
+    }
+
+    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Judged<Corrected> {
+        let response = response.clone().separate_thinking();
+        match self.agent.expected.answer(response.text()) {
+            Ok((text, action)) => Verdict::Usable(Corrected {
+                text,
+                action,
+                is_truncated: is_truncated(&response),
+            }),
+            Err(problem) => unusable(problem),
+        }
+    }
+}
+
+fn unusable<R>(problem: Unusable) -> Judged<R> {
+    let message = Message::user(problem.complaint.as_str());
+    Verdict::Unusable { problem, message }
 }
 
 impl From<Limit> for AgentErrorKind {

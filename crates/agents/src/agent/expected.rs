@@ -4,9 +4,10 @@ use std::fmt;
 
 use cogwork_flow::Action;
 use cogwork_flow::watch::note;
+use cogwork_llm::ChatRequest;
 use cogwork_llm::backend::Capabilities;
 use cogwork_typed::ask::Format;
-use cogwork_typed::{AnswerReader, ReadAnswer};
+use cogwork_typed::{AnswerProblem, AnswerReader};
 use serde_json::Value as Json;
 
 use super::AgentErrorKind;
@@ -62,30 +63,32 @@ impl Expected {
         }
     }
 
-    /// Reads the value of an answer.
-    pub(super) fn read(&self, text: &str) -> Result<ReadAnswer<Json>, AgentErrorKind> {
-        let read = match &self.value {
-            Some(reader) => reader.read(text),
-            None => AnswerReader::text()
-                .read(text)
-                .map(|read| read.map(Json::from)),
-        };
-        read.map_err(AgentErrorKind::Unreadable)
-    }
-
-    /// Notes in the events of the run how an answer that was accepted had to be corrected.
-    pub(super) fn note_repairs(&self, text: &str) {
-        for repair in self.read(text).map(|read| read.repairs).unwrap_or_default() {
-            note(|| format!("corrected the answer: {repair}"));
+    /// Returns the request for a reply in a format.
+    pub(super) fn request(&self, request: ChatRequest, format: Format) -> ChatRequest {
+        let reader = self.value.as_ref();
+        match reader.and_then(|reader| reader.reply_format(format)) {
+            Some(format) => request.with_format(format),
+            None => request,
         }
     }
 
-    /// Returns the text of an answer, without the line that names the action, and the action.
+    /// Returns the text of an answer and the action: without the line that names it, or the value as
+    /// JSON. Notes in the events of the run how a value had to be corrected.
     pub(super) fn answer(&self, text: &str) -> Result<(String, Action), Unusable> {
-        if self.value.is_some() {
-            // The value is read again when it is stored, so that a resumed run reads the same.
-            self.read(text).map_err(unreadable)?;
+        if let Some(reader) = &self.value {
+            let read = reader.read(text).map_err(unreadable)?;
+            for repair in read.repairs {
+                note(|| format!("corrected the answer: {repair}"));
+            }
+
+            let text = match read.value {
+                Json::String(text) => text,
+                value => value.to_string(),
+            };
+            return Ok((text, Action::DEFAULT));
         }
+
+        not_empty(text)?;
         if !self.choice.is_open() {
             return Ok((text.to_owned(), Action::DEFAULT));
         }
@@ -120,17 +123,13 @@ pub(super) fn not_empty(text: &str) -> Result<(), Unusable> {
     })
 }
 
-fn unreadable(kind: AgentErrorKind) -> Unusable {
-    let problem = match &kind {
-        AgentErrorKind::Unreadable(problem) => problem.to_string(),
-        kind => kind.to_string(),
-    };
+fn unreadable(problem: AnswerProblem) -> Unusable {
     let complaint = format!(
         "Your reply can't be used: {problem}. Write the whole JSON object again, corrected."
     );
     Unusable {
-        kind,
-        problem,
+        problem: problem.to_string(),
         complaint,
+        kind: AgentErrorKind::Unreadable(problem),
     }
 }

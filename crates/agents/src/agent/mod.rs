@@ -311,18 +311,8 @@ impl Node<FlowState> for Agent {
         &self,
         state: &mut FlowState,
         _: ChatRequest,
-        AgentAnswer { mut visit, action }: AgentAnswer,
+        AgentAnswer { visit, action }: AgentAnswer,
     ) -> Result<Action, AgentError> {
-        // A reply stays as it is if its value can't be written as JSON.
-        if let Some(output) = &mut visit.output
-            && let Ok(value) = serde_json::to_value(self.expected.read(&output.text)?.value)
-        {
-            output.text = match value {
-                Json::String(text) => text,
-                value => value.to_string(),
-            };
-        }
-
         state.put_visit(visit);
         Ok(action)
     }
