@@ -1,16 +1,13 @@
-use std::any::Any;
 use std::mem;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use cogwork_llm::backend::ResponseLimits;
 use cogwork_llm::{
     ChatRequest, ChatResponse, Delta, FinishReason, LlmClient, LlmError, LlmErrorKind, ReplyStream,
     Role,
 };
-use cogwork_text::{Name, OneLine};
+use cogwork_text::Name;
 use cogwork_typed::ask::{Meter, Spent};
-use futures_util::{FutureExt, stream};
+use futures_util::stream;
 
 use crate::draft::Content;
 use crate::hook_client::HookClient;
@@ -84,8 +81,6 @@ impl Generating {
             true => model.stream(request.clone()).await?.collect().await?,
             false => model.complete(request.clone()).await?,
         };
-        // A client of somebody else's may not have checked it.
-        ResponseLimits::default().check_text(draft.text().len())?;
 
         metered.end(&draft);
         self.end(request, draft).await
@@ -280,28 +275,10 @@ fn is_answer(response: &ChatResponse) -> bool {
         && !response.text().trim().is_empty()
 }
 
-/// Awaits `future` within the time that the meter allows, and catches a panic.
+/// Awaits `future` within the time that the meter allows.
 async fn within<T>(meter: &Meter, future: impl Future<Output = T>) -> Result<T, ThinkingError> {
-    // A panic leaves nothing inconsistent: a draft is changed in whole steps.
-    let future = AssertUnwindSafe(future).catch_unwind();
-    match meter.limit(future).await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(panic)) => {
-            let message = panic_message(panic.as_ref());
-            let message = OneLine::new(message).with_max_chars(200);
-            Err(ThinkingError::new(format!("it panicked: {message}")))
-        }
-        Err(limit) => {
-            let problem = format!("thinking took longer than {limit}");
-            Err(ThinkingError::new(problem))
-        }
-    }
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
+    let done = meter.limit(future).await;
+    done.map_err(|limit| ThinkingError::new(format!("thinking took longer than {limit}")))
 }
 
 /// Returns the error of a generation that a mode refuses.

@@ -184,17 +184,15 @@ impl<F: Fn() -> Result<Vec<Found>, MemoryError> + Send + Sync> Memory for Search
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_memory_that_fails_hangs_or_panics_is_reported_and_none() {
+async fn a_memory_that_fails_or_hangs_is_reported_and_none() {
     let empty = || Err(MemoryError::new("the shelf is empty"));
     let recalls = [
         Recall::from(Searching(Duration::ZERO, empty)).with_remembering(true),
         Recall::from(Searching(Duration::from_secs(9_999), empty)),
-        Recall::from(Searching(Duration::ZERO, || panic!("no shelf"))),
     ];
     let failures = [
         &["the shelf is empty", "the shelf is full"][..],
         &["thinking took longer than 300s"],
-        &["it panicked: no shelf"],
     ];
 
     for (recall, failures) in recalls.into_iter().zip(failures) {
