@@ -27,14 +27,10 @@ pub(crate) struct Secrets(Arc<Mutex<Known>>);
 #[derive(Default)]
 struct Known {
     values: BTreeMap<String, String>,
-    /// Created on first use.
-    mask: Option<Mask>,
+    mask: Mask,
 }
 
 impl Secrets {
-    /// The minimum length of a secret, in bytes. Hiding shorter values would hide common words.
-    const SHORTEST: usize = 4;
-
     /// Adds a value.
     ///
     /// # Errors
@@ -54,8 +50,7 @@ impl Secrets {
         }
 
         known.values.insert(name.to_owned(), value.to_owned());
-        // Made again with the new value when the next text is hidden.
-        known.mask = None;
+        known.mask = hiding(std::mem::take(&mut known.mask), name, value);
         Ok(())
     }
 
@@ -66,35 +61,29 @@ impl Secrets {
 
     /// Replaces the values, and all parts of them, with the names of the variables.
     pub(crate) fn hide(&self, text: &str) -> String {
-        let mut known = self.lock();
-        let Known { values, mask } = &mut *known;
-        mask.get_or_insert_with(|| Self::mask(values)).hide(text)
+        self.lock().mask.hide(text)
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn mask(values: &BTreeMap<String, String>) -> Mask {
-        let mut mask = Mask::new();
-        for (name, value) in values {
-            let label: Arc<str> = format!("${{{name}}}").into();
-            for secret in secrets_of(value)
-                .into_iter()
-                .filter(|secret| secret.len() >= Self::SHORTEST)
-            {
-                // Servers repeat keys in part: `invalid key sk-12…89`.
-                mask = mask.with_value(secret, Arc::clone(&label));
+/// The minimum length of a secret, in bytes. Hiding shorter values would hide common words.
+const SHORTEST: usize = 4;
 
-                // Libraries split addresses, and may only show one of the pieces.
-                for piece in pieces(secret).filter(|piece| piece.len() >= Self::SHORTEST) {
-                    mask = mask.with_value(piece, Arc::clone(&label));
-                }
-            }
-        }
+/// Returns a mask that hides the value of a variable, too.
+fn hiding(mask: Mask, name: &str, value: &str) -> Mask {
+    let label: Arc<str> = format!("${{{name}}}").into();
+    // Libraries split addresses, and may only show one of the pieces.
+    let pieces = secrets_of(value)
+        .into_iter()
+        .flat_map(|secret| std::iter::once(secret).chain(pieces(secret)));
 
-        mask
-    }
+    let pieces = pieces.filter(|piece| piece.len() >= SHORTEST);
+    pieces.fold(mask, |mask, piece| {
+        mask.with_value(piece, Arc::clone(&label))
+    })
 }
 
 /// Returns the parts of a value that must not be shown. This is the whole value, except for the
