@@ -1,17 +1,16 @@
-//! The memories that a file names. They are created on first use, so checking a file creates
-//! nothing on disk.
+//! The memories that a file names.
 
-use std::path::{Path, PathBuf};
+#[cfg(feature = "recall")]
+mod notes_file;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cogwork_text::files::Error;
-use cogwork_thinking::memory::{
-    Blackboard, Found, InMemory, Memory, MemoryError, Recall, RecallSettings,
-};
-use cogwork_thinking::{SettingProblem, async_trait};
+use cogwork_thinking::SettingProblem;
+use cogwork_thinking::memory::{Blackboard, InMemory, Memory, Recall, RecallSettings};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio::sync::OnceCell;
 
 use crate::Making;
 
@@ -46,10 +45,6 @@ pub(crate) enum Kind {
     Blackboard,
 }
 
-/// Why there is no memory in a file.
-const NO_FILES: &str =
-    "this program was built without the feature `recall` of cogwork-agents; expected another type";
-
 /// The key of a store. Agents with the same key share a store.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) enum StoreKey {
@@ -73,12 +68,11 @@ impl MemorySettings {
             (Some(path), _) => Some(StoreKey::File(path.clone())),
             (None, name) => name.map(|name| StoreKey::Named(self.r#type, name)),
         };
-        let store = Arc::new(Store {
-            kind: self.r#type,
-            file,
-            texts: self.texts,
-            opened: OnceCell::new(),
-        });
+        let store: Arc<dyn Memory> = match (self.r#type, file) {
+            (_, Some(path)) => in_file(path),
+            (Kind::Blackboard, None) => Arc::new(Blackboard::from_iter(self.texts)),
+            (_, None) => Arc::new(InMemory::from_iter(self.texts)),
+        };
         let store = match key {
             Some(key) => Arc::clone(making.loading.stores.entry(key).or_insert(store)),
             None => store,
@@ -109,7 +103,10 @@ impl MemorySettings {
             return problem("texts", message);
         }
         if cfg!(not(feature = "recall")) {
-            return problem("type", NO_FILES);
+            return problem(
+                "type",
+                "this program was built without the feature `recall` of cogwork-agents; expected another type",
+            );
         }
 
         let folder = folder.real_path().map_err(of_file)?;
@@ -117,55 +114,13 @@ impl MemorySettings {
     }
 }
 
-pub(crate) struct Store {
-    kind: Kind,
-    file: Option<PathBuf>,
-    texts: Vec<String>,
-    opened: OnceCell<Arc<dyn Memory>>,
-}
-
-impl Store {
-    async fn opened(&self) -> Result<&Arc<dyn Memory>, MemoryError> {
-        self.opened.get_or_try_init(|| self.open()).await
-    }
-
-    async fn open(&self) -> Result<Arc<dyn Memory>, MemoryError> {
-        let store: Arc<dyn Memory> = match (self.kind, &self.file) {
-            (_, Some(path)) => open_file(path).await?,
-            (Kind::Blackboard, None) => Arc::new(Blackboard::new()),
-            (_, None) => Arc::new(InMemory::new()),
-        };
-        // Texts of the file come first, so a run never answers without them.
-        for text in &self.texts {
-            store.add(text).await?;
-        }
-
-        Ok(store)
-    }
-}
-
 #[cfg(feature = "recall")]
-async fn open_file(path: &Path) -> Result<Arc<dyn Memory>, MemoryError> {
-    Ok(Arc::new(cogwork_recall::Notes::open(path).await?))
+fn in_file(path: PathBuf) -> Arc<dyn Memory> {
+    Arc::new(notes_file::NotesFile::new(path))
 }
 
 #[cfg(not(feature = "recall"))]
-async fn open_file(_: &Path) -> Result<Arc<dyn Memory>, MemoryError> {
-    Err(MemoryError::new(NO_FILES))
-}
-
-#[async_trait]
-impl Memory for Store {
-    async fn search(
-        &self,
-        query: &str,
-        top_k: usize,
-        threshold: f32,
-    ) -> Result<Vec<Found>, MemoryError> {
-        self.opened().await?.search(query, top_k, threshold).await
-    }
-
-    async fn add(&self, text: &str) -> Result<(), MemoryError> {
-        self.opened().await?.add(text).await
-    }
+fn in_file(_: PathBuf) -> Arc<dyn Memory> {
+    // Its settings have been refused.
+    Arc::new(InMemory::new())
 }

@@ -19,10 +19,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cogwork_text::files::Folder;
+use cogwork_thinking::memory::Memory;
 use cogwork_tools::Tools;
 use serde_json::Value as Json;
 
-use crate::memory::{Store, StoreKey};
+use crate::memory::StoreKey;
 use crate::problems::Problems;
 use crate::secrets::Secrets;
 use crate::{FileProblem, Loader};
@@ -48,7 +49,7 @@ pub(crate) struct Loading<'l> {
     #[cfg(feature = "mcp")]
     servers: Vec<cogwork_tools::mcp::McpTools>,
     /// The memories that agents can share.
-    pub(crate) stores: HashMap<StoreKey, Arc<Store>>,
+    pub(crate) stores: HashMap<StoreKey, Arc<dyn Memory>>,
 }
 
 /// A text that is being read.

@@ -30,6 +30,23 @@ impl InMemory {
         Self::default()
     }
 
+    /// Adds an item, and forgets the oldest ones beyond the limits.
+    fn push(&self, text: &str) {
+        let item = Item {
+            text: text.into(),
+            words: words(text).collect(),
+        };
+
+        let mut items = self.items();
+        items.push_back(item);
+
+        // Counted anew, because adding is rare and there are few items.
+        let mut bytes: usize = items.iter().map(|item| item.text.len()).sum();
+        while items.len() > MAX_ITEMS || bytes > MAX_BYTES {
+            bytes -= items.pop_front().map_or(0, |item| item.text.len());
+        }
+    }
+
     fn items(&self) -> MutexGuard<'_, VecDeque<Item>> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,23 +88,20 @@ impl Memory for InMemory {
         Ok(found)
     }
 
-    /// Adds an item, and forgets the oldest ones beyond the limits.
     async fn add(&self, text: &str) -> Result<(), MemoryError> {
         check_size(text)?;
-        let item = Item {
-            text: text.into(),
-            words: words(text).collect(),
-        };
-
-        let mut items = self.items();
-        items.push_back(item);
-
-        // Counted anew, because adding is rare and there are few items.
-        let mut bytes: usize = items.iter().map(|item| item.text.len()).sum();
-        while items.len() > MAX_ITEMS || bytes > MAX_BYTES {
-            bytes -= items.pop_front().map_or(0, |item| item.text.len());
-        }
+        self.push(text);
         Ok(())
+    }
+}
+
+impl<T: AsRef<str>> FromIterator<T> for InMemory {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
+        let memory = Self::new();
+        for text in texts {
+            memory.push(text.as_ref());
+        }
+        memory
     }
 }
 
@@ -117,6 +131,12 @@ impl Blackboard {
     /// Creates an empty board.
     pub fn new() -> Self {
         Self::default()
+    }
+}
+
+impl<T: AsRef<str>> FromIterator<T> for Blackboard {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
+        Self(InMemory::from_iter(texts))
     }
 }
 
