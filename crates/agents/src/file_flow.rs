@@ -9,7 +9,7 @@ use futures_util::future::try_join_all;
 
 use crate::names::Name;
 use crate::secrets::Secrets;
-use crate::{FillError, FlowState, Output, Template};
+use crate::{FlowState, Output, Template, TemplateError};
 
 /// A flow loaded by [`Loader::load`](crate::Loader::load). It can be run any number of times.
 pub struct FileFlow {
@@ -78,9 +78,9 @@ impl FileFlow {
     /// # Errors
     ///
     /// Returns an error if the answer would exceed [`Template::MAX_FILLED`] bytes.
-    pub fn answer(&self, state: &FlowState) -> Result<Output, FillError> {
-        let what = || format!("the `answer` of the flow `{}`", Name(self.flow.name()));
-        self.answer.fill(state).map_err(|error| error.of(what()))
+    pub fn answer(&self, state: &FlowState) -> Result<Output, TemplateError> {
+        let what = format!("the `answer` of the flow `{}`", Name(self.flow.name()));
+        self.answer.fill_as(&what, state)
     }
 
     /// Replaces each value that the file took from the environment with `${NAME}`. Use it for

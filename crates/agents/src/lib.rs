@@ -62,7 +62,7 @@ mod state;
 pub use state::{FlowState, Output, Visit};
 
 mod template;
-pub use template::{FillError, Template, TemplateError};
+pub use template::{Template, TemplateError};
 
 mod loader;
 pub use loader::Loader;

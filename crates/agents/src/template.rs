@@ -40,35 +40,20 @@ enum Piece {
     Slot(String),
 }
 
-/// An error of a template.
+/// An error of a template: a brace that has no counterpart, or too long a text.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TemplateError {
-    /// An opening brace is not closed.
-    #[error("`{{` is not closed; expected a slot such as `{{last}}`, or `{{{{` for a brace")]
-    Open,
-    /// A closing brace has no opening one.
-    #[error("`}}` closes nothing; expected `}}}}` for a brace")]
-    Closed,
-}
+#[error("{0}")]
+pub struct TemplateError(Cow<'static, str>);
 
 cogwork_text::debug_as_display!(TemplateError);
 
-/// The error returned if a filled template is too long. Without a limit, a loop over `{a}{a}` would
-/// double a text until memory runs out.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} has more than {most} bytes with its slots filled; expected fewer", most = Template::MAX_FILLED)]
-pub struct FillError {
-    what: Cow<'static, str>,
-}
-
-cogwork_text::debug_as_display!(FillError);
-
-impl FillError {
-    /// Sets the name of the setting.
-    pub(crate) fn of(self, what: impl Into<Cow<'static, str>>) -> Self {
-        Self { what: what.into() }
-    }
+impl TemplateError {
+    const OPEN: Self = Self(Cow::Borrowed(
+        "`{` is not closed; expected a slot such as `{last}`, or `{{` for a brace",
+    ));
+    const CLOSED: Self = Self(Cow::Borrowed(
+        "`}` closes nothing; expected `}}` for a brace",
+    ));
 }
 
 impl Default for Template {
@@ -104,11 +89,11 @@ impl Template {
                 continue;
             }
 
-            let slot = after.strip_prefix('{').ok_or(TemplateError::Closed)?;
-            let (slot, after) = slot.split_once('}').ok_or(TemplateError::Open)?;
+            let slot = after.strip_prefix('{').ok_or(TemplateError::CLOSED)?;
+            let (slot, after) = slot.split_once('}').ok_or(TemplateError::OPEN)?;
             // The brace before is the one that was forgotten.
             if slot.contains('{') {
-                return Err(TemplateError::Open);
+                return Err(TemplateError::OPEN);
             }
 
             if !plain.is_empty() {
@@ -154,7 +139,13 @@ impl Template {
     /// # Errors
     ///
     /// Returns an error if the text would exceed [`MAX_FILLED`](Self::MAX_FILLED) bytes.
-    pub fn fill(&self, state: &FlowState) -> Result<Output, FillError> {
+    pub fn fill(&self, state: &FlowState) -> Result<Output, TemplateError> {
+        self.fill_as("the template", state)
+    }
+
+    /// Fills the slots of the template that an error calls `what`. Without a limit, a loop over
+    /// `{a}{a}` would double a text until memory runs out.
+    pub(crate) fn fill_as(&self, what: &str, state: &FlowState) -> Result<Output, TemplateError> {
         let mut filled = Output::default();
 
         // Parsed and attached once, because there can be many slots of one long output.
@@ -185,9 +176,12 @@ impl Template {
                 }
             };
 
-            if filled.text.len().saturating_add(text.len()) > Self::MAX_FILLED {
-                let what = Cow::Borrowed("the template");
-                return Err(FillError { what });
+            let most = Self::MAX_FILLED;
+            if filled.text.len().saturating_add(text.len()) > most {
+                let message = format!(
+                    "{what} has more than {most} bytes with its slots filled; expected fewer"
+                );
+                return Err(TemplateError(message.into()));
             }
             filled.text.push_str(&text);
         }

@@ -8,7 +8,7 @@ use cogwork_typed::AnswerProblem;
 use cogwork_typed::ask::Limit;
 
 use crate::problems::one_line;
-use crate::{FillError, Visit};
+use crate::{TemplateError, Visit};
 
 /// The maximum number of characters of the arguments of a call that an error shows.
 const MAX_ARGUMENTS: usize = 1_000;
@@ -60,7 +60,7 @@ pub enum AgentErrorKind {
     NothingAsked,
     /// The prompt is too long.
     #[error("{}", ErrorText(.0))]
-    Prompt(FillError),
+    Prompt(TemplateError),
     /// The definition of a tool isn't known yet, for example because a server has not been
     /// connected.
     #[error("{}", ErrorText(.0))]

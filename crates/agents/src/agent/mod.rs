@@ -294,10 +294,8 @@ impl Node<FlowState> for Agent {
     }
 
     fn prep(&self, state: &mut FlowState) -> Result<ChatRequest, AgentError> {
-        let asked = self
-            .prompt
-            .fill(state)
-            .map_err(|error| AgentErrorKind::Prompt(error.of("`prompt`")))?;
+        let asked = self.prompt.fill_as("`prompt`", state);
+        let asked = asked.map_err(AgentErrorKind::Prompt)?;
         let asked = Message::user(asked.text).with_blocks(asked.blocks);
 
         Ok(self.request(asked)?)

@@ -18,9 +18,8 @@ pub(super) fn filled(
     setting: &str,
     state: &FlowState,
 ) -> Result<Output, NoAnswer> {
-    template
-        .fill(state)
-        .map_err(|error| NoAnswer(error.of(format!("`{setting}`")).to_string()))
+    let filled = template.fill_as(&format!("`{setting}`"), state);
+    filled.map_err(|error| NoAnswer(error.to_string()))
 }
 
 /// A flow over a part of the state, as a node.

@@ -136,9 +136,9 @@ impl Waiting {
 
     /// Returns the reason, after what was wrong with the last answer.
     fn reason(&self, state: &FlowState) -> String {
-        let reason = match self.reason.fill(state) {
+        let reason = match self.reason.fill_as("`reason`", state) {
             Ok(filled) => filled.text,
-            Err(error) => error.of("`reason`").to_string(),
+            Err(error) => error.to_string(),
         };
 
         // People are shown the reason in messages and pages that this program doesn't write.
