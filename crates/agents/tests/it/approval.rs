@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex};
 use crate::shown::hostile::assert_safe_line;
 use crate::support;
 use cogwork_agents::{Agent, FlowState, Loader};
-use cogwork_flow::engine::MemoryJournal;
 use cogwork_flow::{Action, Flow, Paused};
 use cogwork_journal::{Store, StoreErrorKind};
 use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ToolCall};
@@ -196,22 +195,6 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
     deliver(&store, &event, &json!("yes")).await;
     resume(&store, &flow).await.unwrap();
     assert_eq!(*sent.lock().unwrap(), ["Ada"]);
-}
-
-#[tokio::test]
-async fn a_visit_that_waits_for_a_person_is_counted_once() {
-    let sent = Sent::default();
-    let flow = writing(&sent);
-    let mut state = FlowState::new("Write to Ada.");
-    let mut run = flow.begin().with_journal(MemoryJournal::new("7"));
-
-    let paused = run.finish(&mut state).await.unwrap_err();
-    let paused = paused.into_paused().unwrap();
-    assert_eq!(state.calls(), 0);
-
-    run.deliver(&paused.event, &true).await.unwrap();
-    run.finish(&mut state).await.unwrap();
-    assert_eq!(state.calls(), 2);
 }
 
 #[tokio::test]

@@ -18,31 +18,16 @@ fn agent(settings: &str) -> String {
 #[test]
 fn the_name_of_a_setting_elsewhere_is_a_hint() {
     let told = problems(
-        "nodes: [{id: a, type: agent, config: {provider: openai, model: gpt, url: 'http://x', system: x, max_length: 5}}]",
+        "nodes: [{id: a, type: agent, config: {provider: openai, model: gpt, url: 'http://x', token: x, system: x, max_length: 5}}]",
     );
     insta::assert_snapshot!(told, @"
     flow.yaml:1:38: nodes[0].config: the key `name` is missing; expected a text
     flow.yaml:1:57: nodes[0].config: unknown key `model`; did you mean `name`?
     flow.yaml:1:69: nodes[0].config: unknown key `url`; did you mean `base_url`?
-    flow.yaml:1:86: nodes[0].config: unknown key `system`; did you mean `role`?
-    flow.yaml:1:97: nodes[0].config: unknown key `max_length`; did you mean `max_tokens`?
+    flow.yaml:1:86: nodes[0].config: unknown key `token`; did you mean `api_key`?
+    flow.yaml:1:96: nodes[0].config: unknown key `system`; did you mean `role`?
+    flow.yaml:1:107: nodes[0].config: unknown key `max_length`; did you mean `max_tokens`?
     ");
-
-    // A similar name isn't a better hint.
-    for (key, meant) in [
-        ("model", "name"),
-        ("endpoint", "base_url"),
-        ("token", "api_key"),
-        ("instructions", "role"),
-    ] {
-        let flow =
-            format!("nodes: [{{id: a, type: agent, config: {{provider: ollama, {key}: x}}}}]");
-        let told = problems(&flow);
-        assert!(
-            told.contains(&format!("unknown key `{key}`; did you mean `{meant}`?")),
-            "{told}"
-        );
-    }
 }
 
 #[test]

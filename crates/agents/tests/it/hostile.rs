@@ -75,11 +75,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn any_text_gives_a_flow_or_problems(text in any::<String>()) {
-        load(&text)?;
-    }
-
-    #[test]
     fn any_yaml_gives_a_flow_or_problems(text in pieces()) {
         load(&text)?;
     }

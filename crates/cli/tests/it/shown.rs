@@ -45,28 +45,11 @@ fn problems_and_runs_are_told_safely() {
         let part: String = plain.chars().take(150).collect();
         let id = scalar(&format!("id{part}"));
         let reason = scalar(&plain);
+        let choice = "provider: scripted, actions: [go], asks_again: 0, replies: ";
+        let wait = format!("nodes: [{{id: {id}, type: wait, config: {{reason: {reason}}}}}]");
         let files = [
-            (
-                "fails.yaml",
-                agent(&id, "provider: scripted, replies: [' ']"),
-            ),
-            (
-                "speaks.yaml",
-                agent(&id, &format!("provider: scripted, replies: [{reply}]")),
-            ),
-            (
-                "choice.yaml",
-                agent(
-                    "a",
-                    &format!(
-                        "provider: scripted, replies: [{reply}], actions: [go], asks_again: 0"
-                    ),
-                ),
-            ),
-            (
-                "wait.yaml",
-                format!("nodes: [{{id: {id}, type: wait, config: {{reason: {reason}}}}}]"),
-            ),
+            ("choice.yaml", agent("a", &format!("{choice}[{reply}]"))),
+            ("wait.yaml", wait),
         ];
 
         let runs = format!("runs{}", file_name(&text));

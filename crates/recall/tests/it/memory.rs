@@ -6,7 +6,6 @@ use cogwork_llm::embedding::{Embedder, Embeddings, HashedNgrams};
 use cogwork_llm::{LlmError, LlmErrorKind, async_trait};
 use cogwork_recall::{Passage, Query, RecallError, VectorMemory};
 use cogwork_thinking::memory::Memory;
-use proptest::prelude::*;
 
 use crate::support::{Colours, found};
 
@@ -241,71 +240,5 @@ async fn many_tasks_open_and_use_a_new_memory_at_once() {
         }
         let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
         assert_eq!(memory.count().await.unwrap(), 40);
-    }
-}
-
-/// The texts that are nearest to the query, by comparing all.
-fn nearest(query: &[f32], vectors: &[Vec<f32>], limit: usize) -> Vec<f64> {
-    let length = |vector: &[f32]| product(vector, vector).sqrt();
-    let mut scores: Vec<f64> = vectors
-        .iter()
-        .map(|vector| product(query, vector) / (length(query) * length(vector)))
-        .collect();
-
-    scores.sort_by(|a, b| b.total_cmp(a));
-    scores.truncate(limit);
-    scores
-}
-
-fn product(a: &[f32], b: &[f32]) -> f64 {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| f64::from(*a) * f64::from(*b))
-        .sum()
-}
-
-/// Embeds a number as the vector at this place.
-struct Listed(Vec<Vec<f32>>);
-
-#[async_trait]
-impl Embedder for Listed {
-    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
-        let vectors = texts
-            .iter()
-            .map(|text| self.0[text.parse::<usize>().unwrap()].clone());
-        Embeddings::new(vectors)
-    }
-
-    fn model(&self) -> &str {
-        "listed"
-    }
-}
-
-fn vectors() -> impl Strategy<Value = Vec<Vec<f32>>> {
-    (1_usize..40).prop_flat_map(|dimension| {
-        let vector = proptest::collection::vec(-10.0_f32..10.0, dimension)
-            .prop_filter("has a length", |vector| product(vector, vector) > 0.01);
-        proptest::collection::vec(vector, 1..30)
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn results_are_those_of_comparing_all(vectors in vectors(), limit in 1_usize..10) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let recalled = runtime.block_on(async {
-            let memory = VectorMemory::in_memory(Listed(vectors.clone())).unwrap();
-            let passages = (0..vectors.len()).map(|place| Passage::new(place.to_string()));
-            memory.insert(passages).await.unwrap();
-            memory.recall(&Query::new("0").with_limit(limit).with_min_score(-1.0)).await.unwrap()
-        });
-
-        let expected = nearest(&vectors[0], &vectors, limit);
-        prop_assert_eq!(recalled.len(), expected.len());
-        for (recalled, expected) in recalled.iter().zip(expected) {
-            prop_assert!((f64::from(recalled.score) - expected).abs() < 1e-5);
-        }
     }
 }

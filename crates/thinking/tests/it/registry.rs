@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-use cogwork_llm::{ChatRequest, LlmClient, Message, ScriptedClient};
-use cogwork_thinking::{Hook, Registry, Thinking, ThinkingMode};
+use cogwork_thinking::{Hook, Registry, ThinkingMode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -34,24 +33,6 @@ fn the_built_in_modes_are_listed_with_their_settings() {
         let name = mode["properties"]["type"]["const"].as_str().unwrap();
         insta::assert_json_snapshot!(name, mode);
     }
-}
-
-#[tokio::test]
-async fn a_mode_is_built_of_its_settings() {
-    let settings = json!({
-        "reflection_prompt": "Look again.", "rounds": 3, "verdict": "FINE",
-    });
-    let mode = Registry::with_built_in()
-        .build("reflection", &settings)
-        .unwrap();
-    let script = ScriptedClient::new(["1", "2", "FINE"]);
-    let client = Thinking::new(script.clone()).with_mode(mode);
-    let response = client
-        .complete(ChatRequest::new([Message::user("?")]))
-        .await
-        .unwrap();
-
-    assert_eq!((response.text(), script.requests().len()), ("2", 3));
 }
 
 #[test]

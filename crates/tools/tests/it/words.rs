@@ -1,6 +1,6 @@
 //! Texts about typed inputs and outputs use the terms of JSON.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{Tools, function};
@@ -14,10 +14,6 @@ use serde_json::{Value, json};
 struct Inner {
     amount: f64,
 }
-
-#[derive(Deserialize, JsonSchema)]
-#[expect(dead_code, reason = "only read")]
-struct Pair(f64, f64);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -44,63 +40,37 @@ async fn told<A: DeserializeOwned + JsonSchema + Send + 'static>(input: Value) -
 async fn wrong_inputs_are_described_in_the_words_of_json() {
     let told = [
         told::<f64>(json!("one")).await,
-        told::<f32>(json!(null)).await,
         told::<u8>(json!(-1)).await,
-        told::<u32>(json!(1.5)).await,
-        told::<usize>(json!(-1)).await,
-        told::<i64>(json!(true)).await,
-        told::<i8>(json!(200)).await,
-        told::<bool>(json!(0)).await,
         told::<String>(json!(["a"])).await,
         told::<char>(json!("ab")).await,
         told::<Vec<f64>>(json!(1)).await,
         told::<Vec<f64>>(json!([1, {"a": 1}])).await,
         told::<(f64, f64)>(json!([1])).await,
-        told::<(f64, f64)>(json!({})).await,
         told::<[u8; 3]>(json!([1, 2])).await,
-        told::<Pair>(json!([1])).await,
-        told::<Pair>(json!("a")).await,
         told::<Inner>(json!("a, expected b")).await,
-        told::<Inner>(json!({"amount": "3"})).await,
         told::<Inner>(json!({})).await,
         told::<Inner>(json!({"amount": 3, "unit": "m"})).await,
         told::<BTreeMap<String, u8>>(json!([])).await,
-        told::<HashMap<String, u8>>(json!({"a": "b"})).await,
         told::<Unit>(json!("mile")).await,
         told::<Unit>(json!(3)).await,
-        told::<Unit>(json!({"metre": 3})).await,
-        told::<Option<u8>>(json!("a")).await,
         told::<()>(json!("a")).await,
     ];
 
     insta::assert_snapshot!(told.join("\n"), @r#"
     found the string "one"; expected a number
-    found null; expected a number
     found the number -1; expected a whole number from 0 to 255
-    found the number 1.5; expected a whole number from 0 to 4294967295
-    found the number -1; expected a whole number from 0
-    found the boolean true; expected a whole number
-    found the number 200; expected a whole number from -128 to 127
-    found the number 0; expected a boolean
     found an array; expected a string
     found the string "ab"; expected a character
     found the number 1; expected an array
     found an object; expected a number
     found a length of 1; expected an array of length 2
-    found an object; expected an array of length 2
     found a length of 2; expected an array of length 3
-    found a length of 1; expected an array
-    found the string "a"; expected an array
     found the string "a, expected b"; expected an object
-    found the string "3"; expected a number
     missing field `amount`
     unknown field `unit`, expected `amount`
     found an array; expected an object
-    found the string "b"; expected a whole number from 0 to 255
     unknown value `mile`; expected one of `metre`, `foot`, `other`
     found the number 3; expected a string or an object
-    found the number 3; expected null
-    found the string "a"; expected a whole number from 0 to 255
     found the string "a"; expected null
     "#);
 }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, LlmClient, LlmError, LlmErrorKind, Message,
-    ScriptedClient, ScriptedReply, ToolCall, ToolChoice, ToolDefinition, Usage,
+    ScriptedClient, ScriptedReply, ToolCall, ToolChoice, ToolDefinition,
 };
 use cogwork_thinking::{Draft, Reflection, Thinking, ThinkingError, ThinkingMode, async_trait};
 use cogwork_tools::{ToolError, Tools, function};
@@ -58,47 +58,6 @@ async fn hooks_are_called_in_order_each_on_what_the_last_one_left() {
     after four: appended (0 calls, 0 tokens)
     3 drafts, 1 call, about 7 tokens
     ");
-}
-
-#[tokio::test]
-async fn usage_is_the_sum_of_all_calls() {
-    struct Asks;
-
-    #[async_trait]
-    impl ThinkingMode for Asks {
-        async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
-            draft.client().complete(draft.request().clone()).await?;
-            draft
-                .client()
-                .stream(draft.request().clone())
-                .await?
-                .collect()
-                .await?;
-
-            let text = draft.role().to_owned() + " " + draft.text();
-            draft.append(&text);
-            Ok(())
-        }
-    }
-
-    let script = ScriptedClient::new([reply("a", 10, 1), reply("b", 20, 2)])
-        .then(ChatResponse::new("not known"));
-    let generation = Thinking::new(script)
-        .with_mode(Asks)
-        .generate(ask("?"))
-        .await
-        .unwrap();
-
-    assert_eq!(generation.response.usage(), Some(Usage::new(30, 3)));
-    assert_eq!(
-        (
-            generation.report.spent.calls,
-            generation.report.hooks[1].spent.calls
-        ),
-        (3, 2)
-    );
-    assert_eq!(generation.report.hooks[1].spent.usage, Usage::new(20, 2));
-    assert_eq!(generation.response.text(), "a\n\nBe brief. a");
 }
 
 /// Asks again for a text that is too long.
