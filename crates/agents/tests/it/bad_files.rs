@@ -143,12 +143,12 @@ fn a_problem_of_a_memory_hides_no_other() {
 - id: a
   type: agent
   config:
-    {provider: rules, rules: [], memory: {type: file}, actions: [go], output: {schema: {}}}
+    {provider: rules, rules: [], memory: {type: file, file: notes.db}, actions: [go], output: {schema: {}}}
 ";
     let error = loader().load_text("flow.yaml", flow).unwrap_err();
     let paths: Vec<_> = error.problems().iter().map(|one| &one.path).collect();
     assert_eq!(
         paths,
-        ["nodes[0].config.memory.type", "nodes[0].config.output"]
+        ["nodes[0].config.memory.file", "nodes[0].config.output"]
     );
 }

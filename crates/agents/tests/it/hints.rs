@@ -43,7 +43,7 @@ fn a_mode_without_a_mapping_is_told() {
     insta::assert_snapshot!(agent("thinking: reflection"), @"flow.yaml:7:15: nodes[0].config.thinking: expected a mapping or a list, found a text; did you mean `{type: reflection}`?");
     insta::assert_snapshot!(agent("thinking: [reflexion]"), @"flow.yaml:7:16: nodes[0].config.thinking[0]: expected a mapping with `type`, found a text; did you mean `{type: reflection}`?");
     insta::assert_snapshot!(agent("thinking: deep"), @"flow.yaml:7:15: nodes[0].config.thinking: expected a mapping or a list, found a text");
-    insta::assert_snapshot!(agent("memory: in_memory"), @"flow.yaml:7:13: nodes[0].config.memory: expected a mapping, found a text");
+    insta::assert_snapshot!(agent("memory: in_memory"), @"flow.yaml:7:13: nodes[0].config.memory: expected a mapping, found a text; did you mean `{type: in_memory}`?");
 }
 
 #[test]
