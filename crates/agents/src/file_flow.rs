@@ -55,11 +55,6 @@ impl FileFlow {
         &self.flow
     }
 
-    /// Returns the flow by value, for example to use it as a subflow.
-    pub fn into_flow(self) -> Flow<FlowState> {
-        self.flow
-    }
-
     /// Returns whether a node of the file or of its subflows has a model that
     /// [`Loader::with_model`](crate::Loader::with_model) replaces.
     pub fn has_models(&self) -> bool {

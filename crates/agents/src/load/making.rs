@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 use super::masked::MaskedClient;
 use super::{Assembled, Loading, NodeIds, text_at};
 use crate::loader::NodeType;
-use crate::problems::{below, item};
+use crate::problems::item;
 use crate::settings::{RequestSettings, part_of};
 use crate::{FlowState, Made, Template};
 
@@ -125,13 +125,8 @@ impl<'m, 'l> Making<'m, 'l> {
     /// Parses the prompt in this setting. It may use the slots `{input}`, `{last}` and the id of
     /// every node of the flow; anything else is [refused](Self::refuse).
     pub fn template(&mut self, setting: &str, text: &str) -> Template {
-        let path = below(self.path, setting);
-        self.loading
-            .template(text, self.ids, &path)
-            .unwrap_or_else(|message| {
-                self.report(SettingProblem::new(message).at(setting));
-                Template::default()
-            })
+        let path = format!("{}.{setting}", self.path);
+        self.loading.template(text, self.ids, &path)
     }
 
     /// Returns the tools that this setting names. An unknown name is [refused](Self::refuse).

@@ -202,35 +202,33 @@ impl Loading<'_> {
             return Template::default();
         };
 
-        let path = below(path, "answer");
-        self.template(answer, ids, &path).unwrap_or_else(|message| {
-            self.push(&path, message);
-            Template::default()
-        })
+        self.template(answer, ids, &below(path, "answer"))
     }
 
-    /// Parses the template at a path, or returns what is wrong with it.
-    pub(super) fn template(
-        &self,
-        text: &str,
-        ids: &NodeIds<'_>,
-        path: &str,
-    ) -> Result<Template, String> {
-        let template = Template::new(text).map_err(|error| error.to_string())?;
-        let Some((slot, known)) = template.unknown_slot(ids) else {
-            return Ok(template);
+    /// Parses the template at a path. Reports what is wrong with it.
+    pub(super) fn template(&mut self, text: &str, ids: &NodeIds<'_>, path: &str) -> Template {
+        let message = match Template::new(text) {
+            Err(error) => error.to_string(),
+            Ok(template) => match template.unknown_slot(ids) {
+                None => return template,
+                Some((slot, known)) => self.unknown_slot(slot, &known, path),
+            },
         };
+
+        self.push(path, message);
+        Template::default()
+    }
+
+    fn unknown_slot(&self, slot: &str, known: &[String], path: &str) -> String {
         // The slot may be part of a value from the environment.
         if !self.source.problems.variables(path).is_empty() {
-            return Err("an unknown slot, not shown because values from the environment may have braces; expected `{{` for a brace".to_owned());
+            return "an unknown slot, not shown because values from the environment may have braces; expected `{{` for a brace".to_owned();
         }
 
         let meant = did_you_mean(nearest(slot, known.iter().map(String::as_str)));
         let known = list(known.iter().map(|slot| format!("{{{slot}}}")));
         let slot = Name(slot);
-        Err(format!(
-            "unknown slot `{{{slot}}}`; known slots: {known}, and `{{{{` for a brace{meant}"
-        ))
+        format!("unknown slot `{{{slot}}}`; known slots: {known}, and `{{{{` for a brace{meant}")
     }
 
     fn node(&mut self, node: &Json, ids: &NodeIds<'_>, path: &str) -> Option<Made> {

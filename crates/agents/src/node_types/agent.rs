@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use cogwork_text::{Name, NameList, check_schema};
 use cogwork_thinking::SettingProblem;
 use cogwork_typed::ask::Limits;
@@ -10,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::labels::{self, labels};
 use crate::memory::MemorySettings;
 use crate::schema::{thinking_setting, tools_setting};
+use crate::settings::duration;
 use crate::{Agent, Made, Making};
 
 /// The settings of an agent, in addition to those of its client.
@@ -72,9 +71,7 @@ impl VisitLimits {
         let mut limits = Limits::default();
         limits.calls = self.calls;
         limits.tokens = self.tokens;
-        limits.time = self
-            .time
-            .and_then(|time| Duration::try_from_secs_f64(time).ok());
+        limits.time = self.time.and_then(duration);
         limits
     }
 }

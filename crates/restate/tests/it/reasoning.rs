@@ -67,7 +67,7 @@ async fn agents_from_a_file() {
         env!("CARGO_MANIFEST_DIR"),
         "/../../examples/files/review.yaml"
     );
-    let flow = Loader::new().load(file).unwrap().into_flow();
+    let flow = Loader::new().load(file).unwrap().flow().clone();
     ends_in_the_same_way("Agents", flow, || FlowState::new("the sea")).await;
 }
 
