@@ -298,7 +298,6 @@ fn refused(mode: &str, hook: Hook, refusal: ThinkingError) -> LlmError {
 
 fn outcome(result: &Result<(), ThinkingError>, before: &Content, after: &Content) -> Outcome {
     match result {
-        Err(ThinkingError::Refused(reason)) => Outcome::Refused(reason.clone()),
         Err(error) => Outcome::Failed(error.to_string()),
         // A hook that puts back what it has changed has changed nothing.
         Ok(()) if before == after => Outcome::Kept,

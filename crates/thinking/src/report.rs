@@ -91,8 +91,6 @@ pub enum Outcome {
     Replaced,
     /// Text was appended.
     Appended,
-    /// The hook refused the answer for this reason.
-    Refused(String),
     /// The hook failed with this error.
     Failed(String),
 }
@@ -103,7 +101,6 @@ impl fmt::Display for Outcome {
             Self::Kept => f.write_str("kept"),
             Self::Replaced => f.write_str("replaced"),
             Self::Appended => f.write_str("appended"),
-            Self::Refused(reason) => write!(f, "refused: {}", line(reason)),
             Self::Failed(problem) => write!(f, "failed: {}", line(problem)),
         }
     }

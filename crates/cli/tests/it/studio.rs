@@ -167,18 +167,6 @@ fn a_fork_uses_the_file_as_it_is_then() {
 }
 
 #[test]
-fn flows_are_in_the_order_of_the_command_line() {
-    let place = Place::new();
-    place.write("review.yaml", FLOW);
-    place.write("copy.yaml", &FLOW.replace("name: review", "name: copy"));
-    let line = "studio --journal runs --flow review.yaml --flow copy.yaml";
-    let line: Vec<_> = line.split(' ').collect();
-    let studio = Studio::of(&mut place.command(&line));
-    let flows = studio.call("GET", "/api/flows", "");
-    assert_eq!(flows, json!({"flows": ["review", "copy"]}));
-}
-
-#[test]
 fn why_a_run_failed_is_printed_without_secrets() {
     let secret = "canary-87310123456789";
     let place = Place::with_flow(

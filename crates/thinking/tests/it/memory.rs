@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)]
 
 use cogwork_thinking::memory::{Blackboard, Found, InMemory, Memory};
-use proptest::prelude::*;
 
 async fn texts(memory: &impl Memory, query: &str, top_k: usize, threshold: f32) -> Vec<String> {
     let found = memory.search(query, top_k, threshold).await.unwrap();
@@ -85,23 +84,4 @@ async fn a_blackboard_is_read_by_recency() {
         ["雨が屋根に降る", "Rain falls on the roof."]
     );
     assert_eq!(texts(&board, "whatever", 9, 0.3).await.len(), 3);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn scores_are_in_order_and_in_bounds(items in prop::collection::vec("[a-c ]{0,8}", 0..20), query in "[a-d ]{0,8}", top_k in 0..9_usize) {
-        let memory = InMemory::new();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let found = runtime.block_on(async {
-            for item in &items {
-                memory.add(item).await.unwrap();
-            }
-            memory.search(&query, top_k, 0.25).await.unwrap()
-        });
-        prop_assert!(found.len() <= top_k);
-        prop_assert!(found.iter().all(|found| (0.25..=1.0).contains(&found.score())));
-        prop_assert!(found.is_sorted_by(|one, other| one.score() >= other.score()));
-    }
 }
