@@ -19,15 +19,8 @@ use cogwork_llm::{
 use cogwork_thinking::memory::{Found, InMemory, Memory, MemoryError};
 use cogwork_thinking::{Reflection, async_trait};
 use cogwork_tools::{ToolError, Tools, function};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::support::{flow_of, run};
-
-#[derive(Deserialize, JsonSchema)]
-struct City {
-    city: String,
-}
+use crate::support::{City, flow_of, run};
 
 fn weather() -> Tools {
     let weather = |City { city }: City| async move {

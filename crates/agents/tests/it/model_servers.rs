@@ -11,20 +11,13 @@ use cogwork_agents::{Agent, FlowState};
 use cogwork_journal::Store;
 use cogwork_llm::LlmClient;
 use cogwork_tools::{Tool, ToolError, Tools, function};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Notify;
 
 #[path = "../../../llm/tests/servers/mod.rs"]
 mod servers;
-use crate::support::flow_of;
+use crate::support::{City, flow_of};
 use servers::{ROWS, Reply, Row, Server};
-
-#[derive(Deserialize, JsonSchema)]
-struct City {
-    city: String,
-}
 
 fn tools() -> Tools {
     let weather = function(

@@ -17,8 +17,8 @@ use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role, ToolCall};
 use cogwork_thinking::{Reflection, async_trait};
 use cogwork_tools::{ToolError, Tools, function};
-use schemars::JsonSchema;
-use serde::Deserialize;
+
+use crate::support::City;
 
 /// The keys of the calls that were made.
 #[derive(Clone, Default)]
@@ -72,11 +72,6 @@ fn calls(cities: &[&str]) -> ChatResponse {
         ToolCall::new(format!("call {city}"), "weather", arguments)
     });
     ChatResponse::new("").with_tool_calls(calls)
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct City {
-    city: String,
 }
 
 fn flow(made: &Made, capabilities: Capabilities) -> Flow<FlowState> {

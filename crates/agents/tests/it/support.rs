@@ -7,6 +7,14 @@
 
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::{Action, Flow, Node, RunError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The input of tools.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct City {
+    pub(crate) city: String,
+}
 
 /// A flow of this node, which ends with each of its actions.
 pub(crate) fn flow_of(node: impl Node<FlowState> + 'static) -> Flow<FlowState> {

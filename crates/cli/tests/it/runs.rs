@@ -20,19 +20,10 @@ fn without_times(text: &str) -> String {
 fn runs_and_what_is_recorded_of_one_are_listed_with_their_times() {
     let place = Place::with_flow(FLOW);
     let ended = "ended\u{1b}[2J";
-    for (id, more) in [("begun", &[][..]), (ended, &["--answer", "go=Yes."])] {
-        let run = [
-            "run",
-            "flow.yaml",
-            "-q",
-            "-i",
-            "x",
-            "--journal",
-            "runs",
-            "--id",
-            id,
-        ];
-        place.cogwork(&[&run[..], more].concat());
+    for (id, more) in [("begun", ""), (ended, " --answer go=Yes.")] {
+        place.line(&format!(
+            "run flow.yaml -q -i x --journal runs --id {id}{more}"
+        ));
     }
 
     let runs = ["runs", "--journal", "runs"];
@@ -74,16 +65,9 @@ fn an_open_run_is_running_or_was_interrupted() {
         server.config()
     );
     let place = Place::with_flow(&agent);
-    let run = [
-        "run",
-        "flow.yaml",
-        "-i",
-        "x",
-        "--journal",
-        "runs",
-        "--id",
-        "7",
-    ];
+    let run: Vec<_> = "run flow.yaml -i x --journal runs --id 7"
+        .split(' ')
+        .collect();
     let mut run = place.command(&run).spawn().unwrap();
     while server.calls() < 1 {
         sleep(Duration::from_millis(5));
