@@ -48,8 +48,7 @@ impl LlmClient for HookClient {
             called.count(call);
         }
 
-        let response = called.result?;
-        Ok(response)
+        called.result
     }
 
     fn capabilities(&self) -> Capabilities {

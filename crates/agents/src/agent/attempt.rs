@@ -5,7 +5,7 @@ use cogwork_flow::{Action, Node};
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolCall, ToolChoice};
 use cogwork_thinking::Report;
 use cogwork_typed::ask::{
-    Asking, Format, Limit, Meter, Policy, Spent, ToolCalls, ToolUse, Unanswered, Verdict,
+    Asking, Format, Limit, Meter, Policy, ToolCalls, ToolUse, Unanswered, Verdict,
 };
 
 use super::expected::{Unusable, not_empty};
@@ -13,10 +13,14 @@ use super::{Agent, AgentAnswer, AgentError, AgentErrorKind};
 use crate::{Output, Visit};
 
 impl Agent {
-    pub(super) async fn visit(&self, request: &ChatRequest) -> Result<AgentAnswer, AgentError> {
+    pub(super) async fn visit(
+        &self,
+        request: &ChatRequest,
+        meter: &Meter,
+    ) -> Result<AgentAnswer, AgentError> {
         let mut attempt = Attempt {
             agent: self,
-            meter: Meter::new(self.limits, Spent::default()),
+            meter: meter.share(),
             visit: Visit::of(&self.id),
         };
         let answer = attempt.answer(request).await;
@@ -30,7 +34,8 @@ impl Agent {
                 Ok(AgentAnswer { visit, action })
             }
             Err(kind) => {
-                if let AgentErrorKind::Limit(_) = kind {
+                // A tool that was called before isn't called again if the limit is raised.
+                if let AgentErrorKind::Limit(_) | AgentErrorKind::TooManyToolCalls { .. } = kind {
                     reach_limit();
                 }
                 visit.error = Some(kind.to_string());
@@ -254,7 +259,7 @@ impl Policy for Draft<'_> {
             return self.call_tools(&response).await;
         }
 
-        match not_empty(response.text()) {
+        match not_empty(response.text(), response.finish_reason()) {
             Ok(()) => Verdict::Usable(response),
             Err(problem) => unusable(problem),
         }

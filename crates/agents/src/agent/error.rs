@@ -1,7 +1,7 @@
 use std::fmt;
 
 use cogwork_flow::engine::CannotWait;
-use cogwork_llm::LlmError;
+use cogwork_llm::{FinishReason, LlmError};
 use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt, counted};
 use cogwork_tools::ToolError;
 use cogwork_typed::AnswerProblem;
@@ -72,8 +72,14 @@ pub enum AgentErrorKind {
     #[error("the limit of {0} was reached; expected a higher one in `limits`")]
     Limit(Limit),
     /// Every reply of the model was empty: no text and no tool call.
-    #[error("every reply of the model was empty; expected a text or a tool call")]
-    Empty,
+    #[error(
+        "every reply of the model was empty{}; expected a text or a tool call",
+        because(reason)
+    )]
+    Empty {
+        /// Why the model stopped.
+        reason: FinishReason,
+    },
     /// The model still called tools after the maximum number of rounds.
     #[error(
         "the model still calls tools after {}; expected an answer",
@@ -95,6 +101,16 @@ pub enum AgentErrorKind {
         /// The labels to choose from.
         labels: String,
     },
+}
+
+/// Says why a reply is empty, if the reason to stop does.
+pub(super) fn because(reason: &FinishReason) -> &'static str {
+    match reason {
+        // The thinking may have taken all tokens.
+        FinishReason::Length => " because of the limit of tokens",
+        FinishReason::ContentFilter => " because of a filter",
+        _ => "",
+    }
 }
 
 impl AgentError {

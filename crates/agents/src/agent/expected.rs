@@ -4,13 +4,14 @@ use std::fmt;
 
 use cogwork_flow::Action;
 use cogwork_flow::watch::note;
-use cogwork_llm::ChatRequest;
 use cogwork_llm::backend::Capabilities;
+use cogwork_llm::{ChatRequest, FinishReason};
 use cogwork_typed::ask::Format;
 use cogwork_typed::{AnswerProblem, AnswerReader};
 use serde_json::Value as Json;
 
 use super::AgentErrorKind;
+use super::error::because;
 use crate::choice::Choice;
 
 /// What is expected of the last reply.
@@ -88,7 +89,7 @@ impl Expected {
             return Ok((text, Action::DEFAULT));
         }
 
-        not_empty(text)?;
+        not_empty(text, &FinishReason::Stop)?;
         if !self.choice.is_open() {
             return Ok((text.to_owned(), Action::DEFAULT));
         }
@@ -110,16 +111,20 @@ impl Expected {
     }
 }
 
-/// Returns why a reply without text and tool calls can't be used.
-pub(super) fn not_empty(text: &str) -> Result<(), Unusable> {
+/// Returns why a reply without text and tool calls can't be used. `reason` is why the model stopped.
+pub(super) fn not_empty(text: &str, reason: &FinishReason) -> Result<(), Unusable> {
     if !text.trim().is_empty() {
         return Ok(());
     }
 
+    let kind = AgentErrorKind::Empty {
+        reason: reason.clone(),
+    };
+    let why = because(reason);
     Err(Unusable {
-        kind: AgentErrorKind::Empty,
-        problem: "the reply is empty".to_owned(),
-        complaint: "Your reply is empty. Write your answer.".to_owned(),
+        kind,
+        problem: format!("the reply is empty{why}"),
+        complaint: format!("Your reply is empty{why}. Write your answer."),
     })
 }
 

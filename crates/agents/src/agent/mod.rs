@@ -17,7 +17,7 @@ use cogwork_thinking::memory::Recall;
 use cogwork_thinking::{Thinking, ThinkingMode};
 use cogwork_tools::Tools;
 use cogwork_typed::AnswerReader;
-use cogwork_typed::ask::{Format, Limits, RefusedFormats};
+use cogwork_typed::ask::{Format, Limits, Meter, RefusedFormats, Spent};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -45,7 +45,8 @@ use expected::Expected;
 ///
 /// A visit is one step of a run. In a run with a journal, each reply of the agent's client (also to
 /// hooks) and each result of a tool is recorded, and a run that stops during a visit repeats none of
-/// them. A visit that failed is repeated as a whole. Calls that a hook makes through a client of its
+/// them. If a call failed or a limit was reached, only failed calls are made again; a visit whose
+/// replies couldn't be used is repeated as a whole. Calls that a hook makes through a client of its
 /// own aren't recorded, and the memory is searched again; if the request then differs, the model is
 /// asked again.
 ///
@@ -275,7 +276,7 @@ impl Agent {
 }
 
 impl Node<FlowState> for Agent {
-    type Prep = ChatRequest;
+    type Prep = (ChatRequest, Meter);
     type Exec = AgentAnswer;
     type Error = AgentError;
 
@@ -293,22 +294,27 @@ impl Node<FlowState> for Agent {
         }
     }
 
-    fn prep(&self, state: &mut FlowState) -> Result<ChatRequest, AgentError> {
+    fn prep(&self, state: &mut FlowState) -> Result<(ChatRequest, Meter), AgentError> {
         let asked = self.prompt.fill_as("`prompt`", state);
         let asked = asked.map_err(AgentErrorKind::Prompt)?;
         let asked = Message::user(asked.text).with_blocks(asked.blocks);
 
-        Ok(self.request(asked)?)
+        // Attempts of a retry that fail count for the limits, too.
+        let meter = Meter::new(self.limits, Spent::default());
+        Ok((self.request(asked)?, meter))
     }
 
-    async fn exec(&self, request: &ChatRequest) -> Result<AgentAnswer, AgentError> {
-        self.visit(request).await
+    async fn exec(
+        &self,
+        (request, meter): &(ChatRequest, Meter),
+    ) -> Result<AgentAnswer, AgentError> {
+        self.visit(request, meter).await
     }
 
     fn post(
         &self,
         state: &mut FlowState,
-        _: ChatRequest,
+        _: (ChatRequest, Meter),
         AgentAnswer { visit, action }: AgentAnswer,
     ) -> Result<Action, AgentError> {
         state.put_visit(visit);

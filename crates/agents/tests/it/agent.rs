@@ -136,11 +136,17 @@ async fn an_empty_reply_is_asked_for_again() {
     let complaint = last_message(&script, 1);
     assert_eq!(complaint.text(), "Your reply is empty. Write your answer.");
 
-    for (times, reply) in [(0, ""), (2, " \n")] {
+    let limit = "every reply of the model was empty because of the limit of tokens; expected a text or a tool call";
+    let empty = "every reply of the model was empty; expected a text or a tool call";
+    for (times, reply, reason, told) in [
+        (0, "", FinishReason::Stop, empty),
+        (2, " \n", FinishReason::Stop, empty),
+        (1, "", FinishReason::Length, limit),
+    ] {
+        let reply = ChatResponse::new(reply).with_finish_reason(reason);
         let script = ScriptedClient::new(vec![reply; 3]);
         let agent = Agent::new("a", script.clone()).with_asks_again(times);
         let error = run(agent, "Hello").await.0.unwrap_err().to_string();
-        let told = "every reply of the model was empty; expected a text or a tool call";
         assert!(error.ends_with(told), "{error}");
         assert_eq!(script.requests().len(), times as usize + 1);
     }

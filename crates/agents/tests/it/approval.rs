@@ -126,6 +126,32 @@ async fn a_visit_that_reached_a_limit_goes_on_where_it_was_with_a_higher_one() {
 }
 
 #[tokio::test]
+async fn tools_are_not_called_again_after_more_rounds_are_allowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::files(folder.path());
+    let sent = Sent::default();
+    let client = ["Ada", "Bob"].map(|to| {
+        let mail = call(to, "send", to);
+        ChatResponse::new("").with_tool_calls([mail])
+    });
+    let client = ScriptedClient::new(client).then("Done.");
+    let input = FlowState::new("Write to both.");
+
+    for (rounds, sent_to) in [(1, ["Ada"].as_slice()), (2, &["Ada", "Bob"])] {
+        let clerk = Agent::new("clerk", client.clone()).with_tools(tools(&sent));
+        let clerk = clerk.with_tool_rounds(rounds).with_asks_again(0);
+        let flow = Flow::from_node("office", clerk).unwrap();
+
+        let journal = store.start_or_resume("7", &flow, &input).await.unwrap();
+        let mut state: FlowState = journal.state().unwrap();
+        let ended = flow.begin().with_journal(journal).finish(&mut state).await;
+        assert_eq!(ended.is_ok(), rounds == 2, "{ended:?}");
+        assert_eq!(*sent.lock().unwrap(), sent_to);
+    }
+    assert_eq!(client.requests().len(), 3);
+}
+
+#[tokio::test]
 async fn each_call_is_approved_and_answers_may_come_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::sqlite(folder.path().join("runs.db"));

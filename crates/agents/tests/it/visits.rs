@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Loader, Output};
 use cogwork_flow::watch::{EventKind, events};
+use cogwork_flow::{Backoff, Node};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ToolCall, Usage,
     async_trait,
@@ -138,6 +139,19 @@ async fn the_events_of_a_run_show_each_call_once_also_those_of_hooks() {
         }
     }
     assert_eq!(replies, ["Hm.", "Better."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_attempt_of_a_retried_agent_is_counted() {
+    let busy = || LlmError::new(LlmErrorKind::Overloaded, "busy");
+    let script = ScriptedClient::default()
+        .then(busy())
+        .then(busy())
+        .then(reply("Yes."));
+
+    let (ended, state) = run(Agent::new("a", script).retry(Backoff::of::<3>()), "?").await;
+    assert!(ended.is_ok());
+    assert_eq!(state.calls(), 3);
 }
 
 /// Never replies to the second call.
