@@ -54,7 +54,7 @@ use crate::{Answer, Ask, Method, Solve, StageReply, Stop, Strategy, StrategyName
 /// assert_eq!(
 ///     last.messages().last().map(|message| message.text()),
 ///     Some(
-///         "That reply cannot be used: `state_variables.total` is the text \"fifty-one\", expected a number.\n\
+///         "That reply cannot be used: `state_variables.total`: found the text \"fifty-one\"; expected a number.\n\
 ///          Write the whole reply again, in the form that was asked for."
 ///     ),
 /// );
@@ -64,11 +64,8 @@ use crate::{Answer, Ask, Method, Solve, StageReply, Stop, Strategy, StrategyName
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scratchpad {
     /// The variables, by name. By default, there are none, and the model chooses them and their
-    /// types.
+    /// types. Otherwise, it may not add others.
     pub variables: Vec<(String, Parameter)>,
-    /// Whether the model may add variables of any type. By default, it may if there are no
-    /// [variables](Self::variables).
-    pub other_variables: Option<bool>,
     /// The variable that contains the result. Its value is the answer, and the model isn't asked for
     /// one. By default, the model is asked.
     pub result: Option<String>,
@@ -81,7 +78,6 @@ impl Default for Scratchpad {
     fn default() -> Self {
         Self {
             variables: Vec::new(),
-            other_variables: None,
             result: None,
             max_steps: 30,
         }
@@ -151,10 +147,6 @@ impl Method for Scratchpad {
 }
 
 impl Scratchpad {
-    fn takes_others(&self) -> bool {
-        self.other_variables.unwrap_or(self.variables.is_empty())
-    }
-
     fn variable(&self, name: &str) -> Option<&Parameter> {
         let mut variables = self.variables.iter();
         let known = variables.find(|(known, _)| known == name);
@@ -181,16 +173,13 @@ impl Scratchpad {
                 description => format!("\n- {name}: {kind}, {description}"),
             }
         });
-        let others = match self.takes_others() {
-            true => "You may keep others as well.",
-            false => "There are no others.",
-        };
-        format!("\n\nThe variables:{}\n{others}", lines.collect::<String>())
+        let lines: String = lines.collect();
+        format!("\n\nThe variables:{lines}\nThere are no others.")
     }
 
     fn check_settings(&self) -> Result<(), Stop> {
         match &self.result {
-            Some(result) if self.variable(result).is_none() && !self.takes_others() => {
+            Some(result) if self.variable(result).is_none() && !self.variables.is_empty() => {
                 let expected = NameList::or(&self.names()).to_string();
                 Err(Stop::fail(format!(
                     "the result variable `{result}` is not defined; expected {expected}"
@@ -313,7 +302,7 @@ impl Scratchpad {
 
     /// Asks for values of the variables of the settings, if there are no others.
     fn narrowed(&self, key: AnswerKey, schema: Value) -> AnswerKey {
-        match self.takes_others() {
+        match self.variables.is_empty() {
             true => key,
             false => key.offering(&schema),
         }
@@ -327,24 +316,25 @@ impl Scratchpad {
     fn changed(&self, before: &State, reply: &StageReply) -> Result<State, String> {
         let given = reply.fields.get(STATE).and_then(Value::as_object);
         let mut after = before.clone();
-        let mut faults = Vec::new();
+        let mut problems = Vec::new();
 
         for (name, value) in given.into_iter().flatten() {
-            let mut value = value.clone();
-            if let Some(parameter) = self.variable(name) {
-                value = typed(value, parameter);
-                let fault = parameter.kind.fault(&format!("{STATE}.{name}"), &value);
-                faults.extend(fault.filter(|_| !value.is_null()));
-            } else if !self.takes_others() {
-                let (name, expected) = (Name(name), NameList::or(&self.names()).to_string());
-                return Err(format!("`{name}` is not a variable; expected {expected}"));
+            let read = match self.variable(name) {
+                Some(parameter) => typed(&format!("{STATE}.{name}"), value.clone(), parameter),
+                None if self.variables.is_empty() => Ok(value.clone()),
+                None => {
+                    let (name, expected) = (Name(name), NameList::or(&self.names()).to_string());
+                    Err(format!("`{name}` is not a variable; expected {expected}"))
+                }
+            };
+            match read {
+                Ok(value) => drop(after.insert(name.clone(), value)),
+                Err(problem) => problems.push(problem),
             }
-            after.insert(name.clone(), value);
         }
 
-        if !faults.is_empty() {
-            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            return Err(faults.join("; "));
+        if !problems.is_empty() {
+            return Err(problems.join("; "));
         }
         // Every later request and thought contains all variables.
         match serde_json::to_string(&after).map_or(0, |json| json.len()) {

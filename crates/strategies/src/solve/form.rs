@@ -329,20 +329,30 @@ pub(crate) fn is_none(text: &str) -> bool {
     text.len() <= 80 && matches!(letters(text).as_str(), "" | "none" | "na" | "null")
 }
 
-/// Converts a value to the type of a parameter if it can be read as that type. Other values aren't
-/// changed.
-pub(crate) fn typed(value: Value, parameter: &Parameter) -> Value {
-    const NAME: &str = "value";
+/// Reads a value of a reply as the type of a parameter. Null stays null.
+///
+/// # Errors
+///
+/// Returns the problem, which begins with the name.
+pub(crate) fn typed(name: &str, value: Value, parameter: &Parameter) -> Result<Value, String> {
+    const KEY: &str = "value";
 
-    let reader = AnswerReader::of_keys([parameter.key(NAME)]).in_lines();
     let written = match &value {
-        Value::Null => return value,
-        Value::String(text) => format!("{NAME}: {text}"),
-        value => json!({NAME: value}).to_string(),
+        Value::Null => return Ok(value),
+        Value::String(text) => format!("{KEY}: {text}"),
+        value => json!({KEY: value}).to_string(),
     };
-    let read = reader.read(&written).ok();
-    let read = read.and_then(|read| read.value.get(NAME).cloned());
-    read.unwrap_or(value)
+    let reader = AnswerReader::of_keys([parameter.key(KEY)]).in_lines();
+    match reader.read(&written) {
+        Ok(mut read) => Ok(read.value[KEY].take()),
+        Err(problem) => {
+            let inside = problem
+                .pointer()
+                .trim_start_matches(['/'])
+                .trim_start_matches(KEY);
+            Err(format!("`{name}{inside}`: {}", problem.message()))
+        }
+    }
 }
 
 /// Reads JSON, except for a number that would be written differently: `1.10` may be a version or a

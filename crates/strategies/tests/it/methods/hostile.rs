@@ -180,12 +180,11 @@ async fn texts_of_a_scratchpad_stay_the_texts_they_are() {
     let text = |name: &str| (name.to_owned(), Parameter::text(""));
     let method = Scratchpad {
         variables: vec![text("version"), text("id")],
-        other_variables: Some(true),
         result: Some("version".to_owned()),
         ..Scratchpad::default()
     };
     let replies = [
-        r#"state_variables: {"version": "1.10", "id": "12345678901234567890123", "own": "1.10"}"#,
+        r#"state_variables: {"version": "1.10", "id": "12345678901234567890123"}"#,
         "state_variables: version = 1.20\ndone: yes",
     ];
     let (solver, _) = scripted(method, replies);
@@ -195,7 +194,7 @@ async fn texts_of_a_scratchpad_stay_the_texts_they_are() {
     let tracked = &solved.trace().session().thoughts()[3];
     assert_eq!(
         tracked.parameters["state_variables"].to_string(),
-        r#"{"id":"12345678901234567890123","own":"1.10","version":"1.20"}"#
+        r#"{"id":"12345678901234567890123","version":"1.20"}"#
     );
 }
 
