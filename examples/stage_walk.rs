@@ -36,9 +36,9 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use cogwork::strategies::session::{
-    Branch, BranchId, BranchStatus, RefusedMove, Session, SessionError, ThoughtDraft,
+    Branch, BranchId, BranchStatus, Session, SessionError, ThoughtDraft,
 };
-use cogwork::strategies::table::{Mistyped, ParameterType};
+use cogwork::strategies::table::ParameterType;
 use cogwork::strategies::{Strategy, StrategyName};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -106,13 +106,10 @@ fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
     let strategy: Strategy = strategy.parse()?;
     let mut session = Session::new(strategy.clone());
     for argument in stages {
+        let draft = draft(&strategy, argument);
         // Only the refusal is printed, so that the output is valid JSON.
-        if let Err(error) = session.think(draft(&strategy, argument)) {
-            let shown = match &error {
-                SessionError::Refused(refusal) => refused(&strategy, refusal),
-                error => json!(error),
-            };
-            println!("{shown:#}");
+        if let Err(refusal) = session.think(draft.clone()) {
+            println!("{:#}", refused(&session, &draft, &refusal)?);
             return Ok(false);
         }
     }
@@ -135,33 +132,46 @@ fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
     Ok(true)
 }
 
-/// A refusal with its reason, and the parameters by what is wrong with them.
-fn refused(strategy: &Strategy, refusal: &RefusedMove) -> Value {
-    let reason = match strategy.stage(&refusal.attempted) {
-        Some(_) if !refusal.mistyped.is_empty() => "parameters",
+/// A refusal with its reason, and the parameters that are missing or unknown, or else what is wrong with
+/// the others.
+fn refused(
+    session: &Session,
+    draft: &ThoughtDraft,
+    refusal: &SessionError,
+) -> Result<Value, Failed> {
+    let allowed = session.allowed(session.current())?;
+    let allowed: Vec<&str> = allowed.iter().map(|stage| &*stage.name).collect();
+    let attempted = draft.stage.as_deref().unwrap_or_default();
+    let stage = session.strategy().stage(attempted);
+    let reason = match stage {
+        Some(_) if allowed.contains(&attempted) => "parameters",
         Some(_) => "illegal_move",
         None => "unknown_stage",
     };
-    let faults = refusal.mistyped.iter();
-    let (missing, faults): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.found == "missing");
-    let (unknown, mistyped): (Vec<&Mistyped>, Vec<_>) = faults
-        .into_iter()
-        .partition(|fault| fault.expected.starts_with("nothing"));
-    let names = |faults: &[&Mistyped]| -> Vec<String> {
-        faults.iter().map(|fault| fault.parameter.clone()).collect()
-    };
 
-    json!({
+    let (given, known) = (&draft.parameters, stage.map(|stage| &stage.parameters));
+    let known = known.filter(|_| reason == "parameters");
+    let missing = known
+        .into_iter()
+        .flatten()
+        .filter(|(name, parameter)| parameter.required && !given.contains_key(*name));
+    let missing: Vec<&String> = missing.map(|(name, _)| name).collect();
+    let unknown = known.map(|known| given.keys().filter(|name| !known.contains_key(*name)));
+    let unknown: Vec<&String> = unknown.into_iter().flatten().collect();
+    let is_mistyped = known.is_some() && missing.is_empty() && unknown.is_empty();
+    let mistyped = is_mistyped.then(|| refusal.to_string());
+
+    Ok(json!({
         "kind": "refused",
-        "strategy": refusal.strategy,
-        "from": refusal.from,
-        "attempted": refusal.attempted,
+        "strategy": session.strategy().name(),
+        "from": session.stage().name,
+        "attempted": attempted,
         "reason": reason,
-        "allowed": refusal.allowed,
-        "missing": names(&missing),
-        "mistyped": mistyped,
-        "unknown": names(&unknown),
-    })
+        "allowed": allowed,
+        "missing": missing,
+        "mistyped": Vec::from_iter(mistyped),
+        "unknown": unknown,
+    }))
 }
 
 /// `STAGE`, with placeholders, or `STAGE:key=value,…`.

@@ -70,11 +70,9 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod mermaid;
-mod mistyped;
 mod name;
 mod parameter;
 mod parameter_check;
-mod refusal;
 mod solve;
 mod strategies;
 mod strategy;

@@ -54,7 +54,9 @@ fn a_legal_walk_with_placeholders() {
     assert_eq!(refusal["from"], "action_execution");
     assert_eq!(
         refusal["mistyped"],
-        json!([{"parameter": "observation", "expected": "a text", "found": "an object"}])
+        json!([
+            "the stage `observation_reception` of `react`: `observation` is an object, expected a text"
+        ])
     );
 }
 

@@ -29,7 +29,7 @@ impl Session {
         let is_too_long = name.chars().count() > MAX_NAME;
         if name.trim().is_empty() || is_too_long || self.branch_named(&name).is_some() {
             let name = Name(&name);
-            return Err(SessionError::impossible(format!(
+            return Err(SessionError::Refused(format!(
                 "`{name}` cannot be the name of a branch; expected 1 to 64 characters that no branch has yet"
             )));
         }
@@ -37,7 +37,7 @@ impl Session {
         let most = self.limits.branches;
         if self.branches.len() >= most {
             let limit = format!("{most} branches");
-            return Err(SessionError::Full { limit });
+            return Err(SessionError::Full(limit));
         }
 
         let id = BranchId::at(self.branches.len());
@@ -65,7 +65,9 @@ impl Session {
     pub fn score(&mut self, branch: BranchId, score: f64) -> Result<(), SessionError> {
         self.check_in_use(branch)?;
         if !(0.0..=10.0).contains(&score) {
-            return Err(SessionError::impossible("a score is a number from 0 to 10"));
+            return Err(SessionError::Refused(
+                "a score is a number from 0 to 10".to_owned(),
+            ));
         }
 
         self.branch_mut(branch)?.score = Some(score);
@@ -92,9 +94,8 @@ impl Session {
     pub fn select_best(&mut self) -> Result<BranchId, SessionError> {
         let best = self.best().map(|branch| branch.id);
         let best = best.ok_or_else(|| {
-            SessionError::impossible(
-                "no open or complete branch has a score; expected at least one",
-            )
+            let message = "no open or complete branch has a score; expected at least one";
+            SessionError::Refused(message.to_owned())
         })?;
 
         self.current = best;
@@ -113,7 +114,7 @@ impl Session {
         // The next thought would have nowhere to go.
         if branch == self.current {
             let name = Name(&self.branch(branch)?.name);
-            return Err(SessionError::impossible(format!(
+            return Err(SessionError::Refused(format!(
                 "the branch `{name}` is the current one; switch to a different one first"
             )));
         }
@@ -149,7 +150,7 @@ impl Session {
 
     fn no_such_branch(&self, branch: BranchId) -> SessionError {
         let last = self.branches.len().saturating_sub(1);
-        SessionError::impossible(format!(
+        SessionError::Refused(format!(
             "there is no branch {branch}; expected a number from 0 to {last}"
         ))
     }
@@ -162,7 +163,7 @@ impl Session {
         }
 
         let (name, status) = (Name(&branch.name), branch.status);
-        Err(SessionError::impossible(format!(
+        Err(SessionError::Refused(format!(
             "the branch `{name}` is {status}; expected an open one"
         )))
     }

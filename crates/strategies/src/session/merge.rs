@@ -80,7 +80,7 @@ impl Session {
         if sources.is_empty() || once.len() != sources.len() || once.contains(&into) {
             let message =
                 "expected one or more branches to merge, each once, and the target not among them";
-            return Err(SessionError::impossible(message));
+            return Err(SessionError::Refused(message.to_owned()));
         }
 
         // Paths share their beginning. Only what a source added by itself is merged.

@@ -13,5 +13,3 @@ pub use error::SessionError;
 pub use merge::{Conflict, Merged};
 pub use state::{Session, SessionLimits};
 pub use thought::{Thought, ThoughtDraft, ThoughtId};
-
-pub use crate::refusal::RefusedMove;

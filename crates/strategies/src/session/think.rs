@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{BranchId, BranchStatus, Session, SessionError, Thought, ThoughtDraft, ThoughtId};
 use crate::Stage;
-use crate::session::RefusedMove;
-use crate::table::{Mistyped, ParameterType};
+use crate::parameter_check::shown;
+use crate::table::ParameterType;
 
 /// The parameter that names the revised thought, in stages that have it.
 const REVISES: &str = "revises_thought";
@@ -72,12 +72,12 @@ impl Session {
     pub fn undo(&mut self) -> Result<Thought, SessionError> {
         let none = "there is no thought to undo; expected at least one";
         let thought = self.thoughts.last();
-        let thought = thought.ok_or_else(|| SessionError::impossible(none))?;
+        let thought = thought.ok_or_else(|| SessionError::Refused(none.to_owned()))?;
         let id = thought.id;
         // The fork would begin nowhere.
         if let Some(fork) = self.branches.iter().find(|branch| branch.from == Some(id)) {
             let fork = Name(&fork.name);
-            return Err(SessionError::impossible(format!(
+            return Err(SessionError::Refused(format!(
                 "thought {id} cannot be undone, since the branch `{fork}` was forked from it; fork an earlier thought instead"
             )));
         }
@@ -120,7 +120,7 @@ impl Session {
             Some(name) => {
                 let mut next = self.strategy().next(from);
                 let found = next.find(|stage| stage.name == name);
-                found.ok_or_else(|| self.refused(from, name, Vec::new()))?
+                found.ok_or_else(|| self.no_way(from, name))?
             }
         };
 
@@ -134,9 +134,13 @@ impl Session {
         }
 
         // A thought that stays in a stage continues the one before it, which had the parameters.
-        let faults = faults(stage, &parameters, named.is_some() || is_first);
-        if !faults.is_empty() {
-            return Err(self.refused(from, &stage.name, faults));
+        let problems = problems(stage, &parameters, named.is_some() || is_first);
+        if !problems.is_empty() {
+            let (stage, strategy) = (Name(&stage.name), Name(self.strategy().name()));
+            let problems = problems.join("; ");
+            return Err(SessionError::Refused(format!(
+                "the stage `{stage}` of `{strategy}`: {problems}"
+            )));
         }
         self.check_named(stage, &parameters)?;
 
@@ -148,7 +152,7 @@ impl Session {
             // A thought of another branch is not part of what this one builds on.
             if !self.path(branch.tip()).any(|one| one.id == thought) {
                 let branch = Name(&branch.name);
-                return Err(SessionError::impossible(format!(
+                return Err(SessionError::Refused(format!(
                     "thought {thought} is not on the path of the branch `{branch}`; choose an earlier thought of that path"
                 )));
             }
@@ -166,16 +170,15 @@ impl Session {
         })
     }
 
-    fn refused(&self, from: &Stage, attempted: &str, mistyped: Vec<Mistyped>) -> SessionError {
-        let strategy = self.strategy();
-        let allowed = strategy.next(from).map(|stage| stage.name.clone());
-        SessionError::Refused(Box::new(RefusedMove {
-            strategy: strategy.name().to_owned(),
-            from: from.name.clone(),
-            attempted: Name(attempted).to_string(),
-            allowed: allowed.collect(),
-            mistyped,
-        }))
+    fn no_way(&self, from: &Stage, to: &str) -> SessionError {
+        let expected = match &from.next[..] {
+            [] => "nothing follows the final stage".to_owned(),
+            next => format!("expected {}", NameList::or(next)),
+        };
+        let (strategy, from, to) = (Name(self.strategy().name()), Name(&from.name), Name(to));
+        SessionError::Refused(format!(
+            "`{strategy}` does not lead from `{from}` to `{to}`; {expected}"
+        ))
     }
 
     /// Checks that the thoughts exist that the parameters name.
@@ -186,8 +189,11 @@ impl Session {
     ) -> Result<(), SessionError> {
         let known = stage.parameters.iter();
         let names = known.filter(|(_, known)| known.kind == ParameterType::Thought);
-        let mut named = names.filter_map(|(name, _)| ThoughtId::of_value(parameters.get(name)?));
-        named.try_for_each(|thought| self.existing(thought).map(drop))
+        let mut named = names.filter_map(|(name, _)| parameters.get(name));
+        named.try_for_each(|value| match ThoughtId::of_value(value) {
+            Some(thought) => self.existing(thought).map(drop),
+            None => Err(self.no_thought(value)),
+        })
     }
 
     /// Adds a checked thought if there is room for it.
@@ -195,7 +201,7 @@ impl Session {
         let most = self.limits.thoughts;
         if self.thoughts.len() >= most {
             let limit = format!("{most} thoughts");
-            return Err(SessionError::Full { limit });
+            return Err(SessionError::Full(limit));
         }
 
         let is_end = self.stage_of(&thought).is_final;
@@ -211,27 +217,26 @@ impl Session {
     }
 }
 
-/// Returns the parameters that are missing, unknown or of the wrong type. Unless the stage needs
-/// all, none is missing.
-fn faults(stage: &Stage, given: &BTreeMap<String, Value>, needs_all: bool) -> Vec<Mistyped> {
+/// Returns what is wrong with the parameters of a thought. Unless the stage needs all, none is
+/// missing.
+fn problems(stage: &Stage, given: &BTreeMap<String, Value>, needs_all: bool) -> Vec<String> {
     let known = &stage.parameters;
-    let mut faults = Vec::new();
+    let missing = known
+        .iter()
+        .filter(|(name, parameter)| needs_all && parameter.required && !given.contains_key(*name));
+    let missing =
+        missing.map(|(name, known)| format!("`{name}` is missing, expected {}", known.kind));
 
-    for (name, parameter) in known {
-        match given.get(name) {
-            Some(value) => faults.extend(parameter.kind.fault(name, value)),
-            None if needs_all && parameter.required => {
-                faults.push(Mistyped::new(name, &parameter.kind, "missing"));
-            }
-            None => {}
-        }
-    }
-    let besides = match known.is_empty() {
-        true => String::new(),
-        false => format!(" besides {}", NameList::and(known.keys())),
-    };
-    for (name, value) in given.iter().filter(|(name, _)| !known.contains_key(*name)) {
-        faults.push(Mistyped::of(name, format!("nothing{besides}"), value));
-    }
-    faults
+    let wrong = given.iter().filter_map(|(name, value)| {
+        let Some(parameter) = known.get(name) else {
+            let besides = match known.is_empty() {
+                true => String::new(),
+                false => format!(" besides {}", NameList::and(known.keys())),
+            };
+            let (name, found) = (Name(name), shown(value));
+            return Some(format!("`{name}` is {found}, expected nothing{besides}"));
+        };
+        parameter.kind.fault(name, value)
+    });
+    missing.chain(wrong).collect()
 }

@@ -142,7 +142,7 @@ impl From<SessionError> for Stop {
     /// A session that is full ends the run. Any other refusal fails it.
     fn from(error: SessionError) -> Self {
         match error {
-            SessionError::Full { limit } => EndReason::SessionFull { limit }.into(),
+            SessionError::Full(limit) => EndReason::SessionFull { limit }.into(),
             refused => Self::fail(refused.to_string()),
         }
     }

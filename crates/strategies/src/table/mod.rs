@@ -5,7 +5,6 @@ mod error;
 
 pub use error::{TableError, TableProblem};
 
-pub use crate::mistyped::Mistyped;
 pub use crate::parameter::{Parameter, ParameterType};
 
 use std::collections::{BTreeMap, HashSet};

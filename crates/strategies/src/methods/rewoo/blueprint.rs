@@ -188,9 +188,8 @@ fn check_call(call: &PlannedCall, earlier: &[&str], tools: &[String]) -> Result<
     }
 
     if let Some(fault) = ParameterType::Any.fault(id, &call.input) {
-        return Err(fault.to_string());
+        return Err(fault);
     }
-
     let input = call.input.to_string();
     let mut named = input
         .match_indices("#E")
