@@ -1,8 +1,7 @@
 use std::collections::HashSet;
 
 use cogwork_text::{Name, NameList};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::table::TableError;
 use crate::{Strategy, table};
@@ -129,30 +128,10 @@ impl Strategies {
     }
 }
 
-/// Serialises the strategies in the form of a table.
+/// Serialises the strategies as a text with their tables.
 impl Serialize for Strategies {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter().map(|strategy| (strategy.name(), strategy)))
-    }
-}
-
-/// Checks the tables like those of a text. The error has the first problem and the number of
-/// problems.
-impl<'de> Deserialize<'de> for Strategies {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Through values, because they are checked like those of a text.
-        let tables = serde_yaml::Value::deserialize(deserializer)?;
-        let list = table::read(tables).map_err(D::Error::custom)?;
-        Ok(Self { list })
-    }
-}
-
-impl FromIterator<Strategy> for Strategies {
-    /// If several strategies have the same name, [`get`](Self::get) returns the first one.
-    fn from_iter<I: IntoIterator<Item = Strategy>>(strategies: I) -> Self {
-        Self {
-            list: strategies.into_iter().collect(),
-        }
+        serializer.collect_map(self.iter().map(|strategy| (strategy.name(), &*strategy.0)))
     }
 }
 

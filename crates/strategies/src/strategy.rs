@@ -3,9 +3,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::table::{Parameter, named};
+use crate::table::{self, Parameter, named};
 
 /// A strategy: its stages, and which of them may follow which. Cloning shares the table.
 ///
@@ -129,10 +130,23 @@ impl fmt::Debug for Strategy {
     }
 }
 
-/// Serialises the strategy in the form of a table.
+/// Serialises the strategy as a text with one table.
 impl Serialize for Strategy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        serializer.collect_map([(self.name(), &*self.0)])
+    }
+}
+
+/// Checks the table like one of a text. The error has the first problem and the number of problems.
+impl<'de> Deserialize<'de> for Strategy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let tables = serde_yaml::Value::deserialize(deserializer)?;
+        let tables = table::read(tables).map_err(D::Error::custom)?;
+        let only = <[Self; 1]>::try_from(tables);
+        only.map(|[only]| only).map_err(|tables| {
+            let message = format!("found {} tables of strategies; expected one", tables.len());
+            D::Error::custom(message)
+        })
     }
 }
 

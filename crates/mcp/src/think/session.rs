@@ -1,7 +1,7 @@
 //! The sessions of `think`, and calls that change them.
 
+use cogwork_strategies::Strategy;
 use cogwork_strategies::session::{Branch, Session, SessionLimits};
-use cogwork_strategies::{Strategies, Strategy};
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ const BRANCHES: usize = 100;
 pub(super) enum Entry {
     /// The first one, with the table of the strategy.
     Begin {
-        rules: Strategies,
+        rules: Strategy,
         limits: SessionLimits,
         change: Change,
     },
@@ -67,7 +67,7 @@ impl ThinkState {
                     change,
                 },
                 None,
-            ) => (begun(rules, *limits)?, change),
+            ) => (Session::with_limits(rules.clone(), *limits), change),
             (Entry::Begin { .. }, Some(_)) => {
                 let message = "the session already exists; choose another id";
                 return Err(Failure::new(message));
@@ -118,7 +118,9 @@ impl ThinkState {
     /// Returns where the session is, or would begin.
     fn place(&self, id: &SessionId, entry: &Entry) -> String {
         let begun = match entry {
-            Entry::Begin { rules, limits, .. } => begun(rules, *limits).ok(),
+            Entry::Begin { rules, limits, .. } => {
+                Some(Session::with_limits(rules.clone(), *limits))
+            }
             Entry::Change(_) => None,
         };
         let Some(session) = self.session.as_ref().or(begun.as_ref()) else {
@@ -132,12 +134,6 @@ impl ThinkState {
         };
         format!("\n{report}")
     }
-}
-
-fn begun(rules: &Strategies, limits: SessionLimits) -> Result<Session, Failure> {
-    let strategy = rules.iter().next().cloned();
-    let strategy = strategy.ok_or_else(|| Failure::new("the rules are missing"))?;
-    Ok(Session::with_limits(strategy, limits))
 }
 
 /// How a session begins.
@@ -180,7 +176,7 @@ pub(super) async fn record(
                     session_limits.branches = limits.branches;
                     Entry::Begin {
                         // Kept with the session, which outlives the settings of the server.
-                        rules: Strategies::from_iter([strategy]),
+                        rules: strategy,
                         limits: session_limits,
                         change,
                     }

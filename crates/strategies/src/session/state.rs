@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Branch, BranchId, BranchStatus, SessionError, Thought, ThoughtId};
-use crate::{Stage, Strategies, Strategy};
+use crate::{Stage, Strategy};
 
 /// The limits of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,6 @@ impl Default for SessionLimits {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Session {
-    #[serde(serialize_with = "write_table", deserialize_with = "read_table")]
     strategy: Strategy,
     pub(super) limits: SessionLimits,
     pub(super) current: BranchId,
@@ -87,17 +86,6 @@ impl<'de> Deserialize<'de> for Session {
         let checked = session.is_in_order().then_some(session);
         checked.ok_or_else(|| D::Error::custom("the thoughts and branches don't fit together"))
     }
-}
-
-/// Writes the table of a strategy under its name.
-fn write_table<S: Serializer>(strategy: &Strategy, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map([(strategy.name(), strategy)])
-}
-
-fn read_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Strategy, D::Error> {
-    let tables = Strategies::deserialize(deserializer)?;
-    let first = tables.iter().next().cloned();
-    first.ok_or_else(|| D::Error::custom("`strategy` has no table; expected one"))
 }
 
 impl Session {

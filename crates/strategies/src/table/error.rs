@@ -15,8 +15,6 @@ pub struct TableError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableProblem {
-    /// The line, counted from 1, of a text that isn't YAML or JSON.
-    pub line: Option<usize>,
     /// The keys that lead to it, such as `mine.stages.begin.next`. It is empty for the whole text.
     pub place: String,
     /// What is wrong, and what is expected instead.
@@ -39,12 +37,12 @@ impl TableError {
         let twice = message.strip_prefix("duplicate entry with key ");
         let twice = twice.map(|key| format!("`{}` is defined twice", Name(key.trim_matches('"'))));
 
+        let message = twice.as_deref().unwrap_or(message);
         let mut error = Self::default();
-        error.push("", twice.as_deref().unwrap_or(message));
-        error
-            .problems
-            .iter_mut()
-            .for_each(|problem| problem.line = line);
+        match line {
+            Some(line) => error.push("", format_args!("line {line}: {message}")),
+            None => error.push("", message),
+        }
         error
     }
 
@@ -54,7 +52,6 @@ impl TableError {
         if self.problems.len() < Self::MAX_PROBLEMS {
             let message = OneLine::new(message).with_max_chars(Self::MAX_MESSAGE);
             self.problems.push(TableProblem {
-                line: None,
                 place: place.to_owned(),
                 message: message.to_string(),
             });
@@ -100,9 +97,6 @@ impl std::error::Error for TableError {}
 
 impl fmt::Display for TableProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(line) = self.line {
-            write!(f, "line {line}: ")?;
-        }
         if !self.place.is_empty() {
             write!(f, "`{}`: ", OneLine::new(&self.place).with_max_chars(200))?;
         }
