@@ -117,7 +117,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
 
 fn tries(call: &Call) -> Vec<Try> {
     match call {
-        Call::Model(asked) => asked.tries.clone(),
+        Call::Model(asked) => asked.log.tries.clone(),
         _ => Vec::new(),
     }
 }

@@ -342,21 +342,20 @@ impl Solve {
     /// fails, or if no reply can be used.
     pub fn ask<T>(&mut self, stage: &str, ask: Ask<T>) -> Result<T, Stop> {
         let Ask { question, value } = ask;
-        let labels = [question.label(stage)];
-        let Some(mut calls) = self.known(stage, &labels)? else {
-            let questions = vec![question];
-            let enough = None;
-            return Err(self.park(stage, Work::Ask { questions, enough }));
-        };
-        // A label contains the stage, so only a changed method can meet a tool call here.
-        let Some(Call::Model(asked)) = calls.pop() else {
+        let asked = self.asked(stage, vec![question.clone()], None)?.pop();
+        // A question without a reply would have been asked again.
+        let Some(Asked {
+            reply: Ok(reply),
+            log,
+            ..
+        }) = asked
+        else {
             return Err(Stop::fail(CHANGED));
         };
-        let reply = asked.reply.map_err(|_| Stop::fail(CHANGED))?;
 
-        self.add_message(question.message(asked.format));
+        self.add_message(question.message(log.format));
         // As the model wrote it, so that the conversation stays unchanged.
-        let raw = asked.tries.last();
+        let raw = log.tries.last();
         let raw = raw.map_or(reply.text.as_str(), |last| last.reply.as_str());
         let said = Message::assistant(raw).with_tool_calls(reply.tool_calls.iter().cloned());
         self.add_message(match &reply.provider_data {
@@ -397,24 +396,35 @@ impl Solve {
             return Ok(Vec::new());
         };
 
-        let labels: Vec<String> = asks.iter().map(|ask| ask.question.label(stage)).collect();
+        let questions = asks.into_iter().map(|ask| ask.question).collect();
+        // Only needed while the questions are asked. A replay knows which ones were not needed.
+        let enough: Enough = Box::new(move |asked| {
+            let asked = asked.iter().map(Option::as_ref);
+            let replies = asked.map(|asked| Some(converted(asked?, value)));
+            enough(&replies.collect::<Vec<_>>())
+        });
+        let asked = self.asked(stage, questions, Some(enough))?;
+        Ok(asked.iter().map(|asked| converted(asked, value)).collect())
+    }
+
+    /// Returns the questions with what became of them, if they were asked.
+    fn asked(
+        &mut self,
+        stage: &str,
+        questions: Vec<Question>,
+        enough: Option<Enough>,
+    ) -> Result<Vec<Asked>, Stop> {
+        let labels: Vec<String> = questions.iter().map(|one| one.label(stage)).collect();
         let Some(calls) = self.known(stage, &labels)? else {
-            let questions = asks.into_iter().map(|ask| ask.question).collect();
-            // Only needed while the questions are asked. A replay knows which ones were not needed.
-            let enough: Enough = Box::new(move |asked| {
-                let asked = asked.iter().map(Option::as_ref);
-                let replies = asked.map(|asked| Some(converted(asked?, value)));
-                enough(&replies.collect::<Vec<_>>())
-            });
-            let enough = Some(enough);
             return Err(self.park(stage, Work::Ask { questions, enough }));
         };
 
-        let asked = calls.iter().filter_map(|call| match call {
-            Call::Model(asked) => Some(converted(asked, value)),
-            Call::Tool(_) => None,
+        let asked = calls.into_iter().map(|call| match call {
+            Call::Model(asked) => Ok(asked),
+            // A label contains the stage, so only a changed method can meet a tool call here.
+            Call::Tool(_) => Err(Stop::fail(CHANGED)),
         });
-        Ok(asked.collect())
+        asked.collect()
     }
 
     /// Calls tools concurrently. Returns the results in order.

@@ -1,5 +1,5 @@
 use cogwork_text::OneLine;
-use cogwork_typed::ask::{AskLog, Format, FormatRefusal, Limit, Repair, Try};
+use cogwork_typed::ask::{AskLog, Limit, Repair};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,14 +28,10 @@ pub struct Asked {
     pub name: String,
     /// What distinguishes the question from others: the stage, the name, and a hash of its text.
     pub label: String,
-    /// The model's raw replies, each with the reason it couldn't be used.
-    pub tries: Vec<Try>,
-    /// The form in which the last reply was requested.
-    #[serde(default, skip_serializing_if = "Format::is_default")]
-    pub format: Format,
-    /// The forms that the server refused, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refusals: Vec<FormatRefusal>,
+    /// What happened on the way to the reply: the model's raw replies, each with the reason it
+    /// couldn't be used, and the formats.
+    #[serde(flatten)]
+    pub log: AskLog,
     /// What was corrected so that the last reply could be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
@@ -58,9 +54,7 @@ impl Asked {
             stage: stage.to_owned(),
             name: question.name.clone(),
             label: question.label(stage),
-            tries: log.tries,
-            format: log.format,
-            refusals: log.refusals,
+            log,
             repairs: Vec::new(),
             calls_left: None,
             reply,
@@ -90,7 +84,7 @@ impl Call {
     /// Returns the last reply of the model.
     pub(super) fn last_reply(&self) -> Option<&str> {
         match self {
-            Self::Model(asked) => Some(asked.tries.last()?.reply.as_str()),
+            Self::Model(asked) => Some(asked.log.tries.last()?.reply.as_str()),
             Self::Tool(_) => None,
         }
     }

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use cogwork_flow::{Action, Node};
 use cogwork_llm::LlmError;
 use cogwork_text::ErrorText;
-use cogwork_tools::Tools;
-use cogwork_typed::ask::{Limit, Meter, Reserve, Spent, ToolCalls};
+use cogwork_typed::ask::{Limit, Meter, Reserve, Spent};
 use serde::{Deserialize, Serialize};
 
 use super::conclusion::{conclusion, reserve};
@@ -93,7 +92,12 @@ impl Node<Solving> for SolveNode {
         let kept = conclusion.as_ref().filter(|_| is_kept);
         let reserve = kept.map(|conclusion| reserve(&shared, solving, conclusion));
 
-        let meter = solving.failed.share();
+        let meter = match waiting.as_deref().map(|batch| &batch.work) {
+            // Tools fail without ending the step, but it is made again after a person was asked, and
+            // counts only then.
+            Some(Work::Call(_)) => Meter::default(),
+            _ => solving.failed.share(),
+        };
         // The method ran outside of `exec`, where nothing was metered.
         meter.add_time(std::mem::take(&mut solving.worked));
         Ok(Step {
@@ -224,9 +228,8 @@ impl Step {
                 outcome.out_of = out_of.filter(|_| !outcome.is_usable());
             }
             Work::Call(calls) => {
-                let waiting = Waiting::new(&self.meter, &shared.tools);
-                let called = call_all(shared, &batch.stage, calls, &waiting.calls, &self.meter);
-                let called = called.await.map_err(|error| {
+                let called = call_all(shared, &batch.stage, calls, &self.meter).await;
+                let called = called.map_err(|error| {
                     SolveError::method(format!("a tool call has to wait for approval: {error}"))
                 })?;
                 outcome.calls = called.into_iter().map(Call::Tool).collect();
@@ -234,32 +237,6 @@ impl Step {
         }
 
         Ok((outcome, error))
-    }
-}
-
-/// The tool calls of a step. If the run pauses because they wait for a person, the step is made again
-/// later, and counts only then.
-struct Waiting<'s> {
-    calls: ToolCalls<'s>,
-    meter: &'s Meter,
-    before: Spent,
-}
-
-impl<'s> Waiting<'s> {
-    fn new(meter: &'s Meter, tools: &'s Tools) -> Self {
-        Self {
-            calls: ToolCalls::new(tools, "the strategy"),
-            before: meter.spent(),
-            meter,
-        }
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        if self.calls.are_waiting() {
-            self.meter.restore(self.before);
-        }
     }
 }
 

@@ -1,15 +1,14 @@
 //! Calls tools.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cogwork_flow::engine::CannotWait;
 use cogwork_llm::ToolCall;
 use cogwork_tools::Tools;
-use cogwork_typed::ask::{Meter, ToolCalls, ToolUse, call_label};
+use cogwork_typed::ask::{Meter, ToolCalls, call_label};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Number, Value};
-use tokio::time::timeout_at;
+use tokio::time::{Instant, timeout_at};
 
 use super::Called;
 use super::solver::Shared;
@@ -67,31 +66,46 @@ impl PlannedCall {
         call_label(&format!("{stage} {}", self.id), &input)
     }
 
+    /// Makes the call, unless there isn't enough time for it. Returns how long it took, too, if its
+    /// recorded result was used.
     async fn make(
         &self,
+        stage: &str,
         calls: &ToolCalls<'_>,
         number: &str,
         meter: &Meter,
-    ) -> Result<(ToolUse, Duration), CannotWait> {
+        deadline: Instant,
+    ) -> Result<(Called, Duration), CannotWait> {
         let (arguments, input) = match self.input.as_str() {
             Some(arguments) if self.literal => (arguments.to_owned(), None),
             _ => (self.input.to_string(), Some(self.input.clone())),
         };
-
         let call = ToolCall::new(self.id.as_str(), self.tool.as_str(), arguments);
-        calls.call(&call, input, number, meter).await
-    }
 
-    fn called(&self, stage: &str, output: String, failed: bool) -> Called {
-        Called {
+        let mut called = Called {
             stage: stage.to_owned(),
             id: self.id.clone(),
             label: self.label(stage),
             tool: self.tool.clone(),
             input: self.input.clone(),
-            output,
-            failed,
+            output: format!(
+                "not finished: the budget of {} is spent",
+                meter.out_of_time()
+            ),
+            failed: true,
+        };
+        // A call whose turn comes too late isn't begun, since the tool may change something.
+        if Instant::now() >= deadline {
+            return Ok((called, Duration::ZERO));
         }
+        let made = timeout_at(deadline, calls.call(&call, input, number, meter)).await;
+        let (used, replayed) = match made {
+            Ok(made) => made?,
+            Err(_) => return Ok((called, Duration::ZERO)),
+        };
+        called.output = used.result;
+        called.failed = used.failed;
+        Ok((called, replayed))
     }
 }
 
@@ -113,35 +127,21 @@ pub(super) async fn call_all(
     shared: &Shared,
     stage: &str,
     calls: &[PlannedCall],
-    tool_calls: &ToolCalls<'_>,
     meter: &Meter,
 ) -> Result<Vec<Called>, CannotWait> {
-    let made = calls.iter().enumerate().map(|(place, call)| async move {
-        let number = (place + 1).to_string();
-        let (used, replayed) = call.make(tool_calls, &number, meter).await?;
-        let called = call.called(stage, used.result, used.failed);
-        Ok((place, called, replayed))
+    let tool_calls = &ToolCalls::new(&shared.tools, "the strategy");
+    let deadline = meter.deadline();
+    let made = (1_usize..).zip(calls).map(|(number, call)| async move {
+        let number = number.to_string();
+        call.make(stage, tool_calls, &number, meter, deadline).await
     });
+    // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.
     let made: Vec<_> = made.collect();
-    let mut running = stream::iter(made).buffer_unordered(shared.at_once);
+    let made = stream::iter(made).buffered(shared.at_once);
+    let made: Vec<(Called, Duration)> = made.try_collect().await?;
 
-    let mut called: BTreeMap<usize, Called> = BTreeMap::new();
-    let mut longest = Duration::ZERO;
-    // What is there at the deadline is kept, since the tools did it.
-    while let Ok(next) = timeout_at(meter.deadline(), running.try_next()).await {
-        let Some((place, outcome, replayed)) = next? else {
-            break;
-        };
-        called.insert(place, outcome);
-        longest = longest.max(replayed);
-    }
-    meter.add_time(longest);
-
-    let limit = meter.out_of_time();
-    let too_late = format!("not finished: the budget of {limit} is spent");
-    let all = calls.iter().enumerate().map(|(place, call)| {
-        let called = called.remove(&place);
-        called.unwrap_or_else(|| call.called(stage, too_late.clone(), true))
-    });
-    Ok(all.collect())
+    // They were made at the same time.
+    let longest = made.iter().map(|(_, replayed)| *replayed).max();
+    meter.add_time(longest.unwrap_or_default());
+    Ok(made.into_iter().map(|(called, _)| called).collect())
 }

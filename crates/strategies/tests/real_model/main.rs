@@ -137,7 +137,7 @@ fn show(result: &Result<Solved, SolveError>) {
     println!("{trace}");
     for call in trace.calls() {
         match call {
-            Call::Model(Asked { stage, tries, .. }) => tries.iter().for_each(|tried| {
+            Call::Model(Asked { stage, log, .. }) => log.tries.iter().for_each(|tried| {
                 println!("--- {stage}: {:?}\n{}", tried.complaint, tried.reply);
             }),
             call => println!("{call:?}"),

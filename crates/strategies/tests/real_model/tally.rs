@@ -53,7 +53,7 @@ impl Tally {
 
         let spent = trace.spent();
         let tries = trace.calls().iter().flat_map(|call| match call {
-            Call::Model(Asked { tries, .. }) => tries.as_slice(),
+            Call::Model(Asked { log, .. }) => log.tries.as_slice(),
             _ => &[],
         });
         let unusable = tries.filter(|tried| tried.complaint.is_some()).count();

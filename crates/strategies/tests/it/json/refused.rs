@@ -20,9 +20,7 @@ fn client(refused: usize, replies: &[&'static str]) -> ScriptedClient {
 /// Returns the form of each reply, and how many were refused before it.
 fn formats(trace: &Solving) -> Vec<(Format, usize)> {
     let calls = trace.calls().iter().filter_map(|call| match call {
-        Call::Model(Asked {
-            format, refusals, ..
-        }) => Some((*format, refusals.len())),
+        Call::Model(Asked { log, .. }) => Some((log.format, log.refusals.len())),
         _ => None,
     });
     calls.collect()

@@ -37,8 +37,8 @@ async fn every_strategy_ends_with_replies_in_json_on_every_format() {
 
             for call in solved.trace().calls() {
                 if let Call::Model(asked) = call {
-                    let repairs = (asked.repairs.len(), asked.refusals.len());
-                    assert_eq!((asked.format, repairs), (format, (0, 0)), "{name}");
+                    let repairs = (asked.repairs.len(), asked.log.refusals.len());
+                    assert_eq!((asked.log.format, repairs), (format, (0, 0)), "{name}");
                 }
             }
         }

@@ -191,10 +191,10 @@ async fn without_a_usable_reply_the_best_answer_so_far_stays() {
         "the budget of 2 thoughts is spent"
     );
 
-    let Some(Call::Model(Asked { tries, reply, .. })) = solved.trace().calls().last() else {
+    let Some(Call::Model(Asked { log, reply, .. })) = solved.trace().calls().last() else {
         panic!("the last call is one to the model");
     };
-    assert_eq!((tries.len(), reply.is_err()), (3, true));
+    assert_eq!((log.tries.len(), reply.is_err()), (3, true));
 }
 
 #[tokio::test(start_paused = true)]

@@ -73,7 +73,7 @@ pub(crate) fn kind_of(error: &SolveError) -> Option<LlmErrorKind> {
 /// Returns what was wrong with the replies of a run.
 pub(crate) fn complaints(trace: &Solving) -> String {
     let tries = trace.calls().iter().filter_map(|call| match call {
-        Call::Model(Asked { tries, .. }) => Some(tries),
+        Call::Model(Asked { log, .. }) => Some(&log.tries),
         _ => None,
     });
     let complaints = tries.flatten().filter_map(|one| one.complaint.as_deref());

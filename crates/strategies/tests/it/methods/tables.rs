@@ -63,17 +63,11 @@ async fn an_empty_reply_is_asked_for_again_and_then_an_error_with_all_that_was_s
     let so_far = error.so_far().unwrap();
     assert_eq!(so_far.session().thoughts().len(), 2);
     assert_eq!(so_far.spent().calls, 4);
-    let Some(Call::Model(Asked { tries, .. })) = so_far.calls().last() else {
+    let Some(Call::Model(Asked { log, .. })) = so_far.calls().last() else {
         panic!("no call")
     };
-
-    assert_eq!(
-        tries
-            .iter()
-            .map(|one| one.reply.as_str())
-            .collect::<Vec<_>>(),
-        ["", "  ", "<think>hm"]
-    );
+    let replies: Vec<&str> = log.tries.iter().map(|one| &*one.reply).collect();
+    assert_eq!(replies, ["", "  ", "<think>hm"]);
 }
 
 #[tokio::test]
