@@ -14,25 +14,10 @@ pub struct Merged {
     pub sources: Vec<BranchId>,
     /// The last thought of each source.
     pub parents: Vec<ThoughtId>,
-    /// The parameters that the sources had set since they diverged from the target, with the values
-    /// that were set last.
+    /// The parameters that the sources had set since they diverged from the target, each with the
+    /// last value of every branch that set it, in order. The last one counts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub values: BTreeMap<String, Value>,
-    /// The parameters whose values differed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conflicts: Vec<Conflict>,
-}
-
-/// A parameter that merged branches had set to different values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Conflict {
-    /// The name of the parameter.
-    pub parameter: String,
-    /// The branches that set it, with their last values, in the order in which they did. The last
-    /// value was taken.
-    pub values: Vec<(BranchId, Value)>,
+    pub values: BTreeMap<String, Vec<(BranchId, Value)>>,
 }
 
 impl Session {
@@ -43,7 +28,7 @@ impl Session {
     /// current one. Like any other thought, it continues from the stage of the target. Texts aren't
     /// merged, but parameters are: the target takes over the values that the sources have set since
     /// they diverged from it. If values differ, the one that was set last wins. The new thought
-    /// [records](super::Thought::merged) these values and the differences.
+    /// [records](super::Thought::merged) the values of all branches.
     ///
     /// # Errors
     ///
@@ -106,12 +91,18 @@ impl Session {
         let of_target = of_target.flat_map(|one| sets_of(into, one));
         sets.extend(of_target.filter(|(_, name, ..)| names.contains(name)));
 
-        let (values, conflicts) = last_values(sets);
+        // Numbers of thoughts grow over all branches, so they say which value came last.
+        sets.sort_by_key(|(by, ..)| *by);
+        let mut values: BTreeMap<String, Vec<(BranchId, Value)>> = BTreeMap::new();
+        for (_, name, branch, value) in sets {
+            let values = values.entry(name.to_owned()).or_default();
+            values.retain(|(other, _)| *other != branch);
+            values.push((branch, value.clone()));
+        }
         Ok(Merged {
             sources: sources.to_vec(),
             parents,
             values,
-            conflicts,
         })
     }
 }
@@ -123,32 +114,7 @@ type Set<'s> = (ThoughtId, &'s str, BranchId, &'s Value);
 fn sets_of(branch: BranchId, thought: &Thought) -> impl Iterator<Item = Set<'_>> {
     // A branch may itself have taken over values in an earlier merge.
     let merged = thought.merged.iter().flat_map(|merged| &merged.values);
+    let merged = merged.filter_map(|(name, values)| Some((name, &values.last()?.1)));
     let all = merged.chain(&thought.parameters);
     all.map(move |(name, value)| (thought.id, name.as_str(), branch, value))
-}
-
-/// Returns the values that were set last, and those that differ between branches.
-fn last_values(mut sets: Vec<Set<'_>>) -> (BTreeMap<String, Value>, Vec<Conflict>) {
-    // Numbers of thoughts grow over all branches, so they say which value came last.
-    sets.sort_by_key(|(by, ..)| *by);
-    let mut by_name: BTreeMap<&str, Vec<(BranchId, Value)>> = BTreeMap::new();
-    for (_, name, branch, value) in sets {
-        let values = by_name.entry(name).or_default();
-        values.retain(|(other, _)| *other != branch);
-        values.push((branch, value.clone()));
-    }
-
-    let mut last = BTreeMap::new();
-    let mut conflicts = Vec::new();
-    for (name, values) in by_name {
-        let Some((_, value)) = values.last().cloned() else {
-            continue;
-        };
-        if values.iter().any(|(_, other)| *other != value) {
-            let parameter = name.to_owned();
-            conflicts.push(Conflict { parameter, values });
-        }
-        last.insert(name.to_owned(), value);
-    }
-    (last, conflicts)
 }

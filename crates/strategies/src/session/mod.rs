@@ -10,6 +10,6 @@ mod thought;
 
 pub use branch::{Branch, BranchId, BranchStatus};
 pub use error::SessionError;
-pub use merge::{Conflict, Merged};
+pub use merge::Merged;
 pub use state::{Session, SessionLimits};
 pub use thought::{Thought, ThoughtDraft, ThoughtId};

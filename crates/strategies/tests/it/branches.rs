@@ -222,12 +222,8 @@ fn a_merge_takes_what_was_set_last_and_lists_the_differences() {
     let parents: Vec<u32> = thought.parents().map(ThoughtId::get).collect();
     assert_eq!(parents, [7, 3, 5]);
     let merged = thought.merged.as_ref().unwrap();
-    assert_eq!(merged.values["state_variables"]["x"], 3);
-    let [conflict] = &merged.conflicts[..] else {
-        panic!("one parameter has several values")
-    };
-    let written = serde_json::to_string(conflict).unwrap();
-    insta::assert_snapshot!(written, @r#"{"parameter":"state_variables","values":[[1,{"x":1}],[2,{"x":2}],[0,{"x":3}]]}"#);
+    let written = serde_json::to_string(&merged.values).unwrap();
+    insta::assert_snapshot!(written, @r#"{"state_variables":[[1,{"x":1}],[2,{"x":2}],[0,{"x":3}]]}"#);
 
     for source in branches {
         let status = session.branch(source).unwrap().status;
@@ -257,15 +253,14 @@ fn what_cannot_be_merged() {
 }
 
 #[test]
-fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
+fn what_only_a_source_has_set_is_taken_over() {
     let (mut session, a, b) = two_approaches();
 
     // `main` has no thoughts after the fork.
     let merge = ThoughtDraft::at("branch_creation", "joined").with("approach_id", "C");
     let id = session.merge(&[a], MAIN, merge).unwrap();
     let merged = session.thought(id).unwrap().merged.as_ref().unwrap();
-    assert_eq!(merged.values["approach_id"], "A");
-    assert_eq!(merged.conflicts, []);
+    assert_eq!(merged.values["approach_id"], [(a, json!("A"))]);
 
     // If a source is current, the target becomes current.
     session.switch(b).unwrap();
@@ -273,5 +268,5 @@ fn what_only_a_source_has_set_is_taken_over_without_a_conflict() {
     assert_eq!(session.current(), MAIN);
     let merged = session.thought(id).unwrap().merged.as_ref().unwrap();
     let values = [(b, json!("B")), (MAIN, json!("C"))];
-    assert_eq!(merged.conflicts[0].values, values);
+    assert_eq!(merged.values["approach_id"], values);
 }

@@ -19,15 +19,10 @@ pub(super) fn ready(calls: &[PlannedCall], called: &[Called]) -> Vec<PlannedCall
 }
 
 fn needs(call: &PlannedCall, id: &str) -> bool {
-    let mut is_named = false;
-    with_texts(&call.input, &mut |text| {
-        let rest = |(at, _)| text.get(at..).unwrap_or_default();
-        is_named |= text
-            .match_indices(id)
-            .any(|place| begins_with(rest(place), id));
-        String::new()
-    });
-    is_named
+    let input = call.input.to_string();
+    let rest = |(at, _)| input.get(at..).unwrap_or_default();
+    let mut named = input.match_indices(id).map(rest);
+    named.any(|rest| begins_with(rest, id))
 }
 
 fn with_evidence(call: &PlannedCall, called: &[Called]) -> PlannedCall {
