@@ -1,5 +1,5 @@
-//! Every strategy against a real model over HTTP. The test counts how many runs reach their final
-//! stage with an answer, and doesn't assert that an answer is right.
+//! Every strategy against a real model over HTTP. At least 9 of 10 runs must end with an answer, right or
+//! wrong. `cogwork eval` measures how often it is right.
 //!
 //! `scripts/check --real-model` downloads a model, starts a server, and runs this. Any other
 //! OpenAI-compatible server can be used as well:
@@ -15,31 +15,27 @@
 //! | `FIRST_SEED` | the seed of the first run; each run has the next one | 1 |
 //! | `STRATEGIES` | names of strategies, separated by commas | all |
 //! | `SECONDS` | the time of a run, in which it is asked to conclude | 90 |
-//! | `HARD_SECONDS` | the time after which the conclusion is interrupted | half as much again |
-//! | `MAX_TOKENS` | the maximum number of tokens of a reply | 700 |
-//! | `FORMAT` | the first form of a reply: `auto`, `schema`, `flat_schema`, `json` or `text` | `auto` |
-//! | `VERBOSE` | if set, every thought and every reply is printed | |
 
 #![expect(
     clippy::expect_used,
     reason = "the helpers of tests may, as the tests do"
 )]
 
-mod client;
-mod strategies;
-mod tally;
-
 use std::env;
 use std::error::Error;
 use std::time::Duration;
 
+use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::layers::{Backoff, Retry};
-use cogwork_llm::{ChatRequest, OpenAiClient};
-use cogwork_strategies::{Asked, Call, SolveError, Solved, Solver, StrategyName};
-use cogwork_typed::ask::{Format, Limits};
-
-use client::TextTools;
-use tally::Tally;
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, OpenAiClient, async_trait};
+use cogwork_strategies::methods::{
+    Linear, React, Rewoo, Scratchpad, SelfAsk, SelfConsistency, TreeOfThoughts,
+};
+use cogwork_strategies::{Method, Solver, StrategyName};
+use cogwork_tools::schemars::{self, JsonSchema};
+use cogwork_tools::{ToolError, Tools, function};
+use cogwork_typed::ask::Limits;
+use serde::Deserialize;
 
 const PROBLEMS: [&str; 4] = [
     "What is half of 30?",
@@ -48,30 +44,32 @@ const PROBLEMS: [&str; 4] = [
     "Tom has 5 apples and gives 2 away. How many are left?",
 ];
 
-/// The maximum number of calls in a run.
-const MAX_CALLS: u32 = 20;
-
 #[tokio::test]
 #[ignore = "needs a model server; scripts/check --real-model starts one and runs this"]
-async fn every_strategy_ends_and_keeps_what_the_model_wrote() -> Result<(), Box<dyn Error>> {
+async fn nearly_every_run_ends_with_an_answer() -> Result<(), Box<dyn Error>> {
     let first = number("FIRST_SEED", 1);
-    let runs = number("RUNS", 2);
-    let mut lines = vec![tally::HEAD.to_owned()];
+    let seeds = first..first + number("RUNS", 2);
+    let (mut runs, mut answers) = (0, 0);
 
     for name in chosen_strategies()? {
-        let mut tally = Tally::default();
-        for seed in first..first + runs {
+        for seed in seeds.clone() {
             let problem = PROBLEMS[seed as usize % PROBLEMS.len()];
-            let result = solver(name, seed)?.solve(problem).await;
-            if env::var_os("VERBOSE").is_some() {
-                show(&result);
+            let ended = solver(name, seed)?.solve(problem).await;
+
+            runs += 1;
+            answers += usize::from(ended.as_ref().is_ok_and(|solved| solved.answer().is_some()));
+            match ended {
+                Ok(solved) => {
+                    let (answer, end, spent) = (solved.answer(), solved.end(), solved.spent());
+                    println!("{name}, seed {seed}: {end}: {answer:?}, {spent}");
+                }
+                Err(error) => println!("{name}, seed {seed}: {error:#}"),
             }
-            println!("{name}, seed {seed}: {}", tally.add(result)?);
         }
-        lines.push(tally.line(name.as_str()));
     }
 
-    println!("\n{}", lines.join("\n"));
+    println!("{answers} of {runs} runs ended with an answer");
+    assert!(answers * 10 >= runs * 9);
     Ok(())
 }
 
@@ -91,56 +89,104 @@ fn chosen_strategies() -> Result<Vec<StrategyName>, Box<dyn Error>> {
     names.collect()
 }
 
-/// Returns the first form of a reply.
-fn format() -> Result<Option<Format>, Box<dyn Error>> {
-    match env::var("FORMAT").as_deref() {
-        Err(_) | Ok("auto") => Ok(None),
-        Ok(format) => Ok(Some(serde_json::from_value(format.into())?)),
+/// Describes tools to the model in the text, because many small servers refuse them.
+struct TextTools(OpenAiClient);
+
+#[async_trait]
+impl LlmClient for TextTools {
+    async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
+        self.0.complete(request).await
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let all = self.0.capabilities();
+        all.without(Capability::Tools)
+            .without(Capability::Streaming)
     }
 }
 
 fn solver(name: StrategyName, seed: u64) -> Result<Solver, Box<dyn Error>> {
     let client = Retry::new(TextTools(OpenAiClient::from_env()?), Backoff::default());
-    let tokens = u32::try_from(number("MAX_TOKENS", 700))?;
     let request = ChatRequest::default()
-        .with_max_tokens(tokens)
+        .with_max_tokens(700)
         .with_temperature(0.7)
         .with_seed(seed);
-
-    let seconds = number("SECONDS", 90);
-    let hard_seconds = number("HARD_SECONDS", seconds + seconds / 2);
-    let budget = Limits::default()
-        .with_calls(MAX_CALLS)
-        .with_time(Duration::from_secs(seconds))
-        .with_hard_time(Duration::from_secs(hard_seconds));
+    let time = Duration::from_secs(number("SECONDS", 90));
+    let limits = Limits::default()
+        .with_calls(20)
+        .with_time(time)
+        .with_hard_time(time * 3 / 2);
 
     // Small servers answer one request at a time.
-    let solver = Solver::new(client, strategies::method(name))
+    let solver = Solver::new(client, method(name))
         .with_request(request)
-        .with_format(format()?)
-        .with_limits(budget)
+        .with_limits(limits)
         .with_calls_at_once(1);
-
     Ok(match name {
-        StrategyName::React | StrategyName::Rewoo => solver.with_tools(strategies::tools()?),
+        StrategyName::React | StrategyName::Rewoo => solver.with_tools(tools()?),
         _ => solver,
     })
 }
 
-fn show(result: &Result<Solved, SolveError>) {
-    let trace = match result {
-        Ok(solved) => Some(solved.trace()),
-        Err(error) => error.so_far(),
-    };
-    let Some(trace) = trace else { return };
-
-    println!("{trace}");
-    for call in trace.calls() {
-        match call {
-            Call::Model(Asked { stage, log, .. }) => log.tries.iter().for_each(|tried| {
-                println!("--- {stage}: {:?}\n{}", tried.complaint, tried.reply);
-            }),
-            call => println!("{call:?}"),
-        }
+/// Returns the method of a strategy, with settings that bound a run to a few calls.
+fn method(name: StrategyName) -> Box<dyn Method> {
+    match name {
+        StrategyName::Linear => Linear { max_thoughts: 6 }.into(),
+        StrategyName::React => React { max_cycles: 3 }.into(),
+        StrategyName::Rewoo => Rewoo { max_calls: 4 }.into(),
+        StrategyName::Scratchpad => Box::new(Scratchpad {
+            max_steps: 3,
+            ..Scratchpad::default()
+        }),
+        StrategyName::SelfAsk => Box::new(SelfAsk {
+            max_questions: 3,
+            ..SelfAsk::default()
+        }),
+        StrategyName::SelfConsistency => Box::new(SelfConsistency {
+            paths: 3,
+            ..SelfConsistency::default()
+        }),
+        // The scores of a small model are arbitrary, so no branch is pruned for a low one.
+        StrategyName::TreeOfThoughts => Box::new(TreeOfThoughts {
+            approaches: 2,
+            proposals: 2,
+            depth: 2,
+            threshold: 0.0,
+            ..TreeOfThoughts::default()
+        }),
+        other => other.into(),
     }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Calculation {
+    /// Two numbers with `+`, `-`, `*` or `/` between them.
+    expression: String,
+}
+
+fn tools() -> Result<Tools, ToolError> {
+    let calculate = |Calculation { expression }: Calculation| async move {
+        calculated(&expression).ok_or_else(|| {
+            ToolError::input(format!(
+                "`{expression}` isn't a calculation; expected one such as `6 * 7`"
+            ))
+        })
+    };
+    let description = "Calculates with two numbers, as in 6 * 7.";
+    Tools::new().with(function("calculate", description, calculate))
+}
+
+fn calculated(expression: &str) -> Option<String> {
+    // The first character may be the sign of a number.
+    let mut signs = expression.char_indices().skip(1);
+    let (place, sign) = signs.find(|(_, character)| "+-*/".contains(*character))?;
+    let left: f64 = expression[..place].trim().parse().ok()?;
+    let right: f64 = expression[place + 1..].trim().parse().ok()?;
+    let result = match sign {
+        '+' => left + right,
+        '-' => left - right,
+        '*' => left * right,
+        _ => left / right,
+    };
+    Some(result.to_string())
 }
