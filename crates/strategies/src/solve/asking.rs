@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cogwork_llm::backend::{Capability, ResponseLimits};
-use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError, Message, ToolChoice};
+use cogwork_llm::{
+    ChatRequest, ChatResponse, FinishReason, LlmError, Message, Messages, ToolChoice,
+};
 use cogwork_typed::ask::{
     AskLog, Asking, Format, Limit, Meter, Policy, Repair, Unanswered, Verdict,
 };
@@ -142,8 +144,13 @@ impl Shared {
     }
 
     /// Returns the request for a reply in a format, which doesn't require it yet.
-    pub(super) fn request(&self, batch: &Batch, ask: &Question, format: Format) -> ChatRequest {
-        let mut messages = batch.messages.clone();
+    pub(super) fn request(
+        &self,
+        conversation: &Messages,
+        ask: &Question,
+        format: Format,
+    ) -> ChatRequest {
+        let mut messages = conversation.clone();
         messages.add(ask.message(format));
         let has_calls = messages.iter().any(|said| !said.tool_calls().is_empty());
         let request = self.request.clone().with_messages(messages);
@@ -203,7 +210,7 @@ impl Policy for QuestionPolicy<'_> {
     type Stop = Limit;
 
     fn request(&self, format: Format) -> ChatRequest {
-        let request = self.shared.request(self.batch, self.ask, format);
+        let request = self.shared.request(&self.batch.messages, self.ask, format);
         let request = match request.seed() {
             // With the same seed, the same question would get the same reply each time.
             Some(seed) => request.with_seed(seed.wrapping_add(self.place as u64)),

@@ -25,12 +25,12 @@ struct BestAnswer {
     answer: String,
 }
 
-/// Returns the question for the best answer that follows from the thoughts so far, unless the model
-/// has given an answer or no conclusion is wanted.
+/// Returns the question for the best answer that follows from the thoughts so far, and what is kept
+/// for it, unless the model has given an answer or no conclusion is wanted.
 ///
 /// It consists of the opening of the conversation and the newest thoughts of all branches, about
 /// 8,000 bytes of them.
-pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<Arc<Batch>> {
+pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<(Arc<Batch>, Reserve)> {
     // Asking again for an answer that the model gave would cost a call, and may lose it.
     let is_open = solving.best.is_none() || solving.is_guess;
     if !is_open || !shared.limits.concludes() {
@@ -44,19 +44,24 @@ pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<Arc<Batch
         thoughts_of(&solving.session)
     );
     let question = Ask::of::<BestAnswer>(question).with_name(NAME).question;
-    Some(Arc::new(Batch {
+    let messages = shared.opening(&solving.problem);
+    let request = shared.request(&messages, &question, Format::Text);
+    let reserve = reserve(shared, solving).with_request(&request);
+
+    let batch = Batch {
         stage: NAME.to_owned(),
-        messages: shared.opening(&solving.problem),
+        messages,
         work: Work::Ask {
             questions: vec![question],
             enough: None,
         },
-    }))
+    };
+    Some((Arc::new(batch), reserve))
 }
 
-/// Returns what is kept for the conclusion. It is expected to take as long as the calls so far, and
+/// Returns what is kept for a conclusion. It is expected to take as long as the calls so far, and
 /// half as long again, since no call is like the others.
-pub(super) fn reserve(shared: &Shared, solving: &Solving, conclusion: &Batch) -> Reserve {
+fn reserve(shared: &Shared, solving: &Solving) -> Reserve {
     let spent = solving.spent();
     // The slowest call would be too careful after a cold start, and the fastest too late.
     let time = spent.time.checked_div(spent.calls).unwrap_or_default();
@@ -65,14 +70,7 @@ pub(super) fn reserve(shared: &Shared, solving: &Solving, conclusion: &Batch) ->
     let newest = solving.calls.iter().rev().filter_map(Call::last_reply);
     // A token has about four bytes.
     let newest = newest.map(|reply| (u64::try_from(reply.len() / 4).unwrap_or(u64::MAX), time));
-    let reserve = shared.limits.reserve(newest);
-
-    let Work::Ask { questions, .. } = &conclusion.work else {
-        return reserve;
-    };
-    let requests = questions.iter();
-    let requests = requests.map(|question| shared.request(conclusion, question, Format::Text));
-    requests.fold(reserve, |reserve, request| reserve.with_request(&request))
+    shared.limits.reserve(newest)
 }
 
 /// Returns the answer in a reply to the last question.

@@ -344,7 +344,7 @@ pub(crate) fn typed(name: &str, value: Value, parameter: &Parameter) -> Result<V
     };
     let reader = AnswerReader::of_keys([parameter.key(KEY)]).in_lines();
     match reader.read(&written) {
-        Ok(mut read) => Ok(read.value[KEY].take()),
+        Ok(read) => Ok(read.value.get(KEY).cloned().unwrap_or_default()),
         Err(problem) => {
             let inside = problem
                 .pointer()

@@ -9,7 +9,7 @@ use cogwork_text::ErrorText;
 use cogwork_typed::ask::{Limit, Meter, Reserve, Spent};
 use serde::{Deserialize, Serialize};
 
-use super::conclusion::{conclusion, reserve};
+use super::conclusion::conclusion;
 use super::context::{Batch, Work, advance};
 use super::solver::Shared;
 use super::tool_calls::call_all;
@@ -89,8 +89,7 @@ impl Node<Solving> for SolveNode {
         let is_last = |batch: &Arc<Batch>| is_last(&shared, batch);
         // Questions for the answer may use what is kept for the conclusion, since none follows.
         let is_kept = solving.over.is_none() && !waiting.as_ref().is_some_and(is_last);
-        let kept = conclusion.as_ref().filter(|_| is_kept);
-        let reserve = kept.map(|conclusion| reserve(&shared, solving, conclusion));
+        let (conclusion, reserve) = conclusion.unzip();
 
         let meter = match waiting.as_deref().map(|batch| &batch.work) {
             // Tools fail without ending the step, but it is made again after a person was asked, and
@@ -107,7 +106,7 @@ impl Node<Solving> for SolveNode {
                 None => waiting,
             },
             over: solving.over,
-            reserve,
+            reserve: reserve.filter(|_| is_kept),
             shared,
         })
     }
