@@ -82,7 +82,7 @@ fn main() -> ExitCode {
 }
 
 fn table(strategy: &str) -> Result<(), Failed> {
-    let strategy: Strategy = strategy.parse()?;
+    let strategy = strategy.parse::<StrategyName>()?.strategy();
     println!("{}", serde_json::to_string_pretty(&Table(&strategy))?);
     Ok(())
 }
@@ -103,7 +103,7 @@ impl Serialize for Table<'_> {
 
 /// Returns whether all moves were legal.
 fn walk(strategy: &str, stages: &[&str]) -> Result<bool, Failed> {
-    let strategy: Strategy = strategy.parse()?;
+    let strategy = strategy.parse::<StrategyName>()?.strategy();
     let mut session = Session::new(strategy.clone());
     for argument in stages {
         let draft = draft(&strategy, argument);

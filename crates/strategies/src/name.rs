@@ -7,12 +7,12 @@ use crate::{Strategies, Strategy, UnknownStrategy};
 /// The names of the built-in strategies.
 ///
 /// ```
-/// use cogwork_strategies::{Strategy, StrategyName};
+/// use cogwork_strategies::StrategyName;
 ///
 /// assert_eq!("base_sequential".parse(), Ok(StrategyName::Linear)); // the document uses both names
 /// assert_eq!(StrategyName::SelfAsk.strategy().start().name, "problem_reception");
 ///
-/// let error = "tree".parse::<Strategy>().unwrap_err();
+/// let error = "tree".parse::<StrategyName>().unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
 ///     "`tree` is not a strategy; expected `linear`, `base_sequential`, `chain_of_thought`, `react`, \
@@ -118,14 +118,5 @@ impl FromStr for StrategyName {
 impl From<StrategyName> for Strategy {
     fn from(name: StrategyName) -> Self {
         name.strategy()
-    }
-}
-
-/// Parses the name or an alias of a built-in strategy.
-impl FromStr for Strategy {
-    type Err = UnknownStrategy;
-
-    fn from_str(text: &str) -> Result<Self, UnknownStrategy> {
-        built_in().get(text).cloned()
     }
 }

@@ -11,7 +11,7 @@ use crate::table::{self, Parameter, named};
 /// A strategy: its stages, and which of them may follow which. Cloning shares the table.
 ///
 /// A strategy is always valid: every stage can be reached from the start and leads to a final one.
-/// It is obtained from a [`StrategyName`](crate::StrategyName), by `str::parse`, or from
+/// It is obtained from a [`StrategyName`](crate::StrategyName) or from
 /// [`Strategies`](crate::Strategies).
 ///
 /// ```

@@ -12,7 +12,7 @@ use cogwork_typed::ask::{
 use futures_util::{StreamExt, stream};
 use tokio::time::timeout_at;
 
-use super::context::{Batch, Enough};
+use super::context::Batch;
 use super::form::Read;
 use super::question::Question;
 use super::solver::Shared;
@@ -29,15 +29,14 @@ impl Shared {
     }
 
     /// Asks the questions of a batch, up to [`at_once`](Self::at_once) concurrently, until all are
-    /// answered, there are `enough` answers, or the time of the budget is over. Returns the results
+    /// answered, there are enough answers, or the time of the budget is over. Returns the results
     /// in order, and the first error of a client.
     pub(super) async fn ask_all(
         &self,
         batch: &Batch,
-        asks: &[Question],
-        enough: Option<&Enough>,
         meter: &Meter,
     ) -> (Vec<Asked>, Option<LlmError>) {
+        let asks = &batch.questions;
         // The soft limit of time: what is kept for the conclusion is left.
         let deadline = meter.deadline();
         let is_alone = asks.len() == 1;
@@ -74,7 +73,11 @@ impl Shared {
             if let Some(slot) = answered.get_mut(place) {
                 *slot = Some(asked);
             }
-            if enough.is_some_and(|enough| enough(&answered)) {
+            if batch
+                .enough
+                .as_ref()
+                .is_some_and(|enough| enough(&answered))
+            {
                 break AskProblem::NotNeeded;
             }
         };

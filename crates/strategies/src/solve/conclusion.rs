@@ -6,7 +6,7 @@ use cogwork_typed::ask::{Format, Reserve};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::{Batch, Work};
+use super::context::Batch;
 use super::solver::Shared;
 use super::{Answer, Ask, Call, Solving, StageReply};
 use crate::session::Session;
@@ -51,10 +51,8 @@ pub(super) fn conclusion(shared: &Shared, solving: &Solving) -> Option<(Arc<Batc
     let batch = Batch {
         stage: NAME.to_owned(),
         messages,
-        work: Work::Ask {
-            questions: vec![question],
-            enough: None,
-        },
+        questions: vec![question],
+        ..Batch::default()
     };
     Some((Arc::new(batch), reserve))
 }

@@ -44,20 +44,16 @@ pub struct Solve {
     open: Option<Batch>,
 }
 
-/// The calls that a method waits for.
+/// The calls that a method waits for: questions, or calls of tools.
+#[derive(Default)]
 pub(super) struct Batch {
     pub(super) stage: String,
     /// The conversation at whose end the questions are asked.
     pub(super) messages: Messages,
-    pub(super) work: Work,
-}
-
-pub(super) enum Work {
-    Ask {
-        questions: Vec<Question>,
-        enough: Option<Enough>,
-    },
-    Call(Vec<PlannedCall>),
+    pub(super) questions: Vec<Question>,
+    /// When the answers are enough, unless all are needed.
+    pub(super) enough: Option<Enough>,
+    pub(super) calls: Vec<PlannedCall>,
 }
 
 /// Returns whether the answers so far are enough. An unanswered question is `None`.
@@ -416,7 +412,13 @@ impl Solve {
     ) -> Result<Vec<Asked>, Stop> {
         let labels: Vec<String> = questions.iter().map(|one| one.label(stage)).collect();
         let Some(calls) = self.known(stage, &labels)? else {
-            return Err(self.park(stage, Work::Ask { questions, enough }));
+            return Err(self.park(Batch {
+                stage: stage.to_owned(),
+                messages: self.conversation.clone(),
+                questions,
+                enough,
+                calls: Vec::new(),
+            }));
         };
 
         let asked = calls.into_iter().map(|call| match call {
@@ -446,7 +448,11 @@ impl Solve {
         let calls: Vec<PlannedCall> = fitted.collect();
         let labels: Vec<String> = calls.iter().map(|call| call.label(stage)).collect();
         let Some(known) = self.known(stage, &labels)? else {
-            return Err(self.park(stage, Work::Call(calls)));
+            return Err(self.park(Batch {
+                stage: stage.to_owned(),
+                calls,
+                ..Batch::default()
+            }));
         };
 
         let called = known.into_iter().filter_map(|call| match call {
@@ -486,16 +492,12 @@ impl Solve {
         Ok(Some(next))
     }
 
-    fn park(&mut self, stage: &str, work: Work) -> Stop {
+    fn park(&mut self, batch: Batch) -> Stop {
         if let Err(over) = self.check_limits() {
             return over;
         }
 
-        self.open = Some(Batch {
-            stage: stage.to_owned(),
-            messages: self.conversation.clone(),
-            work,
-        });
+        self.open = Some(batch);
         Stop(Reason::Parked)
     }
 }

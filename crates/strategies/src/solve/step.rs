@@ -10,7 +10,7 @@ use cogwork_typed::ask::{Limit, Meter, Reserve, Spent};
 use serde::{Deserialize, Serialize};
 
 use super::conclusion::conclusion;
-use super::context::{Batch, Work, advance};
+use super::context::{Batch, advance};
 use super::solver::Shared;
 use super::tool_calls::call_all;
 use super::{AskProblem, Asked, Call, EndReason, SolveError, Solver, Solving};
@@ -91,11 +91,11 @@ impl Node<Solving> for SolveNode {
         let is_kept = solving.over.is_none() && !waiting.as_ref().is_some_and(is_last);
         let (conclusion, reserve) = conclusion.unzip();
 
-        let meter = match waiting.as_deref().map(|batch| &batch.work) {
-            // Tools fail without ending the step, but it is made again after a person was asked, and
-            // counts only then.
-            Some(Work::Call(_)) => Meter::default(),
-            _ => solving.failed.share(),
+        // A step that only calls tools is made again after a person was asked, and counts only then.
+        let only_calls = |batch: &Arc<Batch>| batch.questions.is_empty();
+        let meter = match waiting.as_ref().is_some_and(only_calls) {
+            true => Meter::default(),
+            false => solving.failed.share(),
         };
         // The method ran outside of `exec`, where nothing was metered.
         meter.add_time(std::mem::take(&mut solving.worked));
@@ -185,9 +185,9 @@ fn reached(shared: &Shared, solving: &Solving, batch: &Batch) -> Option<Limit> {
     // The recorded cost, and not that of the meter, which a replay lacks.
     let over = shared.limits.reached(&solving.spent, thoughts);
 
-    match &batch.work {
-        Work::Ask { .. } => over.or_else(|| shared.limits.reached_by_calls(&solving.spent)),
-        Work::Call(_) => over,
+    match batch.questions.is_empty() {
+        true => over,
+        false => over.or_else(|| shared.limits.reached_by_calls(&solving.spent)),
     }
 }
 
@@ -197,44 +197,32 @@ fn is_last(shared: &Shared, batch: &Batch) -> bool {
     let is_before_end =
         stage.is_some_and(|stage| shared.strategy.next(stage).all(|stage| stage.is_final));
 
-    let asks_for_answer = match &batch.work {
-        Work::Ask { questions, .. } => questions.iter().all(|question| question.is_answer),
-        Work::Call(_) => false,
-    };
-    is_before_end || asks_for_answer
+    let questions = &batch.questions;
+    let asks_for_answer = questions.iter().all(|question| question.is_answer);
+    is_before_end || (asks_for_answer && !questions.is_empty())
 }
 
 impl Step {
     /// Makes the calls. Returns the first error of a client, too.
     async fn make(&self, batch: &Batch) -> Result<(Outcome, Option<LlmError>), SolveError> {
-        let shared = &*self.shared;
-        let mut outcome = Outcome::default();
-        let mut error = None;
-        match &batch.work {
-            Work::Ask {
-                questions: asks,
-                enough,
-            } => {
-                let all = shared.ask_all(batch, asks, enough.as_ref(), &self.meter);
-                let (asked, first_error) = all.await;
-                error = first_error;
-                outcome.calls = asked.into_iter().map(Call::Model).collect();
-                let out_of = outcome.asked().find_map(|asked| match asked.reply {
-                    Err(AskProblem::OutOf(limit)) => Some(limit),
-                    _ => None,
-                });
-                // With a reply, the method can go on, and meets the limit before its next call.
-                outcome.out_of = out_of.filter(|_| !outcome.is_usable());
-            }
-            Work::Call(calls) => {
-                let called = call_all(shared, &batch.stage, calls, &self.meter).await;
-                let called = called.map_err(|error| {
-                    SolveError::method(format!("a tool call has to wait for approval: {error}"))
-                })?;
-                outcome.calls = called.into_iter().map(Call::Tool).collect();
-            }
-        }
+        let (asked, error) = self.shared.ask_all(batch, &self.meter).await;
+        let called = call_all(&self.shared, batch, &self.meter).await;
+        let called = called.map_err(|error| {
+            SolveError::method(format!("a tool call has to wait for approval: {error}"))
+        })?;
 
+        let calls = asked.into_iter().map(Call::Model);
+        let calls = calls.chain(called.into_iter().map(Call::Tool));
+        let mut outcome = Outcome {
+            calls: calls.collect(),
+            ..Outcome::default()
+        };
+        let out_of = outcome.asked().find_map(|asked| match asked.reply {
+            Err(AskProblem::OutOf(limit)) => Some(limit),
+            _ => None,
+        });
+        // With a reply, the method can go on, and meets the limit before its next call.
+        outcome.out_of = out_of.filter(|_| !outcome.is_usable());
         Ok((outcome, error))
     }
 }

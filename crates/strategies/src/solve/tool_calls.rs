@@ -11,6 +11,7 @@ use serde_json::{Map, Number, Value};
 use tokio::time::{Instant, timeout_at};
 
 use super::Called;
+use super::context::Batch;
 use super::solver::Shared;
 
 /// A call of a tool.
@@ -121,18 +122,18 @@ fn numeric(input: Value, schema: &Value) -> Value {
     }
 }
 
-/// Makes calls concurrently, and returns their results in order. Calls for which there wasn't enough
+/// Makes the calls of a batch concurrently, and returns their results in order. Calls for which there wasn't enough
 /// time have failed.
 pub(super) async fn call_all(
     shared: &Shared,
-    stage: &str,
-    calls: &[PlannedCall],
+    batch: &Batch,
     meter: &Meter,
 ) -> Result<Vec<Called>, CannotWait> {
     let tool_calls = &ToolCalls::new(&shared.tools, "the strategy");
     let deadline = meter.deadline();
-    let made = (1_usize..).zip(calls).map(|(number, call)| async move {
-        let number = number.to_string();
+    let made = (1_usize..).zip(&batch.calls);
+    let made = made.map(|(number, call)| async move {
+        let (stage, number) = (&batch.stage, number.to_string());
         call.make(stage, tool_calls, &number, meter, deadline).await
     });
     // Collected first: the compiler can't prove that a stream over borrowed items is `Send`.

@@ -136,10 +136,7 @@ fn names_and_what_is_not_one() {
         assert_eq!(name.strategy().name(), name.as_str());
     }
 
-    assert_eq!(
-        "base_sequential".parse::<Strategy>().unwrap().name(),
-        "linear"
-    );
+    assert_eq!("base_sequential".parse(), Ok(StrategyName::Linear));
     assert_eq!(
         "Re\u{1b}Act"
             .parse::<StrategyName>()

@@ -6,7 +6,7 @@ mod hostile;
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::session::SessionError;
 use cogwork_strategies::table::{Parameter, ParameterType};
-use cogwork_strategies::{AskProblem, EndReason, Solver, Strategies, Strategy, StrategyName};
+use cogwork_strategies::{AskProblem, EndReason, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
 use cogwork_typed::ask::Limits;
 use hostile::{assert_error_is_safe, assert_line_is_safe, assert_lines_are_safe, texts};
@@ -69,7 +69,7 @@ fn show_values(text: &str) {
     ] {
         assert_line_is_safe(&kind);
     }
-    if let Err(error) = text.parse::<Strategy>() {
+    if let Err(error) = text.parse::<StrategyName>() {
         assert_error_is_safe(&error);
     }
 }
