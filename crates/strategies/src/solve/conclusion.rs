@@ -75,7 +75,7 @@ fn reserve(shared: &Shared, solving: &Solving) -> Reserve {
 pub(super) fn answer(reply: &StageReply) -> Option<Answer> {
     let BestAnswer { answer } = reply.value().ok()?;
     let answer = answer.trim();
-    (!answer.is_empty()).then(|| Answer::new(answer))
+    (!answer.is_empty()).then(|| answer.into())
 }
 
 /// Returns the newest thoughts, oldest first, each on one line.

@@ -33,7 +33,7 @@ use crate::session::SessionError;
 ///         let square = guess.trim().parse().map_or(0, |number: u64| number * number);
 ///         if square % 100 == 76 {
 ///             cx.think("answer", &guess)?;
-///             return Ok(Answer::new(guess));
+///             return Ok(guess.into());
 ///         }
 ///         cx.say(format!("The square is {square}."));
 ///     }

@@ -228,19 +228,13 @@ pub struct Answer {
     pub confidence: Option<f64>,
 }
 
-impl Answer {
-    /// Creates an answer without a confidence.
-    pub fn new(text: impl Into<String>) -> Self {
+impl<T: Into<String>> From<T> for Answer {
+    /// Returns an answer without a confidence.
+    fn from(text: T) -> Self {
         Self {
             text: text.into(),
             confidence: None,
         }
-    }
-}
-
-impl<T: Into<String>> From<T> for Answer {
-    fn from(text: T) -> Self {
-        Self::new(text)
     }
 }
 

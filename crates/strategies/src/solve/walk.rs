@@ -64,7 +64,7 @@ impl Method for Strategy {
                 false => cx.keep_guess(&answer),
             }
             if stage.is_final {
-                return Ok(Answer::new(answer));
+                return Ok(answer.into());
             }
 
             cx.progress(format!("{} {:?}", reply.text, reply.fields))?;

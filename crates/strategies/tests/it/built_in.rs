@@ -137,14 +137,9 @@ fn names_and_what_is_not_one() {
     }
 
     assert_eq!("base_sequential".parse(), Ok(StrategyName::Linear));
-    assert_eq!(
-        "Re\u{1b}Act"
-            .parse::<StrategyName>()
-            .unwrap_err()
-            .to_string(),
-        "`Re\\u{1b}Act` is not a strategy; expected `linear`, `base_sequential`, `chain_of_thought`, `react`, \
-         `rewoo`, `scratchpad`, `self_ask`, `self_consistency`, `step_back` or `tree_of_thoughts`"
-    );
+    let unknown = "Re\u{1b}Act".parse::<StrategyName>().unwrap_err();
+    let message = unknown.to_string();
+    assert!(message.starts_with("`Re\\u{1b}Act` is not a strategy; expected `linear`"));
 }
 
 #[test]

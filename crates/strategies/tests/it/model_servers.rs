@@ -9,14 +9,13 @@ use std::sync::Arc;
 
 use cogwork_llm::LlmClient;
 use cogwork_strategies::Solver;
-use cogwork_strategies::methods::{React, SelfConsistency};
+use cogwork_strategies::methods::React;
 use cogwork_tools::{Tools, function};
 use serde_json::{Value, json};
 
 #[path = "../../../llm/tests/servers/mod.rs"]
 mod servers;
-use servers::chat::{Chat, OPENAI};
-use servers::{ROWS, Reply, Server, chat_client};
+use servers::{ROWS, Reply};
 
 fn tools() -> Tools {
     let height = |_: Value| async move { Ok("2469 m".to_owned()) };
@@ -56,27 +55,4 @@ async fn react_serves_on_every_server() {
             assert_eq!(solved.answer(), Some("Snøhetta"), "{}", row.name);
         }
     }
-}
-
-#[tokio::test]
-async fn self_consistency_runs_where_a_temperature_is_refused() {
-    let votes = vec![Reply::says("thought: I add.\nanswer: 51"); 5];
-    let server = Server::start(Chat::new(OPENAI), votes).await;
-    let client: Arc<dyn LlmClient> = Arc::from(chat_client(server.url(), "model-1"));
-    let solver = Solver::new(
-        client,
-        SelfConsistency {
-            all_paths: true,
-            ..SelfConsistency::default()
-        },
-    );
-    let solved = solver.solve("How far is it?").await.unwrap();
-
-    assert_eq!(solved.answer(), Some("51"));
-    assert!(
-        server
-            .refusals()
-            .iter()
-            .all(|text| text.contains("'temperature'"))
-    );
 }

@@ -86,7 +86,7 @@ async fn an_empty_answer_is_none() {
     let empty = |cx: &mut Solve| {
         cx.think_problem()?;
         cx.keep("a guess");
-        Ok(Answer::new(" "))
+        Ok(" ".into())
     };
     let solver = Solver::new(ScriptedClient::default(), (looping(), empty));
     let solved = solver.solve("Where is it?").await.unwrap();

@@ -9,7 +9,6 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-mod bounds;
 mod malformed;
 mod refused;
 mod runs;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use cogwork_llm::{ChatRequest, ReplyFormat, Role};
+use cogwork_llm::{ChatRequest, ReplyFormat};
 use cogwork_strategies::{Call, Solved, StrategyName};
 use cogwork_typed::ask::Format;
 use serde_json::{Value, json};
 
 use super::scripts::{PROBLEM, client, question, replies, schema, solver};
-use crate::methods::support::{only_append, told};
+use crate::methods::support::told;
 
 async fn run(name: StrategyName, format: Format) -> (Solved, Vec<ChatRequest>) {
     let client = client(replies(name));
@@ -96,28 +96,6 @@ async fn schemas_prompts_and_thoughts() {
         }
 
         insta::assert_snapshot!(format!("json_{name}"), shown);
-    }
-}
-
-#[tokio::test]
-async fn the_conversation_holds_the_replies_as_they_were_written() {
-    let asked_apart = [
-        StrategyName::Scratchpad,
-        StrategyName::SelfConsistency,
-        StrategyName::TreeOfThoughts,
-    ];
-    for name in StrategyName::ALL {
-        if asked_apart.contains(&name) {
-            continue;
-        }
-        let (_, requests) = run(name, Format::Schema).await;
-        assert!(only_append(&requests), "{name}");
-
-        let messages = requests.last().unwrap().messages().iter();
-        let said = messages.filter(|message| message.role() == Role::Assistant);
-        let said: Vec<&str> = said.map(|message| message.text()).collect();
-        let replies = replies(name);
-        assert_eq!(said, replies[..replies.len() - 1], "{name}");
     }
 }
 
