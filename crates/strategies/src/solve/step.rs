@@ -23,7 +23,6 @@ pub(super) struct SolveNode(pub(super) Arc<Shared>);
 
 /// What a step does.
 pub(super) struct Step {
-    shared: Arc<Shared>,
     /// The calls to make, if there are any.
     batch: Option<Arc<Batch>>,
     /// The limit that was reached, if the call is the conclusion.
@@ -39,9 +38,6 @@ pub(super) struct Step {
 pub(super) struct Outcome {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<Call>,
-    /// The limit that was reached before there was a usable result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    out_of: Option<Limit>,
     spent: Spent,
 }
 
@@ -65,7 +61,7 @@ impl Node<Solving> for SolveNode {
             return Err(SolveError::method("the problem is empty; expected a text"));
         }
 
-        let shared = Arc::clone(&self.0);
+        let shared = &self.0;
         // A misspelt tool would otherwise only be found when the model calls it.
         shared.tools.ready().map_err(|error| {
             let error = SolveError::method(ErrorText(&error).to_string());
@@ -75,21 +71,20 @@ impl Node<Solving> for SolveNode {
         // The first step makes no calls, so that the thoughts before them are in the state.
         let has_begun = !solving.session.thoughts().is_empty();
         let waiting = match solving.next.take() {
-            None if has_begun && solving.is_open() => advance(&shared, solving)?,
+            None if has_begun && solving.is_open() => advance(shared, solving)?,
             next => next,
         };
 
         // Only before new calls: a run that is complete ends as such, even if it has used up its
         // limits.
         if let (None, Some(batch)) = (solving.over, &waiting) {
-            solving.over = reached(&shared, solving, batch);
+            solving.over = reached(shared, solving, batch);
         }
 
-        let conclusion = conclusion(&shared, solving);
-        let is_last = |batch: &Arc<Batch>| is_last(&shared, batch);
+        let (conclusion, reserve) = conclusion(shared, solving).unzip();
         // Questions for the answer may use what is kept for the conclusion, since none follows.
-        let is_kept = solving.over.is_none() && !waiting.as_ref().is_some_and(is_last);
-        let (conclusion, reserve) = conclusion.unzip();
+        let is_last = waiting.as_ref().is_some_and(|batch| is_last(shared, batch));
+        let is_kept = solving.over.is_none() && !is_last;
 
         // A step that only calls tools is made again after a person was asked, and counts only then.
         let only_calls = |batch: &Arc<Batch>| batch.questions.is_empty();
@@ -107,7 +102,6 @@ impl Node<Solving> for SolveNode {
             },
             over: solving.over,
             reserve: reserve.filter(|_| is_kept),
-            shared,
         })
     }
 
@@ -119,20 +113,22 @@ impl Node<Solving> for SolveNode {
         // Ends with the attempt, even if a timeout drops it.
         let running = step.meter.run();
         step.meter.keep(step.reserve);
-        let made = step.make(batch).await;
+        let made = self.make(batch, &step.meter).await;
         drop(running);
 
-        let (mut outcome, error) = made.map_err(|error| error.at(&batch.stage))?;
-        outcome.spent = step.meter.spent();
+        let (mut calls, error) = made.map_err(|error| error.at(&batch.stage))?;
         // Recorded with the calls: a replay has no pace of its own to judge by.
         let calls_left = step.meter.calls_left();
-        for call in &mut outcome.calls {
+        for call in &mut calls {
             if let Call::Model(asked) = call {
                 asked.calls_left = calls_left;
             }
         }
+
+        let spent = step.meter.spent();
+        let outcome = Outcome { calls, spent };
         // A conclusion that fails leaves the best answer so far, which is not an error.
-        if step.over.is_some() || outcome.out_of.is_some() || outcome.is_usable() {
+        if step.over.is_some() || outcome.out_of().is_some() || outcome.is_usable() {
             return Ok(outcome);
         }
 
@@ -154,18 +150,17 @@ impl Node<Solving> for SolveNode {
         // The cost of this attempt includes that of the failed ones.
         solving.failed.clear();
 
-        if solving.end.is_none() {
-            match step.over {
-                Some(limit) => solving.conclude(limit, outcome.calls),
-                None => {
-                    solving.calls.extend(outcome.calls);
-                    solving.over = outcome.out_of;
-                    if solving.is_open() {
-                        // Kept for the next step, so that the method needn't begin again.
-                        solving.next = advance(&step.shared, solving)?;
-                    }
+        match (step.over, solving.end()) {
+            (Some(limit), None) => solving.conclude(limit, outcome.calls),
+            (None, None) => {
+                solving.over = outcome.out_of();
+                solving.calls.extend(outcome.calls);
+                if solving.is_open() {
+                    // Kept for the next step, so that the method needn't begin again.
+                    solving.next = advance(&self.0, solving)?;
                 }
             }
+            (_, Some(_)) => {}
         }
 
         Ok(match solving.end() {
@@ -173,6 +168,24 @@ impl Node<Solving> for SolveNode {
             Some(EndReason::Answered) => Solver::SOLVED,
             Some(_) => Solver::STOPPED,
         })
+    }
+}
+
+impl SolveNode {
+    /// Makes the calls. Returns the first error of a client, too.
+    async fn make(
+        &self,
+        batch: &Batch,
+        meter: &Meter,
+    ) -> Result<(Vec<Call>, Option<LlmError>), SolveError> {
+        let (asked, error) = self.0.ask_all(batch, meter).await;
+        let called = call_all(&self.0, batch, meter).await.map_err(|error| {
+            SolveError::method(format!("a tool call has to wait for approval: {error}"))
+        })?;
+
+        let calls = asked.into_iter().map(Call::Model);
+        let calls = calls.chain(called.into_iter().map(Call::Tool));
+        Ok((calls.collect(), error))
     }
 }
 
@@ -202,31 +215,6 @@ fn is_last(shared: &Shared, batch: &Batch) -> bool {
     is_before_end || (asks_for_answer && !questions.is_empty())
 }
 
-impl Step {
-    /// Makes the calls. Returns the first error of a client, too.
-    async fn make(&self, batch: &Batch) -> Result<(Outcome, Option<LlmError>), SolveError> {
-        let (asked, error) = self.shared.ask_all(batch, &self.meter).await;
-        let called = call_all(&self.shared, batch, &self.meter).await;
-        let called = called.map_err(|error| {
-            SolveError::method(format!("a tool call has to wait for approval: {error}"))
-        })?;
-
-        let calls = asked.into_iter().map(Call::Model);
-        let calls = calls.chain(called.into_iter().map(Call::Tool));
-        let mut outcome = Outcome {
-            calls: calls.collect(),
-            ..Outcome::default()
-        };
-        let out_of = outcome.asked().find_map(|asked| match asked.reply {
-            Err(AskProblem::OutOf(limit)) => Some(limit),
-            _ => None,
-        });
-        // With a reply, the method can go on, and meets the limit before its next call.
-        outcome.out_of = out_of.filter(|_| !outcome.is_usable());
-        Ok((outcome, error))
-    }
-}
-
 impl Outcome {
     fn asked(&self) -> impl Iterator<Item = &Asked> {
         self.calls.iter().filter_map(|call| match call {
@@ -238,6 +226,19 @@ impl Outcome {
     /// Returns whether a question has a reply, if any was asked.
     fn is_usable(&self) -> bool {
         self.asked().next().is_none() || self.asked().any(|asked| asked.reply.is_ok())
+    }
+
+    /// Returns the limit that was reached before there was a reply. With a reply, the method can go
+    /// on, and meets the limit before its next call.
+    fn out_of(&self) -> Option<Limit> {
+        if self.is_usable() {
+            return None;
+        }
+
+        self.asked().find_map(|asked| match asked.reply {
+            Err(AskProblem::OutOf(limit)) => Some(limit),
+            _ => None,
+        })
     }
 
     fn first_problem(&self) -> String {
