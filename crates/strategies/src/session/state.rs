@@ -1,5 +1,3 @@
-use std::fmt;
-
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -189,15 +187,12 @@ impl Session {
     }
 
     pub(super) fn existing(&self, thought: ThoughtId) -> Result<&Thought, SessionError> {
-        self.thought(thought)
-            .ok_or_else(|| self.no_thought(thought))
-    }
-
-    pub(super) fn no_thought(&self, thought: impl fmt::Display) -> SessionError {
         let thoughts = self.thoughts.len();
-        SessionError::Refused(format!(
-            "there is no thought {thought}; expected a number from 1 to {thoughts}"
-        ))
+        self.thought(thought).ok_or_else(|| {
+            SessionError::Refused(format!(
+                "there is no thought {thought}; expected a number from 1 to {thoughts}"
+            ))
+        })
     }
 
     /// Returns the thoughts from `from` back to the first one, following the first parent of each.

@@ -134,7 +134,7 @@ impl Session {
         }
 
         // A thought that stays in a stage continues the one before it, which had the parameters.
-        let problems = problems(stage, &parameters, named.is_some() || is_first);
+        let problems = self.problems(stage, &parameters, named.is_some() || is_first);
         if !problems.is_empty() {
             let (stage, strategy) = (Name(&stage.name), Name(self.strategy().name()));
             let problems = problems.join("; ");
@@ -142,13 +142,11 @@ impl Session {
                 "the stage `{stage}` of `{strategy}`: {problems}"
             )));
         }
-        self.check_named(stage, &parameters)?;
 
         let revised = parameters.get(REVISES).filter(|_| has_revision);
         let revises = revised.and_then(ThoughtId::of_value).or(draft.revises);
         let branch = self.branch(branch)?;
         if let Some(thought) = revises {
-            self.existing(thought)?;
             // A thought of another branch is not part of what this one builds on.
             if !self.path(branch.tip()).any(|one| one.id == thought) {
                 let branch = Name(&branch.name);
@@ -181,21 +179,6 @@ impl Session {
         ))
     }
 
-    /// Checks that the thoughts exist that the parameters name.
-    fn check_named(
-        &self,
-        stage: &Stage,
-        parameters: &BTreeMap<String, Value>,
-    ) -> Result<(), SessionError> {
-        let known = stage.parameters.iter();
-        let names = known.filter(|(_, known)| known.kind == ParameterType::Thought);
-        let mut named = names.filter_map(|(name, _)| parameters.get(name));
-        named.try_for_each(|value| match ThoughtId::of_value(value) {
-            Some(thought) => self.existing(thought).map(drop),
-            None => Err(self.no_thought(value)),
-        })
-    }
-
     /// Adds a checked thought if there is room for it.
     pub(super) fn add(&mut self, thought: Thought) -> Result<ThoughtId, SessionError> {
         let most = self.limits.thoughts;
@@ -215,28 +198,41 @@ impl Session {
         self.thoughts.push(thought);
         Ok(id)
     }
-}
 
-/// Returns what is wrong with the parameters of a thought. Unless the stage needs all, none is
-/// missing.
-fn problems(stage: &Stage, given: &BTreeMap<String, Value>, needs_all: bool) -> Vec<String> {
-    let known = &stage.parameters;
-    let missing = known
-        .iter()
-        .filter(|(name, parameter)| needs_all && parameter.required && !given.contains_key(*name));
-    let missing =
-        missing.map(|(name, known)| format!("`{name}` is missing, expected {}", known.kind));
+    /// Returns what is wrong with the parameters of a thought. Unless the stage needs all, none is
+    /// missing.
+    fn problems(
+        &self,
+        stage: &Stage,
+        given: &BTreeMap<String, Value>,
+        needs_all: bool,
+    ) -> Vec<String> {
+        let known = &stage.parameters;
+        let missing = known.iter().filter(|(name, parameter)| {
+            needs_all && parameter.required && !given.contains_key(*name)
+        });
+        let missing =
+            missing.map(|(name, known)| format!("`{name}` is missing, expected {}", known.kind));
 
-    let wrong = given.iter().filter_map(|(name, value)| {
-        let Some(parameter) = known.get(name) else {
-            let besides = match known.is_empty() {
-                true => String::new(),
-                false => format!(" besides {}", NameList::and(known.keys())),
+        let wrong = given.iter().filter_map(|(name, value)| {
+            let Some(parameter) = known.get(name) else {
+                let besides = match known.is_empty() {
+                    true => String::new(),
+                    false => format!(" besides {}", NameList::and(known.keys())),
+                };
+                let (name, found) = (Name(name), shown(value));
+                return Some(format!("`{name}` is {found}, expected nothing{besides}"));
             };
-            let (name, found) = (Name(name), shown(value));
-            return Some(format!("`{name}` is {found}, expected nothing{besides}"));
-        };
-        parameter.kind.fault(name, value)
-    });
-    missing.chain(wrong).collect()
+
+            let fault = parameter.kind.fault(name, value);
+            fault.or_else(|| match parameter.kind {
+                ParameterType::Thought => {
+                    let missing = self.existing(ThoughtId::of_value(value)?).err()?;
+                    Some(format!("`{name}`: {missing}"))
+                }
+                _ => None,
+            })
+        });
+        missing.chain(wrong).collect()
+    }
 }

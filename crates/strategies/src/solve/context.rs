@@ -293,7 +293,6 @@ impl Solve {
         if (1..=LONGEST).any(repeats) {
             return Err(Stop::from(EndReason::NoProgress {
                 stage: self.stage.clone(),
-                times: u32::try_from(TIMES).unwrap_or(u32::MAX),
             }));
         }
         Ok(())
@@ -511,4 +510,4 @@ fn converted<T>(asked: &Asked, value: Convert<T>) -> Result<T, AskProblem> {
 const LONGEST: usize = 24;
 
 /// The number of repetitions that end a run.
-const TIMES: usize = 3;
+pub(super) const TIMES: usize = 3;

@@ -10,6 +10,7 @@ use cogwork_typed::ask::{Limit, Meter, Spent};
 use serde::{Deserialize, Serialize};
 
 use super::context::Batch;
+use super::context::TIMES;
 use super::solving_event::{SOURCE, SolvingEvent};
 use super::{Asked, Call, conclusion};
 use crate::Strategy;
@@ -259,8 +260,6 @@ pub enum EndReason {
     NoProgress {
         /// The stage in which the repetition was detected.
         stage: String,
-        /// The number of repetitions.
-        times: u32,
     },
     /// The strategy gave up.
     GaveUp {
@@ -277,13 +276,10 @@ impl fmt::Display for EndReason {
             Self::SessionFull { limit } => {
                 write!(f, "the session has reached its limit of {limit}")
             }
-            Self::NoProgress { stage, times } => {
-                let repeated = format_args!("the thoughts repeated {times} times");
-                write!(
-                    f,
-                    "no progress: {repeated} up to the stage `{}`",
-                    Name(stage)
-                )
+            Self::NoProgress { stage } => {
+                let repeated = format_args!("the thoughts repeated {TIMES} times");
+                let stage = Name(stage);
+                write!(f, "no progress: {repeated} up to the stage `{stage}`")
             }
             Self::GaveUp { why } => write!(f, "given up: {}", OneLine::new(why)),
         }

@@ -147,7 +147,7 @@ fn a_revision_names_a_thought_of_its_path() {
         revise().with("revises_thought", 0),
     ]), @"
     the stage `thought_revision` of `linear`: `revises_thought` is missing, expected the number of a thought
-    there is no thought 4; expected a number from 1 to 3
+    the stage `thought_revision` of `linear`: `revises_thought`: there is no thought 4; expected a number from 1 to 3
     the stage `thought_revision` of `linear`: `revises_thought` is 0, expected the number of a thought
     ");
 

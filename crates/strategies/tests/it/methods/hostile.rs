@@ -285,7 +285,7 @@ async fn a_thought_that_is_not_there_is_asked_for_again() {
     let (solver, _) = scripted(table(stages), replies);
     let solved = solver.solve("p").await.unwrap();
     assert_eq!(solved.answer(), Some("x"));
-    insta::assert_snapshot!(complaints(solved.trace()), @"there is no thought 99; expected a number from 1 to 1");
+    insta::assert_snapshot!(complaints(solved.trace()), @"the stage `end` of `mine`: `revises_thought`: there is no thought 99; expected a number from 1 to 1");
 }
 
 #[tokio::test]

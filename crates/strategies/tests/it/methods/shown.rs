@@ -50,10 +50,7 @@ fn show_tables(text: &str) {
 fn show_values(text: &str) {
     let why = text.to_owned();
     let stage = text.to_owned();
-    for end in [
-        EndReason::GaveUp { why },
-        EndReason::NoProgress { stage, times: 3 },
-    ] {
+    for end in [EndReason::GaveUp { why }, EndReason::NoProgress { stage }] {
         assert_line_is_safe(&end);
     }
     for problem in [AskProblem::Client, AskProblem::Unreadable] {
