@@ -200,7 +200,7 @@ impl SelfAsk {
         }
 
         question
-            .with_json_fields(json_keys, chosen)
+            .with_json_fields(json_keys)
             .with_offered_answers(&problem)
             .with_check(move |reply| NextStep::of(reply, &problem).check(answers_itself, &problem))
     }
@@ -238,7 +238,28 @@ impl NextStep {
     /// Reads a reply. Next to a smaller question, an answer such as `none` only means that there is
     /// no answer yet.
     fn of(reply: &StageReply, problem: &str) -> Self {
-        let mut next: Self = reply.value().unwrap_or_default();
+        let mut next = match reply.value() {
+            Ok(Choice {
+                what: What::Answer,
+                text: answer,
+                ..
+            }) => Self {
+                answer,
+                ..Self::default()
+            },
+            Ok(Choice {
+                what: What::SubQuestion,
+                text: sub_question,
+                sub_question_answer,
+            }) => Self {
+                sub_question,
+                sub_question_answer,
+                ..Self::default()
+            },
+            Err(_) => reply.value().unwrap_or_default(),
+        };
+        next.thought.clone_from(&reply.text);
+
         let is_no_answer = is_missing(&next.answer) || no_answer(&next.answer, problem).is_some();
         if !next.sub_question.is_empty() && is_no_answer {
             next.answer.clear();
@@ -263,20 +284,4 @@ impl NextStep {
             _ => Ok(()),
         }
     }
-}
-
-/// Returns a reply in JSON with the fields of one in lines.
-fn chosen(mut reply: StageReply) -> StageReply {
-    let Ok(choice) = reply.value::<Choice>() else {
-        return reply;
-    };
-
-    let fields = match choice.what {
-        What::Answer => vec![(ANSWER, choice.text)],
-        What::SubQuestion => vec![(QUESTION, choice.text), (PART, choice.sub_question_answer)],
-    };
-    let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
-    let fields = fields.map(|(name, text)| (name.to_owned(), text.into()));
-    reply.fields = fields.collect();
-    reply
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::StageReply;
 use super::form::{Form, THOUGHT};
-use super::question::{Change, Question};
+use super::question::Question;
 use crate::Stage;
 use crate::table::{Parameter, ParameterType};
 
@@ -238,15 +238,13 @@ impl<T: 'static> Ask<T> {
         self
     }
 
-    /// Sets different fields for a reply in JSON. `convert` returns such a reply with the fields of
-    /// the form in lines.
+    /// Sets different fields for a reply in JSON.
     #[must_use]
-    pub(crate) fn with_json_fields(mut self, keys: Vec<AnswerKey>, convert: Change) -> Self {
-        let form = Form {
+    pub(crate) fn with_json_fields(mut self, keys: Vec<AnswerKey>) -> Self {
+        self.question.json_form = Some(Form {
             keys,
             ..Form::default()
-        };
-        self.question.json_form = Some((form, convert));
+        });
         self
     }
 

@@ -15,8 +15,8 @@ pub(super) struct Question {
     pub(super) form: Form,
     /// The description of a form in text that the strategy reads by itself.
     pub(super) text_form: &'static str,
-    /// The form in JSON, if it differs, with the function that converts its replies.
-    pub(super) json_form: Option<(Form, Change)>,
+    /// The form in JSON, if it differs.
+    pub(super) json_form: Option<Form>,
     pub(super) temperature: Option<f32>,
     pub(super) tools: Vec<ToolDefinition>,
     /// The text of the last message, to which the form of the reply is added.
@@ -25,9 +25,6 @@ pub(super) struct Question {
     pub(super) is_answer: bool,
     pub(super) checks: Vec<Check>,
 }
-
-/// Changes a reply in JSON into one with the fields of the form in lines.
-pub(super) type Change = fn(StageReply) -> StageReply;
 
 /// Checks a reply that has the right form, and returns a description of the problem if there is
 /// one.
@@ -45,20 +42,18 @@ impl Question {
     }
 
     fn read_unchecked(&self, format: Format, reply: &str) -> Result<Read, String> {
-        let Some((form, convert)) = self.json_form.as_ref().filter(|_| format.is_json()) else {
+        let json_form = self.json_form.as_ref().filter(|_| format.is_json());
+        let Some(json_form) = json_form else {
             return self.form.read(format, reply);
         };
 
-        match form.read(format, reply) {
-            Ok((reply, repairs)) => Ok((convert(reply), repairs)),
-            Err(problem) => {
-                // A model may still write the fields of the form in lines.
-                let read = self.form.read(format, reply).ok();
-                let is_checked = !self.checks.is_empty();
-                read.filter(|(reply, _)| is_checked && self.check(reply).is_ok())
-                    .ok_or(problem)
-            }
-        }
+        json_form.read(format, reply).or_else(|problem| {
+            // A model may still write the fields of the form in lines.
+            let read = self.form.read(format, reply).ok();
+            let is_checked = !self.checks.is_empty();
+            read.filter(|(reply, _)| is_checked && self.check(reply).is_ok())
+                .ok_or(problem)
+        })
     }
 
     /// Returns whether a reply is of use although its end is missing: a thought, or a whole object.
@@ -80,7 +75,7 @@ impl Question {
     }
 
     fn json_form(&self) -> &Form {
-        self.json_form.as_ref().map_or(&self.form, |(form, _)| form)
+        self.json_form.as_ref().unwrap_or(&self.form)
     }
 
     /// Returns the format that a request on this format requires, or `None` for lines, or if no

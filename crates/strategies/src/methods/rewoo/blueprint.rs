@@ -43,7 +43,7 @@ impl Blueprint {
     pub(super) fn ask(prompt: String, tools: Vec<String>, max_calls: usize) -> Ask {
         Ask::new(prompt)
             .with_text_form(FORM)
-            .with_json_fields(vec![json_plan(&tools, max_calls)], |reply| reply)
+            .with_json_fields(vec![json_plan(&tools, max_calls)])
             .with_check(move |reply| Self::of(reply).check(&tools, max_calls))
     }
 
