@@ -204,9 +204,8 @@ impl Scratchpad {
         // The schema names every variable, since small models invent others.
         let values = ParameterType::Object { fields }.schema();
         let settings = self.clone();
-        let question = Ask::new(prompt)
-            .with_field(STATE, map_of_any("the variables and their values"))
-            .narrowed(STATE, |key| self.narrowed(key, values))
+        let question = self
+            .question(prompt, "the variables and their values", &values)
             .with_check(move |reply| {
                 let state = settings.changed(&State::new(), reply)?;
                 settings.check_complete(&state)
@@ -226,7 +225,7 @@ impl Scratchpad {
         let shown = Value::Object(state.clone());
         let prompt = format!("The scratchpad: {shown}\n\n{}", cx.prompt(&[stage])?);
 
-        let changes = map_of_any("the variables that the step changes, with their new values");
+        let changes = "the variables that the step changes, with their new values";
         let change = json!({
             "type": "object",
             "properties": {"name": {"enum": self.names()}, "value": {}},
@@ -237,9 +236,9 @@ impl Scratchpad {
         let is_last = "whether the scratchpad contains the result now";
         let (settings, before) = (self.clone(), state.clone());
         let problem = cx.problem().to_owned();
-        let question = Ask::new(prompt)
-            .with_field(STATE, changes.optional())
-            .narrowed(STATE, |key| self.narrowed(key, list))
+        let question = self
+            .question(prompt, changes, &list)
+            .narrowed(STATE, AnswerKey::optional)
             .with_field(DONE, Parameter::new(ParameterType::Boolean, is_last))
             .with_check(move |reply| {
                 let after = settings.changed(&before, reply)?;
@@ -300,11 +299,14 @@ impl Scratchpad {
         }
     }
 
-    /// Asks for values of the variables of the settings, if there are no others.
-    fn narrowed(&self, key: AnswerKey, schema: Value) -> AnswerKey {
+    /// Asks for values of variables. Only `offered` ones are asked for if the settings name them.
+    fn question(&self, prompt: String, description: &str, offered: &Value) -> Ask {
+        let values = Box::new(ParameterType::Any);
+        let variables = Parameter::new(ParameterType::Map { values }, description);
+        let question = Ask::new(prompt).with_field(STATE, variables);
         match self.variables.is_empty() {
-            true => key,
-            false => key.offering(&schema),
+            true => question,
+            false => question.narrowed(STATE, |key| key.offering(offered)),
         }
     }
 
@@ -356,9 +358,4 @@ impl Scratchpad {
             )),
         }
     }
-}
-
-fn map_of_any(description: &str) -> Parameter {
-    let values = Box::new(ParameterType::Any);
-    Parameter::new(ParameterType::Map { values }, description)
 }

@@ -74,15 +74,6 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the open or complete branch with the highest score, the oldest if there are several.
-    pub fn best(&self) -> Option<&Branch> {
-        let in_use = self.branches.iter().filter(|branch| branch.is_in_use());
-        let scored = in_use.filter_map(|branch| Some((branch.score?, branch)));
-        // Of equal scores the last one wins, which is the oldest branch from behind.
-        let best = scored.rev().max_by(|(a, _), (b, _)| a.total_cmp(b));
-        best.map(|(_, branch)| branch)
-    }
-
     /// Switches to the branch with the highest score, the oldest if there are several, and returns
     /// its id.
     ///
@@ -92,8 +83,11 @@ impl Session {
     ///
     /// Returns an error if no open or complete branch has a score.
     pub fn select_best(&mut self) -> Result<BranchId, SessionError> {
-        let best = self.best().map(|branch| branch.id);
-        let best = best.ok_or_else(|| {
+        let in_use = self.branches.iter().filter(|branch| branch.is_in_use());
+        let scored = in_use.filter_map(|branch| Some((branch.score?, branch.id)));
+        // Of equal scores the last one wins, which is the oldest branch from behind.
+        let best = scored.rev().max_by(|(a, _), (b, _)| a.total_cmp(b));
+        let (_, best) = best.ok_or_else(|| {
             let message = "no open or complete branch has a score; expected at least one";
             SessionError::Refused(message.to_owned())
         })?;

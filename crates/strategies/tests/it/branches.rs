@@ -184,13 +184,13 @@ fn of_equal_scores_the_older_branch_is_the_best() {
     let (mut session, a, b) = two_approaches();
     session.score(b, 7.0).unwrap();
     session.score(a, 7.0).unwrap();
-    let best = |session: &Session| session.best().map(|branch| branch.name.clone());
 
-    assert_eq!(best(&session).as_deref(), Some("A"));
+    assert_eq!(session.select_best(), Ok(a));
     session.score(b, 7.5).unwrap();
-    assert_eq!(best(&session).as_deref(), Some("B"));
+    assert_eq!(session.select_best(), Ok(b));
+    session.switch(MAIN).unwrap();
     session.prune(b).unwrap();
-    assert_eq!(best(&session).as_deref(), Some("A"));
+    assert_eq!(session.select_best(), Ok(a));
 }
 
 /// Three branches with different values of x, of which `main` has set the last one.

@@ -239,11 +239,14 @@ impl Tree {
 
     /// Keeps the steps of the branch with the highest score as the answer until the model gives one.
     fn keep_best(&self, cx: &mut Solve, scored: &[Leaf]) {
-        let best = cx.session().best().map(|branch| branch.id);
-        let mut leaves = self.leaves.iter().chain(scored);
-        let best = leaves.find(|leaf| Some(leaf.branch) == best);
-
-        if let Some(best) = best.filter(|best| best.worth.score >= self.settings.threshold) {
+        let leaves = self.leaves.iter().chain(scored);
+        let good = leaves.filter(|leaf| leaf.worth.score >= self.settings.threshold);
+        // Of equal scores, that of the older branch counts.
+        let by_score = |one: &&Leaf, other: &&Leaf| {
+            let by_age = other.branch.cmp(&one.branch);
+            one.worth.score.total_cmp(&other.worth.score).then(by_age)
+        };
+        if let Some(best) = good.max_by(by_score) {
             cx.keep_guess(&best.steps.join("\n"));
         }
     }
