@@ -122,8 +122,8 @@ fn numeric(input: Value, schema: &Value) -> Value {
     }
 }
 
-/// Makes the calls of a batch concurrently, and returns their results in order. Calls for which there wasn't enough
-/// time have failed.
+/// Makes the calls of a batch concurrently, and returns their results in order. Calls for which there
+/// wasn't enough time have failed.
 pub(super) async fn call_all(
     shared: &Shared,
     batch: &Batch,
