@@ -222,11 +222,10 @@ impl<T: 'static> Ask<T> {
         self
     }
 
-    /// Asks only for these stages, if there are any.
+    /// Asks only for this stage, if there is one.
     #[must_use]
-    pub(crate) fn narrowed_next(mut self, stages: impl IntoIterator<Item = &'static str>) -> Self {
-        let stages = stages.into_iter().map(str::to_owned);
-        self.question.form.narrowed_next = stages.collect();
+    pub(crate) fn narrowed_next(mut self, only: Option<&'static str>) -> Self {
+        self.question.form.only_next = only;
         self
     }
 

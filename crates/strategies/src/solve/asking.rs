@@ -2,21 +2,24 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cogwork_flow::watch::is_followed;
 use cogwork_llm::backend::{Capability, ResponseLimits};
 use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, LlmError, Message, Messages, ToolChoice,
 };
+use cogwork_typed::GrowingText;
 use cogwork_typed::ask::{
     AskLog, Asking, Format, Limit, Meter, Policy, Repair, Unanswered, Verdict,
 };
 use futures_util::{StreamExt, stream};
+use serde_json::Value;
 use tokio::time::timeout_at;
 
 use super::context::Batch;
 use super::form::Read;
 use super::question::Question;
 use super::solver::Shared;
-use super::solving_event::Thinking;
+use super::solving_event::report_thinking;
 use super::{AskProblem, Asked, StageReply};
 
 /// The maximum number of tokens of a reply if the request sets no limit.
@@ -51,7 +54,8 @@ impl Shared {
                 place,
                 unasked: &unasked,
                 is_asked: false,
-                thinking: Thinking::new(&ask.name, &ask.form),
+                // Reading a growing text costs something, which a run without a reader needn't pay.
+                growing: is_followed().then(|| ask.form.growing_thought()),
             };
             async move { (place, self.ask(policy, meter, is_alone).await) }
         });
@@ -183,7 +187,8 @@ struct QuestionPolicy<'a> {
     unasked: &'a AtomicU64,
     /// Whether this question has been asked.
     is_asked: bool,
-    thinking: Thinking<'a>,
+    /// The thought in a reply that arrives, if somebody follows it.
+    growing: Option<GrowingText<Value>>,
 }
 
 impl QuestionPolicy<'_> {
@@ -229,7 +234,7 @@ impl Policy for QuestionPolicy<'_> {
         format: Format,
     ) -> Result<ChatRequest, Limit> {
         // The text of a refused reply must not be continued by the next one.
-        self.thinking.begin();
+        self.growing.iter_mut().for_each(GrowingText::reset);
         let request = meter.fit(request, self.shares())?;
 
         // The schema is tightened if the budget leaves fewer tokens than the request allows.
@@ -242,7 +247,11 @@ impl Policy for QuestionPolicy<'_> {
     }
 
     fn on_text(&mut self, text: &str) {
-        self.thinking.push(text);
+        let growing = self.growing.as_mut();
+        report_thinking(
+            &self.ask.name,
+            growing.and_then(|growing| growing.push(text)),
+        );
     }
 
     fn repairs<'r>(&self, read: &'r Read) -> &'r [Repair] {
@@ -253,7 +262,9 @@ impl Policy for QuestionPolicy<'_> {
         match read(self.ask, format, response) {
             Ok((mut reply, repairs)) => {
                 reply.provider_data = response.provider_data().cloned();
-                self.thinking.finish(&reply.text);
+                let growing = self.growing.as_mut();
+                let rest = growing.and_then(|growing| growing.finish(&reply.text));
+                report_thinking(&self.ask.name, rest);
                 Verdict::Usable((reply, repairs))
             }
             Err(problem) => {

@@ -25,10 +25,10 @@ use crate::{Stage, Strategy};
 ///
 /// It has the [session](Self::session) with the thoughts so far and the conversation with the model.
 /// A method returns each [`Stop`] that it gets, with `?`.
-pub struct Solve {
-    shared: Arc<Shared>,
+pub struct Solve<'a> {
+    shared: &'a Shared,
     /// The run as it follows from the calls that the method has read.
-    run: Solving,
+    run: &'a mut Solving,
     /// The number of thoughts that the state has already.
     known_thoughts: usize,
     conversation: Messages,
@@ -73,19 +73,17 @@ const CHANGED: &str =
 /// Works through the method with the calls that were made, and adds what follows from them to the
 /// state. Returns the calls that it waits for, unless it has ended or reached a limit.
 pub(super) fn advance(
-    shared: &Arc<Shared>,
+    shared: &Shared,
     solving: &mut Solving,
 ) -> Result<Option<Arc<Batch>>, SolveError> {
     let started = Instant::now();
     let strategy = &shared.strategy;
-    // The context owns the state while the method runs, so it is taken out of the caller's.
-    let mut run = std::mem::replace(solving, Solving::new(strategy.clone(), String::new()));
     // Thoughts, plan and answer follow from the calls again. A second way to keep them could
     // differ.
-    let before = run.begin_again(strategy);
+    let before = solving.begin_again(strategy);
 
     let mut cx = Solve {
-        conversation: shared.opening(&run.problem),
+        conversation: shared.opening(&solving.problem),
         stage: strategy.start().name.clone(),
         known_thoughts: before.thoughts().len(),
         read: 0,
@@ -93,19 +91,14 @@ pub(super) fn advance(
         calls_left: None,
         progress: Vec::new(),
         open: None,
-        run,
-        shared: Arc::clone(shared),
+        run: &mut *solving,
+        shared,
     };
     let result = shared.method.solve(&mut cx);
 
     let Solve {
-        run,
-        read,
-        stage,
-        open,
-        ..
+        read, stage, open, ..
     } = cx;
-    *solving = run;
     // A method can be slow by itself, for example in a check of the program.
     solving.worked = started.elapsed();
 
@@ -141,7 +134,7 @@ pub(super) fn advance(
     Ok(None)
 }
 
-impl Solve {
+impl Solve<'_> {
     /// Returns the problem.
     pub fn problem(&self) -> &str {
         &self.run.problem

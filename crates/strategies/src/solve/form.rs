@@ -92,8 +92,8 @@ pub(super) struct Form {
     pub(super) is_stated: bool,
     /// The names and the descriptions of the stages that may come next.
     pub(super) next: Vec<(String, String)>,
-    /// The only stages that are asked for, if there are any.
-    pub(super) narrowed_next: Vec<String>,
+    /// The only stage that is asked for, if there is one.
+    pub(super) only_next: Option<&'static str>,
 }
 
 /// A reply, and what was corrected so that it could be read.
@@ -157,7 +157,7 @@ impl Form {
     /// Returns the description of the lines for the model. It names every stage that may be next.
     pub(super) fn lines(&self) -> String {
         let form = Self {
-            narrowed_next: Vec::new(),
+            only_next: None,
             ..self.clone()
         };
         form.reader().lines()
@@ -188,8 +188,7 @@ impl Form {
 
     /// Returns the schema of the stages that are asked for.
     fn stages(&self) -> Value {
-        let narrowed = &self.narrowed_next;
-        let is_offered = |name: &String| narrowed.is_empty() || narrowed.contains(name);
+        let is_offered = |name: &str| self.only_next.is_none_or(|only| only == name);
         let stages = self.next.iter().filter(|(name, _)| is_offered(name));
         let stages: Vec<Value> = stages
             .map(|(name, what)| json!({"const": name, "description": what}))

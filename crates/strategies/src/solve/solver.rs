@@ -195,10 +195,9 @@ impl Solver {
     pub fn into_flow(self) -> Result<Flow<Solving>, BuildError> {
         const NODE: &str = "solve";
 
-        let shared = Arc::new(self.0);
-        Flow::builder(shared.strategy.name())
+        Flow::builder(self.0.strategy.clone().name())
             .start(NODE)
-            .node(NODE, SolveNode(Arc::clone(&shared)))
+            .node(NODE, SolveNode(self.0))
             .edge(NODE, MORE, NODE)
             .end(NODE, Self::SOLVED)
             .end(NODE, Self::STOPPED)

@@ -1,9 +1,7 @@
-use cogwork_flow::watch::{is_followed, is_watched, report_from, report_growth};
-use cogwork_typed::{GrowingText, Growth};
+use cogwork_flow::watch::{is_watched, report_from, report_growth};
+use cogwork_typed::Growth;
 use serde::Serialize;
-use serde_json::Value;
 
-use super::form::Form;
 use super::{EndReason, Solving};
 use crate::Strategy;
 use crate::session::{Branch, Session, Thought};
@@ -79,50 +77,17 @@ pub struct TableStage {
     pub is_final: bool,
 }
 
-/// Reports the thought in the replies to a question while it grows, if the run is watched.
-pub(super) struct Thinking<'a> {
-    question: &'a str,
-    growing: Option<GrowingText<Value>>,
-}
+/// Reports how the thought in a reply to a question grew, if it did.
+pub(super) fn report_thinking(question: &str, growth: Option<Growth<'_>>) {
+    let Some(growth) = growth else {
+        return;
+    };
 
-impl<'a> Thinking<'a> {
-    pub(super) fn new(question: &'a str, form: &Form) -> Self {
-        Self {
-            question,
-            // Reading a growing text costs something, which a run without a reader needn't pay.
-            growing: is_followed().then(|| form.growing_thought()),
-        }
-    }
-
-    /// Begins with the next reply.
-    pub(super) fn begin(&mut self) {
-        if let Some(growing) = &mut self.growing {
-            growing.reset();
-        }
-    }
-
-    pub(super) fn push(&mut self, piece: &str) {
-        let growing = self.growing.as_mut();
-        if let Some(growth) = growing.and_then(|growing| growing.push(piece)) {
-            report_growth(SOURCE, || event(self.question, growth));
-        }
-    }
-
-    /// Reports what is missing of the thought that was read.
-    pub(super) fn finish(&mut self, read: &str) {
-        let growing = self.growing.as_mut();
-        if let Some(growth) = growing.and_then(|growing| growing.finish(read)) {
-            report_growth(SOURCE, || event(self.question, growth));
-        }
-    }
-}
-
-fn event(question: &str, growth: Growth<'_>) -> SolvingEvent {
-    SolvingEvent::Thinking {
+    report_growth(SOURCE, || SolvingEvent::Thinking {
         question: question.to_owned(),
         text: growth.added().to_owned(),
         is_start: growth.is_start(),
-    }
+    });
 }
 
 /// Reports what is different from the session `before`, if the run is watched.

@@ -19,7 +19,7 @@ use super::{AskProblem, Asked, Call, EndReason, SolveError, Solver, Solving};
 pub(super) const MORE: Action = Action::from_static("more");
 
 /// The only node of a solver's flow.
-pub(super) struct SolveNode(pub(super) Arc<Shared>);
+pub(super) struct SolveNode(pub(super) Shared);
 
 /// What a step does.
 pub(super) struct Step {
