@@ -94,7 +94,7 @@ impl RunState for Solving {
 
     fn repairs(&self) -> Vec<String> {
         let repairs = self.calls().iter().filter_map(|call| match call {
-            Call::Model(asked) => Some(&asked.repairs),
+            Call::Model(asked) => Some(&asked.reply.as_ref().ok()?.repairs),
             _ => None,
         });
         repairs.flatten().map(ToString::to_string).collect()

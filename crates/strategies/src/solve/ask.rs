@@ -297,7 +297,7 @@ impl<T: 'static> Ask<T> {
     ///
     /// Returns a description of the problem for the model.
     pub fn read_on(&self, format: Format, reply: &str) -> Result<T, String> {
-        (self.value)(&self.question.read(format, reply)?.0)
+        (self.value)(&self.question.read(format, reply)?)
     }
 }
 

@@ -16,7 +16,6 @@ use serde_json::Value;
 use tokio::time::timeout_at;
 
 use super::context::Batch;
-use super::form::Read;
 use super::question::Question;
 use super::solver::Shared;
 use super::solving_event::report_thinking;
@@ -111,12 +110,8 @@ impl Shared {
             .with_streaming(is_alone);
 
         let mut error = None;
-        let mut repairs = Vec::new();
         let reply = match asking.run(&mut policy).await {
-            Ok((reply, corrected)) => {
-                repairs = corrected;
-                Ok(reply)
-            }
+            Ok(reply) => Ok(reply),
             Err(Unanswered::Stopped(limit)) => Err(AskProblem::OutOf(limit)),
             Err(Unanswered::Unusable(problem)) => Err(AskProblem::Unreadable(problem)),
             Err(Unanswered::Client(failure)) => {
@@ -126,8 +121,7 @@ impl Shared {
             }
         };
 
-        let mut asked = Asked::new(&batch.stage, ask, asking.into_log(), reply);
-        asked.repairs = repairs;
+        let asked = Asked::new(&batch.stage, ask, asking.into_log(), reply);
         (asked, error)
     }
 
@@ -213,7 +207,7 @@ impl QuestionPolicy<'_> {
 }
 
 impl Policy for QuestionPolicy<'_> {
-    type Reply = Read;
+    type Reply = StageReply;
     type Problem = String;
     type Stop = Limit;
 
@@ -254,18 +248,22 @@ impl Policy for QuestionPolicy<'_> {
         );
     }
 
-    fn repairs<'r>(&self, read: &'r Read) -> &'r [Repair] {
-        &read.1
+    fn repairs<'r>(&self, reply: &'r StageReply) -> &'r [Repair] {
+        &reply.repairs
     }
 
-    async fn judge(&mut self, response: &ChatResponse, format: Format) -> Verdict<Read, String> {
+    async fn judge(
+        &mut self,
+        response: &ChatResponse,
+        format: Format,
+    ) -> Verdict<StageReply, String> {
         match read(self.ask, format, response) {
-            Ok((mut reply, repairs)) => {
+            Ok(mut reply) => {
                 reply.provider_data = response.provider_data().cloned();
                 let growing = self.growing.as_mut();
                 let rest = growing.and_then(|growing| growing.finish(&reply.text));
                 report_thinking(&self.ask.name, rest);
-                Verdict::Usable((reply, repairs))
+                Verdict::Usable(reply)
             }
             Err(problem) => {
                 let message = Message::user(format!(
@@ -278,7 +276,7 @@ impl Policy for QuestionPolicy<'_> {
     }
 }
 
-fn read(ask: &Question, format: Format, response: &ChatResponse) -> Result<Read, String> {
+fn read(ask: &Question, format: Format, response: &ChatResponse) -> Result<StageReply, String> {
     let calls = response.tool_calls();
 
     if !calls.is_empty() && !ask.tools.is_empty() {
@@ -287,12 +285,11 @@ fn read(ask: &Question, format: Format, response: &ChatResponse) -> Result<Read,
             .check(response)
             .map_err(|error| error.to_string())?;
 
-        let reply = StageReply {
+        return Ok(StageReply {
             text: response.text().trim().to_owned(),
             tool_calls: calls.to_vec(),
             ..StageReply::default()
-        };
-        return Ok((reply, Vec::new()));
+        });
     }
 
     let cut = match response.finish_reason() {

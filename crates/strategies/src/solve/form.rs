@@ -41,6 +41,9 @@ pub struct StageReply {
     /// What the server wants back with the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_data: Option<ProviderData>,
+    /// What was corrected so that the reply could be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
 }
 
 impl StageReply {
@@ -95,9 +98,6 @@ pub(super) struct Form {
     /// The only stage that is asked for, if there is one.
     pub(super) only_next: Option<&'static str>,
 }
-
-/// A reply, and what was corrected so that it could be read.
-pub(super) type Read = (StageReply, Vec<Repair>);
 
 impl Form {
     /// Adds a key, which replaces one of the same name.
@@ -201,16 +201,17 @@ impl Form {
     /// # Errors
     ///
     /// Returns a description of the problems for the model.
-    pub(super) fn read(&self, format: Format, text: &str) -> Result<Read, String> {
+    pub(super) fn read(&self, format: Format, text: &str) -> Result<StageReply, String> {
         let reader = match format.is_json() {
             true => self.reader(),
-            false if self.is_free() => return Ok((read_text(text)?, Vec::new())),
+            false if self.is_free() => return read_text(text),
             false => self.reader().in_lines(),
         };
 
         let ReadAnswer { value, repairs, .. } =
             reader.read(text).map_err(|problem| problem.to_string())?;
-        Ok((self.reply(value)?, repairs))
+        let reply = self.reply(value)?;
+        Ok(StageReply { repairs, ..reply })
     }
 
     fn reply(&self, value: Value) -> Result<StageReply, String> {

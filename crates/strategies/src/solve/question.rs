@@ -6,7 +6,7 @@ use cogwork_llm::{Message, ReplyFormat, ToolDefinition};
 use cogwork_typed::ask::{Format, call_label};
 
 use super::StageReply;
-use super::form::{Form, Read};
+use super::form::Form;
 
 /// A question, whatever its reply is converted to.
 #[derive(Clone, Default)]
@@ -31,9 +31,9 @@ pub(super) struct Question {
 type Check = Arc<dyn Fn(&StageReply) -> Result<(), String> + Send + Sync>;
 
 impl Question {
-    pub(super) fn read(&self, format: Format, reply: &str) -> Result<Read, String> {
+    pub(super) fn read(&self, format: Format, reply: &str) -> Result<StageReply, String> {
         let read = self.read_unchecked(format, reply)?;
-        self.check(&read.0)?;
+        self.check(&read)?;
         Ok(read)
     }
 
@@ -41,7 +41,7 @@ impl Question {
         self.checks.iter().try_for_each(|check| check(reply))
     }
 
-    fn read_unchecked(&self, format: Format, reply: &str) -> Result<Read, String> {
+    fn read_unchecked(&self, format: Format, reply: &str) -> Result<StageReply, String> {
         let json_form = self.json_form.as_ref().filter(|_| format.is_json());
         let Some(json_form) = json_form else {
             return self.form.read(format, reply);
@@ -51,7 +51,7 @@ impl Question {
             // A model may still write the fields of the form in lines.
             let read = self.form.read(format, reply).ok();
             let is_checked = !self.checks.is_empty();
-            read.filter(|(reply, _)| is_checked && self.check(reply).is_ok())
+            read.filter(|reply| is_checked && self.check(reply).is_ok())
                 .ok_or(problem)
         })
     }

@@ -1,5 +1,5 @@
 use cogwork_text::OneLine;
-use cogwork_typed::ask::{AskLog, Limit, Repair};
+use cogwork_typed::ask::{AskLog, Limit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -32,9 +32,6 @@ pub struct Asked {
     /// couldn't be used, and the formats.
     #[serde(flatten)]
     pub log: AskLog,
-    /// What was corrected so that the last reply could be read.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub repairs: Vec<Repair>,
     /// How many more calls fit into the limits then, at the pace so far. See
     /// [`Solve::calls_left`](super::Solve::calls_left).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,7 +52,6 @@ impl Asked {
             name: question.name.clone(),
             label: question.label(stage),
             log,
-            repairs: Vec::new(),
             calls_left: None,
             reply,
         }

@@ -44,7 +44,8 @@ async fn repairs_are_kept_in_the_trace() {
 
     let call = &saved["calls"][0]["model"];
     assert_eq!(call["format"], "schema");
-    assert_eq!(call["repairs"].as_array().map(Vec::len), Some(2));
+    let repairs = call["reply"]["Ok"]["repairs"].as_array();
+    assert_eq!(repairs.map(Vec::len), Some(2));
     assert_eq!(call["reply"]["Ok"]["fields"]["reason"], "Clean");
 }
 
