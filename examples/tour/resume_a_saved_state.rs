@@ -38,7 +38,7 @@ pub async fn main() -> Result<(), Box<dyn Error>> {
     drop(reasoning);
 
     // This part could run in a different process on a different day.
-    let mut reasoning = Reasoning::from_json(&saved)?;
+    let mut reasoning: Reasoning = serde_json::from_str(&saved)?;
     reasoning.reopen();
     flow.run(&mut reasoning).await?;
     println!("went on to thought {}", reasoning.current_thought_number());

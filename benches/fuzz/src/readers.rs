@@ -84,8 +84,7 @@ pub const READERS: [Reader; 9] = [
         name: "saved states",
         dictionary: include_str!("../dictionaries/json.dict"),
         beginnings: &["", "{\"problem\": \"a\", \"thoughts\": ["],
-        // Not as YAML: only Cogwork writes states, and the parser takes quadratic time for open brackets.
-        read: |text| drop(Reasoning::from_json(text)),
+        read: |text| drop(serde_json::from_str::<Reasoning>(text)),
     },
     Reader {
         name: "snapshots of sessions",

@@ -69,8 +69,6 @@ pub use reasoning_event::{ReasoningEvent, StreamEnd};
 mod reasoning_stream;
 pub use reasoning_stream::ReasoningStream;
 
-mod saved;
-
 mod settings;
 pub use settings::{EarlyEnd, History, Reading};
 

@@ -12,28 +12,17 @@ use crate::{CotError, CutShort, Thought};
 /// `cut_short` if a limit ended the reasoning. A run with a state that was read back continues where
 /// it stopped.
 ///
-/// Use [`from_json`](Self::from_json) or [`from_yaml`](Self::from_yaml) to read files: they limit
-/// the input, and their errors are safe to show. `Deserialize` is intended for states inside a
-/// larger value and for trusted text. It has no limits, and its errors quote the text unchanged.
-///
-/// In either case, the state must be one that a run could have produced: thoughts are numbered from
-/// 1, each has a text and a plan, and no thought follows one that ends the reasoning. There is a
-/// solution if and only if the last thought or a limit ends the reasoning, and it is the text of the
-/// last thought. `current_thought_number` is the number of thoughts, or one more. If `spent` is missing, it
-/// is the sum over the thoughts.
-///
 /// ```
 /// use cogwork_cot::Reasoning;
 ///
 /// let reasoning = Reasoning::new("What is 2 + 2?");
 /// let saved = serde_json::to_string(&reasoning)?;
 /// assert_eq!(saved, r#"{"problem":"What is 2 + 2?","thoughts":[],"current_thought_number":0,"solution":null}"#);
-/// assert_eq!(Reasoning::from_json(&saved)?, reasoning);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// assert_eq!(serde_json::from_str::<Reasoning>(&saved)?, reasoning);
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
-    remote = "Self",
     deny_unknown_fields,
     expecting = "a mapping with the keys problem, thoughts, current_thought_number and solution"
 )]
@@ -139,7 +128,7 @@ impl Reasoning {
 
         self.solution = None;
         if let Some(last) = self.thoughts.last_mut() {
-            // The last thought said that none follows, and a saved state is checked for that.
+            // It said that none follows.
             last.next_thought_needed = true;
         }
 

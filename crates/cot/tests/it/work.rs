@@ -1,4 +1,4 @@
-//! The time that reading prompts and states takes: it grows with their length, whatever they say.
+//! The time that reading prompts takes: it grows with their length, whatever they say.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,17 +8,8 @@
 #[path = "../../../text/tests/support/growth.rs"]
 mod growth;
 
-use cogwork_cot::{Prompts, Reasoning};
+use cogwork_cot::Prompts;
 use growth::assert_grows_linearly;
-
-#[test]
-fn reading_a_saved_state_takes_time_in_proportion_to_it() {
-    let state = |n: usize| format!("problem: x\nthoughts:\n{}", "- {a: [b, c]}\n".repeat(n));
-
-    assert_grows_linearly("thoughts", &state(300), &state(3000), |text| {
-        assert!(Reasoning::from_yaml(text).is_err());
-    });
-}
 
 /// The prompts of this crate with something in the place of the example.
 fn prompts(example: &str) -> String {

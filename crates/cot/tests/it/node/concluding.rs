@@ -282,36 +282,3 @@ async fn tokens_are_kept_for_the_conclusion() {
     let max_tokens = client.requests()[1].max_tokens().unwrap();
     assert!((300..1_000).contains(&max_tokens), "{max_tokens}");
 }
-
-#[tokio::test]
-async fn an_end_that_no_run_could_have_left_is_refused() {
-    let concluded = run(&ScriptedClient::new([FIRST, EARLY]), thoughts(2)).await;
-    let node = ChainOfThought::new(ScriptedClient::new([FIRST, PROSE]));
-    let unfinished = run_node(node.with_limits(thoughts(2)).with_asks_again(0)).await;
-
-    let concluded = serde_json::to_value(concluded).unwrap();
-    let unfinished = serde_json::to_value(unfinished).unwrap();
-    let unthought = serde_json::to_value(Reasoning::new("?")).unwrap();
-
-    let changed = |state: &serde_json::Value, at: &str, to: serde_json::Value| {
-        let mut state = state.clone();
-        let (parent, key) = at.rsplit_once('/').unwrap();
-        state.pointer_mut(parent).unwrap()[key] = to;
-        let error = Reasoning::from_json(&state.to_string()).unwrap_err();
-        error.message().to_owned()
-    };
-
-    let trace = unfinished["cut_short"]["trace"].clone();
-    let end = concluded["cut_short"].clone();
-    let limit = serde_json::json!({"kind": "money", "value": 3});
-
-    let complaints = [
-        changed(&unthought, "/cut_short", end),
-        changed(&concluded, "/solution", "42".into()),
-        changed(&unfinished, "/cut_short", serde_json::Value::Null),
-        changed(&concluded, "/cut_short/trace", trace),
-        changed(&unfinished, "/cut_short/problem", serde_json::Value::Null),
-        changed(&unfinished, "/cut_short/limit", limit),
-    ];
-    assert_snapshot!(complaints.join("\n"));
-}

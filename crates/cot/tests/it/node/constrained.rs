@@ -106,7 +106,10 @@ async fn a_refused_format_leads_to_the_next_and_is_no_ask_again() {
     let saved = serde_json::to_string(&reasoning).unwrap();
     let expected = r#""refusals":[{"format":"schema","error":"invalid request: "#;
     assert!(saved.contains(expected), "{saved}");
-    assert_eq!(Reasoning::from_json(&saved).unwrap(), reasoning);
+    assert_eq!(
+        serde_json::from_str::<Reasoning>(&saved).unwrap(),
+        reasoning
+    );
 }
 
 #[tokio::test]

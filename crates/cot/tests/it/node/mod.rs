@@ -27,7 +27,6 @@ mod saving;
 mod sequences;
 #[cfg(feature = "console")]
 mod shown;
-mod state_files;
 mod streaming;
 mod support;
 mod tools;

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, History, Reasoning, Reply};
+use cogwork_cot::{ChainOfThought, EarlyEnd, History, Reasoning, Reply};
 use cogwork_llm::{ChatResponse, Message, ScriptedClient, ScriptedReply, Usage};
 use cogwork_plan::Step;
 use cogwork_typed::ask::Limits;
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, flow, reasoning, solve};
+use crate::node::support::{
+    EARLY, FIRST, LAST, PROBLEM, PROSE, SECOND, assert_survives_saving, flow, reasoning, solve,
+};
 
 async fn solved() -> Reasoning {
     let reply = |text: &str| {
@@ -62,8 +64,8 @@ async fn a_saved_state_goes_on_with_the_very_same_request() {
         let yaml = serde_yaml::to_string(&unsaved).unwrap();
         let states = [
             unsaved,
-            Reasoning::from_json(&json).unwrap(),
-            Reasoning::from_yaml(&yaml).unwrap(),
+            serde_json::from_str(&json).unwrap(),
+            serde_yaml::from_str(&yaml).unwrap(),
         ];
 
         let mut requests = Vec::new();
@@ -81,7 +83,7 @@ async fn a_saved_state_goes_on_with_the_very_same_request() {
 }
 
 /// A state as another program might write it: the keys of the source document and no other.
-pub(crate) const FOREIGN: &str = r#"{
+const FOREIGN: &str = r#"{
   "problem": "What is 12 * 12 + 6?",
   "thoughts": [
     {
@@ -110,10 +112,10 @@ pub(crate) const FOREIGN: &str = r#"{
 
 #[tokio::test]
 async fn a_state_of_another_program_is_read_and_gone_on_with() {
-    let mut read = Reasoning::from_json(FOREIGN).unwrap();
+    let mut read: Reasoning = serde_json::from_str(FOREIGN).unwrap();
 
     // JSON in flow style is YAML too.
-    assert_eq!(Reasoning::from_yaml(FOREIGN).unwrap(), read);
+    assert_eq!(serde_yaml::from_str::<Reasoning>(FOREIGN).unwrap(), read);
     assert_eq!((read.problem(), read.thoughts().len()), (PROBLEM, 2));
     assert_eq!(read.solution(), None);
     assert_eq!(read.spent().tokens(), 0);
@@ -140,6 +142,22 @@ fn a_state_without_thoughts_is_four_keys() {
     // The answer may be left out.
     let text = text.replace("solution: null\n", "");
     assert_eq!(serde_yaml::from_str::<Reasoning>(&text).unwrap(), read);
+}
+
+#[tokio::test]
+async fn the_deepest_plan_there_may_be_is_saved_and_read() {
+    let step = (1..cogwork_plan::MAX_DEPTH).fold(Step::pending("deepest"), |step, _| {
+        Step::pending("step").with_sub_steps([step])
+    });
+    let reply = Reply {
+        current_thinking: "x".into(),
+        planning: vec![step].into(),
+        next_thought_needed: false,
+    };
+
+    let node = ChainOfThought::new(ScriptedClient::new([reply.to_string()]));
+    let state = solve(node.with_early_end(EarlyEnd::Accept)).await;
+    assert_survives_saving(&state);
 }
 
 /// What reading says about a changed state, in both formats.
