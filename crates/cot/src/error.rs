@@ -5,9 +5,11 @@ use cogwork_flow::engine::CannotWait;
 use cogwork_llm::LlmError;
 use cogwork_text::{ErrorText, ReplyExcerpt};
 use cogwork_tools::ToolError;
+use cogwork_typed::AnswerProblem;
+use cogwork_typed::ask::{Limit, Try};
 
-use crate::{ReplyProblem, TextError, Trace};
-use cogwork_typed::ask::Limit;
+use crate::reply::with_excerpt;
+use crate::{PromptsError, Trace};
 
 /// An error of a turn.
 ///
@@ -26,14 +28,14 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) enum Kind {
     EmptyProblem,
-    Prompts(TextError),
+    Prompts(PromptsError),
     Limit(Limit),
     /// The definition of a tool isn't known yet, or a tool that needs approval doesn't exist.
     NotReady(ToolError),
     /// The run cannot wait for the approval of a tool call.
     CannotWait(CannotWait),
     Client(LlmError),
-    Reply(ReplyProblem),
+    Reply(AnswerProblem),
 }
 
 impl From<Limit> for Kind {
@@ -75,7 +77,7 @@ impl CotError {
 
     /// Returns what was wrong with the last reply, if none of the replies of the turn could be
     /// used.
-    pub fn reply_problem(&self) -> Option<&ReplyProblem> {
+    pub fn reply_problem(&self) -> Option<&AnswerProblem> {
         match &self.0.kind {
             Kind::Reply(problem) => Some(problem),
             _ => None,
@@ -129,11 +131,12 @@ impl fmt::Display for CotError {
                 let unusable = tries.iter().filter(|one| one.complaint.is_some()).count();
                 let plural = if unusable == 1 { "y" } else { "ies" };
                 write!(f, "no usable reply in {unusable} tr{plural}: ")?;
-                fmt::Display::fmt(problem, f)?;
 
                 match tries.last().filter(|_| f.alternate()) {
-                    Some(last) => ReplyExcerpt(&last.reply).fmt(f),
-                    None => Ok(()),
+                    Some(Try { reply, .. }) => {
+                        write!(f, "{}{}", with_excerpt(problem, reply), ReplyExcerpt(reply))
+                    }
+                    None => problem.fmt(f),
                 }
             }
         }

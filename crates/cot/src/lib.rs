@@ -33,13 +33,13 @@
 //! | to … | use |
 //! |---|---|
 //! | run the loop alone, or in a flow of your own | [`ChainOfThought::into_flow`], [`ChainOfThought`] as a node |
-//! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`cogwork_typed::ask::Spent`], [`TextError`] |
+//! | inspect thoughts, plan and cost; save and resume | [`Reasoning`], [`Thought`], [`Trace`], [`cogwork_typed::ask::Spent`] |
 //! | have the server hold replies to their form | [`cogwork_typed::ask::Format`] |
 //! | limit a run, and see why it ended | [`cogwork_typed::ask::Limits`], [`CutShort`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | let the model call tools | [`ChainOfThought::with_tools`], [`cogwork_tools::Tools`], [`cogwork_typed::ask::ToolUse`] |
 //! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningStream`], [`ReasoningEvent`] |
-//! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`cogwork_typed::ask::Repair`], [`Reply`], [`ReplyProblem`] |
+//! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`cogwork_typed::ask::Repair`], [`Reply`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -73,10 +73,10 @@ mod settings;
 pub use settings::{EarlyEnd, History, Reading};
 
 mod prompt;
-pub use prompt::{Example, FormPrompts, Prompts, ToolPrompts};
+pub use prompt::{Example, FormPrompts, Prompts, PromptsError, ToolPrompts};
 
 mod reply;
-pub use reply::{Partial, Read, Reply, ReplyProblem, ReplyReader};
+pub use reply::{Read, Reply, ReplyReader};
 
 mod reporter;
 #[cfg(feature = "console")]
@@ -85,9 +85,6 @@ pub use reporter::Reporter;
 
 mod error;
 pub use error::CotError;
-
-mod text_error;
-pub use text_error::TextError;
 
 /// The code in the README, compiled and run as a doctest.
 #[cfg(all(doctest, feature = "console", feature = "http"))]

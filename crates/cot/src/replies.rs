@@ -2,14 +2,14 @@
 
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError, Message};
 use cogwork_typed::ask::{AskLog, Format, Limit, Meter, Policy, Repair, Verdict};
-use cogwork_typed::{AnswerProblemKind, GrowingText, Growth};
+use cogwork_typed::{AnswerProblem, AnswerProblemKind, GrowingText, Growth};
 
 use crate::chain_of_thought::Calling;
 use crate::error::Kind;
 use crate::open_steps::open_steps;
-use crate::reply::{fits, growing_thinking, reply_format};
+use crate::reply::{fits, growing_thinking, partial, reply_format, with_excerpt};
 use crate::turn::{Goal, Turn};
-use crate::{EarlyEnd, Partial, Read, ReasoningEvent, Reply, ReplyProblem, ReplyReader, Trace};
+use crate::{EarlyEnd, Read, Reading, ReasoningEvent, Reply, ReplyReader, Trace};
 
 /// The replies of one turn so far, and what is wanted of the next one.
 pub(crate) struct Replies<'a> {
@@ -99,7 +99,7 @@ impl<'a> Replies<'a> {
     }
 
     /// Reads a reply that calls no tools, or none that may be called.
-    fn read(&self, response: &ChatResponse, format: Format) -> Result<Read, ReplyProblem> {
+    fn read(&self, response: &ChatResponse, format: Format) -> Result<Read, AnswerProblem> {
         let node = &self.turn.node;
         let reader = ReplyReader {
             reading: node.reading,
@@ -113,16 +113,16 @@ impl<'a> Replies<'a> {
     /// Returns the complaint about a reply that cannot be read.
     fn complain(
         &mut self,
-        problem: ReplyProblem,
-        reason: &FinishReason,
+        problem: AnswerProblem,
+        response: &ChatResponse,
         format: Format,
-    ) -> Verdict<Read, ReplyProblem, Kind> {
+    ) -> Verdict<Read, AnswerProblem, Kind> {
         let node = &self.turn.node;
 
         match self.goal {
             Goal::Conclusion => {
                 // No other call follows a conclusion, so that whatever can be read is kept.
-                let part = problem.partial().and_then(|part| self.readable_part(part));
+                let part = self.readable_part(response.text());
                 self.fallback = part.or(self.fallback.take());
             }
             // The next request has a format instead of tools.
@@ -133,9 +133,9 @@ impl<'a> Replies<'a> {
         }
 
         // A shorter reply only helps if this one was too long.
-        let is_too_long =
-            problem.kind() == AnswerProblemKind::CutOff && *reason == FinishReason::Length;
-        let complaint = (!is_too_long).then(|| format!("{problem:#}"));
+        let is_too_long = problem.kind() == AnswerProblemKind::CutOff
+            && *response.finish_reason() == FinishReason::Length;
+        let complaint = (!is_too_long).then(|| with_excerpt(&problem, response.text()));
 
         let message = self.ask_again(&node.prompts.unreadable, complaint, format);
         Verdict::Unusable { problem, message }
@@ -151,18 +151,20 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Returns the readable part of a conclusion that was cut off, with the last plan if the part
+    /// Returns the readable part of a conclusion that can't be used, with the last plan if the part
     /// has none.
-    fn readable_part(&self, part: &Partial) -> Option<Read> {
-        let thinking = part.current_thinking.as_ref();
+    fn readable_part(&self, text: &str) -> Option<Read> {
+        // Leaving out a part is a repair.
+        let part = partial(text).filter(|_| self.turn.node.reading == Reading::Repairing)?;
+        let thinking = part.current_thinking;
         let thinking = thinking.filter(|thinking| !thinking.trim().is_empty())?;
         // The plan comes after the thinking, and is often what was cut off.
-        let plan = Some(&part.planning).filter(|plan| !plan.is_empty());
+        let plan = Some(part.planning).filter(|plan| !plan.is_empty());
 
         Some(Read {
             reply: Reply {
-                current_thinking: thinking.clone(),
-                planning: plan.or(self.turn.plan.as_ref())?.clone(),
+                current_thinking: thinking,
+                planning: plan.or_else(|| self.turn.plan.clone())?,
                 next_thought_needed: true,
             },
             repairs: Vec::new(),
@@ -175,12 +177,12 @@ impl<'a> Replies<'a> {
         &mut self,
         read: Read,
         open: &[String],
-    ) -> Verdict<Read, ReplyProblem, Kind> {
+    ) -> Verdict<Read, AnswerProblem, Kind> {
         let problem = format!(
             "the reply ends the reasoning, but these steps of its plan are not done: {}",
             open.join("; ")
         );
-        let problem = ReplyProblem::new(AnswerProblemKind::Check, problem);
+        let problem = AnswerProblem::new(AnswerProblemKind::Check, 0, problem);
 
         let prompts = &self.turn.node.prompts;
         let steps = format!("- {}", open.join("\n- "));
@@ -228,7 +230,7 @@ impl<'a> Replies<'a> {
 
 impl Policy for Replies<'_> {
     type Reply = Read;
-    type Problem = ReplyProblem;
+    type Problem = AnswerProblem;
     type Stop = Kind;
 
     fn request(&self, format: Format) -> ChatRequest {
@@ -276,7 +278,7 @@ impl Policy for Replies<'_> {
         &mut self,
         response: &ChatResponse,
         format: Format,
-    ) -> Verdict<Read, ReplyProblem, Kind> {
+    ) -> Verdict<Read, AnswerProblem, Kind> {
         let reason = response.finish_reason();
         let prompts = &self.turn.node.prompts;
         self.tries = self.tries.saturating_add(1);
@@ -286,7 +288,7 @@ impl Policy for Replies<'_> {
             Ok(calls) => calls,
             Err(problem) => {
                 let is_whole = *reason != FinishReason::Length;
-                let complaint = is_whole.then(|| format!("{problem:#}"));
+                let complaint = is_whole.then(|| with_excerpt(&problem, response.text()));
                 let message = self.ask_again(&prompts.tools.unreadable, complaint, format);
                 return Verdict::Unusable { problem, message };
             }
@@ -304,11 +306,11 @@ impl Policy for Replies<'_> {
             // A model that goes on calling tools is told so, instead of being told that it wrote no
             // plan.
             Err(_) if !calls.is_empty() => {
-                let problem = ReplyProblem::new(AnswerProblemKind::ToolCalls, USED_UP);
+                let problem = AnswerProblem::new(AnswerProblemKind::ToolCalls, 0, USED_UP);
                 let message = prompts.message(&prompts.tools.used_up, format, &[]);
                 return Verdict::Unusable { problem, message };
             }
-            Err(problem) => return self.complain(problem, reason, format),
+            Err(problem) => return self.complain(problem, response, format),
         };
 
         self.finish_thinking(&read);
@@ -323,7 +325,7 @@ impl Policy for Replies<'_> {
         &read.repairs
     }
 
-    fn on_ask_again(&mut self, problem: &ReplyProblem) {
+    fn on_ask_again(&mut self, problem: &AnswerProblem) {
         self.turn.node.emit(|| ReasoningEvent::AskingAgain {
             thought: self.turn.thought_number,
             problem: problem.to_string(),

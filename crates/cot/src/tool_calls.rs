@@ -6,22 +6,22 @@ use cogwork_flow::watch::note;
 use cogwork_llm::backend::ResponseLimits;
 use cogwork_llm::{ChatResponse, Message, ToolCall};
 use cogwork_text::Name;
-use cogwork_typed::AnswerProblemKind;
 use cogwork_typed::ask::{Format, ToolCalls, ToolEvent, ToolUse, excerpt};
+use cogwork_typed::{AnswerProblem, AnswerProblemKind};
 use futures_util::StreamExt;
 
+use crate::ReasoningEvent;
 use crate::chain_of_thought::Calling;
 use crate::replies::Replies;
 use crate::reply::read_calls;
 use crate::turn::Turn;
-use crate::{ReasoningEvent, ReplyProblem};
 
 impl Replies<'_> {
     /// Returns the tool calls of a reply.
     pub(crate) fn wanted_calls(
         &self,
         response: &ChatResponse,
-    ) -> Result<Vec<ToolCall>, ReplyProblem> {
+    ) -> Result<Vec<ToolCall>, AnswerProblem> {
         let text = response.text();
         let calls = match self.turn.node.calling() {
             Calling::Natively => response.tool_calls().to_vec(),
@@ -31,9 +31,9 @@ impl Replies<'_> {
 
         // Calls written into a text have passed no client, which would have checked them.
         let limited = ChatResponse::default().with_tool_calls(calls.iter().cloned());
-        ResponseLimits::default()
-            .check(&limited)
-            .map_err(|error| ReplyProblem::new(AnswerProblemKind::ToolCalls, error))?;
+        ResponseLimits::default().check(&limited).map_err(|error| {
+            AnswerProblem::new(AnswerProblemKind::ToolCalls, 0, error.to_string())
+        })?;
         Ok(calls)
     }
 

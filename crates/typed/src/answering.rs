@@ -116,7 +116,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
 
         for check in &self.checks {
             let (checked, result) = check(value).await;
-            result.map_err(|message| AnswerProblem::new(Kind::Check, 1, message))?;
+            result.map_err(|message| AnswerProblem::new(Kind::Check, 0, message))?;
             value = checked;
         }
 

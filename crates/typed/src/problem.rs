@@ -54,7 +54,9 @@ pub enum AnswerProblemKind {
 }
 
 impl AnswerProblem {
-    pub(crate) fn new(kind: AnswerProblemKind, line: usize, message: impl Into<String>) -> Self {
+    /// Creates a problem on a line of the raw reply, from 1, or with the reply as a whole if the line
+    /// is 0. The message says what is wrong and what is expected.
+    pub fn new(kind: AnswerProblemKind, line: usize, message: impl Into<String>) -> Self {
         Self {
             kind,
             pointer: String::new(),
@@ -80,7 +82,7 @@ impl AnswerProblem {
         &self.pointer
     }
 
-    /// Returns the line in the raw reply, from 1.
+    /// Returns the line in the raw reply, from 1. It is 0 for the reply as a whole.
     pub fn line(&self) -> usize {
         self.line
     }
@@ -94,8 +96,7 @@ impl AnswerProblem {
 impl fmt::Display for AnswerProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = OneLine::new(&self.message);
-        // A check of the program looks at the value, which has no line.
-        if self.kind == AnswerProblemKind::Check {
+        if self.line == 0 {
             return write!(f, "{message}");
         }
 

@@ -7,4 +7,4 @@ mod template;
 mod transcript;
 mod words;
 
-pub use prompts::{Example, FormPrompts, Prompts, ToolPrompts};
+pub use prompts::{Example, FormPrompts, Prompts, PromptsError, ToolPrompts};

@@ -1,9 +1,8 @@
-use cogwork_text::{Name, expensive_yaml_line};
+use cogwork_text::{Name, OneLine, expensive_yaml_line};
 use serde::{Deserialize, Serialize};
 
 use super::template::names;
-use crate::text_error::check_length;
-use crate::{Reply, TextError};
+use crate::Reply;
 
 /// All texts that are sent to the model. Each of them can be replaced, for example by a text in
 /// another language.
@@ -140,8 +139,18 @@ pub struct Example {
 /// The maximum length of prompts in YAML, in bytes.
 const MAX_BYTES: usize = 1024 * 1024;
 
+/// The maximum number of characters of a message that quotes the prompts.
+const MAX_QUOTED: usize = 300;
+
 /// The maximum nesting of prompts, which leaves room for the deepest plan in an example.
 const MAX_NESTING: usize = 76;
+
+/// What is wrong with [`Prompts`], in one line.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PromptsError(String);
+
+cogwork_text::debug_as_display!(PromptsError);
 
 impl Prompts {
     /// Returns the prompts in English, the default.
@@ -170,15 +179,23 @@ impl Prompts {
     ///
     /// Returns an error if the text is longer than 1 MiB, if it isn't YAML in this format (with the
     /// line), or if a check fails.
-    pub fn from_yaml(yaml: &str) -> Result<Self, TextError> {
-        check_length(yaml, MAX_BYTES)?;
+    pub fn from_yaml(yaml: &str) -> Result<Self, PromptsError> {
+        let bytes = yaml.len();
+        if bytes > MAX_BYTES {
+            return Err(PromptsError(format!(
+                "the text has {bytes} bytes; expected at most {MAX_BYTES}"
+            )));
+        }
         if let Some(line) = expensive_yaml_line(yaml, MAX_NESTING) {
-            return Err(TextError::new(format_args!(
+            return Err(PromptsError(format!(
                 "line {line}: the nesting is too deep; expected at most {MAX_NESTING} levels"
             )));
         }
 
-        let prompts: Self = serde_yaml::from_str(yaml).map_err(TextError::quoting)?;
+        let prompts: Self = serde_yaml::from_str(yaml).map_err(|error| {
+            // It quotes what it found, which may be the whole text.
+            PromptsError(OneLine::new(error).with_max_chars(MAX_QUOTED).to_string())
+        })?;
         prompts.check()?;
         Ok(prompts)
     }
@@ -188,7 +205,7 @@ impl Prompts {
     /// # Errors
     ///
     /// Returns the first problem.
-    pub fn check(&self) -> Result<(), TextError> {
+    pub fn check(&self) -> Result<(), PromptsError> {
         // If JSON may be requested, only `{form}` specifies it.
         let system = match &self.json {
             Some(_) => "form! form_name form_rules",
@@ -240,7 +257,7 @@ impl Prompts {
 
             if let Some((name, _)) = empty.find(|(name, _)| used.contains(name)) {
                 let field = name.strip_prefix("form_").unwrap_or(name);
-                return Err(TextError::new(format_args!(
+                return Err(PromptsError(format!(
                     "prompt `{form}.{field}` is empty, but other prompts use it as `{{{name}}}`; expected a text"
                 )));
             }
@@ -251,7 +268,7 @@ impl Prompts {
 }
 
 /// Checks that a text uses no other names than those of a rule, and all that have a `!`.
-fn check_names(prompt: &str, text: &str, rule: &str) -> Result<(), TextError> {
+fn check_names(prompt: &str, text: &str, rule: &str) -> Result<(), PromptsError> {
     let used = names(text);
     let allowed: Vec<_> = rule
         .split(' ')
@@ -276,7 +293,7 @@ fn check_names(prompt: &str, text: &str, rule: &str) -> Result<(), TextError> {
         expected += &format!(", and must use {}", braced(&required));
     }
 
-    Err(TextError::new(format_args!(
+    Err(PromptsError(format!(
         "prompt `{prompt}`: `{{{name}}}` {problem}; {expected}"
     )))
 }

@@ -6,7 +6,7 @@ use cogwork_llm::ToolCall;
 use cogwork_typed::{AnswerProblem, AnswerProblemKind as Kind, AnswerReader};
 use serde_json::Value;
 
-use super::problem::ReplyProblem;
+use super::reader::in_one_message;
 use super::types::{Call, WithCalls};
 
 static READER: LazyLock<AnswerReader<WithCalls>> =
@@ -16,7 +16,7 @@ static READER: LazyLock<AnswerReader<WithCalls>> =
 ///
 /// Of several blocks with calls, the first one counts, because what follows was written without
 /// their results.
-pub(crate) fn read_calls(text: &str, id: &str) -> Result<Vec<ToolCall>, ReplyProblem> {
+pub(crate) fn read_calls(text: &str, id: &str) -> Result<Vec<ToolCall>, AnswerProblem> {
     let mut fault = None;
 
     for read in READER.read_each(text) {
@@ -36,7 +36,7 @@ pub(crate) fn read_calls(text: &str, id: &str) -> Result<Vec<ToolCall>, ReplyPro
 
     match fault {
         None => Ok(Vec::new()),
-        Some(problem) => Err(ReplyProblem::of(&problem, text)),
+        Some(problem) => Err(in_one_message(&problem)),
     }
 }
 

@@ -1,14 +1,14 @@
 //! The replies of the loop: their types, and what is checked beyond their shape.
 
 mod calls;
-mod problem;
+mod excerpt;
 mod reader;
 mod schema;
 mod types;
 
 pub(crate) use calls::read_calls;
-pub use problem::ReplyProblem;
-pub(crate) use reader::growing_thinking;
+pub(crate) use excerpt::with_excerpt;
 pub use reader::{Read, ReplyReader};
+pub(crate) use reader::{growing_thinking, partial};
 pub(crate) use schema::{fits, reply_format};
-pub use types::{Partial, Reply};
+pub use types::Reply;

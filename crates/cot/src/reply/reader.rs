@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::problem::ReplyProblem;
 use super::types::{Partial, Reply, ReplyWith};
 use crate::Reading;
 
@@ -35,7 +34,7 @@ use crate::Reading;
 /// assert_eq!(read.repairs.len(), 2);
 ///
 /// let problem = ReplyReader::default().with_reading(Reading::Strict).read(text).err().ok_or("not as asked for")?;
-/// assert_eq!(problem.line(), Some(4));
+/// assert_eq!(problem.line(), 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -86,9 +85,9 @@ impl ReplyReader {
     ///
     /// # Errors
     ///
-    /// Returns a [`ReplyProblem`] with the line in `text`, and what is expected instead. It contains
-    /// [what could be read](ReplyProblem::partial).
-    pub fn read(&self, text: &str) -> Result<Read, ReplyProblem> {
+    /// Returns the line in `text`, what is wrong there, and what is expected instead. The line is 0 if
+    /// the reply as a whole is meant.
+    pub fn read(&self, text: &str) -> Result<Read, AnswerProblem> {
         self.read_finished(text, &FinishReason::Stop)
     }
 
@@ -99,32 +98,27 @@ impl ReplyReader {
         &self,
         text: &str,
         reason: &FinishReason,
-    ) -> Result<Read, ReplyProblem> {
+    ) -> Result<Read, AnswerProblem> {
         let needs_end = *reason != FinishReason::Stop;
         let read = match self.may_have_calls {
             false => read_as(&REPLY, text, needs_end),
             true => read_as(&REPLY_WITH_CALLS, text, needs_end),
         };
 
-        let checked = match read {
+        match read {
             Ok(read) => self.checked(text, read),
-            Err(problem) => Err(self.problem(text, &problem, reason)),
-        };
-        checked.map_err(|problem| {
-            // Read again, as a type whose parts may all be missing.
-            let partial = PARTIAL.read(text).ok().map(|read| read.value);
-            problem.with_partial(partial.filter(|_| self.reading == Reading::Repairing))
-        })
+            Err(problem) => Err(self.problem(&problem, reason)),
+        }
     }
 
     /// Checks what the types don't tell.
-    fn checked(&self, text: &str, read: ReadAnswer<Reply>) -> Result<Read, ReplyProblem> {
+    fn checked(&self, text: &str, read: ReadAnswer<Reply>) -> Result<Read, AnswerProblem> {
         let mut reply = read.value;
         let mut repairs = read.repairs;
 
         if reply.current_thinking.trim().is_empty() {
             let message = "`current_thinking` is empty; expected the evaluation and the thinking";
-            return Err(ReplyProblem::new(Kind::Mismatch, message));
+            return Err(AnswerProblem::new(Kind::Mismatch, 0, message));
         }
 
         let left_out = match self.reading {
@@ -147,12 +141,7 @@ impl ReplyReader {
             .filter(|repair| repair.kind != RepairKind::Prose);
         if let (Reading::Strict, Some(repair)) = (self.reading, faults.next()) {
             let problem = format!("the reply isn't as it was asked for ({})", repair.what);
-            return Err(ReplyProblem::on_line(
-                Kind::Malformed,
-                &problem,
-                repair.line,
-                text,
-            ));
+            return Err(AnswerProblem::new(Kind::Malformed, repair.line, problem));
         }
 
         let truncated = repairs
@@ -166,7 +155,7 @@ impl ReplyReader {
     }
 
     /// Returns the problem of a text that can't be read.
-    fn problem(&self, text: &str, problem: &AnswerProblem, reason: &FinishReason) -> ReplyProblem {
+    fn problem(&self, problem: &AnswerProblem, reason: &FinishReason) -> AnswerProblem {
         let wanted = match self.format.is_json() {
             true => "JSON object",
             false => "YAML block",
@@ -184,23 +173,37 @@ impl ReplyReader {
                     "the model was stopped ({reason:?}) before its reply was whole; expected a whole {wanted}"
                 ),
             };
-            return ReplyProblem::new(Kind::CutOff, message);
+            return AnswerProblem::new(Kind::CutOff, 0, message);
         }
 
         match problem.kind() {
             Kind::Empty => {
                 let message = format!("the reply is empty; expected a {wanted}");
-                ReplyProblem::new(Kind::Empty, message)
+                AnswerProblem::new(Kind::Empty, 0, message)
             }
             Kind::NoValue | Kind::Declined => {
                 let message = format!(
                     "the reply has no {wanted}; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`"
                 );
-                ReplyProblem::on_line(Kind::NoValue, &message, problem.line(), text)
+                AnswerProblem::new(Kind::NoValue, problem.line(), message)
             }
-            _ => ReplyProblem::of(problem, text),
+            _ => in_one_message(problem),
         }
     }
+}
+
+/// Returns a problem with its pointer in the message, as complaints have it.
+pub(super) fn in_one_message(problem: &AnswerProblem) -> AnswerProblem {
+    let message = match problem.pointer() {
+        "" => problem.message().to_owned(),
+        pointer => format!("`{pointer}`: {}", problem.message()),
+    };
+    AnswerProblem::new(problem.kind(), problem.line(), message)
+}
+
+/// Reads an unusable reply again, as a type whose parts may all be missing.
+pub(crate) fn partial(text: &str) -> Option<Partial> {
+    PARTIAL.read(text).ok().map(|read| read.value)
 }
 
 fn read_as<T: JsonSchema + DeserializeOwned + Into<Reply>>(

@@ -43,17 +43,15 @@ pub struct Reply {
 
 /// The readable parts of an unusable reply. Missing and unreadable parts are omitted, and nothing
 /// is guessed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct Partial {
-    /// The thinking, if any.
-    pub current_thinking: Option<String>,
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct Partial {
+    pub(crate) current_thinking: Option<String>,
     /// The complete steps, with their complete sub-steps. The list may be empty even if the model
     /// wrote a plan.
     #[serde(default)]
-    pub planning: Plan,
-    /// Whether another thought is needed, if the reply contains it.
-    pub next_thought_needed: Option<bool>,
+    pub(crate) planning: Plan,
+    #[expect(dead_code, reason = "the key tells that a block is a reply")]
+    next_thought_needed: Option<bool>,
 }
 
 /// A reply with a list of tool calls, which is empty if there is a plan.

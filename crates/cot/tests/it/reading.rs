@@ -7,7 +7,8 @@
     reason = "the helpers of tests may, as the tests do"
 )]
 
-use cogwork_cot::{Reading, Reply, ReplyProblem, ReplyReader};
+use cogwork_cot::{Reading, Reply, ReplyReader};
+use cogwork_typed::AnswerProblem;
 
 const MAX: usize = 256 * 1024;
 
@@ -22,7 +23,7 @@ planning:
 next_thought_needed: true
 ";
 
-fn read(text: &str) -> Result<Reply, ReplyProblem> {
+fn read(text: &str) -> Result<Reply, AnswerProblem> {
     let reader = ReplyReader::default().with_reading(Reading::Strict);
     reader.read(text).map(|read| read.reply)
 }
@@ -31,7 +32,6 @@ fn fenced(body: &str) -> String {
     format!("```yaml\n{body}```")
 }
 
-/// Every complaint, whole, with its excerpt.
 #[test]
 fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
     let planned = |plan: &str| {
@@ -98,14 +98,9 @@ fn every_complaint_says_what_is_wrong_where_and_what_is_accepted() {
             continue;
         };
         let line = problem.to_string();
-        assert!(
-            !line.contains('\n') && line.chars().count() < 400,
-            "{name}: {line}"
-        );
-        let whole = format!("{problem:#}");
-        let is_safe = |c: char| c == '\n' || !c.is_control();
-        assert!(whole.chars().all(is_safe), "{name}");
-        all += &format!("## {name} ({:?})\n{whole}\n\n", problem.kind());
+        assert!(line.chars().count() < 400, "{name}: {line}");
+        assert!(!line.contains(char::is_control), "{name}");
+        all += &format!("## {name} ({:?})\n{line}\n\n", problem.kind());
     }
 
     insta::assert_snapshot!("complaints", all);

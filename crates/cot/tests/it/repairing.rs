@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cogwork_cot::{Reading, ReplyProblem, ReplyReader};
+use cogwork_cot::{Reading, ReplyReader};
 
 fn fixtures(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -31,25 +31,6 @@ fn strict() -> ReplyReader {
     ReplyReader::default().with_reading(Reading::Strict)
 }
 
-fn shown(problem: &ReplyProblem) -> String {
-    let mut text = format!("{:?}: {problem:#}\n", problem.kind());
-    if let Some(partial) = problem.partial() {
-        let thinking = partial
-            .current_thinking
-            .as_ref()
-            .map_or(0, |text| text.chars().count());
-        let steps = partial.planning.len();
-        let needed = partial.next_thought_needed;
-        writeln!(
-            text,
-            "read: {thinking} characters of thinking, {steps} steps, next thought {needed:?}"
-        )
-        .unwrap();
-    }
-
-    text
-}
-
 /// The whole of what comes of a reply: strictly, and with repairs.
 fn outcome(raw: &str) -> String {
     let strictly = strict()
@@ -68,7 +49,7 @@ fn outcome(raw: &str) -> String {
 
             write!(text, "\n{}\n", read.reply).unwrap();
         }
-        Err(problem) => text.push_str(&shown(&problem)),
+        Err(problem) => writeln!(text, "{:?}: {problem}", problem.kind()).unwrap(),
     }
 
     text

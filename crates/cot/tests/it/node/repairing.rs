@@ -1,7 +1,8 @@
 //! Replies that are repaired during a run.
 
 use cogwork_cot::{ChainOfThought, ConsoleReporter, Reading};
-use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient};
+use cogwork_llm::ScriptedClient;
+use cogwork_typed::AnswerProblemKind;
 use cogwork_typed::ask::RepairKind;
 use insta::assert_snapshot;
 
@@ -51,20 +52,5 @@ async fn a_strict_node_asks_again() {
     let error = failure(node).await;
     assert_eq!(client.requests().len(), 3);
     let problem = cot_error(&error).reply_problem().unwrap();
-    assert!(problem.partial().is_none());
-}
-
-#[tokio::test]
-async fn a_reply_cut_off_is_asked_for_again_and_its_error_has_what_could_be_read() {
-    let cut = "```yaml\ncurrent_thinking: I add.\nplanning:\n- description: Add\n  status: Done\n- description: Con";
-    let cut = ChatResponse::new(cut).with_finish_reason(FinishReason::Length);
-    let node = ChainOfThought::new(ScriptedClient::new([cut.clone(), cut]));
-    let error = failure(node.with_asks_again(1)).await;
-    let error = cot_error(&error);
-
-    assert_eq!(error.trace().tries.len(), 2);
-    let partial = error.reply_problem().unwrap().partial().unwrap();
-    assert_eq!(partial.current_thinking.as_deref(), Some("I add."));
-    assert_eq!(partial.planning.steps().len(), 1);
-    assert_eq!(partial.next_thought_needed, None);
+    assert_eq!(problem.kind(), AnswerProblemKind::Malformed);
 }
