@@ -17,6 +17,7 @@
 //! send a question in the body.
 
 use std::error::Error;
+use std::future::ready;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use cogwork::cot::ReasoningEvent;
 use cogwork::llm::ScriptedReply;
 use cogwork::prelude::*;
 use cogwork_quickstart::model;
@@ -41,7 +43,7 @@ use tokio::sync::Semaphore;
 
 #[derive(Clone)]
 struct Server {
-    node: ChainOfThought,
+    flow: Arc<Flow<Reasoning>>,
     runs: Arc<Semaphore>,
 }
 
@@ -51,19 +53,19 @@ async fn solve(State(server): State<Server>, problem: String) -> Response {
     };
 
     // The stream is the run: if the client leaves, it is dropped, and the permit with it.
-    let events = server
-        .node
-        .stream(Reasoning::new(problem))
-        .map(move |event| {
-            let _running = &permit;
-            serde_json::to_string(&event).map(|json| Event::default().data(json))
-        });
+    let items = server.flow.stream(Reasoning::new(problem), |run| run);
+    let events = items.filter_map(|item| ready(ReasoningEvent::of(&item)));
+    let events = events.map(move |event| {
+        let _running = &permit;
+        serde_json::to_string(&event).map(|json| Event::default().data(json))
+    });
     let events = Sse::new(events).keep_alive(KeepAlive::default());
     events.into_response()
 }
 
 fn router(node: ChainOfThought, runs: Arc<Semaphore>) -> Router {
-    let server = Server { node, runs };
+    let flow = Arc::new(node.into_flow());
+    let server = Server { flow, runs };
     Router::new().route("/", post(solve)).with_state(server)
 }
 

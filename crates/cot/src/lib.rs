@@ -38,7 +38,7 @@
 //! | limit a run, and see why it ended | [`cogwork_typed::ask::Limits`], [`CutShort`], [`CotError`] |
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | let the model call tools | [`ChainOfThought::with_tools`], [`cogwork_tools::Tools`], [`cogwork_typed::ask::ToolUse`] |
-//! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningStream`], [`ReasoningEvent`] |
+//! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningEvent`] |
 //! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`cogwork_typed::ask::Repair`], [`Reply`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -64,10 +64,7 @@ mod thought;
 pub use thought::{Thought, Trace};
 
 mod reasoning_event;
-pub use reasoning_event::{ReasoningEvent, StreamEnd};
-
-mod reasoning_stream;
-pub use reasoning_stream::ReasoningStream;
+pub use reasoning_event::{ReasoningEnd, ReasoningEvent};
 
 mod settings;
 pub use settings::{EarlyEnd, History, Reading};

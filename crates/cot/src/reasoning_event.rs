@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use cogwork_flow::RunError;
+use cogwork_flow::watch::{EventKind, RunItem};
 use cogwork_plan::{Change, Plan};
 use cogwork_typed::ask::{Format, Repair, Spent};
 use serde::{Serialize, Serializer};
@@ -13,11 +14,44 @@ pub(crate) const SOURCE: &str = "reasoning";
 
 /// An event of a reasoning, for programs that show it, such as a web page.
 ///
-/// A [`ReasoningStream`](crate::ReasoningStream) returns these events, and a
+/// [`of`](Self::of) finds them in a [stream](cogwork_flow::Flow::stream) of the loop's flow, and a
 /// [`Reporter`](crate::Reporter) receives them. Inside a larger flow, they are the
-/// [reports](cogwork_flow::watch::EventKind::Reported) with the source `reasoning` in the events of the run;
+/// [reports](EventKind::Reported) with the source `reasoning` in the events of the run;
 /// only `retrying`, `lost` and `ended` are events of the run itself there. A reporter doesn't receive
 /// `retrying` and `lost`, and only a reporter receives `working`, `reply_piece` and `stopped`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent};
+/// use cogwork_flow::watch::RunItem;
+/// use cogwork_llm::ScriptedClient;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let reply = "current_thinking: 2 + 2 = 4.\nplanning:\n- {description: Conclusion, status: Done, result: 4}\nnext_thought_needed: false";
+/// let client = ScriptedClient::new([reply]);
+/// let flow = Arc::new(ChainOfThought::new(client).into_flow());
+/// let mut stream = flow.stream(Reasoning::new("What is 2 + 2?"), |run| run);
+/// let mut text = String::new();
+///
+/// while let Some(item) = stream.next().await {
+///     let Some(event) = ReasoningEvent::of(&item) else { continue };
+///     println!("data: {}\n", serde_json::to_string(&event)?);
+///
+///     if let ReasoningEvent::Thinking { text: piece, is_start, .. } = event {
+///         if is_start {
+///             text.clear();
+///         }
+///         text += &piece;
+///     }
+///     if let RunItem::Finished(finished) = item {
+///         assert_eq!(finished.state.solution(), Some(text.as_str()));
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// An event is serialised as one object with a `type`:
 ///
@@ -167,7 +201,7 @@ pub enum ReasoningEvent {
     /// The reasoning ended. This is the last event.
     Ended {
         /// Why it ended.
-        reason: StreamEnd,
+        reason: ReasoningEnd,
         /// The answer, in a few words if the last step of the plan has a result.
         #[serde(skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
@@ -189,11 +223,11 @@ pub enum ReasoningEvent {
     },
 }
 
-/// Why the run of a [`ReasoningStream`](crate::ReasoningStream) ended.
+/// Why a reasoning [ended](ReasoningEvent::Ended).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum StreamEnd {
+pub enum ReasoningEnd {
     /// There is an answer.
     Answered,
     /// A limit was reached: a limit of the node, the deadline, or the number of steps. If there is
@@ -206,6 +240,33 @@ pub enum StreamEnd {
 }
 
 impl ReasoningEvent {
+    /// Returns the event in an item of a [stream](cogwork_flow::Flow::stream), if it is one of the
+    /// reasoning.
+    pub fn of(item: &RunItem<Reasoning>) -> Option<Self> {
+        let event = match item {
+            RunItem::Event(event) => &event.kind,
+            RunItem::Finished(finished) => {
+                return Some(Self::ended(&finished.state, finished.result.as_ref().err()));
+            }
+        };
+
+        match event {
+            // Events of clients and tools are reported, too, and are not of this type.
+            EventKind::Reported { report } => report.downcast_ref().cloned(),
+            EventKind::Retrying {
+                attempts,
+                delay,
+                error,
+            } => Some(Self::Retrying {
+                attempts: *attempts,
+                delay: *delay,
+                error: error.clone(),
+            }),
+            EventKind::Lost { count } => Some(Self::Lost { count: *count }),
+            _ => None,
+        }
+    }
+
     /// Returns the event of a thought that is added to those before it.
     pub(crate) fn thought(thought: &Thought, before: &Reasoning) -> Self {
         let plan = &thought.planning;
@@ -233,8 +294,8 @@ impl ReasoningEvent {
         Self::Ended {
             reason: match error {
                 Some(error) => reason(error),
-                None if reasoning.is_complete() => StreamEnd::Answered,
-                None => StreamEnd::Limit,
+                None if reasoning.is_complete() => ReasoningEnd::Answered,
+                None => ReasoningEnd::Limit,
             },
             answer: reasoning.answer().map(str::to_owned),
             solution: reasoning.solution().map(str::to_owned),
@@ -247,15 +308,15 @@ impl ReasoningEvent {
     }
 }
 
-fn reason(error: &RunError) -> StreamEnd {
+fn reason(error: &RunError) -> ReasoningEnd {
     let limit = error.downcast_ref().and_then(CotError::limit);
 
     if error.is_cancelled() {
-        StreamEnd::Cancelled
+        ReasoningEnd::Cancelled
     } else if limit.is_some() || error.is_deadline() || error.is_step_limit() {
-        StreamEnd::Limit
+        ReasoningEnd::Limit
     } else {
-        StreamEnd::Failed
+        ReasoningEnd::Failed
     }
 }
 

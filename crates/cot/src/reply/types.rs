@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 /// ```")?.reply;
 /// assert_eq!(reply.planning.steps()[0].result.as_deref(), Some("4"));
 /// assert_eq!(reader.read(&reply.to_string())?.reply, reply);
-/// # Ok::<(), cogwork_cot::ReplyProblem>(())
+/// # Ok::<(), cogwork_typed::AnswerProblem>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

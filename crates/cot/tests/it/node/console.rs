@@ -72,10 +72,10 @@ const CHINESE: &str = include_str!("../../fixtures/shown/chinese.txt");
 /// The event of the thought that this reply gives.
 async fn thought(reply: &str) -> ReasoningEvent {
     let node = ChainOfThought::new(ScriptedClient::new([reply]));
-    let mut stream = node.stream(Reasoning::new(PROBLEM));
+    let mut stream = Arc::new(node.into_flow()).stream(Reasoning::new(PROBLEM), |run| run);
     loop {
-        let event = stream.next().await.unwrap();
-        if let ReasoningEvent::Thought { .. } = event {
+        let item = stream.next().await.unwrap();
+        if let Some(event @ ReasoningEvent::Thought { .. }) = ReasoningEvent::of(&item) {
             return event;
         }
     }

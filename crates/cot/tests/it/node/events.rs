@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEvent, ReasoningStream, StreamEnd};
-use cogwork_flow::watch::{EventKind, events};
-use cogwork_flow::{CancellationToken, Flow, Node};
+use cogwork_cot::{ChainOfThought, Reasoning, ReasoningEnd, ReasoningEvent};
+use cogwork_flow::watch::{EventKind, RunStream, events};
+use cogwork_flow::{CancellationToken, Flow, Node, Run};
 use cogwork_journal::Store;
 use cogwork_llm::{LlmClient, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
 use cogwork_typed::ask::Limits;
@@ -13,15 +13,25 @@ use insta::assert_snapshot;
 
 use crate::node::support::{FIRST, LAST, PROSE, in_pieces, reasoning};
 
-async fn all(stream: &mut ReasoningStream) -> Vec<ReasoningEvent> {
+type Set = fn(Run<'_, Reasoning>) -> Run<'_, Reasoning>;
+const AS_IT_IS: Set = |run| run;
+
+fn stream(
+    node: ChainOfThought,
+    set: impl for<'f> FnOnce(Run<'f, Reasoning>) -> Run<'f, Reasoning> + Send + 'static,
+) -> RunStream<Reasoning> {
+    Arc::new(node.into_flow()).stream(reasoning(), set)
+}
+
+async fn all(stream: &mut RunStream<Reasoning>) -> Vec<ReasoningEvent> {
     let mut all = Vec::new();
-    while let Some(event) = stream.next().await {
-        all.push(event);
+    while let Some(item) = stream.next().await {
+        all.extend(ReasoningEvent::of(&item));
     }
     all
 }
 
-async fn json(mut stream: ReasoningStream) -> String {
+async fn json(mut stream: RunStream<Reasoning>) -> String {
     let events = all(&mut stream).await.into_iter();
     let lines = events.map(|event| serde_json::to_string(&event).unwrap() + "\n");
     lines.collect()
@@ -31,7 +41,7 @@ async fn json(mut stream: ReasoningStream) -> String {
 async fn every_event_of_a_reasoning_is_an_object() {
     let client = ScriptedClient::new([in_pieces(FIRST, 40), PROSE.into(), in_pieces(LAST, 40)]);
 
-    assert_snapshot!(json(ChainOfThought::new(client).stream(reasoning())).await, @r#"
+    assert_snapshot!(json(stream(ChainOfThought::new(client), AS_IT_IS)).await, @r#"
     {"type":"started","problem":"What is 12 * 12 + 6?"}
     {"type":"thinking","thought":1,"text":"I multiply, th","is_start":true}
     {"type":"thinking","thought":1,"text":"en add.","is_start":false}
@@ -55,16 +65,19 @@ async fn the_end_has_a_reason() {
     let limited = node(&[FIRST]).with_limits(one);
     let token = CancellationToken::new();
     token.cancel();
-    let stopped = node(&[FIRST, FIRST]).stream_with(reasoning(), |run| run.with_max_steps(1));
-    let cancelled = node(&[FIRST]);
-    let cancelled = cancelled.stream_with(reasoning(), |run| run.with_cancellation(token));
+    let stopped = stream(node(&[FIRST, FIRST]), |run| run.with_max_steps(1));
+    let cancelled = stream(node(&[FIRST]), |run| run.with_cancellation(token));
 
     for (mut stream, expected, has_answer) in [
-        (node(&[LAST]).stream(reasoning()), StreamEnd::Answered, true),
-        (limited.stream(reasoning()), StreamEnd::Limit, true),
-        (stopped, StreamEnd::Limit, false),
-        (cancelled, StreamEnd::Cancelled, false),
-        (broken.stream(reasoning()), StreamEnd::Failed, false),
+        (
+            stream(node(&[LAST]), AS_IT_IS),
+            ReasoningEnd::Answered,
+            true,
+        ),
+        (stream(limited, AS_IT_IS), ReasoningEnd::Limit, true),
+        (stopped, ReasoningEnd::Limit, false),
+        (cancelled, ReasoningEnd::Cancelled, false),
+        (stream(broken, AS_IT_IS), ReasoningEnd::Failed, false),
     ] {
         let last = all(&mut stream).await.pop();
         assert!(stream.next().await.is_none());
@@ -87,7 +100,7 @@ async fn dropping_the_stream_cancels_the_call() {
     let slow = ScriptedReply::from(LAST).after(Duration::from_secs(60));
     let client = Arc::new(ScriptedClient::default().then(slow));
     let node = ChainOfThought::new(Arc::clone(&client) as Arc<dyn LlmClient>);
-    let mut stream = node.stream(reasoning());
+    let mut stream = stream(node, AS_IT_IS);
 
     let reading = async { while stream.next().await.is_some() {} };
     tokio::time::timeout(Duration::from_secs(1), reading)
@@ -150,7 +163,7 @@ async fn a_replay_repeats_thoughts_but_no_growth() {
         let flow = node.clone().into_flow();
         let journal = store.start_or_resume("run", &flow, &reasoning()).await;
         let journal = journal.unwrap();
-        let stream = node.stream_with(reasoning(), |run| run.with_journal(journal));
+        let stream = stream(node, |run| run.with_journal(journal));
         lines.push(json(stream).await);
     }
 
