@@ -70,7 +70,7 @@ impl Totals {
             (Some("answered"), _) => self.answer = text("/text").map(shown),
             (Some("reported"), Some("started")) => self.ask(text("/report/problem")),
             (Some("reported"), Some("thought")) => self.thoughts += 1,
-            (Some("reported"), Some("chat" | "embedded")) => {
+            (Some("reported"), Some("chat")) => {
                 self.calls += 1;
                 self.input_tokens += number("/report/usage/input").unwrap_or_default();
                 self.output_tokens += number("/report/usage/output").unwrap_or_default();

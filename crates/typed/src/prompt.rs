@@ -4,13 +4,6 @@ use cogwork_llm::{Message, Messages};
 #[derive(Debug, Clone, Default)]
 pub struct Prompt(pub(crate) Messages);
 
-impl Prompt {
-    /// Returns the messages.
-    pub fn into_messages(self) -> Messages {
-        self.0
-    }
-}
-
 impl From<&str> for Prompt {
     fn from(text: &str) -> Self {
         Self::from(Message::user(text))

@@ -265,10 +265,6 @@ pub fn hostile(folder: &Path) -> Result<PathBuf> {
         json!({"type": "tools", "id": 0, "tools": [tool]}),
     )?;
     write(Some("chat"), chat)?;
-    write(
-        Some("chat"),
-        json!({"type": "embedded", "call": 2, "name": text, "model": text, "texts": [text], "count": 1, "error": text}),
-    )?;
     write(Some("chat"), judged)?;
     write(
         Some("reasoning"),

@@ -29,17 +29,17 @@ impl Costs {
         let EventKind::Reported { report } = &event.kind else {
             return;
         };
-        let (model, usage) = match report.downcast_ref() {
-            Some(ChatEvent::Replied { response, .. }) => (response.model(), response.usage()),
-            Some(ChatEvent::Embedded { call }) => (Some(call.model.as_str()), call.usage),
-            _ => return,
+        let Some(ChatEvent::Replied { response, .. }) = report.downcast_ref() else {
+            return;
         };
 
         // Calls of a server that counts no tokens count, too.
         self.calls += 1;
-        let Some(usage) = usage else { return };
+        let Some(usage) = response.usage() else {
+            return;
+        };
         self.usage += usage;
-        if let Some(cost) = self.prices.known_cost(model, usage) {
+        if let Some(cost) = self.prices.known_cost(response.model(), usage) {
             self.money = Some(self.money.unwrap_or_default() + cost);
         }
     }

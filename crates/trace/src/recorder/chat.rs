@@ -7,7 +7,7 @@ use cogwork_llm::{
     Block, ChatRequest, ChatResponse, FinishReason, Message, ReplyFormat, ToolCall, ToolDefinition,
     Usage,
 };
-use cogwork_typed::ask::{ChatCall, ChatVerdict, EmbeddingCall, Repair};
+use cogwork_typed::ask::{ChatCall, ChatVerdict, Repair};
 use serde_json::{Value, json};
 
 use super::numbers::Sent;
@@ -118,23 +118,6 @@ pub(super) fn failure(
         "took": took.as_secs_f64(),
         "error": error,
         "reply": text(text_so_far),
-    }))
-}
-
-/// A call to an embedding model, with its first texts.
-pub(super) fn embedded(number: u64, call: &EmbeddingCall, prices: &Prices) -> Value {
-    present(json!({
-        "type": "embedded",
-        "call": number,
-        "name": text(&call.name),
-        "model": call.model,
-        "texts": call.texts,
-        "count": call.count,
-        "bytes": call.bytes,
-        "took": call.took.as_secs_f64(),
-        "usage": call.usage.map(usage),
-        "cost": cost(Some(&call.model), call.usage, prices),
-        "error": call.error,
     }))
 }
 

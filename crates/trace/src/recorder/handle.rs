@@ -153,10 +153,6 @@ impl Handle {
                 let number = state.numbers.call(call.number);
                 chat::failure(number, call, &sent, error, text_so_far, *took)
             }
-            ChatEvent::Embedded { call } => {
-                let number = state.numbers.call(call.number);
-                chat::embedded(number, call, prices)
-            }
             ChatEvent::Judged {
                 call,
                 verdict,

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use cogwork_flow::watch::events;
 use cogwork_flow::{Flow, from_phases};
-use cogwork_llm::embedding::{Embedder, Embeddings};
 use cogwork_llm::layers::{Price, Prices};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ScriptedClient,
-    ScriptedReply, ToolCall, ToolDefinition, Usage, async_trait,
+    ScriptedReply, ToolCall, ToolDefinition, Usage,
 };
 use cogwork_trace::RecorderSettings;
 use cogwork_typed::ask::Reporting;
@@ -227,43 +226,4 @@ async fn each_list_of_tools_is_recorded_once() {
     let line = record.text();
     let line = line.lines().find(|line| line.contains("\"tools\":["));
     insta::assert_snapshot!(line.unwrap(), @r#"{"at":0.0,"report":{"id":0,"tools":[{"description":"Says it.","input_schema":"{}","name":"a"},{"description":"Says it.","input_schema":"{}","name":"b"}],"type":"tools"},"source":"chat","step":"work/work#1","type":"reported"}"#);
-}
-
-/// An embedder that cannot embed an empty list.
-struct Lengths;
-
-#[async_trait]
-impl Embedder for Lengths {
-    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
-        if texts.is_empty() {
-            return Err(LlmError::new(LlmErrorKind::Server, "overloaded"));
-        }
-
-        let vectors = texts.iter().map(|text| vec![text.len() as f32, 1.0]);
-        Ok(Embeddings::new(vectors)?.with_usage(Usage::new(30, 0)))
-    }
-
-    fn model(&self) -> &str {
-        "lengths"
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn calls_of_an_embedder() {
-    let embedder = Reporting::new(Reporting::new(Lengths)).with_name("passages");
-    let flow = doing(embedder, |embedder| async move {
-        let texts: Vec<_> = (0..10).map(|number| format!("text {number}")).collect();
-        embedder.embed(&texts).await?;
-        embedder.embed(&[]).await.map(drop)
-    });
-
-    let prices = Prices::new().with_model("lengths", Price::per_million(2.0, 0.0));
-    let record = TestRecord::of(flow, 0, plain().with_prices(prices)).await;
-    let text = record.text();
-    let lines = text.lines().filter(|line| line.contains("embedded"));
-    let lines: Vec<_> = lines.collect();
-    insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"at":0.0,"report":{"bytes":60,"call":0,"cost":0.00006,"count":10,"model":"lengths","name":"passages","texts":["text 0","text 1","text 2","text 3","text 4","text 5","text 6","text 7"],"took":0.0,"type":"embedded","usage":{"input":30,"output":0}},"source":"chat","step":"work/work#1","type":"reported"}
-    {"at":0.0,"report":{"bytes":0,"call":1,"count":0,"error":"server: overloaded","model":"lengths","name":"passages","texts":[],"took":0.0,"type":"embedded"},"source":"chat","step":"work/work#1","type":"reported"}
-    "#);
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use cogwork_llm::{ChatRequest, ChatResponse, Usage};
+use cogwork_llm::{ChatRequest, ChatResponse};
 use serde::Serialize;
 
 use crate::ask::{Repair, seconds};
@@ -11,8 +11,7 @@ use crate::ask::{Repair, seconds};
 /// [`Asking`](crate::ask::Asking) reports its calls, and [`Reporting`](crate::ask::Reporting) those of other
 /// code. Calls whose response is on record, so that they aren't made again, aren't reported.
 ///
-/// An event is serialised as one object with a `type`: `sent`, `replied`, `failed`, `judged` or
-/// `embedded`.
+/// An event is serialised as one object with a `type`: `sent`, `replied`, `failed` or `judged`.
 /// Times are in seconds. Each contains the whole request; a record of a run contains each message
 /// only once.
 ///
@@ -53,12 +52,6 @@ pub enum ChatEvent {
         #[serde(serialize_with = "seconds::serialize")]
         took: Duration,
     },
-    /// A call to an embedding model ended.
-    Embedded {
-        /// The call and its result.
-        #[serde(flatten)]
-        call: EmbeddingCall,
-    },
     /// A reply was judged.
     Judged {
         /// The number of the call.
@@ -86,35 +79,6 @@ pub struct ChatCall {
     pub name: String,
     /// The request.
     pub request: ChatRequest,
-}
-
-/// A call to an embedding model, in a [`ChatEvent`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct EmbeddingCall {
-    /// The number of the call, which is unique in this process.
-    #[serde(rename = "call")]
-    pub number: u64,
-    /// The name of the call; empty if it has none.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// The embedding model.
-    pub model: String,
-    /// The first texts, at most eight.
-    pub texts: Vec<String>,
-    /// The number of all texts.
-    pub count: usize,
-    /// The number of bytes of all texts.
-    pub bytes: usize,
-    /// The tokens, if the server counts them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
-    /// The error, in one line, if the call failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// How long the call took; in JSON, in seconds.
-    #[serde(serialize_with = "seconds::serialize")]
-    pub took: Duration,
 }
 
 /// The verdict in a [`ChatEvent`]; see [`Verdict`](crate::ask::Verdict).

@@ -5,28 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use cogwork_flow::watch::{is_watched, report_from};
 use cogwork_llm::backend::Capabilities;
-use cogwork_llm::embedding::{Embedder, Embeddings};
 use cogwork_llm::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, ReplyStream};
 use futures_util::stream;
 use tokio::time::Instant;
 
-use crate::ask::{ChatCall, ChatEvent, EmbeddingCall};
+use crate::ask::{ChatCall, ChatEvent};
 
 /// The source of the reports about models.
 pub(super) const SOURCE: &str = "chat";
 
-/// The number of texts that the event of a call to an embedding model contains.
-const SHOWN: usize = 8;
-
 tokio::task_local! {
     /// Set while a call is polled that is reported by its caller.
     static REPORTED: ();
-}
-
-/// Returns whether a call has to be reported: if the run is watched, and the caller doesn't report
-/// the call already.
-fn is_new() -> bool {
-    is_watched() && REPORTED.try_with(|()| ()).is_err()
 }
 
 /// Returns the number of the next call in this process.
@@ -42,7 +32,8 @@ pub(super) struct ReportedCall(Option<(ChatCall, Instant)>);
 impl ReportedCall {
     /// Reports the beginning of a call.
     pub(super) fn begin(name: &str, request: &ChatRequest) -> Self {
-        if !is_new() {
+        let is_reported = REPORTED.try_with(|()| ()).is_ok();
+        if is_reported || !is_watched() {
             return Self(None);
         }
 
@@ -90,7 +81,7 @@ impl ReportedCall {
     }
 }
 
-/// A client or an embedder that reports its calls in the events of the run, as
+/// A client that reports its calls in the events of the run, as
 /// [`ChatEvent`](crate::ask::ChatEvent)s, for nodes that call a client directly.
 ///
 /// Outside of a node, and in a run that isn't watched, calls are passed on without any cost. So are
@@ -199,42 +190,4 @@ fn report_end(reply: ReplyStream, call: ReportedCall) -> ReplyStream {
 
         Some((delta, (reply, call)))
     }))
-}
-
-#[async_trait]
-impl<E: Embedder> Embedder for Reporting<E> {
-    /// # Errors
-    ///
-    /// Returns the error of the embedder.
-    async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
-        if !is_new() {
-            return self.client.embed(texts).await;
-        }
-
-        let started = Instant::now();
-        let result = REPORTED.scope((), self.client.embed(texts)).await;
-
-        report_from(SOURCE, || ChatEvent::Embedded {
-            call: EmbeddingCall {
-                number: next_number(),
-                name: self.name.clone(),
-                model: self.client.model().to_owned(),
-                texts: texts.iter().take(SHOWN).cloned().collect(),
-                count: texts.len(),
-                bytes: texts.iter().map(String::len).sum(),
-                usage: result.as_ref().ok().and_then(Embeddings::usage),
-                error: result.as_ref().err().map(ToString::to_string),
-                took: started.elapsed(),
-            },
-        });
-        result
-    }
-
-    fn model(&self) -> &str {
-        self.client.model()
-    }
-
-    fn dimension(&self) -> Option<usize> {
-        self.client.dimension()
-    }
 }

@@ -64,19 +64,8 @@ function callView(run, call) {
     ],
     call.thinking &&
       folded('Reasoning of the model', () => prose(call.thinking, { class: 'raw' })),
-    embeddedTexts(call),
     offeredTools(run, call),
     messagesView(run, call),
-  ];
-}
-
-function embeddedTexts(call) {
-  if (call.embedded.length === 0) return undefined;
-  return [
-    el('h4', {}, 'Texts', el('span', { class: 'count' }, count(call.embedded.length))),
-    call.embedded.map((text) => prose(text, { class: 'raw' })),
-    call.moreEmbedded > 0 &&
-      el('p', { class: 'muted' }, `${count(call.moreEmbedded)} more are not in the record.`),
   ];
 }
 

@@ -23,16 +23,6 @@ const CHAT = {
     run.addProblem('error', step, `call ${call.number}: ${call.error}`);
   },
 
-  embedded(run, report, step) {
-    const call = addCall(run, step, report);
-    call.name = call.name || `embedding of ${plural(report.count ?? 0, 'text')}`;
-    call.embedded = (report.texts ?? []).map(textOf);
-    call.moreEmbedded = Math.max(0, (report.count ?? 0) - call.embedded.length);
-    if (report.error === undefined) return;
-    call.error = report.error ?? '';
-    run.addProblem('error', step, `call ${call.number}: ${call.error}`);
-  },
-
   judged(run, report, step) {
     const call = run.callsById.get(uniqueId(run, report.call));
     if (!call) return;
@@ -78,7 +68,6 @@ function addCall(run, step, report) {
     usage: readUsage(report.usage),
     cost: report.cost,
     id: report.id,
-    embedded: [],
     repairs: [],
     previous,
     step,

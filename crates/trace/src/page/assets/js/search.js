@@ -34,7 +34,6 @@ function* searchable(run) {
       call.name,
       call.id,
       call.toolCalls,
-      call.embedded,
       call.repairs.map((repair) => repair.what),
       run.toolLists.get(call.settings.tools),
     ]];
