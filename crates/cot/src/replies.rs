@@ -336,7 +336,7 @@ impl Policy for Replies<'_> {
 fn emit_thinking(turn: &Turn, growth: Growth<'_>) {
     turn.node.emit(|| ReasoningEvent::Thinking {
         thought: turn.thought_number,
-        text: growth.added().to_owned(),
-        is_start: growth.is_start(),
+        text: growth.added.to_owned(),
+        is_start: growth.is_start,
     });
 }

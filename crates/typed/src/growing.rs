@@ -57,7 +57,7 @@ impl Beginning {
 ///
 /// for piece in ["```json\n{\"think", "ing\": \"2 + 2 ", "is \\", "u0034.\", \"is_last\": "] {
 ///     if let Some(growth) = thinking.push(piece) {
-///         added.push(growth.added().to_owned());
+///         added.push(growth.added.to_owned());
 ///     }
 /// }
 ///
@@ -73,27 +73,13 @@ pub struct GrowingText<T> {
 
 /// A step in the growth of a text; see [`GrowingText`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Growth<'t> {
-    pub(crate) text: &'t str,
-    pub(crate) added: &'t str,
-}
-
-impl<'t> Growth<'t> {
-    /// Returns the text so far.
-    pub fn text(&self) -> &'t str {
-        self.text
-    }
-
-    /// Returns the end of the text, which is new.
-    pub fn added(&self) -> &'t str {
-        self.added
-    }
-
-    /// Returns whether the whole text is new. It then replaces any earlier text: that of an earlier
-    /// reply, of an earlier block in this reply, or of a wrong guess.
-    pub fn is_start(&self) -> bool {
-        self.text.len() == self.added.len()
-    }
+    /// The end of the text, which is new.
+    pub added: &'t str,
+    /// Whether the whole text is new. It then replaces any earlier text: that of an earlier reply, of
+    /// an earlier block in this reply, or of a wrong guess.
+    pub is_start: bool,
 }
 
 impl<T: JsonSchema + DeserializeOwned> GrowingText<T> {
@@ -129,11 +115,6 @@ impl<T: JsonSchema + DeserializeOwned> GrowingText<T> {
         self.text.clear();
     }
 
-    /// Returns the text so far.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
     fn grow(&mut self, text: &str) -> Option<Growth<'_>> {
         // A later block, or the end of a word, may change what was read before.
         let before = match text.starts_with(&self.text) {
@@ -144,8 +125,8 @@ impl<T: JsonSchema + DeserializeOwned> GrowingText<T> {
         text.clone_into(&mut self.text);
         let added = self.text.get(before..).filter(|added| !added.is_empty())?;
         Some(Growth {
-            text: &self.text,
             added,
+            is_start: before == 0,
         })
     }
 }

@@ -85,8 +85,8 @@ pub(super) fn report_thinking(question: &str, growth: Option<Growth<'_>>) {
 
     report_growth(SOURCE, || SolvingEvent::Thinking {
         question: question.to_owned(),
-        text: growth.added().to_owned(),
-        is_start: growth.is_start(),
+        text: growth.added.to_owned(),
+        is_start: growth.is_start,
     });
 }
 

@@ -90,8 +90,7 @@ async fn calls_of_a_node_that_calls_a_client_itself() {
     let client = Reporting::new(ScriptedClient::new([
         ScriptedReply::from(ChatResponse::new("Oslo.")),
         ScriptedReply::from(error),
-    ]))
-    .with_name("capitals");
+    ]));
     let questions = ["Norway?", "Sweden?"].map(str::to_owned).to_vec();
     let record = TestRecord::of(calling(client, false), questions, plain()).await;
     insta::assert_snapshot!(record.text());

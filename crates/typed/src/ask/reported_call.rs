@@ -121,25 +121,12 @@ impl ReportedCall {
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Reporting<C> {
-    client: C,
-    name: String,
-}
+pub struct Reporting<C>(C);
 
 impl<C> Reporting<C> {
     /// Wraps `client`.
     pub fn new(client: C) -> Self {
-        Self {
-            client,
-            name: String::new(),
-        }
-    }
-
-    /// Sets the name of the calls, such as `summary`. None by default.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
+        Self(client)
     }
 }
 
@@ -149,8 +136,8 @@ impl<C: LlmClient> LlmClient for Reporting<C> {
     ///
     /// Returns the error of the client.
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
-        let call = ReportedCall::begin(&self.name, &request);
-        let result = call.during(self.client.complete(request)).await;
+        let call = ReportedCall::begin("", &request);
+        let result = call.during(self.0.complete(request)).await;
         call.end(result.as_ref());
         result
     }
@@ -159,8 +146,8 @@ impl<C: LlmClient> LlmClient for Reporting<C> {
     ///
     /// Returns the error of the client.
     async fn stream(&self, request: ChatRequest) -> Result<ReplyStream, LlmError> {
-        let call = ReportedCall::begin(&self.name, &request);
-        match call.during(self.client.stream(request)).await {
+        let call = ReportedCall::begin("", &request);
+        match call.during(self.0.stream(request)).await {
             Ok(reply) => Ok(report_end(reply, call)),
             Err(error) => {
                 call.end(Err(&error));
@@ -170,7 +157,7 @@ impl<C: LlmClient> LlmClient for Reporting<C> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.client.capabilities()
+        self.0.capabilities()
     }
 }
 

@@ -120,7 +120,7 @@ async fn a_growing_thought_is_shown_and_then_replaced() {
     for text in ENGLISH.split_inclusive("journey").take(2) {
         reporter.event(&piece(text));
         if let Some(growth) = growing.push(text) {
-            reporter.event(&thinking(growth.added(), growth.is_start()));
+            reporter.event(&thinking(growth.added, growth.is_start));
         }
         frames += &format!("{}\n----\n", lines(&terminal));
     }
@@ -129,7 +129,7 @@ async fn a_growing_thought_is_shown_and_then_replaced() {
     let growth = growing
         .finish("The tail of the text.\u{1b}[2J\u{202e}")
         .unwrap();
-    reporter.event(&thinking(growth.added(), growth.is_start()));
+    reporter.event(&thinking(growth.added, growth.is_start));
     frames += &format!("{}\n----\n", lines(&terminal));
 
     reporter.event(&ReasoningEvent::Stopped { thought: 1 });
