@@ -1,11 +1,9 @@
 //! Reading a reply, beside the bare parser on the same text into the same type.
 
 use cogwork_benches::{BoxError, each, nested_plan, ratio, reply};
-use cogwork_cot::{Reply, ReplyReader};
+use cogwork_cot::Reply;
 
 fn main() -> Result<(), BoxError> {
-    let reader = ReplyReader::default();
-
     for steps in [10, 200] {
         let text = reply(nested_plan(steps)).to_string();
         let block = text
@@ -13,14 +11,14 @@ fn main() -> Result<(), BoxError> {
             .trim_end_matches("\n```");
         let bare = || serde_yaml::from_str::<Reply>(block);
 
-        let read = reader.read(&text)?;
+        let read = Reply::read(&text)?;
         if read.reply != bare()? || !read.repairs.is_empty() {
             return Err("the two ways read different replies".into());
         }
 
         ratio(
-            &format!("a plan of {steps} steps: ReplyReader::read / bare parser"),
-            || each(5, || reader.read(&text)),
+            &format!("a plan of {steps} steps: Reply::read / bare parser"),
+            || each(5, || Reply::read(&text)),
             || each(5, bare),
         );
     }

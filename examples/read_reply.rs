@@ -82,11 +82,11 @@
 use std::error::Error;
 use std::io;
 
-use cogwork::cot::ReplyReader;
+use cogwork::cot::Reply;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let reply = io::read_to_string(io::stdin())?;
-    let read = ReplyReader::default().read(&reply)?;
+    let read = Reply::read(&reply)?;
 
     println!("{}", serde_json::to_string_pretty(&read)?);
     Ok(())

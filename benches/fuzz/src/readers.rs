@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use cogwork_agents::Loader;
-use cogwork_cot::{Prompts, Reasoning, ReplyReader};
+use cogwork_cot::{Prompts, Reasoning, Reply};
 use cogwork_strategies::session::Session;
 use cogwork_strategies::table::{Parameter, ParameterType};
 use cogwork_strategies::{Ask, Strategies};
@@ -32,7 +32,7 @@ pub const READERS: [Reader; 9] = [
             "",
             "```yaml\ncurrent_thinking: a\nplanning:\n- description: b\n",
         ],
-        read: |text| drop(ReplyReader::default().read(text)),
+        read: |text| drop(Reply::read(text)),
     },
     Reader {
         name: "stage replies",

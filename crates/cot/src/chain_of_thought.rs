@@ -8,7 +8,7 @@ use cogwork_llm::{ChatRequest, LlmClient};
 use cogwork_tools::Tools;
 use cogwork_typed::ask::{Limits, RefusedFormats};
 
-use crate::{EarlyEnd, History, Prompts, Reading, Reasoning, Reporter};
+use crate::{EarlyEnd, History, Prompts, Reasoning, Reporter};
 use cogwork_typed::ask::Format;
 
 /// A node that reasons step by step: in each turn, the model judges its last thought, does the next
@@ -63,7 +63,6 @@ pub struct ChainOfThought {
     pub(crate) request: ChatRequest,
     pub(crate) limits: Limits,
     pub(crate) asks_again: u32,
-    pub(crate) reading: Reading,
     pub(crate) history: History,
     pub(crate) early_end: EarlyEnd,
     pub(crate) format: Option<Format>,
@@ -90,7 +89,6 @@ impl ChainOfThought {
             request: ChatRequest::default(),
             limits: default_limits(),
             asks_again: 2,
-            reading: Reading::default(),
             history: History::default(),
             early_end: EarlyEnd::default(),
             format: None,
@@ -160,14 +158,6 @@ impl ChainOfThought {
     #[must_use]
     pub fn with_asks_again(mut self, times: u32) -> Self {
         self.asks_again = times;
-        self
-    }
-
-    /// Sets whether replies are repaired before the model is asked again. The default is
-    /// [`Reading::Repairing`]. The [`Trace`](crate::Trace) of a thought lists the repairs.
-    #[must_use]
-    pub fn with_reading(mut self, reading: Reading) -> Self {
-        self.reading = reading;
         self
     }
 
@@ -285,7 +275,6 @@ impl fmt::Debug for ChainOfThought {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChainOfThought")
             .field("limits", &self.limits)
-            .field("reading", &self.reading)
             .field("history", &self.history)
             .field("early_end", &self.early_end)
             .field("format", &self.format)

@@ -39,7 +39,7 @@
 //! | choose what the model sees | [`Prompts`], [`History`], [`EarlyEnd`] |
 //! | let the model call tools | [`ChainOfThought::with_tools`], [`cogwork_tools::Tools`], [`cogwork_typed::ask::ToolUse`] |
 //! | watch a run | [`Reporter`], `ConsoleReporter` (feature `console`), [`ReasoningEvent`] |
-//! | read a raw reply, with or without repairs | [`ReplyReader`], [`Reading`], [`cogwork_typed::ask::Repair`], [`Reply`] |
+//! | read a raw reply | [`Reply::read`], [`Read`], [`cogwork_typed::ask::Repair`] |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -67,13 +67,13 @@ mod reasoning_event;
 pub use reasoning_event::{ReasoningEnd, ReasoningEvent};
 
 mod settings;
-pub use settings::{EarlyEnd, History, Reading};
+pub use settings::{EarlyEnd, History};
 
 mod prompt;
 pub use prompt::{Example, FormPrompts, Prompts, PromptsError, ToolPrompts};
 
 mod reply;
-pub use reply::{Read, Reply, ReplyReader};
+pub use reply::{Read, Reply};
 
 mod reporter;
 #[cfg(feature = "console")]

@@ -7,9 +7,9 @@ use cogwork_typed::{AnswerProblem, AnswerProblemKind, GrowingText, Growth};
 use crate::chain_of_thought::Calling;
 use crate::error::Kind;
 use crate::open_steps::open_steps;
-use crate::reply::{fits, growing_thinking, partial, reply_format, with_excerpt};
+use crate::reply::{fits, growing_thinking, partial, read_reply, reply_format, with_excerpt};
 use crate::turn::{Goal, Turn};
-use crate::{EarlyEnd, Read, Reading, ReasoningEvent, Reply, ReplyReader, Trace};
+use crate::{EarlyEnd, Read, ReasoningEvent, Reply, Trace};
 
 /// The replies of one turn so far, and what is wanted of the next one.
 pub(crate) struct Replies<'a> {
@@ -100,14 +100,9 @@ impl<'a> Replies<'a> {
 
     /// Reads a reply that calls no tools, or none that may be called.
     fn read(&self, response: &ChatResponse, format: Format) -> Result<Read, AnswerProblem> {
-        let node = &self.turn.node;
-        let reader = ReplyReader {
-            reading: node.reading,
-            may_have_calls: node.calling() == Calling::InReplies,
-            format,
-        };
-
-        reader.read_finished(response.text(), response.finish_reason())
+        let may_have_calls = self.turn.node.calling() == Calling::InReplies;
+        let reason = response.finish_reason();
+        read_reply(response.text(), reason, format, may_have_calls)
     }
 
     /// Returns the complaint about a reply that cannot be read.
@@ -154,8 +149,7 @@ impl<'a> Replies<'a> {
     /// Returns the readable part of a conclusion that can't be used, with the last plan if the part
     /// has none.
     fn readable_part(&self, text: &str) -> Option<Read> {
-        // Leaving out a part is a repair.
-        let part = partial(text).filter(|_| self.turn.node.reading == Reading::Repairing)?;
+        let part = partial(text)?;
         let thinking = part.current_thinking;
         let thinking = thinking.filter(|thinking| !thinking.trim().is_empty())?;
         // The plan comes after the thinking, and is often what was cut off.

@@ -32,15 +32,3 @@ pub enum EarlyEnd {
     /// Treat the reply as unusable.
     Refuse,
 }
-
-/// How malformed replies are treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Reading {
-    /// They are repaired if their meaning is unambiguous, and each repair is reported.
-    #[default]
-    Repairing,
-    /// They are refused.
-    Strict,
-}

@@ -1,4 +1,4 @@
-use cogwork_cot::{ChainOfThought, CutShort, EarlyEnd, History, Prompts, Reading, Reasoning};
+use cogwork_cot::{ChainOfThought, CutShort, EarlyEnd, History, Prompts, Reasoning};
 use cogwork_flow::Action;
 use cogwork_typed::ask::Limits;
 use schemars::JsonSchema;
@@ -30,9 +30,6 @@ pub(super) struct Settings {
     /// What happens when the model ends while steps are not done. Default: ask.
     #[serde(default)]
     early_end: EarlyEnd,
-    /// Whether replies are repaired before the model is asked again. Default: repairing.
-    #[serde(default)]
-    reading: Reading,
 }
 
 #[derive(Default, Clone, Copy, Deserialize, JsonSchema)]
@@ -63,8 +60,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
             Language::English => Prompts::english(),
             Language::Chinese => Prompts::chinese(),
         })
-        .with_early_end(settings.early_end)
-        .with_reading(settings.reading);
+        .with_early_end(settings.early_end);
 
     let inside = Inside {
         prompt: making.prompt(settings.prompt),

@@ -8,7 +8,7 @@ mod types;
 
 pub(crate) use calls::read_calls;
 pub(crate) use excerpt::with_excerpt;
-pub use reader::{Read, ReplyReader};
-pub(crate) use reader::{growing_thinking, partial};
+pub use reader::Read;
+pub(crate) use reader::{growing_thinking, partial, read_reply};
 pub(crate) use schema::{fits, reply_format};
 pub use types::Reply;

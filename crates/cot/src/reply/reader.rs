@@ -12,40 +12,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::types::{Partial, Reply, ReplyWith};
-use crate::Reading;
-
-/// Reads the raw text of a model, of at most 256 KiB, and repairs malformed replies.
-///
-/// The reply is in a fence that is labelled `yaml` or `json` or has no label, or a JSON object in
-/// prose, or the text from the first line that begins with a key. Thinking in `<think>` tags is
-/// skipped. If there are several blocks, the last one counts, because a model that starts over has
-/// abandoned what it wrote before.
-///
-/// A malformed reply is repaired if its meaning is unambiguous, and every repair is reported. A step
-/// without a status is pending, and the last of two equal keys counts. Another missing part, or an
-/// unrecognizable status or truth value, remains an error.
-///
-/// ```
-/// use cogwork_cot::{Reading, ReplyReader};
-///
-/// let text = "current_thinking: x\nplanning:\n- description: Add\n  status: done\nnext_thought_needed: no\n";
-/// let read = ReplyReader::default().read(text)?;
-/// assert!(!read.reply.next_thought_needed);
-/// assert_eq!(read.repairs.len(), 2);
-///
-/// let problem = ReplyReader::default().with_reading(Reading::Strict).read(text).err().ok_or("not as asked for")?;
-/// assert_eq!(problem.line(), 4);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[must_use]
-pub struct ReplyReader {
-    pub(crate) reading: Reading,
-    /// Whether an empty list of tool calls is accepted.
-    pub(crate) may_have_calls: bool,
-    /// The format that error messages ask for. It does not affect which replies are accepted.
-    pub(crate) format: Format,
-}
 
 /// A usable reply, and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -74,121 +40,123 @@ pub(crate) fn growing_thinking() -> GrowingText<Reply> {
     GrowingText::new(REPLY.clone(), "current_thinking")
 }
 
-impl ReplyReader {
-    /// Sets whether replies are repaired. The default is [`Reading::Repairing`].
-    pub fn with_reading(mut self, reading: Reading) -> Self {
-        self.reading = reading;
-        self
-    }
-
-    /// Reads a reply.
+impl Reply {
+    /// Reads the raw text of a model, of at most 256 KiB, and repairs a malformed reply.
+    ///
+    /// The reply is in a fence that is labelled `yaml` or `json` or has no label, or a JSON object in
+    /// prose, or the text from the first line that begins with a key. Thinking in `<think>` tags is
+    /// skipped. If there are several blocks, the last one counts, because a model that starts over has
+    /// abandoned what it wrote before.
+    ///
+    /// A malformed reply is repaired if its meaning is unambiguous, and every repair is reported. A
+    /// step without a status is pending, and the last of two equal keys counts. Another missing part,
+    /// or an unrecognizable status or truth value, remains an error.
+    ///
+    /// ```
+    /// use cogwork_cot::Reply;
+    ///
+    /// let text = "current_thinking: x\nplanning:\n- description: Add\n  status: done\nnext_thought_needed: no\n";
+    /// let read = Reply::read(text)?;
+    /// assert!(!read.reply.next_thought_needed);
+    /// assert_eq!(read.repairs.len(), 2);
+    /// # Ok::<(), cogwork_typed::AnswerProblem>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// Returns the line in `text`, what is wrong there, and what is expected instead. The line is 0 if
     /// the reply as a whole is meant.
-    pub fn read(&self, text: &str) -> Result<Read, AnswerProblem> {
-        self.read_finished(text, &FinishReason::Stop)
+    pub fn read(text: &str) -> Result<Read, AnswerProblem> {
+        read_reply(text, &FinishReason::Stop, Format::Text, false)
+    }
+}
+
+/// Reads a reply, given the reason why the model stopped. If the model didn't finish, the reply only
+/// counts as complete if a bracket or a fence closes it, because YAML that was cut off can still be
+/// valid. Problems ask for the `format`, and any is read. `may_have_calls` accepts a list of tool
+/// calls that is empty.
+pub(crate) fn read_reply(
+    text: &str,
+    reason: &FinishReason,
+    format: Format,
+    may_have_calls: bool,
+) -> Result<Read, AnswerProblem> {
+    let needs_end = *reason != FinishReason::Stop;
+    let read = match may_have_calls {
+        false => read_as(&REPLY, text, needs_end),
+        true => read_as(&REPLY_WITH_CALLS, text, needs_end),
+    };
+
+    match read {
+        Ok(read) => checked(text, read),
+        Err(problem) => Err(unreadable(&problem, reason, format)),
+    }
+}
+
+/// Checks what the types don't tell.
+fn checked(text: &str, read: ReadAnswer<Reply>) -> Result<Read, AnswerProblem> {
+    let mut reply = read.value;
+    let mut repairs = read.repairs;
+
+    if reply.current_thinking.trim().is_empty() {
+        let message = "`current_thinking` is empty; expected the evaluation and the thinking";
+        return Err(AnswerProblem::new(Kind::Mismatch, 0, message));
     }
 
-    /// Reads a reply, given the reason why the model stopped. If the model didn't finish, the reply
-    /// only counts as complete if a bracket or a fence closes it, because YAML that was cut off can
-    /// still be valid.
-    pub(crate) fn read_finished(
-        &self,
-        text: &str,
-        reason: &FinishReason,
-    ) -> Result<Read, AnswerProblem> {
-        let needs_end = *reason != FinishReason::Stop;
-        let read = match self.may_have_calls {
-            false => read_as(&REPLY, text, needs_end),
-            true => read_as(&REPLY_WITH_CALLS, text, needs_end),
-        };
-
-        match read {
-            Ok(read) => self.checked(text, read),
-            Err(problem) => Err(self.problem(&problem, reason)),
-        }
+    let left_out = drop_loops(reply.planning.steps_mut());
+    if left_out > 0 {
+        // Steps have no lines, and the loop may go through all of the plan.
+        let line = text.lines().position(|line| line.contains("planning"));
+        let what = format!("left out {left_out} repetitions of the same step");
+        let line = line.unwrap_or_default() + 1;
+        repairs.push(Repair::new(RepairKind::Repetition, line, what));
     }
 
-    /// Checks what the types don't tell.
-    fn checked(&self, text: &str, read: ReadAnswer<Reply>) -> Result<Read, AnswerProblem> {
-        let mut reply = read.value;
-        let mut repairs = read.repairs;
+    // Syntax is read before shape, so that they come in two sequences.
+    repairs.sort_by_key(|repair| repair.line);
+    let truncated = repairs
+        .iter()
+        .any(|repair| repair.kind == RepairKind::CutOff);
+    Ok(Read {
+        reply,
+        repairs,
+        truncated,
+    })
+}
 
-        if reply.current_thinking.trim().is_empty() {
-            let message = "`current_thinking` is empty; expected the evaluation and the thinking";
-            return Err(AnswerProblem::new(Kind::Mismatch, 0, message));
-        }
-
-        let left_out = match self.reading {
-            Reading::Repairing => drop_loops(reply.planning.steps_mut()),
-            Reading::Strict => 0,
-        };
-        if left_out > 0 {
-            // Steps have no lines, and the loop may go through all of the plan.
-            let line = text.lines().position(|line| line.contains("planning"));
-            let what = format!("left out {left_out} repetitions of the same step");
-            let line = line.unwrap_or_default() + 1;
-            repairs.push(Repair::new(RepairKind::Repetition, line, what));
-        }
-
-        // Syntax is read before shape, so that they come in two sequences.
-        repairs.sort_by_key(|repair| repair.line);
-        let mut faults = repairs
-            .iter()
-            // Text around the block isn't part of the reply, which is as it was asked for.
-            .filter(|repair| repair.kind != RepairKind::Prose);
-        if let (Reading::Strict, Some(repair)) = (self.reading, faults.next()) {
-            let problem = format!("the reply isn't as it was asked for ({})", repair.what);
-            return Err(AnswerProblem::new(Kind::Malformed, repair.line, problem));
-        }
-
-        let truncated = repairs
-            .iter()
-            .any(|repair| repair.kind == RepairKind::CutOff);
-        Ok(Read {
-            reply,
-            repairs,
-            truncated,
-        })
-    }
-
-    /// Returns the problem of a text that can't be read.
-    fn problem(&self, problem: &AnswerProblem, reason: &FinishReason) -> AnswerProblem {
-        let wanted = match self.format.is_json() {
-            true => "JSON object",
-            false => "YAML block",
-        };
-        // Why the model stopped explains more than what can't be read for it.
-        if let Kind::CutOff | Kind::NoValue | Kind::Empty = problem.kind()
-            && *reason != FinishReason::Stop
-        {
-            let message = match reason {
-                FinishReason::Length => {
-                    "the reply was cut off at the limit of tokens; expected a shorter one"
-                        .to_owned()
-                }
-                _ => format!(
-                    "the model was stopped ({reason:?}) before its reply was whole; expected a whole {wanted}"
-                ),
-            };
-            return AnswerProblem::new(Kind::CutOff, 0, message);
-        }
-
-        match problem.kind() {
-            Kind::Empty => {
-                let message = format!("the reply is empty; expected a {wanted}");
-                AnswerProblem::new(Kind::Empty, 0, message)
+/// Returns the problem of a text that can't be read.
+fn unreadable(problem: &AnswerProblem, reason: &FinishReason, format: Format) -> AnswerProblem {
+    let wanted = match format.is_json() {
+        true => "JSON object",
+        false => "YAML block",
+    };
+    // Why the model stopped explains more than what can't be read for it.
+    if let Kind::CutOff | Kind::NoValue | Kind::Empty = problem.kind()
+        && *reason != FinishReason::Stop
+    {
+        let message = match reason {
+            FinishReason::Length => {
+                "the reply was cut off at the limit of tokens; expected a shorter one".to_owned()
             }
-            Kind::NoValue | Kind::Declined => {
-                let message = format!(
-                    "the reply has no {wanted}; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`"
-                );
-                AnswerProblem::new(Kind::NoValue, problem.line(), message)
-            }
-            _ => in_one_message(problem),
+            _ => format!(
+                "the model was stopped ({reason:?}) before its reply was whole; expected a whole {wanted}"
+            ),
+        };
+        return AnswerProblem::new(Kind::CutOff, 0, message);
+    }
+
+    match problem.kind() {
+        Kind::Empty => {
+            let message = format!("the reply is empty; expected a {wanted}");
+            AnswerProblem::new(Kind::Empty, 0, message)
         }
+        Kind::NoValue | Kind::Declined => {
+            let message = format!(
+                "the reply has no {wanted}; expected one with the keys `current_thinking`, `planning` and `next_thought_needed`"
+            );
+            AnswerProblem::new(Kind::NoValue, problem.line(), message)
+        }
+        _ => in_one_message(problem),
     }
 }
 

@@ -7,14 +7,12 @@ use serde_json::{Map, Value};
 
 /// A usable reply: the three parts that the model was asked for.
 ///
-/// [`ReplyReader`](crate::ReplyReader) reads it from the raw text of a model; `Display` writes it as
-/// a model should.
+/// [`read`](Self::read) reads it from the raw text of a model; `Display` writes it as a model should.
 ///
 /// ```
-/// use cogwork_cot::ReplyReader;
+/// use cogwork_cot::Reply;
 ///
-/// let reader = ReplyReader::default();
-/// let reply = reader.read("\
+/// let reply = Reply::read("\
 /// Here is my thought.
 /// ```yaml
 /// current_thinking: Two and two make four.
@@ -25,7 +23,7 @@ use serde_json::{Map, Value};
 /// next_thought_needed: false
 /// ```")?.reply;
 /// assert_eq!(reply.planning.steps()[0].result.as_deref(), Some("4"));
-/// assert_eq!(reader.read(&reply.to_string())?.reply, reply);
+/// assert_eq!(Reply::read(&reply.to_string())?.reply, reply);
 /// # Ok::<(), cogwork_typed::AnswerProblem>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! Properties of all replies, however odd. `PROPTEST_CASES` sets the number of cases.
 
-use cogwork_cot::{Reply, ReplyReader};
+use cogwork_cot::Reply;
 use cogwork_plan::{Plan, Status, Step};
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ fn reply() -> impl Strategy<Value = Reply> {
 
 /// A value or an error of one line, with a place in the text; and what was read needs no repair any more.
 fn check(text: &str) -> Result<(), TestCaseError> {
-    match ReplyReader::default().read(text) {
+    match Reply::read(text) {
         Ok(read) => {
             let lines = text.split('\n').count();
             for repair in &read.repairs {
@@ -78,7 +78,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
             }
 
             let written = read.reply.to_string();
-            let again = ReplyReader::default().read(&written);
+            let again = Reply::read(&written);
             let again = again.map(|again| (again.reply, again.repairs));
             prop_assert_eq!(again, Ok((read.reply, Vec::new())), "{}", written);
         }
@@ -97,7 +97,7 @@ proptest! {
 
     #[test]
     fn a_reply_written_is_read_as_it_was_without_a_repair(reply in reply()) {
-        let read = ReplyReader::default().read(&reply.to_string());
+        let read = Reply::read(&reply.to_string());
         prop_assert_eq!(read.map(|read| (read.reply, read.repairs)), Ok((reply, Vec::new())));
     }
 

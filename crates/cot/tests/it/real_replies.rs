@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use cogwork_cot::{Reading, ReplyReader};
+use cogwork_cot::Reply;
+use cogwork_typed::ask::{Repair, RepairKind};
 
 /// The name, the text, and whether the model stopped by itself.
 fn replies() -> Vec<(String, String, bool)> {
@@ -33,7 +34,6 @@ fn replies() -> Vec<(String, String, bool)> {
 
 #[test]
 fn replies_of_a_real_model_are_read_more_often_after_repairs() {
-    let strict = ReplyReader::default().with_reading(Reading::Strict);
     let mut report = "Before the one reader of replies: of 73 replies, 18 strictly and 34 after repairs; of 38 cut off, none and 1\n\n".to_owned();
     for (stopped, title) in [
         (true, "The model stopped by itself"),
@@ -43,15 +43,17 @@ fn replies_of_a_real_model_are_read_more_often_after_repairs() {
             .into_iter()
             .filter(|(.., by_itself)| *by_itself == stopped)
             .collect();
-        let read = |reader: ReplyReader| {
-            replies
-                .iter()
-                .map(move |(_, text, _)| reader.read(text))
-                .collect::<Vec<_>>()
-        };
-
-        let read_strictly = read(strict).iter().flatten().count();
-        let repaired = read(ReplyReader::default());
+        let repaired: Vec<_> = replies
+            .iter()
+            .map(|(_, text, _)| Reply::read(text))
+            .collect();
+        // Text around the block isn't part of the reply.
+        let is_prose = |repair: &Repair| repair.kind == RepairKind::Prose;
+        let read_strictly = repaired
+            .iter()
+            .flatten()
+            .filter(|read| read.repairs.iter().all(is_prose))
+            .count();
         report += &format!(
             "{title}, {} replies: {read_strictly} read strictly, {} after repairs\n",
             replies.len(),
@@ -86,7 +88,7 @@ fn replies_of_a_real_model_are_read_more_often_after_repairs() {
 #[test]
 fn repairs_make_no_words_up() {
     for (name, text, _) in replies() {
-        let Ok(read) = ReplyReader::default().read(&text) else {
+        let Ok(read) = Reply::read(&text) else {
             continue;
         };
 

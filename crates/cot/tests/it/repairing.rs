@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cogwork_cot::{Reading, ReplyReader};
+use cogwork_cot::Reply;
 
 fn fixtures(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -27,17 +27,10 @@ fn fixtures(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-fn strict() -> ReplyReader {
-    ReplyReader::default().with_reading(Reading::Strict)
-}
-
-/// The whole of what comes of a reply: strictly, and with repairs.
+/// The whole of what comes of a reply.
 fn outcome(raw: &str) -> String {
-    let strictly = strict()
-        .read(raw)
-        .map_or_else(|problem| problem.to_string(), |_| "a reply".to_owned());
-    let mut text = format!("strictly: {strictly}\n\n");
-    match ReplyReader::default().read(raw) {
+    let mut text = String::new();
+    match Reply::read(raw) {
         Ok(read) => {
             for repair in &read.repairs {
                 writeln!(text, "{repair} ({:?})", repair.kind).unwrap();

@@ -1,12 +1,11 @@
 //! Replies that are repaired during a run.
 
-use cogwork_cot::{ChainOfThought, ConsoleReporter, Reading};
+use cogwork_cot::{ChainOfThought, ConsoleReporter};
 use cogwork_llm::ScriptedClient;
-use cogwork_typed::AnswerProblemKind;
 use cogwork_typed::ask::RepairKind;
 use insta::assert_snapshot;
 
-use crate::node::support::{assert_survives_saving, cot_error, failure, solve};
+use crate::node::support::{assert_survives_saving, solve};
 
 /// Three faults, none of them in doubt.
 const FAULTY: &str = "\
@@ -43,14 +42,4 @@ async fn a_reply_is_repaired_instead_of_asked_for_again_and_the_trace_says_so() 
     assert_eq!(kinds, [(Quotes, 2), (Form, 5), (TruthValue, 6)]);
     assert_survives_saving(&reasoning);
     assert_snapshot!(serde_json::to_string(&trace.repairs[1]).unwrap(), @r#"{"kind":"form","line":5,"what":"`/planning/0/status`: read the text \"done\" as \"Done\""}"#);
-}
-
-#[tokio::test]
-async fn a_strict_node_asks_again() {
-    let client = ScriptedClient::new([FAULTY, FAULTY, FAULTY]);
-    let node = ChainOfThought::new(client.clone()).with_reading(Reading::Strict);
-    let error = failure(node).await;
-    assert_eq!(client.requests().len(), 3);
-    let problem = cot_error(&error).reply_problem().unwrap();
-    assert_eq!(problem.kind(), AnswerProblemKind::Malformed);
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use cogwork_cot::{ChainOfThought, CotError, Reasoning, Reply, ReplyReader};
+use cogwork_cot::{ChainOfThought, CotError, Reasoning, Reply};
 use cogwork_flow::{Flow, RunError};
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedReply, async_trait};
 
@@ -120,7 +120,7 @@ pub(crate) fn assert_survives_saving(reasoning: &Reasoning) {
 }
 
 pub(crate) fn read(reply: &str) -> Reply {
-    ReplyReader::default().read(reply).unwrap().reply
+    Reply::read(reply).unwrap().reply
 }
 
 pub(crate) fn cot_error(error: &RunError) -> &CotError {
