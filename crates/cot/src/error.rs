@@ -15,7 +15,9 @@ use crate::{PromptsError, Trace};
 ///
 /// No work is lost: the state is unchanged since the last thought, and the error contains every raw
 /// reply of this turn, what was wrong with it, and the cost. `{}` writes one line; `{:#}` adds the
-/// place in the last reply, and the start of that reply.
+/// place in the last reply, and the start of that reply. The [source](Error::source) of an error of the
+/// client is its [`LlmError`], and that of replies that can't be used the [`AnswerProblem`] of the last
+/// one.
 pub struct CotError(Box<Inner>);
 
 #[derive(Debug)]
@@ -71,23 +73,6 @@ impl CotError {
     pub fn limit(&self) -> Option<Limit> {
         match self.0.kind {
             Kind::Limit(limit) => Some(limit),
-            _ => None,
-        }
-    }
-
-    /// Returns what was wrong with the last reply, if none of the replies of the turn could be
-    /// used.
-    pub fn reply_problem(&self) -> Option<&AnswerProblem> {
-        match &self.0.kind {
-            Kind::Reply(problem) => Some(problem),
-            _ => None,
-        }
-    }
-
-    /// Returns the error of the client, if a call failed.
-    pub fn llm_error(&self) -> Option<&LlmError> {
-        match &self.0.kind {
-            Kind::Client(error) => Some(error),
             _ => None,
         }
     }

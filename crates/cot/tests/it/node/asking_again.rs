@@ -8,10 +8,10 @@ use cogwork_llm::layers::Retry;
 use cogwork_llm::{
     ChatResponse, FinishReason, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply, Usage,
 };
-use cogwork_typed::AnswerProblemKind;
+use cogwork_typed::{AnswerProblem, AnswerProblemKind};
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, FIRST, LAST, PROSE, cot_error, run, solve};
+use crate::node::support::{EARLY, FIRST, LAST, PROSE, cot_error, run, solve, source};
 
 /// YAML with a status that names none.
 const UNKNOWN_STATUS: &str = "\
@@ -62,7 +62,7 @@ async fn two_more_asks_are_the_default_and_then_the_run_ends_with_every_reply_ke
     "#);
 
     let error = cot_error(&error);
-    let kind = error.reply_problem().unwrap().kind();
+    let kind = source::<AnswerProblem>(error).kind();
     assert_eq!(kind, AnswerProblemKind::Mismatch);
     let tries = &error.trace().tries;
     let replies: Vec<_> = tries.iter().map(|made| made.reply.as_str()).collect();

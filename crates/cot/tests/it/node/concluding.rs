@@ -7,11 +7,12 @@ use cogwork_cot::{ChainOfThought, Reasoning};
 use cogwork_flow::engine::MemoryJournal;
 use cogwork_llm::{ChatResponse, FinishReason, LlmClient, ScriptedClient, ScriptedReply, Usage};
 use cogwork_typed::ask::{Limit, Limits};
+use cogwork_typed::{AnswerProblem, AnswerProblemKind};
 use insta::assert_snapshot;
 
 use crate::node::support::{
     EARLY, FIRST, LAST, PROSE, SECOND, assert_survives_saving, conversation, cot_error, failure,
-    reasoning, solve,
+    reasoning, solve, source,
 };
 
 /// Every step but the conclusion is done.
@@ -147,7 +148,10 @@ async fn a_limit_before_the_first_thought_is_an_error_unless_the_model_can_concl
     let error = cot_error(&error);
     assert_eq!(error.trace().tries[0].reply, PROSE);
     assert_eq!(error.trace().spent.calls, 1);
-    assert!(error.reply_problem().is_some());
+    assert_eq!(
+        source::<AnswerProblem>(error).kind(),
+        AnswerProblemKind::NoValue
+    );
 }
 
 #[tokio::test(start_paused = true)]

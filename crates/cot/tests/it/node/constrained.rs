@@ -7,7 +7,7 @@ use cogwork_llm::{ChatRequest, LlmError, LlmErrorKind as Kind, ReplyFormat, Scri
 use cogwork_typed::ask::Format;
 use insta::assert_snapshot;
 
-use crate::node::support::{FIRST, LAST, SECOND, cot_error, read, reasoning, run, solve};
+use crate::node::support::{FIRST, LAST, SECOND, cot_error, read, reasoning, run, solve, source};
 
 /// A client of a server that can hold replies to schemas and to JSON.
 fn holding(script: ScriptedClient) -> ScriptedClient {
@@ -183,7 +183,7 @@ async fn only_a_refusal_of_the_form_is_one() {
             Ok(()) => assert_eq!(asked(&client), [Format::Schema, Format::FlatSchema]),
             Err(error) => {
                 let error = cot_error(&error);
-                assert_eq!(error.llm_error().unwrap().to_string(), shown);
+                assert_eq!(source::<LlmError>(error).to_string(), shown);
                 assert_eq!((asked(&client).len(), error.trace().refusals.len()), (1, 0));
             }
         }

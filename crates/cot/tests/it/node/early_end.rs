@@ -5,11 +5,11 @@ use std::time::Duration;
 use cogwork_cot::{ChainOfThought, EarlyEnd, Reasoning, Reply};
 use cogwork_llm::{ChatResponse, ScriptedClient, ScriptedReply, Usage};
 use cogwork_plan::{Plan, Step};
-use cogwork_typed::AnswerProblemKind;
 use cogwork_typed::ask::Limits;
+use cogwork_typed::{AnswerProblem, AnswerProblemKind};
 use insta::assert_snapshot;
 
-use crate::node::support::{EARLY, LAST, PROSE, SECOND, cot_error, failure, solve};
+use crate::node::support::{EARLY, LAST, PROSE, SECOND, cot_error, failure, solve, source};
 
 async fn run(client: &ScriptedClient, policy: EarlyEnd) -> Reasoning {
     let node = ChainOfThought::new(client.clone()).with_early_end(policy);
@@ -64,7 +64,7 @@ async fn it_is_asked_about_once_accepted_or_refused_and_marked_if_it_stays() {
     let node = ChainOfThought::new(client).with_early_end(Refuse);
     let error = failure(node).await;
     let error = cot_error(&error);
-    let kind = error.reply_problem().unwrap().kind();
+    let kind = source::<AnswerProblem>(error).kind();
     assert_eq!(kind, AnswerProblemKind::Check);
     assert_snapshot!(error, @"thought 1: no usable reply in 3 tries: the reply ends the reasoning, but these steps of its plan are not done: 2 Add (Pending); 3 Conclusion (Verification Needed)");
 }

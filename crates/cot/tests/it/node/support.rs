@@ -1,5 +1,6 @@
 //! A small problem with a whole run of replies to it, and clients that a script cannot be.
 
+use std::error::Error;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -125,6 +126,12 @@ pub(crate) fn read(reply: &str) -> Reply {
 
 pub(crate) fn cot_error(error: &RunError) -> &CotError {
     error.downcast_ref().expect("the node's own error")
+}
+
+/// What an error comes from.
+pub(crate) fn source<E: Error + 'static>(error: &CotError) -> &E {
+    let source = error.source().expect("a source");
+    source.downcast_ref().expect("a source of this type")
 }
 
 /// The messages of a request from the given one on, in a form for people to review.

@@ -8,15 +8,15 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, FinishReason, Message, Role, ScriptedClient, ToolCall, ToolChoice,
 };
 use cogwork_tools::{ToolError, Tools, function};
-use cogwork_typed::AnswerProblemKind;
 use cogwork_typed::ask::{Limits, ToolUse};
+use cogwork_typed::{AnswerProblem, AnswerProblemKind};
 use insta::assert_snapshot;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 #[cfg(feature = "console")]
 use crate::node::reporting::Screen;
-use crate::node::support::{FIRST, LAST, SECOND, conversation, cot_error, failure, solve};
+use crate::node::support::{FIRST, LAST, SECOND, conversation, cot_error, failure, solve, source};
 
 #[derive(Deserialize, JsonSchema)]
 struct Factors {
@@ -200,7 +200,7 @@ async fn a_model_that_calls_tools_for_ever_is_asked_again_and_then_given_up() {
     let error = failure(node(&client).with_tool_rounds(3).with_asks_again(1)).await;
     let error = cot_error(&error);
     assert_snapshot!(error, @"thought 1: no usable reply in 2 tries: the reply calls tools, but no more tools may be called in this turn; expected a plan");
-    let kind = error.reply_problem().unwrap().kind();
+    let kind = source::<AnswerProblem>(error).kind();
     assert_eq!(kind, AnswerProblemKind::ToolCalls);
     assert_eq!(error.trace().tool_calls.len(), 3);
     assert_eq!(client.requests().len(), 5);

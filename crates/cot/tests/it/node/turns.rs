@@ -13,7 +13,7 @@ use insta::assert_snapshot;
 use tokio::task::JoinSet;
 
 use crate::node::support::{
-    FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, cot_error, flow, poll_times, reasoning,
+    FIRST, LAST, PROBLEM, PROSE, SECOND, Stateless, cot_error, flow, poll_times, reasoning, source,
 };
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn a_turn_that_failed_does_not_count_when_it_is_made_again() {
     let error = flow.run(&mut reasoning).await.unwrap_err();
     assert_snapshot!(error, @"flow `chain of thought`, node `think`: exec failed: thought 2: the call to the model failed: authentication: the key is wrong (status 401)");
     let error = cot_error(&error);
-    let kind = error.llm_error().unwrap().kind();
+    let kind = source::<LlmError>(error).kind();
     assert_eq!(kind, LlmErrorKind::Authentication);
     assert_eq!((error.thought_number(), error.limit()), (2, None));
     assert_eq!(error.trace().tries.len(), 0);
