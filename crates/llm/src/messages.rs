@@ -140,6 +140,37 @@ impl FromIterator<Message> for Messages {
     }
 }
 
+impl From<Message> for Messages {
+    fn from(message: Message) -> Self {
+        [message].into_iter().collect()
+    }
+}
+
+impl From<Vec<Message>> for Messages {
+    fn from(messages: Vec<Message>) -> Self {
+        messages.into_iter().collect()
+    }
+}
+
+/// A text is a message of the user.
+impl From<&str> for Messages {
+    fn from(text: &str) -> Self {
+        Message::user(text).into()
+    }
+}
+
+impl From<&String> for Messages {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<String> for Messages {
+    fn from(text: String) -> Self {
+        Message::user(text).into()
+    }
+}
+
 impl PartialEq for Messages {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().eq(other.iter())

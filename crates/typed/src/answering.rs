@@ -1,7 +1,7 @@
 //! Asks for an answer: the requests, and what becomes of the replies.
 
 use cogwork_flow::engine::CannotWait;
-use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, Messages};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -11,17 +11,17 @@ use crate::ask::{
 };
 use crate::growing::Beginning;
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::{Answered, AskError, AskErrorKind, Model, Prompt, ReadAnswer};
+use crate::{Answered, AskError, AskErrorKind, Model, ReadAnswer};
 
 type OnGrowth<'a> = &'a mut (dyn FnMut(&Value) + Send);
 
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
-    /// Asks for an answer.
+    /// Asks for an answer to a text, a message with files, or a conversation.
     ///
     /// # Errors
     ///
     /// Returns an error if a call fails, if no reply can be used, or if a limit is reached.
-    pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answered<T>, AskError> {
+    pub async fn ask(&self, prompt: impl Into<Messages>) -> Result<Answered<T>, AskError> {
         self.answer(prompt.into(), &self.meter(), None).await
     }
 
@@ -37,7 +37,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     /// Returns the same errors as [`ask`](Self::ask).
     pub async fn ask_streaming(
         &self,
-        prompt: impl Into<Prompt>,
+        prompt: impl Into<Messages>,
         mut on_growth: impl FnMut(&Value) + Send,
     ) -> Result<Answered<T>, AskError> {
         let on_growth: OnGrowth<'_> = &mut on_growth;
@@ -53,7 +53,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     /// Asks for an answer. The meter includes the cost of earlier attempts.
     pub(crate) async fn answer<'a>(
         &'a self,
-        prompt: Prompt,
+        prompt: Messages,
         meter: &'a Meter,
         on_growth: Option<OnGrowth<'a>>,
     ) -> Result<Answered<T>, AskError> {
@@ -127,7 +127,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
 /// The requests for an answer, and what becomes of the replies.
 struct Answering<'a, T> {
     model: &'a Model<T>,
-    prompt: Prompt,
+    prompt: Messages,
     meter: &'a Meter,
     /// The number of replies with tool calls.
     rounds: u32,
@@ -166,7 +166,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Policy for Answering<'_,
         let settings = &self.model.settings;
         let has_rounds = self.rounds < settings.tool_rounds && !settings.tools.is_empty();
         let may_call = has_rounds && !self.needs_format;
-        self.model.request(&self.prompt.0, format, may_call)
+        self.model.request(&self.prompt, format, may_call)
     }
 
     fn on_text(&mut self, text: &str) {

@@ -61,7 +61,6 @@ mod memory;
 mod model;
 mod node;
 mod problem;
-mod prompt;
 mod reader;
 mod shape;
 mod syntax;
@@ -77,7 +76,6 @@ pub use memory::ChatMemory;
 pub use model::Model;
 pub use node::{ModelNode, NodeAnswer, NodeQuestion};
 pub use problem::{AnswerProblem, AnswerProblemKind};
-pub use prompt::Prompt;
 pub use reader::{AnswerReader, ReadAnswer};
 pub use shape::AnswerSchema;
 

@@ -10,9 +10,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{AskLog, Meter, Repair};
-use crate::{Answered, AskError, AskErrorKind, ChatMemory, Model, Prompt};
+use crate::{Answered, AskError, AskErrorKind, ChatMemory, Model};
 
-type MakePrompt<S> = Arc<dyn Fn(&S) -> Prompt + Send + Sync>;
+type MakePrompt<S> = Arc<dyn Fn(&S) -> Messages + Send + Sync>;
 type Store<S, T> = Arc<dyn Fn(&mut S, T) -> Result<Action, BoxError> + Send + Sync>;
 type FindMemory<S> = Arc<dyn Fn(&mut S) -> &mut ChatMemory + Send + Sync>;
 type Observe<S> = Arc<dyn Fn(&mut S, &AskLog, &[Repair]) + Send + Sync>;
@@ -62,7 +62,7 @@ pub struct ModelNode<S, T = String> {
 pub struct NodeQuestion {
     /// The conversation so far.
     earlier: Messages,
-    prompt: Prompt,
+    prompt: Messages,
     /// The cost of all attempts.
     meter: Meter,
 }
@@ -93,7 +93,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
         store: impl Fn(&mut S, T) -> R + Send + Sync + 'static,
     ) -> ModelNode<S, T>
     where
-        P: Into<Prompt>,
+        P: Into<Messages>,
         R: IntoAction,
     {
         ModelNode {
@@ -178,10 +178,10 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode
 
     async fn exec(&self, question: &NodeQuestion) -> Result<NodeAnswer, BoxError> {
         let mut conversation = question.earlier.clone();
-        conversation.extend(question.prompt.0.iter().cloned());
+        conversation.extend(question.prompt.iter().cloned());
 
-        let prompt = Prompt(conversation);
-        match self.model.answer(prompt, &question.meter, None).await {
+        let meter = &question.meter;
+        match self.model.answer(conversation, meter, None).await {
             Err(error) if self.failed.is_none() => {
                 if error.kind() == AskErrorKind::Limit {
                     reach_limit();
@@ -221,7 +221,7 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode
             observe(state, &log, &repairs);
         }
         if let Some(memory) = &self.memory {
-            let asked = question.prompt.0.iter().cloned();
+            let asked = question.prompt.iter().cloned();
             memory(state).extend(asked.chain(messages));
         }
         (self.store)(state, value)
