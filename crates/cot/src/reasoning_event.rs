@@ -1,10 +1,8 @@
-use std::time::Duration;
-
 use cogwork_flow::RunError;
 use cogwork_flow::watch::{EventKind, RunItem};
 use cogwork_plan::{Change, Plan};
 use cogwork_typed::ask::{Format, Repair, Spent};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{CotError, CutShort, Reasoning, Thought};
 use cogwork_typed::ask::Limit;
@@ -183,21 +181,6 @@ pub enum ReasoningEvent {
         /// The cost of all thoughts so far.
         total: Spent,
     },
-    /// A step failed and is retried after a delay, because the program set this up for the flow.
-    Retrying {
-        /// The number of attempts so far.
-        attempts: u32,
-        /// The time until the next attempt; in JSON, in seconds.
-        #[serde(serialize_with = "seconds")]
-        delay: Duration,
-        /// The error, in one line.
-        error: String,
-    },
-    /// Events were lost, because too many were emitted at once.
-    Lost {
-        /// The number of lost events.
-        count: u64,
-    },
     /// The reasoning ended. This is the last event.
     Ended {
         /// Why it ended.
@@ -243,27 +226,16 @@ impl ReasoningEvent {
     /// Returns the event in an item of a [stream](cogwork_flow::Flow::stream), if it is one of the
     /// reasoning.
     pub fn of(item: &RunItem<Reasoning>) -> Option<Self> {
-        let event = match item {
-            RunItem::Event(event) => &event.kind,
+        match item {
+            RunItem::Event(event) => match &event.kind {
+                // Events of clients and tools are reported, too, and are not of this type.
+                EventKind::Reported { report } => report.downcast_ref().cloned(),
+                _ => None,
+            },
             RunItem::Finished(finished) => {
-                return Some(Self::ended(&finished.state, finished.result.as_ref().err()));
+                let error = finished.result.as_ref().err();
+                Some(Self::ended(&finished.state, error))
             }
-        };
-
-        match event {
-            // Events of clients and tools are reported, too, and are not of this type.
-            EventKind::Reported { report } => report.downcast_ref().cloned(),
-            EventKind::Retrying {
-                attempts,
-                delay,
-                error,
-            } => Some(Self::Retrying {
-                attempts: *attempts,
-                delay: *delay,
-                error: error.clone(),
-            }),
-            EventKind::Lost { count } => Some(Self::Lost { count: *count }),
-            _ => None,
         }
     }
 
@@ -318,8 +290,4 @@ fn reason(error: &RunError) -> ReasoningEnd {
     } else {
         ReasoningEnd::Failed
     }
-}
-
-fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.as_secs_f64())
 }

@@ -78,14 +78,6 @@ const REASONING = {
   tool_call: addToolCall,
   tool_result: addToolResult,
 
-  retrying(run, report, step) {
-    run.addProblem('retry', step, report.error);
-  },
-
-  lost(run, report) {
-    RUN_EVENTS.lost(run, report);
-  },
-
   ended(run, report, step) {
     const answer = report.answer;
     if (answer !== undefined) run.partAnswer = { text: answer, step };
