@@ -47,17 +47,12 @@ impl From<Limit> for Kind {
 }
 
 impl CotError {
-    pub(crate) fn new(thought_number: u32, kind: Kind) -> Self {
+    pub(crate) fn new(thought_number: u32, kind: Kind, trace: Trace) -> Self {
         Self(Box::new(Inner {
             thought_number,
             kind,
-            trace: Trace::default(),
+            trace,
         }))
-    }
-
-    pub(crate) fn with_trace(mut self, trace: Trace) -> Self {
-        self.0.trace = trace;
-        self
     }
 
     pub(crate) fn into_trace(self) -> Trace {

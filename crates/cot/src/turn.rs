@@ -106,7 +106,7 @@ impl Node<Reasoning> for ChainOfThought {
 
         let turn = Turn::new(node, state);
         turn.map(Some)
-            .map_err(|kind| CotError::new(thought_number, kind))
+            .map_err(|kind| CotError::new(thought_number, kind, Trace::default()))
     }
 
     async fn exec(&self, turn: &Option<Turn>) -> Result<Option<TurnOutcome>, CotError> {
@@ -329,7 +329,7 @@ impl Turn {
     }
 
     fn error(&self, kind: Kind, replies: Replies<'_>) -> CotError {
-        CotError::new(self.thought_number, kind).with_trace(replies.into_trace())
+        CotError::new(self.thought_number, kind, replies.into_trace())
     }
 
     /// Returns the outcome of a turn with a thought. `limit` is the one that ends the reasoning.

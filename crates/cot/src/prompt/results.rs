@@ -1,6 +1,6 @@
 //! Tool calls and their results, as texts for the model.
 
-use cogwork_typed::ask::ToolUse;
+use cogwork_typed::ask::{ToolUse, cut};
 
 /// The maximum number of characters of an input in the conversation after the thought.
 const EARLIER_INPUT: usize = 200;
@@ -11,7 +11,7 @@ const EARLIER_TOTAL: usize = 8_000;
 /// The maximum number of characters of the name of a tool. Longer names are unknown anyway.
 const NAME: usize = 64;
 
-/// The mark of a text or a list that was shortened.
+/// The mark of a list that was shortened.
 const CUT: &str = "[…]";
 
 /// Returns the calls of the last reply, with the complete results.
@@ -53,16 +53,4 @@ fn shown(used: &ToolUse, max_input: usize, max_output: usize) -> String {
     let tag = if used.failed { "failure" } else { "result" };
 
     format!("<call tool=\"{name}\">\n{input}\n</call>\n<{tag}>\n{output}\n</{tag}>")
-}
-
-fn cut(text: &str, max_chars: usize) -> String {
-    let mut characters = text.chars();
-    let beginning: String = characters.by_ref().take(max_chars).collect();
-    let is_cut = characters.next().is_some();
-
-    if is_cut {
-        format!("{beginning} {CUT}")
-    } else {
-        beginning
-    }
 }

@@ -7,7 +7,6 @@ use cogwork_llm::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErro
 
 use crate::ask::events::{ChatEvent, ChatVerdict};
 use crate::ask::format::refuses_format;
-use crate::ask::log::CUT;
 use crate::ask::record_call::{conversation, model_label, record, record_formats, unrecorded};
 use crate::ask::reported_call::{ReportedCall, SOURCE};
 use crate::ask::{AskLog, Format, FormatRefusal, Limit, Meter, RefusedFormats, Repair};
@@ -494,16 +493,17 @@ const EXCERPT: usize = 4096;
 /// assert_eq!(excerpt(&"a".repeat(5_000)), format!("{} […]", "a".repeat(4_096)));
 /// ```
 pub fn excerpt(reply: &str) -> String {
-    let mut characters = reply.chars();
-    let beginning: String = characters.by_ref().take(EXCERPT).collect();
-    let is_cut = characters.next().is_some();
+    match reply.trim() {
+        "" => "(empty)".to_owned(),
+        _ => cut(reply, EXCERPT),
+    }
+}
 
-    if is_cut {
-        beginning + CUT
-    } else if beginning.trim().is_empty() {
-        "(empty)".to_owned()
-    } else {
-        beginning
+/// Returns the beginning of a text, with a mark at its end if it isn't the whole text.
+pub fn cut(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + " […]",
+        None => text.to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{ChatVerdict, Format, FormatRefusal, Spent};
+use crate::ask::{ChatVerdict, Format, FormatRefusal, Spent, cut};
 
 /// What happened on the way to an answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -31,11 +31,8 @@ pub struct Try {
 /// The complaint about a reply that wasn't read completely.
 const UNREAD: &str = "the asking ended before the reply was read";
 
-/// The maximum number of bytes of a reply on record, unless it is the usable one.
+/// The maximum number of characters of a reply on record, unless it is the usable one.
 const MAX_KEPT: usize = 256 * 1024;
-
-/// The mark after a truncated text.
-pub(super) const CUT: &str = " […]";
 
 impl AskLog {
     /// Adds a reply that hasn't been read yet.
@@ -53,11 +50,8 @@ impl AskLog {
         };
 
         last.complaint = complaint;
-        if verdict != ChatVerdict::Usable && last.reply.len() > MAX_KEPT {
-            let mut ends = (0..=MAX_KEPT).rev();
-            let end = ends.find(|at| last.reply.is_char_boundary(*at));
-            last.reply.truncate(end.unwrap_or_default());
-            last.reply.push_str(CUT);
+        if verdict != ChatVerdict::Usable {
+            last.reply = cut(&last.reply, MAX_KEPT);
         }
     }
 }

@@ -140,7 +140,7 @@ async fn nothing_is_remembered_when_every_form_is_refused() {
 
 #[tokio::test]
 async fn an_unusable_reply_is_cut_on_record_and_in_the_conversation() {
-    let long = "é".repeat(200_000);
+    let long = "é".repeat(300_000);
     let client = ScriptedClient::new([long.as_str(), "1"]);
     let refused = RefusedFormats::default();
     let mut asking = Asking::new(&client, &refused, vec![Format::Text]);
@@ -149,7 +149,7 @@ async fn an_unusable_reply_is_cut_on_record_and_in_the_conversation() {
 
     assert_eq!(
         asking.log().tries[0].reply,
-        format!("{} […]", "é".repeat(128 * 1024))
+        format!("{} […]", "é".repeat(256 * 1024))
     );
     assert_eq!(
         texts(&client.requests()[1])[1],
