@@ -332,7 +332,7 @@ impl<'a> Asking<'a> {
 
         let label = model_label(&self.name, &question);
         let called = record(&label, Result::is_err, call, unrecorded).await;
-        self.meter.add_time(called.replayed.unwrap_or_default());
+        self.meter.add_time(called.replayed);
         called.count(metered);
         let result = called.result;
 

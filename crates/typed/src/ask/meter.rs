@@ -110,14 +110,6 @@ impl Meter {
         *self.locked() = Metered::default();
     }
 
-    /// Forgets the cost since the step had [cost](Self::spent) this much, because the step begins again.
-    pub fn restore(&self, spent: Spent) {
-        let mut metered = self.locked();
-        metered.spent = spent;
-        // The time before belongs to the attempt that is forgotten.
-        metered.since = metered.since.map(|_| Instant::now());
-    }
-
     /// Measures time until the guard is dropped. Time with several guards counts once.
     pub fn run(&self) -> Running {
         let mut metered = self.locked();

@@ -51,8 +51,8 @@ struct Outcome<T> {
 pub struct RecordedCall<T = Result<ChatResponse, LlmError>> {
     /// The response, or the error of the call.
     pub result: T,
-    /// How long the call took, if it was made before this run was resumed.
-    pub replayed: Option<Duration>,
+    /// How long the call took, if it was made before the run was resumed.
+    pub replayed: Duration,
     /// Whether an earlier attempt at the step has made the call, whose cost is counted there.
     pub is_counted: bool,
 }
@@ -120,9 +120,14 @@ where
         },
     });
     let took = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    let replayed = match source {
+        OutcomeSource::Record => took,
+        // The meter has measured it.
+        OutcomeSource::Made | OutcomeSource::Attempt => Duration::ZERO,
+    };
     RecordedCall {
         result,
-        replayed: (source == OutcomeSource::Record).then_some(took),
+        replayed,
         is_counted: source == OutcomeSource::Attempt,
     }
 }

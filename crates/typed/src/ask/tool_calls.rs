@@ -1,4 +1,3 @@
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cogwork_flow::engine::{CannotWait, Json, scoped_event, wait_for};
@@ -33,10 +32,6 @@ pub struct ToolCalls<'t> {
     tools: &'t Tools,
     asker: String,
     tell: Option<Tell<'t>>,
-    /// The number of calls that wait for a person.
-    waiting: AtomicUsize,
-    /// The number of calls in progress.
-    running: AtomicUsize,
 }
 
 type Tell<'t> = Box<dyn Fn(ToolEvent) + Send + Sync + 't>;
@@ -88,8 +83,6 @@ impl<'t> ToolCalls<'t> {
             tools,
             asker: asker.into(),
             tell: None,
-            waiting: AtomicUsize::default(),
-            running: AtomicUsize::default(),
         }
     }
 
@@ -181,8 +174,7 @@ impl<'t> ToolCalls<'t> {
                 return Ok((ToolUse::new(call, outcome), Duration::ZERO));
             }
 
-            let refusal = counted(&self.waiting, self.refusal(call.name(), &input, number));
-            if let Some(refusal) = refusal.await? {
+            if let Some(refusal) = self.refusal(call.name(), &input, number).await? {
                 return Ok((ToolUse::new(call, Err(refusal)), Duration::ZERO));
             }
         }
@@ -191,21 +183,11 @@ impl<'t> ToolCalls<'t> {
         let label = call_label(&what, &call.arguments());
         let work = self.tools.call_with(call.name(), Some(call.id()), input);
         // A failure is a result for the model, which goes on with it.
-        let recorded = record(&label, |_| false, || self.reported(call, work), Err);
-
-        let made = counted(&self.running, recorded).await;
+        let made = record(&label, |_| false, || self.reported(call, work), Err).await;
         if made.is_counted {
             meter.take_tool_call_back();
         }
-        let replayed = made.replayed.unwrap_or_default();
-        Ok((ToolUse::new(call, made.result), replayed))
-    }
-
-    /// Returns whether calls wait for a person, and none is in progress. The run pauses then.
-    pub fn are_waiting(&self) -> bool {
-        let waiting = self.waiting.load(Ordering::Relaxed);
-        let running = self.running.load(Ordering::Relaxed);
-        waiting > 0 && running == 0
+        Ok((ToolUse::new(call, made.result), made.replayed))
     }
 
     /// Waits for a person's answer. Returns the message to the model if the call is refused.
@@ -278,14 +260,4 @@ fn not_admitted(index: usize, reason: &FinishReason) -> Option<String> {
     Some(format!(
         "the reply with this call was {truncated}; expected a whole one"
     ))
-}
-
-/// Counts a future until it has returned. One that is dropped stays counted, because it is dropped
-/// just before its step ends.
-async fn counted<T>(count: &AtomicUsize, future: impl Future<Output = T>) -> T {
-    count.fetch_add(1, Ordering::Relaxed);
-    let returned = future.await;
-    count.fetch_sub(1, Ordering::Relaxed);
-
-    returned
 }
