@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
-use cogwork_flow::engine::Json;
 use cogwork_text::Name;
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::delivery::Delivery;
 use crate::header::Header;
 use crate::query::RunQuery;
 use crate::summary::WaitChanges;
@@ -64,7 +64,7 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync + 'static {
 
     /// Leaves an answer for whoever has taken a run. Returns `false` if nobody has, or if the answer
     /// cannot be left. Returns an error if the run doesn't wait for this event, or not for this answer.
-    async fn offer(&self, _run_id: &str, _event: &str, _answer: &Json) -> Result<bool, StoreError> {
+    async fn offer(&self, _run_id: &str, _delivery: &Delivery) -> Result<bool, StoreError> {
         Ok(false)
     }
 }

@@ -45,7 +45,9 @@ pub enum StoreErrorKind {
     Ended,
     /// No node of the flow waits for the event.
     UnknownEvent,
-    /// The answer doesn't match the JSON Schema of its wait.
+    /// The run doesn't wait for the event, or its wait has an answer.
+    NotWaiting,
+    /// The answer doesn't match the JSON Schema of its wait, or several waits would take it.
     RefusedAnswer,
     /// The run cannot be [forked](crate::Fork) at a step, because neither the step nor the one before
     /// it is on record, or an outcome to edit isn't.

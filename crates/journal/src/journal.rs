@@ -10,9 +10,12 @@ use cogwork_flow::engine::{
     StateDigest, StepError, StepName, Waited, Work,
 };
 use cogwork_text::Name;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::delivery::{Delivery, To};
 use crate::header::Header;
+use crate::opener::Opener;
 use crate::read::Record;
 use crate::write::{RunLog, Writer};
 use crate::{ForkOrigin, RunEvents, StoreError, StoreErrorKind, schema};
@@ -41,6 +44,7 @@ use crate::{ForkOrigin, RunEvents, StoreError, StoreErrorKind, schema};
 /// # }
 /// ```
 pub struct RunJournal {
+    opener: Opener,
     place: String,
     header: Header,
     recorded: Recorded<RunLog>,
@@ -48,6 +52,8 @@ pub struct RunJournal {
     has_ended: bool,
     /// Whether the program got the state from here.
     gave_state: AtomicBool,
+    /// Held from looking at the waits until an answer is recorded, so that none gets two.
+    answering: tokio::sync::Mutex<()>,
 }
 
 impl RunJournal {
@@ -57,13 +63,14 @@ impl RunJournal {
     ///
     /// Returns an error if an entry cannot follow the entries before it.
     pub(crate) fn new(
-        place: String,
+        opener: Opener,
         record: Record,
         is_changed: bool,
         writer: Writer,
         now: Option<SystemTime>,
     ) -> Result<Self, EntryError> {
         let Record { header, lines } = record;
+        let place = opener.place();
         let last = lines.last().map(|line| &line.entry);
         let has_ended = !is_changed && matches!(last, Some(Entry::Ended { .. }));
         let log = RunLog::start(place.clone(), writer);
@@ -75,11 +82,13 @@ impl RunJournal {
         }
 
         Ok(Self {
+            opener,
             place,
             header,
             recorded,
             has_ended,
             gave_state: AtomicBool::new(false),
+            answering: tokio::sync::Mutex::default(),
         })
     }
 
@@ -125,12 +134,49 @@ impl RunJournal {
         self.read("input", self.header.input.get())
     }
 
+    /// Answers a run that is executed in this process, like [`Store::answer`](crate::Store::answer).
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Store::answer`](crate::Store::answer).
+    pub fn answer(
+        &self,
+        event: &str,
+        step: Option<&str>,
+        answer: &impl Serialize,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let to = To::Waiting(step.map(str::to_owned));
+        let delivery = Delivery::of(event, answer, to);
+        async move { self.take_answer(delivery?).await }
+    }
+
+    /// Records an answer that the run can use.
+    pub(crate) async fn take_answer(&self, delivery: Delivery) -> Result<(), StoreError> {
+        // Other processes may answer a wait as well, also while the run is open here, so the database
+        // decides if it can.
+        let Opener { backend, run_id } = &self.opener;
+        if let To::Waiting(_) = delivery.to
+            && backend.offer(run_id, &delivery).await?
+        {
+            return Ok(());
+        }
+
+        let _alone = self.answering.lock().await;
+        self.check_answer(&delivery)?;
+
+        let delivered = self.recorded.deliver(&delivery.event, delivery.answer);
+        let delivered = delivered.await;
+        delivered.map_err(|error| StoreError::of_journal(&self.place, error))
+    }
+
     /// Checks that the run hasn't ended, that a node of the flow waits for this event, or a call inside
     /// a node, and that the waits accept the answer.
-    pub(crate) fn check_answer(&self, event: &str, answer: &Json) -> Result<(), StoreError> {
+    fn check_answer(&self, delivery: &Delivery) -> Result<(), StoreError> {
+        let Delivery { event, answer, .. } = delivery;
         if self.has_ended {
             return Err(StoreError::ended(&self.header.run_id));
         }
+        delivery.check_waits(&self.header.run_id, &self.recorded.waits())?;
         // A call inside a node may wait for an event that isn't in the graph.
         if !self.recorded.awaits(event) {
             self.header.check_event(&self.place, event)?;

@@ -96,6 +96,7 @@ pub use error::{StoreError, StoreErrorKind};
 pub mod conformance;
 
 mod backend;
+mod delivery;
 mod file;
 mod header;
 mod lock;

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use cogwork_flow::engine::{Journal as _, Json};
 use tokio::runtime::Handle;
 
 use crate::backend::{Backend, Expected, Taken};
+use crate::delivery::Delivery;
 use crate::header::{from_millis, to_millis};
 use crate::read::{Line, Reader, Record, Wanted, check_order};
 use crate::write::Writer;
@@ -152,7 +152,7 @@ impl Opener {
         writer: Writer,
         now: Option<SystemTime>,
     ) -> Result<RunJournal, StoreError> {
-        let journal = RunJournal::new(self.place(), record, is_changed, writer, now);
+        let journal = RunJournal::new(self.clone(), record, is_changed, writer, now);
         journal.map_err(|error| self.reader().out_of_place(&error))
     }
 
@@ -185,21 +185,16 @@ impl Opener {
         Ok(recorded.collect())
     }
 
-    pub(crate) async fn deliver(self, event: String, answer: Json) -> Result<(), StoreError> {
+    pub(crate) async fn deliver(self, delivery: Delivery) -> Result<(), StoreError> {
         // Before the run is opened: whoever works on it may do so for hours.
-        if self.backend.offer(&self.run_id, &event, &answer).await? {
+        if self.backend.offer(&self.run_id, &delivery).await? {
             return Ok(());
         }
 
-        let any = Wanted {
-            flow: None,
-            may_have_changed: true,
-            input: None,
-        };
-        let journal = match self.clone().open(None, Some(any)).await {
+        let journal = match self.clone().open(None, Some(Wanted::any())).await {
             // Somebody has taken the run in the meantime.
             Err(error) if error.kind() == StoreErrorKind::InUse => {
-                let offered = self.backend.offer(&self.run_id, &event, &answer).await?;
+                let offered = self.backend.offer(&self.run_id, &delivery).await?;
                 let problem = format_args!("the run cannot be answered now: {error}");
                 return match offered {
                     true => Ok(()),
@@ -209,9 +204,6 @@ impl Opener {
             opened => opened?,
         };
 
-        journal.check_answer(&event, &answer)?;
-        let delivered = journal.deliver(&event, answer).await;
-        let place = self.place();
-        delivered.map_err(|error| StoreError::of_journal(&place, error))
+        journal.take_answer(delivery).await
     }
 }

@@ -125,6 +125,15 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// Any run, whatever its flow is.
+    pub(crate) fn any() -> Self {
+        Self {
+            flow: None,
+            may_have_changed: true,
+            input: None,
+        }
+    }
+
     pub(crate) fn flow(flow: FlowGraph) -> Self {
         Self {
             flow: Some(flow),

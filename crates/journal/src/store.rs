@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cogwork_flow::Flow;
-use cogwork_flow::engine::Json;
 use cogwork_text::Name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::backend::Backend;
+use crate::delivery::{Delivery, To};
 use crate::file::Files;
 use crate::header::Header;
 use crate::opener::Opener;
@@ -364,20 +364,31 @@ impl Store {
         event: &str,
         answer: &impl Serialize,
     ) -> impl Future<Output = Result<(), StoreError>> + Send {
-        let answer = Json::of(answer).map_err(|error| {
-            let event = Name(event);
-            StoreError::new(
-                StoreErrorKind::Value,
-                format_args!(
-                    "the answer to `{event}` cannot be written as JSON: {}",
-                    error.detail()
-                ),
-            )
-        });
-
         let opener = self.opener(run_id);
-        let event = event.to_owned();
-        async move { opener.deliver(event, answer?).await }
+        let delivery = Delivery::of(event, answer, To::Anyone);
+        async move { opener.deliver(delivery?).await }
+    }
+
+    /// Answers a step that waits for an event now: this one, if one is given. Unlike
+    /// [`deliver`](Self::deliver), this refuses the answer if the wait has one, so that a person who
+    /// answers twice, to whichever processes, doesn't answer the next question.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run [doesn't wait](StoreErrorKind::NotWaiting) for the event, or not in this
+    /// step, or has failed and must be resumed first, if other steps [would take](StoreErrorKind::RefusedAnswer) the answer to this one, and
+    /// otherwise the same errors as [`deliver`](Self::deliver).
+    pub fn answer(
+        &self,
+        run_id: &str,
+        event: &str,
+        step: Option<&str>,
+        answer: &impl Serialize,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let opener = self.opener(run_id);
+        let to = To::Waiting(step.map(str::to_owned));
+        let delivery = Delivery::of(event, answer, to);
+        async move { opener.deliver(delivery?).await }
     }
 
     /// Returns whether a run was started with this input and by a flow with this name, however it has

@@ -1,14 +1,14 @@
 use std::fmt::Display;
 
 use cogwork_journal::{StoreError, StoreErrorKind};
-use cogwork_text::{Name, NameList, OneLine};
+use cogwork_text::OneLine;
 
 /// Why a run isn't started, answered, resumed, cancelled or forked.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowError {
     /// No flow has this name.
-    #[error("there is no flow with this name; expected one of those that are listed")]
+    #[error("no flow with this name is offered here; expected one of those that are listed")]
     Unknown,
     /// No run has this id.
     #[error("there is no run with this id")]
@@ -21,15 +21,7 @@ pub enum FlowError {
     /// The run has ended, so it cannot be resumed or cancelled.
     #[error("the run has ended; expected one that runs, waits or was interrupted")]
     Ended,
-    /// The run doesn't wait for this event.
-    #[error("the run doesn't wait for `{}` here; it waits for {}", Name(.event), NameList::and(.waits))]
-    NotWaiting {
-        /// The event.
-        event: String,
-        /// The events that the run waits for.
-        waits: Vec<String>,
-    },
-    /// The input of a run, an answer, or the model of a fork, cannot be used.
+    /// The input of a run, or the model of a fork, cannot be used.
     #[error("{}", OneLine::new(.0))]
     Refused(String),
     /// The store refused.

@@ -1,16 +1,14 @@
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::CancellationToken;
-use cogwork_flow::engine::{Journal as _, Json, Progress, RefusedAnswer};
+use cogwork_flow::engine::{Journal as _, Progress};
 use cogwork_journal::{RunJournal, RunQuery, RunStatus, RunSummary, Store, StoreError};
-use cogwork_text::Name;
 use cogwork_trace::Header;
 use serde_json::Value;
-use tokio::sync::Mutex as AsyncMutex;
 
 use crate::growing_text::Pieces;
 use crate::served_flow::Begin;
@@ -31,8 +29,6 @@ struct Shared {
     flows: Box<dyn Flows>,
     started: AtomicU64,
     running: Mutex<HashMap<String, Running>>,
-    /// Held while an answer is delivered, so that of two answers to a question one is refused.
-    delivering: AsyncMutex<()>,
     /// The models of forks with a different one, so that they are resumed with it.
     models: Mutex<HashMap<String, String>>,
 }
@@ -59,7 +55,6 @@ impl Runner {
             flows: Box::new(flows),
             started: AtomicU64::default(),
             running: Mutex::default(),
-            delivering: AsyncMutex::default(),
             models: Mutex::default(),
         }))
     }
@@ -121,77 +116,46 @@ impl Runner {
         Ok(())
     }
 
-    /// Answers the event that a run waits for, and resumes the run.
+    /// Answers the event that a run waits for, in this step if one is given, and resumes the run. An
+    /// answer to a step isn't used for a later question, in whichever process it is given.
+    ///
+    /// Returns why the run isn't resumed, if it isn't; its answer is on record all the same.
     ///
     /// # Errors
     ///
-    /// Returns an error if the run or its flow doesn't exist, if the run doesn't wait for the event, or
+    /// Returns an error if the run doesn't exist, if it doesn't wait for the event or has an answer, or
     /// if the answer doesn't match the JSON Schema of the wait.
-    pub async fn answer(&self, run_id: &str, event: &str, answer: &Value) -> Result<(), FlowError> {
-        match self.deliver(run_id, event, None, answer).await? {
-            Some(_) => self.resume(run_id).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Delivers an answer if the run still waits for it, in this step if one is given. The store refuses
-    /// if somebody else has the run open. Returns the run if it has to be resumed, unlike one that is
-    /// executed here.
-    pub(crate) async fn deliver(
+    pub async fn answer(
         &self,
         run_id: &str,
         event: &str,
         step: Option<&str>,
         answer: &Value,
-    ) -> Result<Option<RunSummary>, FlowError> {
-        // Between looking at the waits and delivering, no other answer may come.
-        let _alone = self.0.delivering.lock().await;
-
-        let run = self.find_intact(run_id).await?;
-        let waits = run.status.waits();
-        let asked = waits.iter().filter(|wait| wait.event == event);
-        let steps: Vec<&str> = asked.map(|wait| wait.step.as_str()).collect();
-        let is_asked = match step {
-            Some(step) => steps.contains(&step),
-            None => !steps.is_empty(),
-        };
-        if !is_asked {
-            let known: BTreeSet<_> = waits.iter().map(|wait| &wait.event).collect();
-            return Err(FlowError::NotWaiting {
-                event: event.to_owned(),
-                waits: known.into_iter().cloned().collect(),
-            });
-        }
-        // Whichever of the steps comes first takes the answer.
-        if step.is_some() && steps.len() > 1 {
-            let (count, event) = (steps.len(), Name(event));
-            return Err(FlowError::Refused(format!(
-                "{count} steps wait for `{event}`, and any of them would take the answer; \
-                 give each wait a key of its own"
-            )));
-        }
-
+    ) -> Result<Option<FlowError>, FlowError> {
+        self.find_intact(run_id).await?;
         if let Some(running) = self.running(run_id) {
-            if running.deliver(event, answer).await? {
-                self.resume_answered(run, running);
+            if let Some(journal) = running.journal.upgrade() {
+                journal.answer(event, step, answer).await?;
+                self.resume_answered(run_id.to_owned(), running);
                 return Ok(None);
             }
             // It may not have closed its journal yet.
             let _ = tokio::time::timeout(STOPPING, running.stopped.cancelled()).await;
         }
-        self.store().deliver(run_id, event, answer).await?;
-        Ok(Some(run))
+
+        self.store().answer(run_id, event, step, answer).await?;
+        Ok(self.resume(run_id).await.err())
     }
 
     /// Resumes a run once it has stopped, if it did so before it used an answer.
-    fn resume_answered(&self, run: RunSummary, running: Running) {
+    fn resume_answered(&self, run_id: String, running: Running) {
         let runner = self.clone();
         tokio::spawn(async move {
             running.stopped.cancelled().await;
-            let stopped = runner.find(&run.run_id).await;
+            let stopped = runner.find(&run_id).await;
             if stopped.is_ok_and(|run| matches!(run.status, RunStatus::Open { .. })) {
                 // If that fails, the run stays open.
-                let _ = runner.resume(&run.run_id).await;
+                let _ = runner.resume(&run_id).await;
             }
         });
     }
@@ -371,24 +335,6 @@ impl Runner {
         let now = now.unwrap_or_default().as_millis();
         let number = self.0.started.fetch_add(1, Ordering::Relaxed);
         format!("{now}-{}-{number}", std::process::id())
-    }
-}
-
-impl Running {
-    /// Records an answer. Returns `false` if the run has stopped, or no longer waits for it.
-    async fn deliver(&self, event: &str, answer: &Value) -> Result<bool, FlowError> {
-        let journal = self.journal.upgrade();
-        let Some(journal) = journal.filter(|journal| journal.awaits(event)) else {
-            return Ok(false);
-        };
-
-        let answer = Json::of(answer).map_err(|problem| FlowError::refused(problem.detail()))?;
-        let delivered = journal.deliver(event, answer).await;
-        delivered.map_err(|error| match error.downcast::<RefusedAnswer>() {
-            Ok(refused) => FlowError::refused(refused),
-            Err(error) => FlowError::Failed(error.to_string()),
-        })?;
-        Ok(true)
     }
 }
 

@@ -186,6 +186,14 @@ impl Index {
         waiting.map(|(_, schema)| schema.as_ref())
     }
 
+    /// Returns the steps that wait for an event without an answer, each with its event. A run that has
+    /// failed waits for none until it is resumed.
+    pub(super) fn waits(&self) -> impl Iterator<Item = (&str, &str)> {
+        let waits = self.waiting.iter();
+        let waits = waits.map(|(step, (event, _))| (step.as_str(), event.as_str()));
+        waits.filter(|(_, event)| !self.has_failed && self.next_answer(event).is_none())
+    }
+
     /// Returns the oldest unused answer to an event.
     pub(super) fn next_answer(&self, event: &str) -> Option<Json> {
         self.answers.get(event)?.front().cloned()

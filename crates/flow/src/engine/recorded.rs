@@ -124,6 +124,16 @@ impl<L: Log> Recorded<L> {
             .collect()
     }
 
+    /// Returns the steps that wait for an event without an answer, each with its event; none if the run
+    /// has failed.
+    pub fn waits(&self) -> Vec<(String, String)> {
+        let index = self.index();
+        let waits = index.waits();
+        waits
+            .map(|(step, event)| (step.to_owned(), event.to_owned()))
+            .collect()
+    }
+
     fn with_index(run_id: String, index: Index, log: L) -> Self {
         Self {
             run_id,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::CancellationToken;
-use cogwork_flow::engine::{Entry, Json};
+use cogwork_flow::engine::Entry;
 use cogwork_text::Name;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
@@ -16,10 +16,11 @@ use super::database::{Database, Sql, reconnects};
 use super::lease::{Lease, Stopped};
 use super::statements::{APPEND, EVENTS, TAKE};
 use crate::backend::{Backend, Edit, Expected, Held, Taken, TextLine};
+use crate::delivery::{Delivery, To};
 use crate::lock::PATIENCE;
 use crate::read::Reader;
 use crate::rows::{RunRow, count, event_line, fork_column, time, waits_of};
-use crate::{EventLine, RunQuery, RunSummary, StoreError, StoreErrorKind, schema};
+use crate::{EventLine, RunQuery, RunSummary, StoreError, StoreErrorKind, WaitSummary, schema};
 
 /// The delay between two attempts to take a run on which somebody works.
 const BETWEEN: Duration = Duration::from_millis(25);
@@ -83,14 +84,21 @@ impl Postgres {
         }
     }
 
-    /// Returns whether somebody works on a run, which can use this answer.
-    async fn can_use(&self, run_id: &str, event: &str, answer: &Json) -> Result<bool, StoreError> {
-        let sql = "SELECT line, status, (
-                 SELECT string_agg(began.line, '\n')
+    /// Finds the waits without an answer to which this one is, as the lines with which they began, if
+    /// somebody works on the run. Returns `None` if nobody does.
+    async fn find_waits(
+        &self,
+        run_id: &str,
+        delivery: &Delivery,
+    ) -> Result<Option<Vec<String>>, StoreError> {
+        let Delivery { event, answer, .. } = delivery;
+        let sql = "SELECT line, status, waits, unanswered
+             FROM @.runs JOIN @.lines ON run = key AND number = 1, LATERAL (
+                 SELECT string_agg(began.line, '\n') FILTER (WHERE event = $2) AS waits,
+                     string_agg(began.line, '\n') FILTER (WHERE NOT answered AND status <> 'failed') AS unanswered
                  FROM @.waits AS waits JOIN @.lines AS began ON began.run = waits.run AND began.number = waits.line
-                 WHERE waits.run = key AND event = $2
+                 WHERE waits.run = key
              ) AS waits
-             FROM @.runs JOIN @.lines ON run = key AND number = 1
              WHERE id = $1 AND worker IS NOT NULL AND wake > clock_timestamp()";
         let found = self
             .0
@@ -98,16 +106,30 @@ impl Postgres {
             .await?;
         // Nobody works on it, so the answer can be recorded directly.
         let Some(row) = found.first() else {
-            return Ok(false);
+            return Ok(None);
         };
         if row.get::<_, &str>("status") == "ended" {
             return Err(StoreError::ended(run_id));
         }
+
+        let unanswered: Option<&str> = row.get("unanswered");
+        let unanswered = unanswered.unwrap_or_default().lines();
+        let (waits, lines): (Vec<_>, Vec<_>) = unanswered
+            .filter_map(|line| {
+                let WaitSummary { step, event, .. } = waits_of(line).pop()?;
+                Some(((step, event), line))
+            })
+            .unzip();
+        delivery.check_waits(run_id, &waits)?;
+        let lines = waits.iter().zip(lines);
+        let lines = lines.filter(|((step, event), _)| delivery.is_to(step, event));
+        let lines = lines.map(|(_, line)| line.to_owned()).collect();
+
         if let Some(waits) = row.get::<_, Option<&str>>("waits") {
             let waits = waits_of(waits).into_iter().map(|wait| wait.schema);
             let checked = schema::check_answer(event, waits, answer);
             checked.map_err(|problem| StoreError::new(StoreErrorKind::RefusedAnswer, problem))?;
-            return Ok(true);
+            return Ok(Some(lines));
         }
 
         // No step waits for the event yet, but one may do so later.
@@ -118,7 +140,7 @@ impl Postgres {
         let text = row.get("line");
         let header = reader.header(&TextLine { text, at: None })?;
         header.check_event(&self.place(), event)?;
-        Ok(true)
+        Ok(Some(lines))
     }
 }
 
@@ -197,22 +219,33 @@ impl Backend for Postgres {
         Ok(key.map(|_| holder.is_some()))
     }
 
-    async fn offer(&self, run_id: &str, event: &str, answer: &Json) -> Result<bool, StoreError> {
+    async fn offer(&self, run_id: &str, delivery: &Delivery) -> Result<bool, StoreError> {
+        let Delivery { event, answer, to } = delivery;
         // A column cannot contain such a name, so the answer is only accepted once the run is free.
-        if event.contains('\0') || !self.can_use(run_id, event, answer).await? {
+        if event.contains('\0') {
             return Ok(false);
         }
+        let Some(waits) = self.find_waits(run_id, delivery).await? else {
+            return Ok(false);
+        };
 
         let entry = Entry::Answer {
-            event: event.to_owned(),
+            event: event.clone(),
             answer: answer.clone(),
         };
         let line = serde_json::to_string(&entry).unwrap_or_default();
-        // This checks again that somebody has the run, who may have given it back in the meantime.
-        let sql = "SELECT @.offer($1, $2, $3, $4)";
-        let values: [Sql<'_>; 4] = [&run_id, &event, &line, &MAX_OFFERED];
+        let waits = matches!(to, To::Waiting(_)).then_some(waits);
+        // This checks again that somebody has the run, who may have given it back in the meantime, and
+        // that nobody else has answered.
+        let sql = "SELECT @.offer($1, $2, $3, $4, $5)";
+        let values: [Sql<'_>; 5] = [&run_id, event, &line, &waits, &MAX_OFFERED];
         let offered = self.0.query_one("cannot be written", sql, &values).await?;
-        Ok(offered.get(0))
+        let is_offered: bool = offered.get(0);
+        if !is_offered {
+            // Refuses the answer if somebody else was faster.
+            self.find_waits(run_id, delivery).await?;
+        }
+        Ok(is_offered)
     }
 }
 

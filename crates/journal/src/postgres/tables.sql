@@ -217,21 +217,29 @@ $$;
 
 -- Leaves an answer for whoever works on a run, and returns whether that is possible. The row is locked before the
 -- answer is inserted, so that the run isn't given back without it. A run that paused and isn't given back yet is open
--- again, as if it had been free.
-CREATE FUNCTION @.offer(_id text, _event text, _line text, _most bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+-- again, as if it had been free. If waits are given, as the lines with which they began, one of them must still have
+-- no answer.
+CREATE FUNCTION @.offer(_id text, _event text, _line text, _waits text[], _most bigint)
+RETURNS boolean LANGUAGE plpgsql AS $$
     DECLARE
         _key bigint;
     BEGIN
+        SELECT key INTO _key FROM @.runs
+            WHERE id = _id AND worker IS NOT NULL AND wake > clock_timestamp() AND answers < _most AND status <> 'ended'
+                AND (_waits IS NULL OR status <> 'failed')
+            FOR UPDATE;
+        IF _key IS NULL OR _waits IS NOT NULL AND NOT EXISTS (
+            SELECT FROM @.waits AS waits JOIN @.lines AS began ON began.run = waits.run AND began.number = waits.line
+            WHERE waits.run = _key AND NOT answered AND began.line = ANY(_waits)
+        ) THEN
+            RETURN false;
+        END IF;
+
         UPDATE @.runs SET answers = answers + 1,
             status = CASE
                 WHEN status = 'paused' AND EXISTS (SELECT FROM @.waits WHERE run = key AND event = _event)
                 THEN 'open' ELSE status END
-            WHERE id = _id AND worker IS NOT NULL AND wake > clock_timestamp() AND answers < _most AND status <> 'ended'
-            RETURNING key INTO _key;
-        IF _key IS NULL THEN
-            RETURN false;
-        END IF;
-
+            WHERE key = _key;
         INSERT INTO @.answers (run, line) VALUES (_key, _line);
         UPDATE @.waits SET answered = true WHERE run = _key AND event = _event;
         RETURN true;

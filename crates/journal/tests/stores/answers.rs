@@ -1,11 +1,15 @@
 //! Answers to a run that waits for several events at once.
 
 use cogwork_flow::{Action, Each, Flow, Wait};
-use cogwork_journal::Store;
+use cogwork_journal::{Store, StoreErrorKind};
+use futures_util::future::join_all;
 
 use crate::each::Tested;
 
-crate::each::for_each_store!(the_waits_without_an_answer_stay_listed);
+crate::each::for_each_store!(
+    the_waits_without_an_answer_stay_listed,
+    of_several_answers_to_a_step_one_is_accepted,
+);
 
 /// Asks for a number for each name, all at once.
 pub(crate) fn asking() -> Flow<Vec<String>> {
@@ -57,4 +61,47 @@ async fn the_waits_without_an_answer_stay_listed<S: Tested>() {
     insta::assert_snapshot!(status(&store).await, @"open");
     go_on(&store, &flow).await;
     insta::assert_snapshot!(status(&store).await, @"ended on `default` after 4 steps");
+}
+
+async fn of_several_answers_to_a_step_one_is_accepted<S: Tested>() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = S::within(folder.path());
+    let flow = asking();
+    go_on(&store, &flow).await;
+    let waits = store.runs().await.unwrap()[0].status.waits().to_vec();
+    let step = Some(waits[0].step.as_str());
+
+    // From several processes, while nobody has the run.
+    let stores: Vec<_> = (0..4).map(|_| S::within(folder.path())).collect();
+    let answers = stores
+        .iter()
+        .map(|store| store.answer("a", "ev a", step, &1));
+    let (accepted, refused): (Vec<_>, Vec<_>) =
+        join_all(answers).await.into_iter().partition(Result::is_ok);
+    assert_eq!(accepted.len(), 1, "{refused:?}");
+    for refused in refused {
+        assert_eq!(refused.unwrap_err().kind(), StoreErrorKind::NotWaiting);
+    }
+
+    // From this process, which has the run, and from another one.
+    let names: Vec<_> = ["a", "b", "c"].map(str::to_owned).into();
+    let journal = store.start_or_resume("a", &flow, &names).await.unwrap();
+    let (other, step) = (S::within(folder.path()), Some(waits[1].step.as_str()));
+    let wrong_step = journal.answer("ev b", Some(&waits[2].step), &2).await;
+    assert_eq!(wrong_step.unwrap_err().kind(), StoreErrorKind::NotWaiting);
+    let (here, there) = tokio::join!(
+        journal.answer("ev b", step, &2),
+        other.answer("a", "ev b", step, &2)
+    );
+    assert!(here.is_ok() != there.is_ok(), "{here:?} {there:?}");
+    drop(journal);
+
+    // The wait still has its answer, and no other one is kept.
+    store.answer("a", "ev c", None, &3).await.unwrap();
+    go_on(&store, &flow).await;
+    insta::assert_snapshot!(status(&store).await, @"ended on `default` after 4 steps");
+    let entries = store.entries("a", 0..100).await.unwrap();
+    let answers = entries.iter();
+    let answers = answers.filter(|recorded| format!("{:?}", recorded.entry).starts_with("Answer"));
+    assert_eq!(answers.count(), 3);
 }

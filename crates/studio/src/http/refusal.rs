@@ -55,13 +55,14 @@ impl From<JsonRejection> for Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         use StoreErrorKind::{
-            AlreadyThere, Ended, InUse, Missing, RefusedAnswer, UnknownEvent, UnknownStep,
+            AlreadyThere, Ended, InUse, Missing, NotWaiting, RefusedAnswer, UnknownEvent,
+            UnknownStep,
         };
 
         let status = match error.kind() {
             Missing => StatusCode::NOT_FOUND,
             UnknownStep | RefusedAnswer => StatusCode::UNPROCESSABLE_ENTITY,
-            InUse | Ended | AlreadyThere | UnknownEvent => StatusCode::CONFLICT,
+            InUse | Ended | AlreadyThere | NotWaiting | UnknownEvent => StatusCode::CONFLICT,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.to_string())
@@ -73,9 +74,7 @@ impl From<FlowError> for Refusal {
         let status = match error {
             FlowError::Store(error) => return error.into(),
             FlowError::Unknown | FlowError::MissingRun => StatusCode::NOT_FOUND,
-            FlowError::Exists | FlowError::Ended | FlowError::NotWaiting { .. } => {
-                StatusCode::CONFLICT
-            }
+            FlowError::Exists | FlowError::Ended => StatusCode::CONFLICT,
             FlowError::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
             FlowError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };

@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cogwork_flow::{Branches, Flow, Wait};
+use cogwork_flow::{Branches, Flow, Wait, from_fn};
 use cogwork_journal::Store;
+use cogwork_studio::{Runner, ServedFlow};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::client::{Answer, Served};
+use super::flows::rating;
 use super::runs::{asking, at, pause, paused, places};
 
 async fn answer(studio: &Served, answer: Value) -> Answer {
@@ -73,6 +76,43 @@ async fn of_many_people_who_answer_at_once_one_succeeds() {
 
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409, 409, 409, 409]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_processes_that_are_answered_at_once_one_succeeds() {
+    let (_folder, places) = places();
+    for place in places {
+        pause(&at(&place), "a", "a tale").await;
+        let runners = [(); 3].map(|()| Runner::new(at(&place), rating()));
+        let stars = json!({"stars": 4});
+        let answers = runners.iter().map(|runner| {
+            let step = Some("rate/ask#2");
+            runner.answer("a", "rating", step, &stars)
+        });
+        let answers = join_all(answers).await;
+        let accepted = answers.iter().filter(|answer| answer.is_ok());
+        assert_eq!(accepted.count(), 1, "{answers:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_to_a_flow_that_has_changed_is_kept() {
+    let (folder, store) = paused().await;
+    let changed = Flow::builder("rate")
+        .node("draft", from_fn(|_: &mut String| ()))
+        .chain(["draft"])
+        .build()
+        .unwrap();
+    let flow = ServedFlow::new(changed, |_| Ok(String::new()), |_| None);
+    let runner = Runner::new(at(folder.path()), vec![flow]);
+
+    let stars = json!({"stars": 4});
+    let why_not = runner.answer("a", "rating", None, &stars);
+    let why_not = why_not.await.unwrap().unwrap().to_string();
+    assert!(why_not.contains("has changed"), "{why_not}");
+    let refused = runner.answer("a", "rating", None, &stars);
+    refused.await.unwrap_err();
+    assert_eq!(store.runs().await.unwrap()[0].status.to_string(), "open");
 }
 
 #[tokio::test]
