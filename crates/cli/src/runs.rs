@@ -105,6 +105,7 @@ fn description(entry: &Entry) -> String {
             format!("the answer to `{}` was refused: {error}", Name(event))
         }
         Entry::TimedOut { step } => format!("{}: timed out", Name(step)),
+        Entry::Paused => "the run paused".to_owned(),
         Entry::Snapshot(snapshot) => format!("snapshot after {} steps", snapshot.steps),
         Entry::Failed { error } => format!("failed: {}", OneLine::new(error)),
         Entry::Resumed => "the run was resumed".to_owned(),

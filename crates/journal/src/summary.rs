@@ -36,14 +36,14 @@ pub struct RunSummary {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunStatus {
-    /// The run is in use, has an unused answer, or was interrupted. It can be resumed unless it is
-    /// in use.
+    /// The run is in use, has an unused answer, or was interrupted, also if some of its steps wait. It
+    /// can be resumed unless it is in use.
     Open {
         /// The steps that wait for an event without an answer, in the order in which they started to
         /// wait. They can be answered before the run is resumed.
         waits: Vec<WaitSummary>,
     },
-    /// The run waits for events, and none of them has an answer.
+    /// The run does nothing but wait for events, and none of them has an answer.
     Paused {
         /// The waiting steps, in the order in which they started to wait.
         waits: Vec<WaitSummary>,
@@ -184,6 +184,7 @@ impl fmt::Display for WaitSummary {
 pub(crate) struct Standing {
     entries: u64,
     stopped: Option<RunStatus>,
+    is_paused: bool,
     /// The waiting steps, with the numbers of the lines with which they started to wait.
     waiting: BTreeMap<String, (u64, WaitSummary)>,
     /// How many steps wait for each event…
@@ -224,6 +225,7 @@ impl Standing {
         self.entries += 1;
         // Any entry after the end or an error means that the run went on.
         self.stopped = RunStatus::stopped(entry);
+        self.is_paused = entry.leaves_paused(self.is_paused);
         if let Some(wait) = WaitSummary::of(entry) {
             self.begin(wait);
         }
@@ -295,7 +297,7 @@ impl Standing {
     fn is_paused(&self) -> bool {
         let mut answered = self.unused.keys();
         // With an unused answer, the run can go on as soon as somebody resumes it.
-        !self.waiting.is_empty() && !answered.any(|event| self.awaited.contains_key(event))
+        self.is_paused && !answered.any(|event| self.awaited.contains_key(event))
     }
 
     /// Returns the name of the status.

@@ -140,6 +140,9 @@ pub enum Entry {
         /// The name of the step.
         step: String,
     },
+    /// The run paused: all that it does is to wait. A run that waits without this entry still does
+    /// something else, such as in a different branch, or was interrupted.
+    Paused,
     /// A snapshot of the run after a step. It replaces all earlier entries.
     Snapshot(Snapshot),
     /// The run stopped. It can be resumed.
@@ -159,6 +162,16 @@ pub enum Entry {
 }
 
 impl Entry {
+    /// Returns whether a run is paused after this entry, given whether it was before. An answer doesn't
+    /// execute it.
+    pub fn leaves_paused(&self, was_paused: bool) -> bool {
+        match self {
+            Self::Paused => true,
+            Self::Answer { .. } => was_paused,
+            _ => false,
+        }
+    }
+
     /// Returns the beginning of the names of the calls that end with this entry: the calls of a
     /// [composite](crate::Node::is_composite) step that is complete, or of an attempt at it that
     /// failed. If any of them waits for an event, it no longer does.

@@ -29,6 +29,8 @@ pub(super) struct Index {
     pub(super) ended: bool,
     /// Whether the last entry is a failure of the run.
     pub(super) has_failed: bool,
+    /// Whether the last entry that isn't an answer is a pause.
+    pub(super) is_paused: bool,
 }
 
 #[derive(Clone)]
@@ -105,6 +107,7 @@ impl Index {
         // An entry after the end, for example of a longer flow, means that the run hasn't ended.
         self.ended = matches!(entry, Entry::Ended { .. });
         self.has_failed = matches!(entry, Entry::Failed { .. });
+        self.is_paused = entry.leaves_paused(self.is_paused);
 
         // Most runs wait for nothing, and then no name has to be made.
         if !self.waiting.is_empty()
@@ -148,7 +151,7 @@ impl Index {
                     ..Self::default()
                 }
             }
-            Entry::Failed { .. } | Entry::Resumed | Entry::Ended { .. } => {}
+            Entry::Paused | Entry::Failed { .. } | Entry::Resumed | Entry::Ended { .. } => {}
         }
     }
 

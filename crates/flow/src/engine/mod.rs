@@ -322,6 +322,8 @@ pub enum Progress<'a> {
         /// The total number of steps.
         steps: u64,
     },
+    /// The run pauses, until an answer arrives or a wait times out.
+    Paused,
     /// The run stopped. It can be resumed.
     Failed {
         /// The error, in one line.

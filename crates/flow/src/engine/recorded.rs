@@ -403,6 +403,9 @@ impl<L: Log + 'static> Journal for Recorded<L> {
                 })
                 .await
             }
+            // It was resumed too early, and pauses again.
+            Progress::Paused if self.index().is_paused => Ok(()),
+            Progress::Paused => self.record(Entry::Paused).await,
             Progress::Failed { error } => {
                 self.record(Entry::Failed {
                     error: shortened(error),

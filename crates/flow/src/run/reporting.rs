@@ -60,12 +60,16 @@ impl<S> Run<'_, S> {
             self.emit_stop(watch, &error);
         }
 
-        // A pause is on record as a wait.
-        if let (Some(journal), None) = (&attached.journal, error.paused()) {
+        if let Some(journal) = &attached.journal {
             let line = error.to_string();
+            let progress = match error.paused() {
+                // The waits are on record, but not that nothing else is done.
+                Some(_) => Progress::Paused,
+                None => Progress::Failed { error: &line },
+            };
 
             // The error that is returned matters more than an error of reporting it.
-            let _ = journal.progress(Progress::Failed { error: &line }).await;
+            let _ = journal.progress(progress).await;
         }
 
         error

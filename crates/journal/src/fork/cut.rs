@@ -104,9 +104,11 @@ impl Cut<'_> {
 
         match entry {
             // A replay doesn't need them: a refused answer is dropped together with its refusal.
-            Entry::Refused { .. } | Entry::Failed { .. } | Entry::Resumed | Entry::Ended { .. } => {
-                Part::Dropped
-            }
+            Entry::Refused { .. }
+            | Entry::Paused
+            | Entry::Failed { .. }
+            | Entry::Resumed
+            | Entry::Ended { .. } => Part::Dropped,
             // A snapshot or the beginning; the part of an answer depends on the step that used it.
             _ => Part::Before,
         }

@@ -147,6 +147,9 @@ CREATE FUNCTION @.change_run(
         END IF;
         DELETE FROM @.answers WHERE number = ANY(_answers);
         PERFORM @.write_rows(_key, _edit);
+        -- The writer doesn't know of answers that arrived before it paused.
+        UPDATE @.runs SET status = 'open' WHERE key = _key AND _edit->>'status' = 'paused'
+            AND EXISTS (SELECT FROM @.waits WHERE run = _key AND answered);
         RETURN true;
     END
 $$;

@@ -140,7 +140,7 @@ fn what_is_wrong_is_said_with_file_and_line() {
     let twice = [lines[0], lines[1], lines[2], lines[2]].concat();
     insta::assert_snapshot!(whole.refused(&twice), @"runs/a.jsonl, line 4: the step `work/gather#1` is already recorded");
     let unknown = [lines[0], &sealed(r#"[1,{"dance":{"step":"x"}}]"#)].concat();
-    insta::assert_snapshot!(mask(&whole.refused(&unknown)), @"runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `timed_out`, `snapshot`, `failed`, `resumed`, `ended` at line 1 column 8");
+    insta::assert_snapshot!(mask(&whole.refused(&unknown)), @"runs/a.jsonl, line 2: the line isn't one of a journal: unknown variant `dance`, expected one of `began`, `outcome`, `sleep`, `waiting`, `answer`, `taken`, `refused`, `timed_out`, `paused`, `snapshot`, `failed`, `resumed`, `ended` at line 1 column 8");
 
     let header = sealed(r#"{"cogwork_journal":1,"run_id":"a"}"#);
     insta::assert_snapshot!(mask(&whole.refused(&header)), @"runs/a.jsonl, line 1: the line isn't one of a journal: missing field `flow` at line 1 column 34");

@@ -86,12 +86,12 @@ async fn runs_are_listed_as_they_stand() {
 
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
     Open: failing with 0 entries, Open { waits: [] }
-    answered: greeting with 3 entries, Open { waits: [] }
+    answered: greeting with 4 entries, Open { waits: [] }
     damaged: failing with 0 entries, Damaged { error: "runs/damaged.jsonl, line 2: the line does not begin with a checksum, as in `0a1b2c3d […]`" }
-    ended: greeting with 5 entries, Ended { action: "default", steps: 1 }
+    ended: greeting with 6 entries, Ended { action: "default", steps: 1 }
     failed: failing with 3 entries, Failed { error: "flow `failing`, node `fail`: post failed: no luck" }
     foreign:  with 0 entries, Damaged { error: "runs/foreign.jsonl, line 1: this isn't the journal of a run; expected a line such as `0a1b2c3d {\"cogwork_journal\":1,`" }
-    paused: greeting with 2 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None, schema: None }] }
+    paused: greeting with 3 entries, Paused { waits: [WaitSummary { step: "greeting/ask#1", event: "name", why: "whom to say  to", until: None, schema: None }] }
     running: failing with 0 entries, Open { waits: [] }
     "#);
 }

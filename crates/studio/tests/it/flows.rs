@@ -1,11 +1,13 @@
 //! Flows that the page starts and resumes.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::watch::{EventKind, events, note_growth};
 use cogwork_flow::{Branches, Flow, from_exec_with};
-use cogwork_studio::ServedFlow;
+use cogwork_journal::RunStatus;
+use cogwork_studio::{Runner, ServedFlow};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -222,7 +224,13 @@ async fn a_run_that_is_busy_elsewhere_takes_an_answer() {
         let studio = Served::with_flows(&place, asking_while_busy(&may_end)).await;
         let body = json!({"flow": "both", "id": "a"});
         studio.post("/api/runs", &body).await;
-        let shown = studio.until("a", "paused").await;
+        let shown = loop {
+            let shown = studio.get("/api/run?id=a").await.json();
+            if !shown["run"]["waits"].is_null() {
+                break shown;
+            }
+        };
+        assert_eq!(shown["run"]["status"], "open", "it doesn't only wait");
         assert_eq!(shown["is_running"], true, "{shown}");
 
         let mut body = json!({"id": "a", "event": "rating", "answer": {"stars": 9}});
@@ -240,5 +248,47 @@ async fn a_run_that_is_busy_elsewhere_takes_an_answer() {
         may_end.notify_one();
         let ended = studio.until("a", "ended").await;
         assert_eq!(ended["run"]["answer"], r#"{"stars":4}"#);
+    }
+}
+
+/// Executes the run in a process, as it were, that is killed once the run waits and is busy.
+fn kill_while_busy(place: &Path, may_end: &Arc<Notify>) {
+    let (store, flows) = (at(place), asking_while_busy(may_end));
+    let process = tokio::runtime::Runtime::new().unwrap();
+    process.block_on(async {
+        let runner = Runner::new(store.clone(), flows);
+        runner.start("both", json!(null), Some("a")).await.unwrap();
+        while store.runs().await.unwrap()[0].status.waits().is_empty() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    process.shutdown_background();
+}
+
+#[tokio::test]
+async fn a_run_that_was_killed_while_one_branch_waited_and_one_worked_is_resumed() {
+    let (_folder, places) = places();
+    for place in places {
+        let may_end = Arc::new(Notify::new());
+        let (killed_at, end) = (place.clone(), Arc::clone(&may_end));
+        std::thread::spawn(move || kill_while_busy(&killed_at, &end))
+            .join()
+            .unwrap();
+
+        let runner = Runner::new(at(&place), asking_while_busy(&may_end));
+        while at(&place).is_in_use("a").await.unwrap() {}
+        assert_eq!(runner.resume_interrupted().await.unwrap().len(), 1);
+        may_end.notify_one();
+        let store = at(&place);
+        while !matches!(
+            store.runs().await.unwrap()[0].status,
+            RunStatus::Paused { .. }
+        ) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+
+        // Now it only waits, and isn't executed for nothing.
+        while store.is_in_use("a").await.unwrap() {}
+        assert_eq!(runner.resume_interrupted().await.unwrap().len(), 0);
     }
 }

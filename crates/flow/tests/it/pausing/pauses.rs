@@ -82,6 +82,7 @@ async fn a_pause_outlives_the_process() {
     {"began":{"state":[16982195136722788476,16982195136722788476]}}
     {"outcome":{"step":"paper/write#1","outcome":"written"}}
     {"waiting":{"step":"paper/review#2","event":"word","until":null}}
+    "paused"
     {"answer":{"event":"word","answer":"good"}}
     {"taken":{"step":"paper/review#2","event":"word"}}
     {"outcome":{"step":"paper/print#3","outcome":"printed"}}

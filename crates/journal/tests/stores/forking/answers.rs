@@ -1,5 +1,5 @@
 use cogwork_flow::{Action, Flow, Wait};
-use cogwork_journal::{Fork, RunJournal, RunStatus};
+use cogwork_journal::{Fork, RunJournal};
 
 use crate::each::{Tested, for_each_store};
 
@@ -72,10 +72,7 @@ async fn a_run_that_waits_is_copied_with_its_wait<S: Tested>() {
     drop(store.fork("a", &names(), fork).await.unwrap());
     let runs = store.runs().await.unwrap();
     for run in &runs {
-        let waits = match &run.status {
-            RunStatus::Paused { waits } => waits.as_slice(),
-            _ => &[],
-        };
+        let waits = run.status.waits();
         assert_eq!((waits.len(), waits[0].step.as_str()), (1, "names/ask#2"));
     }
 
