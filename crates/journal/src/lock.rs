@@ -22,7 +22,16 @@ pub(crate) fn create(path: &Path) -> Result<Folder, StoreError> {
 
 /// Locks a run until the lock is dropped or the process ends. Blocks for at most [`PATIENCE`].
 pub(crate) fn take(folder: &Folder, lock: &str, run_id: &str) -> Result<LockFile, StoreError> {
-    LockFile::lock_within(folder, lock, PATIENCE).map_err(|error| {
+    take_within(folder, lock, run_id, PATIENCE)
+}
+
+fn take_within(
+    folder: &Folder,
+    lock: &str,
+    run_id: &str,
+    patience: Duration,
+) -> Result<LockFile, StoreError> {
+    LockFile::lock_within(folder, lock, patience).map_err(|error| {
         let path = folder.path_of(lock);
         let path = path.display();
         match error {
@@ -53,7 +62,7 @@ pub(crate) fn remove(folder: &Folder, name: &str, lock: LockFile) {
 /// Returns whether a run is locked.
 pub(crate) fn is_taken(folder: &Folder, lock: &str, run_id: &str) -> Result<bool, StoreError> {
     // Whoever opens the run at this moment waits for the lock.
-    match take(folder, lock, run_id) {
+    match take_within(folder, lock, run_id, Duration::ZERO) {
         Ok(_) => Ok(false),
         Err(error) if error.kind() == StoreErrorKind::InUse => Ok(true),
         Err(error) => Err(error),

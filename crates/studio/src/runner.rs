@@ -171,8 +171,8 @@ impl Runner {
     ///
     /// Returns an error if the store cannot be read.
     pub async fn resume_interrupted(&self) -> Result<Resumed, StoreError> {
-        let mut resumed = self.resume_due(RunQuery::new().open()).await?;
-        resumed.extend(self.resume_timed_out().await?);
+        let mut resumed = self.resume_timed_out().await?;
+        resumed.extend(self.resume_due(RunQuery::new().open()).await?);
         Ok(resumed)
     }
 
@@ -205,6 +205,10 @@ impl Runner {
             }
         }
         Ok(resumed)
+            // Opening it would wait a little for whoever executes it, once for each run.
+            if self.store().is_in_use(&run.run_id).await.unwrap_or(false) {
+                continue;
+            }
     }
 
     /// Cancels a run, which then has failed. It can be resumed.
