@@ -1,10 +1,11 @@
+use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use cogwork_flow::engine::{Journal as _, Progress};
+use cogwork_flow::engine::{Journal as _, Progress, RefusedAnswer};
 use cogwork_flow::watch::EventSink;
-use cogwork_flow::{BoxError, CancellationToken, Flow};
+use cogwork_flow::{BoxError, CancellationToken, Flow, RunError};
 use cogwork_journal::{Fork, RunJournal, Store};
 use cogwork_trace::{GrowingTexts, RecorderSettings, RunRecorder};
 use serde::Serialize;
@@ -281,7 +282,14 @@ where
             run = run.with_max_steps(steps);
         }
 
-        if run.finish(&mut state).await.is_ok()
+        let mut finished = run.finish(&mut state).await;
+        if let Err(error) = &finished
+            && is_refusal(error)
+        {
+            // The answer was discarded, and the run waits for another one.
+            finished = run.finish(&mut state).await;
+        }
+        if finished.is_ok()
             && let Some(answer) = (self.answer)(&state)
         {
             recorder.record_answer(&answer);
@@ -289,4 +297,10 @@ where
         // While the run is still open, so that whoever opens it next finds everything on record.
         let _ = recorder.flush().await;
     }
+}
+
+/// Returns whether a run failed because a wait could not read its answer.
+fn is_refusal(error: &RunError) -> bool {
+    let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    causes.any(|cause| cause.is::<RefusedAnswer>())
 }

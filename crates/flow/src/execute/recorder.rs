@@ -147,7 +147,7 @@ pub(crate) async fn wait(
         }
         Err(error) if error.is::<RefusedAnswer>() => {
             let problem = format!("the event `{}`: {error}", Name(awaited.event));
-            Err(Failure::node(Phase::Exec, problem))
+            Err(Failure::node(Phase::Exec, RefusedAnswer(problem)))
         }
         Err(error) => Err(Failure::Journal(error)),
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cogwork_flow::{Branches, Flow, Wait, from_fn};
 use cogwork_journal::Store;
@@ -93,6 +94,38 @@ async fn of_many_processes_that_are_answered_at_once_one_succeeds() {
         let accepted = answers.iter().filter(|answer| answer.is_ok());
         assert_eq!(accepted.count(), 1, "{answers:?}");
     }
+}
+
+#[tokio::test]
+async fn after_an_answer_that_it_cannot_read_a_run_waits_for_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let wait = Wait::for_event("ok", |said: &mut String, yes: bool| {
+        said.push_str(&yes.to_string())
+    });
+    let flow = Flow::builder("ask").wait("ask", wait).chain(["ask"]);
+    let flow = flow.build().unwrap();
+    let flow = ServedFlow::new(flow, |_| Ok(String::new()), |said| Some(said.clone()));
+    let studio = Served::with_flows(folder.path(), vec![flow]).await;
+    let body = json!({"flow": "ask", "id": "a"});
+    studio.post("/api/runs", &body).await;
+    studio.until("a", "paused").await;
+
+    let mut body = json!({"id": "a", "event": "ok", "step": "ask/ask#1", "answer": "yes please"});
+    let given = studio.post("/api/run/answers", &body).await;
+    assert_eq!(given.status, 200, "{given:?}");
+    // The answer was used before the run waits again.
+    let store = at(folder.path());
+    while store.runs().await.unwrap()[0].entries < 6 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let shown = studio.until("a", "paused").await;
+    assert_eq!(shown["run"]["waits"][0]["event"], "ok", "{shown}");
+
+    body["answer"] = json!(true);
+    let given = studio.post("/api/run/answers", &body).await;
+    assert_eq!(given.status, 200, "{given:?}");
+    let ended = studio.until("a", "ended").await;
+    assert_eq!(ended["run"]["answer"], "true");
 }
 
 #[tokio::test]
