@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cogwork_flow::Flow;
+use cogwork_flow::engine::{Journal as _, Progress};
 use cogwork_text::Name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -389,6 +390,29 @@ impl Store {
         let to = To::Waiting(step.map(str::to_owned));
         let delivery = Delivery::of(event, answer, to);
         async move { opener.deliver(delivery?).await }
+    }
+
+    /// Records that a run that isn't in use has failed, such as one that a person has cancelled. It can be
+    /// resumed. The flow of the run isn't needed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), if it is [in
+    /// use](StoreErrorKind::InUse), if the record is [damaged](StoreErrorKind::Damaged), or if it cannot
+    /// be read or written.
+    pub fn fail(
+        &self,
+        run_id: &str,
+        error: &str,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        let opener = self.opener(run_id);
+        let error = error.to_owned();
+        async move {
+            let place = opener.place();
+            let journal = opener.open(None, Some(Wanted::any())).await?;
+            let written = journal.progress(Progress::Failed { error: &error }).await;
+            written.map_err(|error| StoreError::of_journal(&place, error))
+        }
     }
 
     /// Returns whether a run was started with this input and by a flow with this name, however it has

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::CancellationToken;
-use cogwork_flow::engine::{Journal as _, Progress};
+use cogwork_flow::engine::Journal as _;
 use cogwork_journal::{RunJournal, RunQuery, RunStatus, RunSummary, Store, StoreError};
 use cogwork_trace::Header;
 use serde_json::Value;
@@ -230,11 +230,8 @@ impl Runner {
             RunStatus::Failed { .. } => return Ok(()),
             _ => {}
         }
-        let flow = self.0.flows.open(&run.flow, None).await?;
-        let journal = flow.open(self.store(), Begin::Resume { run_id }).await?;
-        let error = Progress::Failed { error: CANCELLED };
-        let written = journal.progress(error).await;
-        written.map_err(|error| FlowError::Failed(error.to_string()))
+        // Without its flow, which may have changed since.
+        Ok(self.store().fail(run_id, CANCELLED).await?)
     }
 
     pub(crate) fn store(&self) -> &Store {

@@ -146,6 +146,10 @@ async fn an_answer_to_a_flow_that_has_changed_is_kept() {
     let refused = runner.answer("a", "rating", None, &stars);
     refused.await.unwrap_err();
     assert_eq!(store.runs().await.unwrap()[0].status.to_string(), "open");
+
+    runner.cancel("a").await.unwrap();
+    let cancelled = store.runs().await.unwrap()[0].status.to_string();
+    assert_eq!(cancelled, "failed: the run was cancelled");
 }
 
 #[tokio::test]
