@@ -117,8 +117,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    let service = Router::new().nest("/api", api(runner, view));
+    let service = Router::new().nest("/api", api(runner.clone(), view));
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port.parse()?)).await?;
     println!("{}", listener.local_addr()?);
-    Ok(axum::serve(listener, service).await?)
+
+    let stopped = async move {
+        let _ = tokio::signal::ctrl_c().await;
+        runner.shut_down().await;
+    };
+    let served = axum::serve(listener, service).with_graceful_shutdown(stopped);
+    Ok(served.await?)
 }

@@ -20,6 +20,9 @@ pub(crate) const CANCELLED: &str = "the run was cancelled";
 /// How long a run may take to stop once it takes no more answers.
 const STOPPING: Duration = Duration::from_secs(2);
 
+/// How often to look whether a run was given back.
+const AGAIN: Duration = Duration::from_millis(10);
+
 /// Runs flows over a store, each run in a task. Clones share their runs.
 #[derive(Clone)]
 pub struct Runner(Arc<Shared>);
@@ -29,6 +32,8 @@ struct Shared {
     flows: Box<dyn Flows>,
     started: AtomicU64,
     running: Mutex<HashMap<String, Running>>,
+    /// Cancelled when the program shuts down.
+    stopping: CancellationToken,
     /// The models of forks with a different one, so that they are resumed with it.
     models: Mutex<HashMap<String, String>>,
 }
@@ -55,6 +60,7 @@ impl Runner {
             flows: Box::new(flows),
             started: AtomicU64::default(),
             running: Mutex::default(),
+            stopping: CancellationToken::new(),
             models: Mutex::default(),
         }))
     }
@@ -152,6 +158,9 @@ impl Runner {
         let runner = self.clone();
         tokio::spawn(async move {
             running.stopped.cancelled().await;
+            if runner.stopping().is_cancelled() {
+                return;
+            }
             let stopped = runner.find(&run_id).await;
             if stopped.is_ok_and(|run| matches!(run.status, RunStatus::Open { .. })) {
                 // If that fails, the run stays open.
@@ -196,6 +205,10 @@ impl Runner {
             if !is_ours || !is_due(&run.status) {
                 continue;
             }
+            // Opening it would wait a little for whoever executes it, once for each run.
+            if self.store().is_in_use(&run.run_id).await.unwrap_or(false) {
+                continue;
+            }
 
             match self.resume(&run.run_id).await {
                 Err(error) if error.is_in_use() => {}
@@ -205,10 +218,6 @@ impl Runner {
             }
         }
         Ok(resumed)
-            // Opening it would wait a little for whoever executes it, once for each run.
-            if self.store().is_in_use(&run.run_id).await.unwrap_or(false) {
-                continue;
-            }
     }
 
     /// Cancels a run, which then has failed. It can be resumed.
@@ -232,6 +241,31 @@ impl Runner {
         }
         // Without its flow, which may have changed since.
         Ok(self.store().fail(run_id, CANCELLED).await?)
+    }
+
+    /// Interrupts all runs that are executed here, ends the streams of events of the
+    /// [`api`](crate::api), and returns once the runs are given back, so that a different process can
+    /// [resume](Self::resume_interrupted) them at once. After that, nothing is executed.
+    pub async fn shut_down(&self) {
+        self.stopping().cancel();
+
+        let running: Vec<_> = lock(&self.0.running).drain().collect();
+        let given_back = async {
+            for (run_id, running) in running {
+                running.stopped.cancelled().await;
+                // Its last outcomes are still to be written.
+                while self.store().is_in_use(&run_id).await.unwrap_or(false) {
+                    tokio::time::sleep(AGAIN).await;
+                }
+            }
+        };
+        // Another process may have a run already.
+        let _ = tokio::time::timeout(STOPPING, given_back).await;
+    }
+
+    /// Returns what is cancelled when the program shuts down.
+    pub(crate) fn stopping(&self) -> &CancellationToken {
+        &self.0.stopping
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -316,11 +350,13 @@ impl Runner {
         all.retain(|_, other| !other.stopped.is_cancelled());
         all.insert(journal.run_id().to_owned(), running.clone());
 
+        let stopping = self.stopping().clone();
         tokio::spawn(async move {
             // Also if a node panics.
             let _stopped = running.stopped.drop_guard();
-            flow.finish(journal, input, running.cancel, running.pieces)
-                .await;
+            let finish = flow.finish(journal, input, running.cancel, running.pieces);
+            // Dropped, a run is as after a crash: what it has done is on record.
+            stopping.run_until_cancelled(finish).await;
         });
     }
 

@@ -43,7 +43,7 @@ impl Studio {
         format!("http://{}/?token={}", self.access.host(), self.token)
     }
 
-    /// Serves the page until `stopped` is ready.
+    /// Serves the page until `stopped` is ready, and then [shuts down](Runner::shut_down) its runner.
     pub async fn serve(self, stopped: impl Future<Output = ()> + Send) {
         http::serve(self.listener, self.access, self.runner, stopped).await;
     }

@@ -183,7 +183,10 @@ impl Live {
             }
 
             let again = self.again();
+            let stopping = self.shared.runner.stopping();
             tokio::select! {
+                // The server waits for all streams when it shuts down.
+                () = stopping.cancelled() => return None,
                 piece = self.pieces.next() => {
                     let text = serde_json::to_string(&piece).unwrap_or_default();
                     return Some(Event::default().event("piece").data(text));

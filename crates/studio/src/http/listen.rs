@@ -24,7 +24,7 @@ pub(crate) async fn serve(
     runner: Runner,
     stopped: impl Future<Output = ()> + Send,
 ) {
-    let shared = Shared::new(runner, STREAMS);
+    let shared = Shared::new(runner.clone(), STREAMS);
     let router = Router::new()
         .nest("/api", routes(shared, |_| Some(View::Full)))
         .merge(assets::routes())
@@ -42,6 +42,7 @@ pub(crate) async fn serve(
         // Streams of events never end by themselves.
         () = stopped => {}
     }
+    runner.shut_down().await;
 }
 
 /// Answers only those who may call, and protects each answer.

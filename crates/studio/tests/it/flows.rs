@@ -2,13 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use axum::http::request::Parts;
 use cogwork_flow::watch::{EventKind, events, note_growth};
 use cogwork_flow::{Branches, Flow, from_exec_with};
-use cogwork_journal::RunStatus;
-use cogwork_studio::{Runner, ServedFlow};
+use cogwork_journal::{RunStatus, Store};
+use cogwork_studio::{Runner, ServedFlow, View, api};
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use super::client::Served;
@@ -290,5 +293,69 @@ async fn a_run_that_was_killed_while_one_branch_waited_and_one_worked_is_resumed
         // Now it only waits, and isn't executed for nothing.
         while store.is_in_use("a").await.unwrap() {}
         assert_eq!(runner.resume_interrupted().await.unwrap().len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn runs_that_are_executed_elsewhere_are_skipped_at_once() {
+    let (_folder, places) = places();
+    for place in places {
+        let store = at(&place);
+        let mut journals = Vec::new();
+        for run in 0..20 {
+            journals.push(
+                store
+                    .start(&run.to_string(), &asking(), &"x")
+                    .await
+                    .unwrap(),
+            );
+        }
+
+        let began = Instant::now();
+        let resumed = Runner::new(at(&place), rating()).resume_interrupted().await;
+        assert_eq!(resumed.unwrap().len(), 0);
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(3), "{took:?}");
+    }
+}
+
+/// Shuts down a server while a client follows a run that works.
+pub(crate) async fn shut_down_while_busy(store: Store) {
+    let may_end = Arc::new(Notify::new());
+    let runner = Runner::new(store.clone(), asking_while_busy(&may_end));
+    runner.start("both", json!(null), Some("a")).await.unwrap();
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = api(runner.clone(), |_: &Parts| Some(View::Public));
+    let stopping = runner.clone();
+    let served = axum::serve(listener, service).with_graceful_shutdown(async move {
+        stopped.await.unwrap();
+        stopping.shut_down().await;
+    });
+    let served = tokio::spawn(served.into_future());
+
+    let mut client = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET /run/events?id=a HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    client.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    while !text.contains("event: current") {
+        text.push(char::from(client.read_u8().await.unwrap()));
+    }
+
+    stop.send(()).unwrap();
+    let served = tokio::time::timeout(Duration::from_secs(10), served);
+    served.await.unwrap().unwrap().unwrap();
+    assert!(!store.is_in_use("a").await.unwrap());
+    let next = Runner::new(store.clone(), asking_while_busy(&may_end));
+    assert_eq!(next.resume_interrupted().await.unwrap().len(), 1);
+    next.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_shuts_down_ends_streams_and_gives_its_runs_back() {
+    let (_folder, places) = places();
+    for place in places {
+        shut_down_while_busy(at(&place)).await;
     }
 }

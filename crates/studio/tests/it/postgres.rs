@@ -6,7 +6,7 @@ use cogwork_studio::Runner;
 use serde_json::{Value, json};
 
 use super::client::{Served, lines};
-use super::flows::rating;
+use super::flows::{rating, shut_down_while_busy};
 use super::runs::{asking, fail, pause};
 
 /// The variable with the connection string of a server where the tests may create schemas.
@@ -81,4 +81,10 @@ async fn a_run_is_answered_and_forked() {
     assert_eq!(forked.json()["run"], "a fork 1", "{forked:?}");
     let shown = studio.until("a+fork+1", "paused").await;
     assert_eq!(shown["run"]["forked_from"], json!({"run": "a", "step": 2}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_shuts_down_gives_its_leases_back() {
+    let Some(store) = store("shut") else { return };
+    shut_down_while_busy(store).await;
 }
