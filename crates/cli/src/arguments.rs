@@ -222,10 +222,11 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "HTML")]
     pub(crate) page: Option<PathBuf>,
     /// Leave the texts of what happens out of the journal and the page: only steps, times, tokens and costs are
-    /// written. The journal still has the outcomes of all steps, without which the run could not be resumed.
+    /// written, also if the run is continued. The journal still has the outcomes of all steps, without which the run could
+    /// not be resumed.
     #[arg(long)]
     pub(crate) no_content: bool,
-    /// Write only what is needed to resume the run in the journal. A page of it shows no requests, replies or plans.
+    /// Write only what is needed to resume the run in the journal, also if it is continued. There is no page of it.
     #[arg(long, conflicts_with = "page")]
     pub(crate) no_events: bool,
     /// Show the replies of models on standard error as they are written, if the server streams them. This is the default

@@ -30,7 +30,7 @@ mod growing_texts;
 pub use growing_texts::{GrowingTexts, Piece};
 
 mod header;
-pub use header::Header;
+pub use header::{Header, LeftOut};
 
 mod event_reader;
 pub use event_reader::EventReader;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cogwork_agents::{FileFlow, FlowState};
 use cogwork_flow::watch::events;
 use cogwork_flow::{CancellationToken, Ended as End, Run, RunError};
-use cogwork_journal::RunJournal;
+use cogwork_journal::{RunJournal, Store};
 use cogwork_trace::RunRecorder;
 use tokio::time::Instant;
 
@@ -24,6 +24,7 @@ pub(super) struct Execution<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) hint: Hint<'a>,
     pub(super) loaded: Arc<FileFlow>,
+    pub(super) store: Option<&'a Store>,
 }
 
 impl Execution<'_> {
@@ -32,9 +33,11 @@ impl Execution<'_> {
             options,
             hint,
             loaded,
+            store,
         } = &self;
         let id = hint.run_id.clone().unwrap_or_else(new_id);
-        let recorder = recording::start(options, loaded, &state.input().text, journal.as_ref());
+        let recorded = store.zip(journal.as_ref());
+        let recorder = recording::start(options, loaded, &state.input().text, recorded).await;
         if !options.quiet {
             hint.tell_start();
         }
@@ -45,7 +48,7 @@ impl Execution<'_> {
 
         // The page has the end of the run, so it is written after it.
         let recorded = match &recorder {
-            Some(recorder) => recording::finish(options, hint.place, &id, recorder).await,
+            Some(recorder) => recording::finish(options, *store, &id, recorder).await,
             None => Ok(()),
         };
         let recorded = recorded.map_err(|error| Exit::after(&error));

@@ -61,6 +61,11 @@ impl<'a> Edited<'a> {
         Ok(edited)
     }
 
+    /// Returns where both runs are.
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Starts the new run, after checking that the flow can use what is edited.
     pub(super) async fn start(&self) -> Result<RunJournal, BoxError> {
         self.preview().await?;

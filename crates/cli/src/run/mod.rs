@@ -73,6 +73,7 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
             max_steps: arguments.options.max_steps,
         },
         loaded,
+        store: store.as_ref(),
     };
     execution.execute(state, journal).await
 }
@@ -103,6 +104,7 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
             max_steps: arguments.options.max_steps,
         },
         loaded: Arc::clone(&loaded),
+        store: Some(edited.store()),
     };
     execution.execute(journal.state()?, Some(journal)).await
 }

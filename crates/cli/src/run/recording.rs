@@ -11,17 +11,13 @@ use crate::output::{Ended, Exit};
 use crate::trace::write_page;
 
 /// Records what happens in a run: in its journal or, for a page of a run without one, in memory.
-/// Returns `None` if there is neither, or if the user wants no events.
-pub(super) fn start(
+/// Returns `None` if there is neither.
+pub(super) async fn start(
     options: &RunOptions,
     loaded: &Arc<FileFlow>,
     input: &str,
-    journal: Option<&RunJournal>,
+    journal: Option<(&Store, &RunJournal)>,
 ) -> Option<RunRecorder> {
-    if options.no_events {
-        return None;
-    }
-
     let hiding = Arc::clone(loaded);
     let mut settings = RecorderSettings::default()
         .with_secrets(move |text| hiding.hide_secrets(text))
@@ -29,10 +25,16 @@ pub(super) fn start(
     if options.no_content {
         settings = settings.without_content();
     }
+    if options.no_events {
+        settings = settings.without_events();
+    }
 
     match journal {
         // A journal keeps the events of every part of the run, also of parts that ended earlier.
-        Some(journal) => Some(RunRecorder::new(journal, settings)),
+        Some((store, journal)) => {
+            let settings = settings.as_before(store, journal).await;
+            Some(RunRecorder::new(journal, settings))
+        }
         None if options.page.is_some() => Some(RunRecorder::in_memory(settings)),
         None => None,
     }
@@ -41,7 +43,7 @@ pub(super) fn start(
 /// Writes what is left, and the page if the user wants one. Prints why events couldn't be written.
 pub(super) async fn finish(
     options: &RunOptions,
-    place: Option<&str>,
+    store: Option<&Store>,
     run_id: &str,
     recorder: &RunRecorder,
 ) -> Ended {
@@ -53,9 +55,9 @@ pub(super) async fn finish(
 
     // Also if an event is missing.
     if let Some(path) = &options.page {
-        let page = match place {
+        let page = match store {
             // A resumed run has a page of all of it.
-            Some(place) => Page::of_run(&Store::at(place)?, run_id).await?,
+            Some(store) => Page::of_run(store, run_id).await?,
             None => Page::from_events(recorder.events())?,
         };
         write_page(&page, path)?;

@@ -13,7 +13,7 @@ use cogwork_journal::{Store, StoreError};
 use cogwork_text::Name;
 use serde_json::value::RawValue;
 
-use crate::{EventReader, Header};
+use crate::{EventReader, Header, LeftOut};
 
 /// What happened in a run as a page.
 ///
@@ -54,7 +54,8 @@ pub enum PageError {
     Store(#[from] StoreError),
     /// No events of the run were recorded.
     #[error(
-        "no events of the run `{}` are on record: it was run without a recorder",
+        "no events of the run `{}` are on record; expected a run without `--no-events`, or of a \
+         program with a `RunRecorder`",
         Name(run_id)
     )]
     NoEvents {
@@ -94,6 +95,7 @@ impl Page {
     fn of(run_id: &str, events: impl IntoIterator<Item = String>) -> Result<Self, PageError> {
         let mut events = events.into_iter();
         let header = events.find_map(|event| Header::from_json(&event));
+        let header = header.filter(|header| header.left_out < LeftOut::Events);
         let header = header.ok_or_else(|| PageError::NoEvents {
             run_id: run_id.to_owned(),
         })?;

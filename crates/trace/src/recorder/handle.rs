@@ -14,7 +14,7 @@ use super::numbers::{CallNumbers, Sent};
 use super::{Target, chat};
 use crate::event_reader::IN_JOURNAL;
 use crate::header::Opening;
-use crate::{Header, RecorderSettings};
+use crate::{Header, LeftOut, RecorderSettings};
 
 /// The maximum number of bytes that are recorded until the run ends or stops.
 const MAX_RECORD: u64 = 64 << 20;
@@ -94,12 +94,15 @@ impl Handle {
             input: self.settings.input.clone(),
             forked_from: self.forked_from.clone(),
             prices: self.settings.prices.source().map(str::to_owned),
+            left_out: self.settings.left_out,
         };
         let opened = serde_json::to_value(Opening::Opened { at: 0.0, header })?;
 
         // A reader takes the numbers after this event for new ones.
         state.numbers = CallNumbers::default();
         self.write(state, opened);
+        // The header alone says that the others weren't wanted.
+        state.is_full |= self.settings.left_out == LeftOut::Events;
         Ok(())
     }
 

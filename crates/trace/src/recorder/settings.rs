@@ -2,15 +2,19 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use cogwork_flow::engine::Journal as _;
+use cogwork_journal::{RunJournal, Store};
 use cogwork_llm::layers::Prices;
 use serde_json::{Number, Value};
+
+use crate::LeftOut;
 
 /// The maximum length of a text, in bytes.
 const MAX_TEXT: usize = 256 * 1024;
 
 /// The fields of an event and its report that are recorded without content: what happened when and
 /// where, and what it cost. All others may have texts of users, models and programs.
-const WITHOUT_CONTENT: [&str; 27] = [
+const WITHOUT_CONTENT: [&str; 28] = [
     "at",
     "step",
     "type",
@@ -21,7 +25,8 @@ const WITHOUT_CONTENT: [&str; 27] = [
     "started",
     "graph",
     "prices",
-    "forked_from", // the first one
+    "forked_from",
+    "left_out", // the first one
     "phase",
     "action",
     "to",
@@ -55,7 +60,7 @@ pub struct RecorderSettings {
     pub(crate) prices: Prices,
     pub(crate) input: Option<String>,
     secrets: Option<Arc<Hide>>,
-    has_content: bool,
+    pub(crate) left_out: LeftOut,
 }
 
 /// Hides secrets in a text.
@@ -67,7 +72,7 @@ impl Default for RecorderSettings {
             prices: Prices::common(),
             input: None,
             secrets: None,
-            has_content: true,
+            left_out: LeftOut::Nothing,
         }
     }
 }
@@ -95,7 +100,29 @@ impl RecorderSettings {
     /// change them, use [`with_secrets`](Self::with_secrets).
     #[must_use]
     pub fn without_content(mut self) -> Self {
-        self.has_content = false;
+        self.left_out = self.left_out.max(LeftOut::Content);
+        self
+    }
+
+    /// Leaves out all events but the header. There is no page of such a run.
+    #[must_use]
+    pub fn without_events(mut self) -> Self {
+        self.left_out = LeftOut::Events;
+        self
+    }
+
+    /// Leaves out at least what the run has left out before, or the run that it was forked from.
+    /// Otherwise, whoever continues a run would have to remember how it was started.
+    #[must_use]
+    pub async fn as_before(mut self, store: &Store, journal: &RunJournal) -> Self {
+        let mut left_out = LeftOut::of_run(store, journal.run_id()).await;
+        if left_out.is_none()
+            && let Some(origin) = journal.fork_origin()
+        {
+            left_out = LeftOut::of_run(store, &origin.run_id).await;
+        }
+
+        self.left_out = self.left_out.max(left_out.unwrap_or_default());
         self
     }
 
@@ -110,7 +137,7 @@ impl RecorderSettings {
     /// Returns an event as it is recorded.
     pub(crate) fn event(&self, mut event: Value) -> Value {
         // First, so that texts that aren't kept needn't be searched for secrets.
-        if !self.has_content {
+        if self.left_out > LeftOut::Nothing {
             remove_content(&mut event);
         }
         self.recorded(event)

@@ -50,3 +50,30 @@ fn texts_can_be_left_out() {
     assert!(!text.contains("Hi") && !text.contains("Go?"), "{text}");
     assert!(text.contains("\"took\""), "{text}");
 }
+
+/// Whoever follows the printed command, answers in the studio, or forks, doesn't repeat the option.
+#[test]
+fn a_continued_run_and_its_fork_leave_out_what_the_run_left_out() {
+    let flow = "
+nodes:
+  - {id: a, type: agent, config: {provider: scripted, replies: [Secret plan]}}
+  - {id: go, type: wait}
+  - {id: b, type: agent, config: {provider: scripted, replies: [Secret end]}}
+edges: [{from: a, to: go}, {from: go, to: b}]
+";
+    for (option, has_times) in [("--no-content", true), ("--no-events", false)] {
+        let place = Place::with_flow(flow);
+        let waits = place.run(&["--journal", "runs", "--id", "7", option, "--input", "x"]);
+        assert_eq!(waits.code, 5, "{}", waits.err);
+        let resumed = place.run(&["--journal", "runs", "--resume", "7", "--answer", "go=Yes"]);
+        assert_eq!(resumed.out, "Secret end\n", "{}", resumed.err);
+        let fork = "fork flow.yaml 7 --journal runs --at 3 --id 8";
+        assert_eq!(place.line(fork).out, "Secret end\n");
+
+        for run in ["runs/7.events", "runs/8.events"] {
+            let text = place.read(run);
+            assert!(!text.contains("Secret") && !text.contains("Yes"), "{text}");
+            assert_eq!(text.contains("\"took\""), has_times, "{text}");
+        }
+    }
+}

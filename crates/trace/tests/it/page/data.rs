@@ -62,6 +62,6 @@ async fn that_does_not_exist_is_an_error() {
     let flow = Flow::from_node("greet", from_fn(|_: &mut u32| ())).unwrap();
     let refused = async |run_id| Page::of_run(&store, run_id).await.unwrap_err().to_string();
     drop(store.start("silent", &flow, &0).await.unwrap());
-    insta::assert_snapshot!(refused("silent").await, @"no events of the run `silent` are on record: it was run without a recorder");
+    insta::assert_snapshot!(refused("silent").await, @"no events of the run `silent` are on record; expected a run without `--no-events`, or of a program with a `RunRecorder`");
     assert!(refused("other").await.contains("`other`"));
 }
