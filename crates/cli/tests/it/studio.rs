@@ -140,6 +140,23 @@ fn a_flow_is_started_answered_and_ends() {
 }
 
 #[test]
+fn a_run_that_was_started_without_texts_gets_none_after_an_answer() {
+    let place = Place::with_flow(FLOW);
+    let start = "run flow.yaml -i x --journal runs --id 7 --no-content";
+    assert_eq!(place.line(start).code, 5);
+
+    let studio = Studio::start(&place.path("runs"), &place.path("flow.yaml"));
+    let answer =
+        json!({"id": "7", "step": "review/review/wait#2", "event": "review", "answer": "no"});
+    studio.call("POST", "/api/run/answers", &answer.to_string());
+    studio.until("7", |run| run["waits"][0]["step"] == "review/review/wait#4");
+
+    let events = place.read("runs/7.events");
+    assert_eq!(events.matches("left_out").count(), 2, "{events}");
+    assert!(!events.contains("A draft."), "{events}");
+}
+
+#[test]
 fn a_fork_uses_the_file_as_it_is_then() {
     let folder = tempfile::tempdir().unwrap();
     let flow = folder.path().join("review.yaml");

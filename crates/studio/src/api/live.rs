@@ -120,9 +120,7 @@ impl Position {
 
     /// Returns where a client begins that continues here. Only the full view has the recorded events.
     async fn begin(from: Option<Self>, shared: &Shared, run_id: &str, view: View) -> Self {
-        // The first events of a run that is executed here are still to be written.
-        let is_recorded = shared.runner.is_running(run_id) || shared.has_events(run_id).await;
-        let has_events = view == View::Full && is_recorded;
+        let has_events = view == View::Full && shared.has_events(run_id).await;
         match from {
             Some(from @ Self::Event(_)) if has_events => from,
             Some(from @ Self::Entry { .. }) if !has_events => from,

@@ -17,6 +17,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio::sync::Semaphore;
 
+use cogwork_trace::{Header, LeftOut};
+
 use crate::Runner;
 use crate::http::Refusal;
 use crate::totals::TotalsCache;
@@ -117,9 +119,16 @@ impl Shared {
         }
     }
 
-    /// Returns whether there are events of a run.
+    /// Returns whether the events of a run are recorded.
     async fn has_events(&self, run_id: &str) -> bool {
         let events = self.runner.store().events(run_id, 0).await;
-        events.is_ok_and(|events| !events.is_empty())
+        let events = events.unwrap_or_default();
+        let Some(first) = events.first() else {
+            // The first events of a run that is executed here are still to be written.
+            return self.runner.is_running(run_id);
+        };
+
+        let header = Header::from_json(&first.json);
+        header.is_none_or(|header| header.left_out < LeftOut::Events)
     }
 }
