@@ -145,7 +145,7 @@ fn emit_note(is_growth: bool, text: impl FnOnce() -> String) {
     // Made once, for the subscriber and for the events.
     let text = text();
     spans::noted(&text);
-    step.emit_if_wanted(is_growth, || EventKind::Noted { text });
+    step.emit_if_wanted(is_growth, || EventKind::Noted { text, is_growth });
 }
 
 /// Returns a key that is unique to this call of `exec`: the id of the run and the name of the step,

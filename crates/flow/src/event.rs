@@ -81,6 +81,9 @@ pub enum EventKind {
     Noted {
         /// The text of the note.
         text: String,
+        /// Whether it is the next piece of a [text that grows](crate::watch::note_growth).
+        #[serde(skip)]
+        is_growth: bool,
     },
     /// A value that the node reported; see [`report_from`](crate::watch::report_from). In JSON, `source` is
     /// what it comes from.
@@ -160,7 +163,7 @@ impl fmt::Display for Event {
                 )
             }
             EventKind::Reported { report } => write!(f, "reported {report}"),
-            EventKind::Noted { text } => write!(f, "noted: {}", OneLine::new(text)),
+            EventKind::Noted { text, .. } => write!(f, "noted: {}", OneLine::new(text)),
             EventKind::Moved { action, to } => {
                 write!(f, "moved on `{}` to {}", Name(action.as_str()), Name(to))
             }

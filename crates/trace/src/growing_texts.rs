@@ -104,9 +104,11 @@ impl GrowingTexts {
     pub fn add(&mut self, event: &Event) -> Option<Piece> {
         let step = event.step.as_deref()?;
         match &event.kind {
-            EventKind::Noted { text } if !self.thinkers.contains(&step.place()) => {
-                self.grow(step, text, false)
-            }
+            // Another note isn't a part of what the model writes.
+            EventKind::Noted {
+                text,
+                is_growth: true,
+            } if !self.thinkers.contains(&step.place()) => self.grow(step, text, false),
             EventKind::Reported { report } => self.add_report(step, report),
             EventKind::PhaseFinished { phase, .. } => {
                 let piece = self.finish(step);

@@ -135,7 +135,7 @@ async fn a_key_that_a_schema_refuses_is_left_out_and_reported() {
 
     let mut notes = Vec::new();
     while let Some(event) = events.next().await {
-        if let EventKind::Noted { text } = &event.kind {
+        if let EventKind::Noted { text, .. } = &event.kind {
             notes.push(text.clone());
         }
     }

@@ -70,6 +70,10 @@ impl Display {
                     self.line(&format!("{step}: {line}"));
                 }
             }
+            EventKind::Noted {
+                text,
+                is_growth: false,
+            } => self.line(&format!("{step}: {}", OneLine::new(text))),
             EventKind::Failed { .. } => self.end(),
             // The whole run waits. A pause of a step leaves the texts of other branches alone.
             EventKind::Paused(_) if event.step.is_none() => self.end(),

@@ -149,3 +149,48 @@ fn a_flow_that_needs_a_journal_is_refused_without_one() {
         assert_eq!(waits.code, 5, "{}", waits.err);
     }
 }
+
+const TWO_APPROVALS: &str = "\
+tools: {mcp: [{name: eyes, command: ./server, tools: [look]}]}
+answer: '{both}'
+nodes:
+  - id: both
+    type: branches
+    config:
+      nodes:
+        - {id: a, type: tool, config: {tool: look, arguments: {}, approve: true}}
+        - {id: b, type: tool, config: {tool: look, arguments: {}, approve: true}}
+";
+
+#[test]
+fn an_answer_that_cannot_be_used_is_refused_before_the_next_question() {
+    let place = place(TWO_APPROVALS);
+    let run = ["-q", "--journal", "runs", "--input", "?"];
+    let (told, screen) = on_a_terminal(&place, &run, "5\ny\ny\n");
+    assert_eq!(told.code, 0, "{screen}");
+
+    let questions: Vec<_> = screen.split("wants to call").collect();
+    let [_, first, again, second] = questions[..] else {
+        panic!("{screen}");
+    };
+    assert!(
+        first.contains("cogwork: the answer to `approve look"),
+        "{screen}"
+    );
+    assert!(
+        !again.contains("cannot be used") && !second.contains("cannot be used"),
+        "{screen}"
+    );
+}
+
+/// Each line has its step, and nothing follows the answer.
+#[test]
+fn calls_of_tools_are_shown_between_the_texts_of_a_stream() {
+    let shown = place(FLOW).line("run flow.yaml --input ? --stream");
+    insta::assert_snapshot!(shown.err, @"
+    agent#1
+    agent#1: calls look with {}
+    agent#1: look returned: a ship
+    I see a ship.
+    ");
+}

@@ -246,7 +246,10 @@ fn event_kinds(text: &str, paused: &Event) -> Vec<EventKind> {
             delay: Duration::ZERO,
             error: owned(),
         },
-        EventKind::Noted { text: owned() },
+        EventKind::Noted {
+            text: owned(),
+            is_growth: false,
+        },
         EventKind::Reported {
             report: ReportedValue::new("source", owned()),
         },

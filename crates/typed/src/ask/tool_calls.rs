@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 use cogwork_flow::engine::{CannotWait, Json, scoped_event, wait_for};
-use cogwork_flow::watch::{note, report_from};
+use cogwork_flow::watch::report_from;
 use cogwork_llm::{ChatResponse, FinishReason, Message, ToolCall};
-use cogwork_text::{Escaped, Name};
+use cogwork_text::Escaped;
 use cogwork_tools::{ToolApproval, ToolError, Tools};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{Stream, TryStreamExt};
@@ -215,7 +215,6 @@ impl<'t> ToolCalls<'t> {
         call: &ToolCall,
         work: impl Future<Output = Result<String, ToolError>>,
     ) -> Outcome {
-        note(|| format!("calling the tool `{}`", Name(call.name())));
         self.tell(|| ToolEvent::ToolCall {
             id: call.id().to_owned(),
             name: call.name().to_owned(),

@@ -204,7 +204,7 @@ async fn watchers_are_told() {
     let mut lines = Vec::new();
     while let Some(event) = told.next().await {
         match event.kind {
-            EventKind::Noted { text } => lines.push(text),
+            EventKind::Noted { text, .. } => lines.push(text),
             EventKind::Reported { report } if report.downcast_ref::<ReasoningEvent>().is_some() => {
                 lines.push(report.to_json().unwrap());
             }
