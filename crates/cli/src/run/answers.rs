@@ -23,37 +23,33 @@ impl Terminal {
         is_terminal.then(|| Self(BufReader::new(tokio::io::stdin()).lines()))
     }
 
-    /// Asks for all events that the run waits for. Returns `None` if there is no answer: at the end
-    /// of the input. A wait that times out isn't answered.
-    pub(super) async fn ask(&mut self, paused: &Paused) -> Option<Vec<(String, Value)>> {
+    /// Asks for an event. Returns `None` at the end of the input, and no answer if the wait times out.
+    pub(super) async fn ask(&mut self, pause: &Paused) -> Option<Option<Value>> {
         // Lets the progress clear its line first.
         tokio::task::yield_now().await;
+        show(pause);
 
-        let mut answers = Vec::new();
-        for pause in [paused].into_iter().chain(&paused.also) {
-            show(pause);
+        let answer = match pause.until {
+            None => Ok(self.answer().await),
+            Some(until) => {
+                let left = until.duration_since(SystemTime::now()).unwrap_or_default();
+                // The run only counts as timed out after that moment.
+                let left = left.saturating_add(Duration::from_millis(2));
+                timeout(left, self.answer()).await
+            }
+        };
 
-            let answer = match pause.until {
-                None => Ok(self.answer().await),
-                Some(until) => {
-                    let left = until.duration_since(SystemTime::now()).unwrap_or_default();
-                    // The run only counts as timed out after that moment.
-                    let left = left.saturating_add(Duration::from_millis(2));
-                    timeout(left, self.answer()).await
-                }
-            };
-
-            match answer {
-                Ok(Some(answer)) => answers.push((pause.event.clone(), answer)),
-                Ok(None) => {
-                    tell("");
-                    return None;
-                }
-                Err(_) => tell("\ncogwork: the wait timed out"),
+        match answer {
+            Ok(Some(answer)) => Some(Some(answer)),
+            Ok(None) => {
+                tell("");
+                None
+            }
+            Err(_) => {
+                tell("\ncogwork: the wait timed out");
+                Some(None)
             }
         }
-
-        Some(answers)
     }
 
     /// Returns what a person types, or `None` at the end of the input.
@@ -86,13 +82,12 @@ fn show(pause: &Paused) {
     }
 }
 
-/// Returns what is wrong with an answer, if the run failed because it cannot use it. It then waits for
-/// another one.
-pub(super) fn refusal(error: &RunError) -> Option<String> {
+/// Returns what is wrong with an answer that the journal refuses, so that the run still waits.
+pub(super) fn refusal(event: &str, error: &RunError) -> Option<String> {
     // The library doesn't tell these errors from others of the journal.
     let problems = [
-        "the answer cannot be read: ",
         "doesn't match the schema of its wait: ",
+        "cannot be used any more: ",
     ];
     let error = error.to_string();
     let (_, why) = problems.iter().find_map(|text| error.split_once(text))?;
@@ -100,5 +95,8 @@ pub(super) fn refusal(error: &RunError) -> Option<String> {
     // All of a short answer is meant, and that no form fits says less than what each expects.
     let why = why.replace("at '': anyOf failed; ", "");
     let why = why.replace("at '': ", "");
-    Some(format!("cogwork: the answer cannot be used: {why}"))
+    let event = Name(event);
+    Some(format!(
+        "cogwork: the answer to `{event}` cannot be used: {why}"
+    ))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use cogwork_agents::{FileFlow, FlowState};
 use cogwork_flow::watch::events;
-use cogwork_flow::{CancellationToken, Ended as End, Run, RunError};
+use cogwork_flow::{CancellationToken, Ended as End, Paused, Run, RunError};
 use cogwork_journal::{RunJournal, Store};
 use cogwork_trace::RunRecorder;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 use super::answers::{self, Terminal};
 use super::costs::Costs;
@@ -82,8 +82,10 @@ impl Execution<'_> {
         run = run
             .with_max_steps(self.options.max_steps)
             .with_cancellation(token.clone());
-        if let Some(seconds) = self.options.timeout {
-            run = run.with_deadline(Instant::now() + Duration::from_secs(seconds));
+        let timeout = self.options.timeout.map(Duration::from_secs);
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
+        if let Some(deadline) = deadline {
+            run = run.with_deadline(deadline);
         }
         if let Some(journal) = journal {
             run = run.with_journal(journal);
@@ -99,7 +101,7 @@ impl Execution<'_> {
         }
         let mut run = run.with_events(sink);
         let finished = async {
-            let ended = self.finish(&mut run, state, token).await;
+            let ended = self.finish(&mut run, state, token, deadline).await;
             // While the journal is open, which is closed with the run.
             if let (Some(recorder), Ok(_)) = (recorder, &ended)
                 && let Ok(answer) = self.loaded.answer(state)
@@ -121,6 +123,7 @@ impl Execution<'_> {
         run: &mut Run<'_, FlowState>,
         state: &mut FlowState,
         token: &CancellationToken,
+        deadline: Option<Instant>,
     ) -> Result<End, RunError> {
         // All are checked first: an answer that is left over could answer a later question.
         for (event, _) in &self.options.answers {
@@ -132,41 +135,64 @@ impl Execution<'_> {
         }
 
         let mut terminal = Terminal::open();
-        let mut has_answered = false;
         loop {
             let error = match run.finish(state).await {
                 Ok(ended) => return Ok(ended),
                 Err(error) => error,
             };
-            let Some(terminal) = &mut terminal else {
+            let (Some(asking), Some(paused)) = (&mut terminal, error.paused()) else {
                 return Err(error);
             };
 
-            // A run that could not read an answer waits for another one.
-            if let Some(refusal) = answers::refusal(&error).filter(|_| has_answered) {
-                has_answered = false;
-                tell(refusal);
-                continue;
-            }
-
-            let answers = match error.paused() {
-                Some(paused) => tokio::select! {
-                    answers = terminal.ask(paused) => answers,
-                    () = token.cancelled() => None,
-                },
-                None => None,
-            };
-            let Some(answers) = answers else {
-                return Err(error);
-            };
-
-            for (event, answer) in answers {
-                if let Err(error) = run.deliver(&event, &answer).await {
-                    // The run still waits for the event, so that it is asked for again.
-                    tell(answers::refusal(&error).ok_or(error)?);
+            let mut goes_on = false;
+            for pause in [paused].into_iter().chain(&paused.also) {
+                let is_answered = tokio::select! {
+                    answered = answer(run, pause, asking) => answered?,
+                    () = stopped(token, deadline) => false,
+                };
+                if !is_answered {
+                    terminal = None;
+                    break;
                 }
+                goes_on = true;
             }
-            has_answered = true;
+
+            // The run still waits, and can be answered later. With some of its answers, it goes on first.
+            if !goes_on {
+                return Err(error);
+            }
         }
+    }
+}
+
+/// Asks until there is an answer that the run can use, or the wait times out. Returns whether the run
+/// can go on; otherwise there is nobody to ask.
+async fn answer(
+    run: &Run<'_, FlowState>,
+    pause: &Paused,
+    terminal: &mut Terminal,
+) -> Result<bool, RunError> {
+    loop {
+        let answer = match terminal.ask(pause).await {
+            Some(Some(answer)) => answer,
+            timed_out => return Ok(timed_out.is_some()),
+        };
+
+        match run.deliver(&pause.event, &answer).await {
+            Ok(()) => return Ok(true),
+            Err(error) => tell(answers::refusal(&pause.event, &error).ok_or(error)?),
+        }
+    }
+}
+
+/// Waits until the user stops the run, or until its time is over.
+async fn stopped(token: &CancellationToken, deadline: Option<Instant>) {
+    let Some(deadline) = deadline else {
+        return token.cancelled().await;
+    };
+
+    tokio::select! {
+        () = token.cancelled() => {}
+        () = sleep_until(deadline) => tell("\ncogwork: the time of --timeout is over"),
     }
 }

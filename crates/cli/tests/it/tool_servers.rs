@@ -108,7 +108,7 @@ fn after_a_typo_in_an_approval_the_command_asks_again() {
         (0, "I see a ship.\n"),
         "{screen}"
     );
-    let again = "cogwork: the answer cannot be used: want object, but got string; value must be one of true, false, 'yes', 'no'";
+    let again = "cogwork: the answer to `approve look 1.1 at flow/agent#1.1` cannot be used: want object, but got string; value must be one of true, false, 'yes', 'no'";
     assert!(screen.contains(again), "{screen}");
     assert_eq!(screen.matches(CALL).count(), 2, "{screen}");
 }

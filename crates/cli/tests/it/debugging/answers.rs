@@ -216,3 +216,51 @@ fn a_wait_that_times_out_on_a_terminal_goes_on() {
     assert_eq!(told.code, 0, "{screen}");
     assert_eq!(json(&told.out)["action"], "timed out");
 }
+
+/// The run can still be answered later.
+#[test]
+fn a_question_ends_at_the_deadline_of_the_run() {
+    let place = Place::with_flow(APPROVAL);
+    let run = [
+        "-q",
+        "--timeout",
+        "1",
+        "--input",
+        "x",
+        "--journal",
+        "runs",
+        "--id",
+        "7",
+    ];
+    let (told, screen) = on_a_terminal(&place, &run, "");
+    assert_eq!(told.code, 5, "{screen}");
+    assert!(
+        screen.contains("cogwork: the time of --timeout is over"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("--resume 7 --answer approval=…"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn an_answer_after_the_time_of_its_wait_is_refused_as_late() {
+    let flow = "nodes: [{id: go, type: wait, config: {timeout: 0.5}}]";
+    let place = Place::with_flow(flow);
+    let waits = place.run(&["-q", "--journal", "runs", "--id", "7", "--input", "x"]);
+    let hint = "cogwork: the run waits at go/wait#1 for `go` until 20";
+    assert!(waits.err.starts_with(hint), "{}", waits.err);
+    let listed = place.line("runs --journal runs");
+    assert!(
+        listed.out.contains(": waits for `go` until 20"),
+        "{listed:?}"
+    );
+
+    thread::sleep(Duration::from_millis(600));
+    let resume = ["-q", "--journal", "runs", "--resume", "7", "--json"];
+    let late = place.run(&[&resume[..], &["--answer", "go=Yes"]].concat());
+    let problem = "the answer to `go` cannot be used any more: its wait has timed out";
+    assert!(late.code == 3 && late.err.contains(problem), "{late:?}");
+    assert_eq!(json(&place.run(&resume).out)["action"], "timed out");
+}
