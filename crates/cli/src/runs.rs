@@ -56,6 +56,11 @@ async fn activity(store: &Store, run: &RunSummary) -> &'static str {
 
 fn summary(run: &RunSummary) -> String {
     let (run_id, flow, status) = (Name(&run.run_id), Name(&run.flow), &run.status);
+    // Without a header, neither the flow nor the time is known.
+    if let (RunStatus::Damaged { error }, "") = (status, run.flow.as_str()) {
+        return format!("{run_id}: cannot be read: {}", OneLine::new(error));
+    }
+
     let started = time(run.started);
 
     let updated = run.updated.map(|at| format!(", updated {}", time(at)));

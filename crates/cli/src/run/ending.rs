@@ -5,6 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use cogwork_agents::{AgentError, FileFlow, FlowState, Output};
 use cogwork_flow::{BoxError, Ended as End, Paused, RunError};
+use cogwork_journal::StoreError;
 use cogwork_text::Name;
 use serde_json::{Map, Value, json};
 
@@ -60,7 +61,10 @@ impl Ending {
                 let is_at_limit = stopped.is_some_and(RunError::is_step_limit);
                 tell(format_args!("cogwork: {error:#}"));
                 hint.tell_stop(is_at_limit);
-                Exit::RunFailed
+                match stopped.and_then(RunError::downcast_ref::<StoreError>) {
+                    Some(_) => Exit::NotReadOrWritten,
+                    None => Exit::RunFailed,
+                }
             }
         };
 

@@ -1,10 +1,12 @@
 //! The command `runs`.
 
+use std::fs;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
 use crate::server::{Reply, Server};
-use crate::support::Place;
+use crate::support::{Place, Told};
 
 const FLOW: &str = "name: add\nnodes: [{id: one, type: wait, config: {event: go}}]";
 
@@ -84,4 +86,39 @@ fn an_open_run_is_running_or_was_interrupted() {
         interrupted.ends_with(": open, not running\n"),
         "{interrupted}"
     );
+}
+
+#[test]
+fn a_run_that_cannot_be_read_has_no_date() {
+    let place = Place::new();
+    fs::create_dir(place.path("runs")).unwrap();
+    place.write("runs/7.jsonl", "something else\n");
+    let listed = place.line("runs --journal runs").out;
+    assert!(
+        listed.starts_with("7: cannot be read: runs/7.jsonl"),
+        "{listed}"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    let place = Place::with_flow(FLOW);
+    let refused = place.line("run flow.yaml -i x --journal flow.yaml");
+    assert_eq!(refused.code, 4, "{refused:?}");
+    let files = fs::read_dir(place.folder()).unwrap();
+    assert_eq!(files.count(), 1);
+}
+
+/// The shell limits the size of files, since no test can fill a disk.
+#[cfg(unix)]
+#[test]
+fn a_journal_that_cannot_be_written_is_not_a_run_that_failed() {
+    let long = "long ".repeat(10_000);
+    let agent = format!("{{provider: scripted, replies: ['{long}']}}");
+    let place = Place::with_flow(&format!("nodes: [{{id: a, type: agent, config: {agent}}}]"));
+    let limited = "trap '' XFSZ; ulimit -f 20; exec \"$0\" run flow.yaml -i x --journal runs";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", limited, env!("CARGO_BIN_EXE_cogwork")]);
+    let failed = Told::of(shell.current_dir(place.folder()).output().unwrap());
+    assert_eq!(failed.code, 4, "{failed:?}");
 }

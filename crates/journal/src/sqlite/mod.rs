@@ -26,8 +26,9 @@ impl Sqlite {
     }
 
     fn take_now(&self, run_id: &str, expected: Expected) -> Result<Option<Taken>, StoreError> {
-        // A failed lookup leaves no lock file.
-        if expected == Expected::Existing && self.lines(run_id, &(1..1))?.is_none() {
+        // Before the lock, so that neither a failed lookup nor a file that is no database leaves one.
+        let exists = self.lines(run_id, &(1..1))?.is_some();
+        if expected == Expected::Existing && !exists {
             return Ok(None);
         }
 
