@@ -18,11 +18,12 @@ use cogwork_flow::engine::Journal as _;
 use cogwork_flow::{BoxError, Flow};
 use cogwork_journal::{RunJournal, RunQuery, Store};
 use cogwork_text::{Name, NameList};
+use serde_json::json;
 use tokio::io::AsyncReadExt;
 
 use crate::arguments::{Fork, Run, RunOptions};
 use crate::commands::loader;
-use crate::output::{Ended, Exit, hide_secrets_of, tell};
+use crate::output::{Ended, Exit, hide_secrets_of, tell, write_json};
 use crate::signals::stop;
 use executing::Execution;
 use forking::Edited;
@@ -30,7 +31,7 @@ pub(crate) use forking::NO_MODELS;
 use hint::Hint;
 
 pub(crate) async fn run(arguments: &Run) -> Ended {
-    let loaded = load(loader(), &arguments.file).await?;
+    let loaded = load(loader(), &arguments.file, arguments.options.json).await?;
     let place = arguments.journal.as_deref();
     let store = place.map(Store::at).transpose()?;
     let flow = loaded.flow();
@@ -83,7 +84,7 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
         Some(model) => loader().with_model(model),
         None => loader(),
     };
-    let loaded = load(loader, &arguments.file).await?;
+    let loaded = load(loader, &arguments.file, arguments.options.json).await?;
     // The fork would be the same as without the option.
     if arguments.model.is_some() && !loaded.has_models() {
         return Err(format!("--model: {NO_MODELS}").into());
@@ -148,22 +149,25 @@ async fn check_events(
 
 /// Loads a flow, and starts the servers of tools that its file names. No message that follows shows
 /// its secrets.
-async fn load(loader: Loader, file: &Path) -> Result<Arc<FileFlow>, BoxError> {
+async fn load(loader: Loader, file: &Path, as_json: bool) -> Result<Arc<FileFlow>, BoxError> {
     let loaded = loader.with_process_environment().load(file)?;
     let loaded = Arc::new(loaded);
     // Before anything is printed about the run.
     hide_secrets_of(&loaded);
 
     // A server may take a minute to start.
-    let connected = tokio::select! {
-        connected = loaded.connect() => connected,
-        () = stop() => return Err(Exit::Interrupted.into()),
+    let (error, exit) = tokio::select! {
+        connected = loaded.connect() => match connected {
+            Ok(()) => return Ok(loaded),
+            Err(error) => (error.to_string(), Exit::RunFailed),
+        },
+        () = stop() => ("interrupted while servers of tools were started".to_owned(), Exit::Interrupted),
     };
-    if let Err(error) = connected {
-        tell(format_args!("cogwork: {error}"));
-        return Err(Exit::RunFailed.into());
+    tell(format_args!("cogwork: {error}"));
+    if as_json {
+        write_json(json!({"error": error}))?;
     }
-    Ok(loaded)
+    Err(exit.into())
 }
 
 /// The maximum number of bytes that are read from standard input. A longer input could not fill a
@@ -177,19 +181,21 @@ async fn input(argument: Option<&str>) -> Result<String, BoxError> {
         return Ok(argument.to_owned());
     }
 
-    let mut input = String::new();
+    let mut input = Vec::new();
     // One byte more tells a longer input from one that just fits.
     let mut stdin = tokio::io::stdin().take(MAX_INPUT as u64 + 1);
     let read = tokio::select! {
-        read = stdin.read_to_string(&mut input) => read,
+        read = stdin.read_to_end(&mut input) => read,
         () = stop() => return Err(Exit::Interrupted.into()),
     };
     read.map_err(|error| format!("the input could not be read: {error}"))?;
 
+    // Before it is a text, since what was read may end in the middle of a character.
     if input.len() > MAX_INPUT {
         return Err(format!("the input is longer than {MAX_INPUT} bytes; expected less").into());
     }
-    Ok(input)
+    let input = String::from_utf8(input);
+    Ok(input.map_err(|error| format!("the input could not be read: {error}"))?)
 }
 
 /// Returns the id of a new run: the time in milliseconds and the process. Ids sort by time.

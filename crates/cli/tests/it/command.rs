@@ -193,7 +193,8 @@ fn run_reads_its_input_from_a_pipe() {
         let mut command = cogwork(&["run", "-q", REVIEW, "--input", "-"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input).unwrap();
+        // The command closes its end after the limit.
+        let _ = child.stdin.take().unwrap().write_all(input);
         told(&child.wait_with_output().unwrap())
     };
 
@@ -202,6 +203,11 @@ fn run_reads_its_input_from_a_pipe() {
     let (code, _, err) = run(&[0xff, 0xfe]);
     let problem =
         "cogwork: the input could not be read: invalid utf-8 sequence of 1 bytes from index 0\n";
+    assert_eq!((code, err.as_str()), (4, problem));
+
+    // The limit may be in the middle of a character.
+    let (code, _, err) = run("é".repeat(600_000).as_bytes());
+    let problem = "cogwork: the input is longer than 1048576 bytes; expected less\n";
     assert_eq!((code, err.as_str()), (4, problem));
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cogwork_llm::ToolDefinition;
-use cogwork_text::Name;
+use cogwork_text::{Name, NameList};
 use rmcp::model::{
     ClientRequest, ListToolsRequest, PaginatedRequestParams, RequestOptionalParam, ServerResult,
 };
@@ -33,6 +33,7 @@ impl Connection {
     /// Asks for the list of tools.
     pub(super) async fn list(&self, server: &McpServer) -> Result<Listing, McpError> {
         let mut listing = Listing::new();
+        let mut offered = Vec::new();
         let mut cursor = None;
 
         // A server may give a cursor for ever.
@@ -44,6 +45,7 @@ impl Connection {
             };
 
             for tool in tools {
+                offered.extend(tool.get("name").and_then(Value::as_str).map(str::to_owned));
                 add(server, tool, &mut listing)?;
             }
 
@@ -64,8 +66,8 @@ impl Connection {
         match named.find(|name| !listing.contains_key(*name)) {
             None => Ok(listing),
             Some(missing) => {
-                let missing = Name(missing);
-                let problem = format!("has no tool `{missing}`; expected one of the tools it has");
+                let (missing, offered) = (Name(missing), NameList::or(&offered));
+                let problem = format!("has no tool `{missing}`; expected {offered}");
                 Err(McpError::new(server, problem))
             }
         }

@@ -168,7 +168,7 @@ async fn only_named_tools_are_offered_with_their_prefix() {
         .connect()
         .await
         .unwrap_err();
-    assert_snapshot!(missing, @"the MCP server `fixture` has no tool `ecko`; expected one of the tools it has");
+    assert_snapshot!(missing, @"the MCP server `fixture` has no tool `ecko`; expected `echo`, `reply`, `line`, `die`, `slow`, `cancelled`, `fail`, `huge`, `env`, `pid` or `child`");
 }
 
 #[tokio::test]
