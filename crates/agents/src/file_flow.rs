@@ -1,7 +1,7 @@
 use std::fmt;
 
 use cogwork_flow::Flow;
-use cogwork_text::MultiLine;
+use cogwork_text::{MultiLine, NameList};
 #[cfg(feature = "mcp")]
 use cogwork_tools::mcp::McpTools;
 #[cfg(feature = "mcp")]
@@ -65,6 +65,19 @@ impl FileFlow {
     /// wait for answers in several items or branches at the same time.
     pub fn needs_journal(&self) -> Option<&str> {
         self.needs_journal.as_deref()
+    }
+
+    /// Returns which answers a run may have to wait for, for programs where nobody can give them.
+    pub fn waits(&self) -> Option<String> {
+        if let Some(node) = self.needs_journal() {
+            let node = Name(node);
+            return Some(format!("the node `{node}` may have to wait for answers"));
+        }
+
+        let graph = self.flow.graph();
+        let events = graph.events();
+        let known = NameList::and(&events);
+        (!events.is_empty()).then(|| format!("the flow waits for answers to {known}"))
     }
 
     /// Returns the answer of the flow after a run: the filled `answer` of the file, or the last

@@ -252,7 +252,13 @@ impl Reading<'_> {
         }
         let mut arms = Vec::new();
         for (index, arm) in written.arms.into_iter().enumerate() {
-            arms.extend(self.arm(&format!("arms[{index}]"), arm, &written.defaults));
+            let path = format!("arms[{index}]");
+            let arm = self.arm(&path, arm, &written.defaults);
+            if let Some(waits) = arm.as_ref().and_then(|arm| arm.flow.waits()) {
+                let problem = "which nobody gives in an evaluation; expected another flow";
+                self.add(&path, format!("{waits}, {problem}"));
+            }
+            arms.extend(arm);
         }
         let suite = Suite {
             name: written.name.unwrap_or_else(|| default_name.to_owned()),

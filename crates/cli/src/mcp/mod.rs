@@ -9,7 +9,7 @@ use cogwork_flow::BoxError;
 use cogwork_mcp::{Server, ServerBuilder, ServerError};
 use cogwork_strategies::Strategies;
 use cogwork_strategies::table::MAX_TABLE_BYTES;
-use cogwork_text::{Escaped, Name};
+use cogwork_text::Escaped;
 use etcetera::BaseStrategy;
 
 use crate::arguments::Mcp;
@@ -103,10 +103,8 @@ async fn solving(builder: ServerBuilder, arguments: &Mcp) -> Result<ServerBuilde
         return Err("--flow: the flow is for the tool `solve`, which --tools leaves out".into());
     }
     let flow = loader().with_process_environment().load(file)?;
-    if let Some(node) = flow.needs_journal() {
-        let node = Name(node);
-        let problem = "may have to wait for answers, which can't be given here";
-        return Err(format!("--flow: the node `{node}` {problem}").into());
+    if let Some(waits) = flow.waits() {
+        return Err(format!("--flow: {waits}, which can't be given here").into());
     }
 
     // The servers whose tools the file names.

@@ -54,3 +54,19 @@ fn an_earlier_table_and_conditions_set_the_exit_code() {
         assert_eq!(told.code, code, "{told:?}");
     }
 }
+
+#[test]
+fn a_suite_whose_runs_would_wait_is_refused_at_its_check() {
+    let place = Place::new();
+    place.write(
+        "suite.yaml",
+        "problems: [{question: Go?, expected: x, check: exact}]\narms: [{name: a, type: wait}]\n",
+    );
+    let checked = place.line("check suite.yaml");
+    let told =
+        "arms[0]: the flow waits for answers to `answer`, which nobody gives in an evaluation";
+    assert!(
+        checked.code == 1 && checked.err.contains(told),
+        "{checked:?}"
+    );
+}

@@ -324,6 +324,11 @@ edges:
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("Hello.\n\n(answered, "), "{text}");
 
+    place.write("flow.yaml", "nodes: [{id: go, type: wait}]");
+    let refused = place.line("mcp --memory --flow flow.yaml");
+    let told = "cogwork: --flow: the flow waits for answers to `go`, which can't be given here\n";
+    assert_eq!((refused.code, refused.err.as_str()), (4, told));
+
     place.write("flow.yaml", "nodes: 5");
     let refused = place.cogwork(&["mcp", "--memory", "--flow", "flow.yaml"]);
     assert_eq!(refused.code, 1);
