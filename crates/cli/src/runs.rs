@@ -68,7 +68,11 @@ fn summary(run: &RunSummary) -> String {
     let origin = run.fork.as_ref();
     let origin = origin.map(|origin| format!(", forked from {origin}"));
     let origin = origin.unwrap_or_default();
-    format!("{run_id}: `{flow}`{origin}, started {started}{updated}: {status}")
+    // After this, an answer comes too late.
+    let until = status.waits().iter().filter_map(|wait| wait.until).min();
+    let until = until.map(|until| format!(" until {}", time(until)));
+    let until = until.unwrap_or_default();
+    format!("{run_id}: `{flow}`{origin}, started {started}{updated}: {status}{until}")
 }
 
 async fn list_entries(store: &Store, run_id: &str) -> Ended {
@@ -123,7 +127,7 @@ fn description(entry: &Entry) -> String {
 }
 
 /// Returns a time in UTC, as in `2026-11-23T00:29:37.123Z`.
-fn time(time: SystemTime) -> String {
+pub(crate) fn time(time: SystemTime) -> String {
     let mut text = String::new();
     // A damaged record may have a time after the year 9999, which cannot be written.
     match write!(text, "{}", humantime::format_rfc3339_millis(time)) {

@@ -182,8 +182,20 @@ impl RunJournal {
             self.header.check_event(&self.place, event)?;
         }
 
-        let checked = schema::check_answer(event, self.recorded.schemas(event), answer);
+        let checked = self.check(event, answer);
         checked.map_err(|problem| StoreError::new(StoreErrorKind::RefusedAnswer, problem))
+    }
+
+    /// Checks that an answer comes in time, and matches the schema of its wait.
+    fn check(&self, event: &str, answer: &Json) -> Result<(), String> {
+        // Otherwise, it would depend on who continues the run first.
+        if self.recorded.has_timed_out(event) {
+            let event = Name(event);
+            return Err(format!(
+                "the answer to `{event}` cannot be used any more: its wait has timed out"
+            ));
+        }
+        schema::check_answer(event, self.recorded.schemas(event), answer)
     }
 
     /// Returns the error for a run that began with a different state. Where the two states differ
@@ -261,8 +273,7 @@ impl Journal for RunJournal {
             return Err(RefusedAnswer(ended.to_string()).into());
         }
         // Whether the flow has a node for the event is checked by the run, which knows the flow.
-        let checked = schema::check_answer(event, self.recorded.schemas(event), &answer);
-        checked.map_err(RefusedAnswer)?;
+        self.check(event, &answer).map_err(RefusedAnswer)?;
 
         self.recorded.deliver(event, answer).await
     }

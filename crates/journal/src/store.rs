@@ -356,8 +356,8 @@ impl Store {
     /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), if it is [in
     /// use](StoreErrorKind::InUse) or [has ended](StoreErrorKind::Ended), if its flow doesn't wait
     /// for [this event](StoreErrorKind::UnknownEvent), if the answer doesn't match the
-    /// [schema](StoreErrorKind::RefusedAnswer) of its wait, if it cannot be [written as
-    /// JSON](StoreErrorKind::Value), or if the record is [damaged](StoreErrorKind::Damaged) or cannot
+    /// [schema](StoreErrorKind::RefusedAnswer) of its wait or comes after its time limit, if it cannot
+    /// be [written as JSON](StoreErrorKind::Value), or if the record is [damaged](StoreErrorKind::Damaged) or cannot
     /// be read or written.
     pub fn deliver(
         &self,

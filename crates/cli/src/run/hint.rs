@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::progress::step_name;
 use crate::output::tell;
+use crate::runs::time;
 
 /// What a person needs to know to continue a run.
 pub(super) struct Hint<'a> {
@@ -48,8 +49,10 @@ impl Hint<'_> {
                 "" => String::new(),
                 why => format!(": {}", OneLine::new(why)),
             };
+            let until = pause.until.map(|until| format!(" until {}", time(until)));
+            let until = until.unwrap_or_default();
             tell(format_args!(
-                "cogwork: the run waits at {step} for `{event}`{why}"
+                "cogwork: the run waits at {step} for `{event}`{until}{why}"
             ));
             answers += &format!(
                 " --answer {}",

@@ -197,6 +197,19 @@ impl Index {
         waits.filter(|(_, event)| !self.has_failed && self.next_answer(event).is_none())
     }
 
+    /// Returns when the steps that wait for an event time out.
+    pub(super) fn ends_of_waits<'i>(
+        &'i self,
+        event: &'i str,
+    ) -> impl Iterator<Item = Option<u64>> + 'i {
+        let waiting = self.waiting.iter();
+        let waiting = waiting.filter(move |(_, (awaited, _))| awaited == event);
+        waiting.map(|(step, _)| match self.steps.get(step)?.what {
+            What::Waiting { until } => until,
+            _ => None,
+        })
+    }
+
     /// Returns the oldest unused answer to an event.
     pub(super) fn next_answer(&self, event: &str) -> Option<Json> {
         self.answers.get(event)?.front().cloned()

@@ -134,6 +134,20 @@ impl<L: Log> Recorded<L> {
             .collect()
     }
 
+    /// Returns whether steps wait for this event, and all of them have waited as long as they may. An
+    /// answer would come too late.
+    pub fn has_timed_out(&self, event: &str) -> bool {
+        let index = self.index();
+        // The steps use an answer that came in time, and one more is for a later wait.
+        if index.next_answer(event).is_some() {
+            return false;
+        }
+
+        let is_over = |until| self.clock.left(until).is_zero();
+        let mut ends = index.ends_of_waits(event).peekable();
+        ends.peek().is_some() && ends.all(|until| until.is_some_and(is_over))
+    }
+
     fn with_index(run_id: String, index: Index, log: L) -> Self {
         Self {
             run_id,
