@@ -1,5 +1,5 @@
 use cogwork_flow::draw::FlowGraph;
-use cogwork_journal::{ForkOrigin, Store};
+use cogwork_journal::ForkOrigin;
 use serde::{Deserialize, Serialize};
 
 /// What is recorded each time when a run is started or resumed: its first event.
@@ -28,42 +28,20 @@ pub struct Header {
     /// Where the prices are from with which costs are recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<String>,
-    /// What isn't recorded.
-    #[serde(default, skip_serializing_if = "LeftOut::is_nothing")]
-    pub left_out: LeftOut,
+    /// What isn't recorded, if anything isn't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
 }
 
 /// What is left out of the events of a run, from less to more.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LeftOut {
-    /// Nothing.
-    #[default]
-    Nothing,
     /// All texts of users, models and programs.
     Content,
     /// All events but the header.
     Events,
-}
-
-impl LeftOut {
-    #[allow(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde passes a reference"
-    )]
-    fn is_nothing(&self) -> bool {
-        *self == Self::Nothing
-    }
-
-    /// Returns what a run leaves out, if it has a header.
-    pub(crate) async fn of_run(store: &Store, run_id: &str) -> Option<Self> {
-        let events = store.events(run_id, 0).await.ok()?;
-        let mut events = events.iter();
-        // The first one that can be read: a crash may have cut one off.
-        let header = events.find_map(|event| Header::from_json(&event.json))?;
-        Some(header.left_out)
-    }
 }
 
 /// The event, whose fields come after those that all events have.

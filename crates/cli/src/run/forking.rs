@@ -31,7 +31,8 @@ const TEXTS: [&str; 4] = [
 pub(super) struct Edited<'a> {
     arguments: &'a arguments::Fork,
     flow: &'a Flow<FlowState>,
-    store: Store,
+    /// Where both runs are.
+    pub(super) store: Store,
     state: Option<FlowState>,
     outcome: Option<Value>,
     outcomes_of: Vec<Named>,
@@ -59,11 +60,6 @@ impl<'a> Edited<'a> {
             edited.outcomes_of = of_parts.collect();
         }
         Ok(edited)
-    }
-
-    /// Returns where both runs are.
-    pub(super) fn store(&self) -> &Store {
-        &self.store
     }
 
     /// Starts the new run, after checking that the flow can use what is edited.

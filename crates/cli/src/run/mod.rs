@@ -105,7 +105,7 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
             max_steps: arguments.options.max_steps,
         },
         loaded: Arc::clone(&loaded),
-        store: Some(edited.store()),
+        store: Some(&edited.store),
     };
     execution.execute(journal.state()?, Some(journal)).await
 }

@@ -129,6 +129,6 @@ impl Shared {
         };
 
         let header = Header::from_json(&first.json);
-        header.is_none_or(|header| header.left_out < LeftOut::Events)
+        header.is_none_or(|header| header.left_out < Some(LeftOut::Events))
     }
 }

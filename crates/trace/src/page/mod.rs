@@ -95,7 +95,7 @@ impl Page {
     fn of(run_id: &str, events: impl IntoIterator<Item = String>) -> Result<Self, PageError> {
         let mut events = events.into_iter();
         let header = events.find_map(|event| Header::from_json(&event));
-        let header = header.filter(|header| header.left_out < LeftOut::Events);
+        let header = header.filter(|header| header.left_out < Some(LeftOut::Events));
         let header = header.ok_or_else(|| PageError::NoEvents {
             run_id: run_id.to_owned(),
         })?;

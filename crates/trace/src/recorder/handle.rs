@@ -102,7 +102,7 @@ impl Handle {
         state.numbers = CallNumbers::default();
         self.write(state, opened);
         // The header alone says that the others weren't wanted.
-        state.is_full |= self.settings.left_out == LeftOut::Events;
+        state.is_full |= self.settings.left_out == Some(LeftOut::Events);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use cogwork_journal::{RunJournal, Store};
 use cogwork_llm::layers::Prices;
 use serde_json::{Number, Value};
 
-use crate::LeftOut;
+use crate::{Header, LeftOut};
 
 /// The maximum length of a text, in bytes.
 const MAX_TEXT: usize = 256 * 1024;
@@ -60,7 +60,7 @@ pub struct RecorderSettings {
     pub(crate) prices: Prices,
     pub(crate) input: Option<String>,
     secrets: Option<Arc<Hide>>,
-    pub(crate) left_out: LeftOut,
+    pub(crate) left_out: Option<LeftOut>,
 }
 
 /// Hides secrets in a text.
@@ -72,7 +72,7 @@ impl Default for RecorderSettings {
             prices: Prices::common(),
             input: None,
             secrets: None,
-            left_out: LeftOut::Nothing,
+            left_out: None,
         }
     }
 }
@@ -100,14 +100,14 @@ impl RecorderSettings {
     /// change them, use [`with_secrets`](Self::with_secrets).
     #[must_use]
     pub fn without_content(mut self) -> Self {
-        self.left_out = self.left_out.max(LeftOut::Content);
+        self.left_out = self.left_out.max(Some(LeftOut::Content));
         self
     }
 
     /// Leaves out all events but the header. There is no page of such a run.
     #[must_use]
     pub fn without_events(mut self) -> Self {
-        self.left_out = LeftOut::Events;
+        self.left_out = Some(LeftOut::Events);
         self
     }
 
@@ -115,14 +115,14 @@ impl RecorderSettings {
     /// Otherwise, whoever continues a run would have to remember how it was started.
     #[must_use]
     pub async fn as_before(mut self, store: &Store, journal: &RunJournal) -> Self {
-        let mut left_out = LeftOut::of_run(store, journal.run_id()).await;
-        if left_out.is_none()
-            && let Some(origin) = journal.fork_origin()
-        {
-            left_out = LeftOut::of_run(store, &origin.run_id).await;
+        let origin = journal.fork_origin().map(|origin| &*origin.run_id);
+        // A fork has no events of its own before its first step.
+        for run_id in [Some(journal.run_id()), origin].into_iter().flatten() {
+            let events = store.events(run_id, 0).await.unwrap_or_default();
+            let mut events = events.iter();
+            let header = events.find_map(|event| Header::from_json(&event.json));
+            self.left_out = self.left_out.max(header.and_then(|header| header.left_out));
         }
-
-        self.left_out = self.left_out.max(left_out.unwrap_or_default());
         self
     }
 
@@ -137,7 +137,7 @@ impl RecorderSettings {
     /// Returns an event as it is recorded.
     pub(crate) fn event(&self, mut event: Value) -> Value {
         // First, so that texts that aren't kept needn't be searched for secrets.
-        if self.left_out > LeftOut::Nothing {
+        if self.left_out.is_some() {
             remove_content(&mut event);
         }
         self.recorded(event)
