@@ -14,7 +14,7 @@ pub(super) struct Index {
     /// The name of the step at each moment, to check that a replay takes the same path.
     pub(super) moments: HashMap<String, String>,
     /// The events of the steps that wait, with the schemas of their answers.
-    waiting: BTreeMap<String, (String, Option<Json>)>,
+    pub(super) waiting: BTreeMap<String, (String, Option<Json>)>,
     /// The answers that no step has used yet.
     answers: HashMap<String, VecDeque<Json>>,
     /// The number of unused answers to all events.
@@ -195,19 +195,6 @@ impl Index {
         let waits = self.waiting.iter();
         let waits = waits.map(|(step, (event, _))| (step.as_str(), event.as_str()));
         waits.filter(|(_, event)| !self.has_failed && self.next_answer(event).is_none())
-    }
-
-    /// Returns when the steps that wait for an event time out.
-    pub(super) fn ends_of_waits<'i>(
-        &'i self,
-        event: &'i str,
-    ) -> impl Iterator<Item = Option<u64>> + 'i {
-        let waiting = self.waiting.iter();
-        let waiting = waiting.filter(move |(_, (awaited, _))| awaited == event);
-        waiting.map(|(step, _)| match self.steps.get(step)?.what {
-            What::Waiting { until } => until,
-            _ => None,
-        })
     }
 
     /// Returns the oldest unused answer to an event.

@@ -138,14 +138,15 @@ impl<L: Log> Recorded<L> {
     /// answer would come too late.
     pub fn has_timed_out(&self, event: &str) -> bool {
         let index = self.index();
-        // The steps use an answer that came in time, and one more is for a later wait.
-        if index.next_answer(event).is_some() {
-            return false;
-        }
+        let waiting = index.waiting.iter();
+        let waiting = waiting.filter(|(_, (awaited, _))| awaited == event);
+        let mut waits = waiting.filter_map(|(step, _)| Some(&index.steps.get(step)?.what));
+        let is_over = |wait: &What| matches!(wait, What::Waiting { until: Some(until) } if self.clock.left(*until).is_zero());
 
-        let is_over = |until| self.clock.left(until).is_zero();
-        let mut ends = index.ends_of_waits(event).peekable();
-        ends.peek().is_some() && ends.all(|until| until.is_some_and(is_over))
+        // The steps use an answer that came in time, and one more is for a later wait.
+        let is_unanswered =
+            index.next_answer(event).is_none() && index.waits_for(event).next().is_some();
+        is_unanswered && waits.all(is_over)
     }
 
     fn with_index(run_id: String, index: Index, log: L) -> Self {
