@@ -18,6 +18,8 @@ pub struct FileFlow {
     pub(crate) secrets: Secrets,
     pub(crate) has_models: bool,
     pub(crate) needs_journal: Option<String>,
+    pub(crate) digest: [u8; 32],
+    pub(crate) names_files: bool,
     #[cfg(feature = "mcp")]
     pub(crate) servers: Vec<McpTools>,
 }
@@ -78,6 +80,18 @@ impl FileFlow {
         let events = graph.events();
         let known = NameList::and(&events);
         (!events.is_empty()).then(|| format!("the flow waits for answers to {known}"))
+    }
+
+    /// Returns a SHA-256 digest of all that was read: the file and its subflows, with the values of
+    /// their variables. Comments and each `api_key` make no difference.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    /// Returns whether the file only works in its folder: it names other files, or servers of tools,
+    /// which are started there.
+    pub fn names_files(&self) -> bool {
+        self.names_files
     }
 
     /// Returns the answer of the flow after a run: the filled `answer` of the file, or the last

@@ -95,7 +95,7 @@ impl MemorySettings {
 }
 
 /// Returns the path of a file, which may not exist yet.
-fn place(making: &Making<'_, '_>, file: &str) -> Result<PathBuf, SettingProblem> {
+fn place(making: &mut Making<'_, '_>, file: &str) -> Result<PathBuf, SettingProblem> {
     if cfg!(not(feature = "recall")) {
         let message = "this program was built without the feature `recall` of cogwork-agents; expected a memory of another type";
         return Err(SettingProblem::new(message));

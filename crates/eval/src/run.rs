@@ -53,8 +53,9 @@ struct Ended {
     cost: Cost,
 }
 
-/// A run to make: the number of the repetition, the problem, and the arm with its index.
-type Task<'a> = (u32, &'a Problem, (usize, &'a Arm));
+/// A run to make: the number of the repetition, the problem with its number among those with the same
+/// question, and the arm with its index.
+type Task<'a> = (u32, (usize, &'a Problem), (usize, &'a Arm));
 
 /// The error of a run that was not started or was interrupted, which isn't a result.
 const NOT_MADE: &str = "the run was not made";
@@ -112,7 +113,7 @@ impl Evaluation {
         // The runs of all arms for a problem are together, so that the table of an evaluation that was
         // stopped compares the same problems.
         let arms = suite.arms.iter().enumerate();
-        let tasks = iproduct!(1..=suite.repetitions, &suite.problems, arms).enumerate();
+        let tasks = iproduct!(1..=suite.repetitions, self.problems(), arms).enumerate();
         let mut left = Vec::new();
         let mut results = BTreeMap::new();
         let mut spent = BTreeMap::new();
@@ -158,6 +159,17 @@ impl Evaluation {
         Ok(Table::of(suite, &results, agreement))
     }
 
+    /// Returns the problems, each with its number among those with the same question.
+    fn problems(&self) -> Vec<(usize, &Problem)> {
+        let mut twins = BTreeMap::new();
+        let numbered = self.suite.problems.iter().map(|problem| {
+            let twin = twins.entry(&problem.question).or_insert(0);
+            *twin += 1;
+            (*twin, problem)
+        });
+        numbered.collect()
+    }
+
     fn is_over(&self, spent: &BTreeMap<String, f64>, started: Instant) -> bool {
         let limits = self.suite.limits;
         let spent = |name| spent.get(name).copied().unwrap_or_default();
@@ -177,10 +189,11 @@ impl Evaluation {
 
     /// Makes a run, or takes it from the store.
     async fn result(&self, task: Task<'_>, may_run: bool) -> Result<RunResult> {
-        let (repetition, problem, (_, arm)) = task;
-        // Another arm, question or setting is another run, and everything else finds this one again.
-        let digest = hash(&[&arm.text, &problem.question]);
-        let run = format!("{}-{}-{repetition}-{digest}", arm.name, problem.id);
+        let (repetition, (twin, problem), (_, arm)) = task;
+        // Another flow or question is another run, and everything else finds this one again. The id of a
+        // problem may be its place, which changes when others are added.
+        let digest = hash(arm, &[&problem.question, &twin.to_string()]);
+        let run = format!("{}-{repetition}-{digest}", arm.name);
         let ended = self.flow_run(&run, arm, &problem.question, may_run).await?;
         let right = match (&ended.answer, &problem.check, &self.suite.judge) {
             (Ok(answer), Check::Judge(expected), Some(judge)) => {
@@ -244,7 +257,7 @@ impl Evaluation {
 
     /// Asks the judge, or takes its verdict from the store.
     async fn verdict(&self, run: &str, judge: &Arm, case: &str, may_run: bool) -> Result<Verdict> {
-        let id = format!("{run}-judge-{}", hash(&[&judge.text, case]));
+        let id = format!("{run}-judge-{}", hash(judge, &[case]));
         let ended = self.flow_run(&id, judge, case, may_run).await?;
         Ok(ended.answer.and_then(|verdict| judge::is_right(&verdict)))
     }
@@ -343,7 +356,9 @@ fn add(spent: &mut BTreeMap<String, f64>, run: &RunResult, times: f64) {
     }
 }
 
-fn hash(parts: &[&str]) -> String {
-    let digest = Sha256::digest(parts.join("\0"));
+/// Returns a digest of a flow and what it is asked.
+fn hash(arm: &Arm, asked: &[&str]) -> String {
+    let digest = Sha256::new_with_prefix(arm.flow.digest());
+    let digest = digest.chain_update(asked.join("\0")).finalize();
     format!("{:02x}", digest.iter().take(8).format(""))
 }

@@ -340,7 +340,7 @@ impl Reading<'_> {
             }
         }
 
-        // Runs are found again by the ids of their problems.
+        // The table names runs by the ids of their problems.
         let mut ids = BTreeSet::new();
         for problem in &problems {
             let (id, check, name) = (&problem.id, &problem.check, Name(&problem.id));
@@ -402,7 +402,7 @@ impl Reading<'_> {
             self.add(path, problem);
         }
         let path = format!("{path}.flow");
-        // The loader reads the file again. The text is needed for the ids of runs, and to write the arm.
+        // The loader reads the file again. The text is needed to write the arm.
         let text = self.text_beside(&file);
         let text = text.map_err(|problem| self.add(&path, problem)).ok()?;
         let flow = self.loader.load(self.folder.path_of(&file));

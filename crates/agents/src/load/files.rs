@@ -3,6 +3,8 @@ use std::path::Path;
 
 use cogwork_text::files::Folder;
 use cogwork_thinking::SettingProblem;
+use serde_json::Value as Json;
+use sha2::Digest;
 
 use super::{Assembled, Loading, Source};
 use crate::check::check;
@@ -47,6 +49,8 @@ impl Loading<'_> {
                 secrets: self.secrets,
                 has_models: self.has_models,
                 needs_journal: self.needs_journal,
+                digest: self.digest.finalize().into(),
+                names_files: self.names_files,
                 #[cfg(feature = "mcp")]
                 servers: self.servers,
             }),
@@ -139,6 +143,7 @@ impl Loading<'_> {
     fn checked(&mut self, text: &str) -> Option<Assembled> {
         let environment = &self.loader.environment;
         let value = yaml::read(text, environment, &self.secrets, &mut self.source.problems)?;
+        self.digest.update(without_keys(value.clone()).to_string());
         // Before the check, which compares the names of tools with these.
         self.add_tools(&value);
 
@@ -154,4 +159,21 @@ impl Loading<'_> {
 
         self.flow(&value, "")
     }
+}
+
+/// Removes the keys of servers. A new key is no other flow, and a digest of it must not be shown.
+fn without_keys(mut value: Json) -> Json {
+    match &mut value {
+        Json::Object(settings) => {
+            settings.remove("api_key");
+            let settings = settings.values_mut();
+            settings.for_each(|inside| *inside = without_keys(inside.take()));
+        }
+        Json::Array(items) => {
+            let items = items.iter_mut();
+            items.for_each(|inside| *inside = without_keys(inside.take()));
+        }
+        _ => {}
+    }
+    value
 }

@@ -202,7 +202,8 @@ impl<'m, 'l> Making<'m, 'l> {
 
     /// Returns the folder and the name of a file in the folder of this file or below. The file
     /// doesn't have to exist yet.
-    pub(crate) fn beside(&self, file: &str) -> Result<(Folder, OsString), SettingProblem> {
+    pub(crate) fn beside(&mut self, file: &str) -> Result<(Folder, OsString), SettingProblem> {
+        self.loading.names_files = true;
         let message =
             "this flow was not loaded from a file, so it cannot name files; remove the setting";
         let folder = self.loading.source.folder.as_ref();

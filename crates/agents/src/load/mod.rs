@@ -22,6 +22,7 @@ use cogwork_text::files::Folder;
 use cogwork_thinking::memory::Memory;
 use cogwork_tools::Tools;
 use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
 
 use crate::memory::StoreKey;
 use crate::problems::Problems;
@@ -41,6 +42,10 @@ pub(crate) struct Loading<'l> {
     open: Vec<(PathBuf, String)>,
     files: usize,
     nodes: usize,
+    /// The digest of what has been read.
+    digest: Sha256,
+    /// Whether a file names others.
+    names_files: bool,
     /// Whether a node has a model that can be replaced.
     has_models: bool,
     /// The first node that only works in a run with a journal.
@@ -76,6 +81,8 @@ impl<'l> Loading<'l> {
             open: Vec::new(),
             files: 0,
             nodes: 0,
+            digest: Sha256::new_with_prefix(loader.model.as_deref().unwrap_or_default()),
+            names_files: false,
             has_models: false,
             needs_journal: None,
             #[cfg(feature = "mcp")]

@@ -85,6 +85,8 @@ impl Loading<'_> {
 
         for (index, server) in items_at(servers, "mcp").iter().enumerate() {
             let path = item("tools.mcp", index);
+            // It is started in the folder of the file.
+            self.names_files |= server.get("command").is_some();
             if self.source.problems.any_in(&path) {
                 self.source.has_unknown_tools = true;
                 continue;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_agents::Loader;
-use cogwork_eval::{Check, Evaluation, Suite, calculator};
+use cogwork_eval::{Check, Evaluation, Suite, Table, calculator};
 use cogwork_flow::CancellationToken;
 use cogwork_journal::Store;
 use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
@@ -82,6 +82,69 @@ async fn what_has_ended_is_not_asked_again_and_changes_cost_only_themselves() {
         12,
         "6 of the arm that changed, and 6 of the one that failed"
     );
+}
+
+#[tokio::test]
+async fn an_arm_is_all_that_it_executes() {
+    let project = Project::new(
+        "
+problems: [{question: a, answer: b}]
+arms:
+  - {name: variable, config: {provider: openai, name: a, api_key: '${KEY}', base_url: '${URL}', retries: 0}}
+  - {name: says, config: {provider: rules, rules: [], else: '${SAYS}'}}
+  - {name: files, flow: outer.yaml}
+",
+    );
+    project.write(
+        "outer.yaml",
+        "nodes: [{id: outer, type: subflow, config: {file: inner.yaml}}]\n",
+    );
+    let inner = "nodes: [{id: a, type: agent, config: {provider: rules, rules: [], else: b}}]\n";
+    project.write("inner.yaml", inner);
+    project.write("KEY", "first-key");
+    project.write("URL", "http://127.0.0.1:9");
+    project.write("SAYS", "b");
+
+    let runs = |table: &Table| {
+        let runs = table.arms.iter().map(|arm| arm.runs[0].run.clone());
+        runs.collect::<Vec<_>>()
+    };
+    let first = project.table().await;
+    assert_eq!(first.arm("files").unwrap().accuracy, Some(1.0));
+
+    // A new key asks the same model, and a comment says nothing to it.
+    project.write("KEY", "second-key");
+    project.write("inner.yaml", &format!("# Soon.\n{inner}"));
+    assert_eq!(runs(&project.table().await), runs(&first));
+
+    project.write("URL", "http://127.0.0.1:99");
+    project.write("SAYS", "c");
+    project.write("inner.yaml", &inner.replace("else: b", "else: c"));
+    let changed = project.table().await;
+    let pairs = runs(&first).into_iter().zip(runs(&changed));
+    assert!(pairs.into_iter().all(|(first, changed)| first != changed));
+    for arm in ["says", "files"] {
+        assert_eq!(changed.arm(arm).unwrap().accuracy, Some(0.0), "{arm}");
+    }
+}
+
+#[tokio::test]
+async fn a_problem_costs_only_itself_wherever_it_is_put() {
+    let suite = "
+problems:
+  - {question: a, answer: b}
+  - {question: c, answer: d}
+  - {question: a, answer: d}
+arms: [{name: one, config: {provider: rules, rules: [], else: b}}]
+";
+    let project = Project::new(suite);
+    project.table().await;
+    assert_eq!(project.calls(), 3, "equal questions have runs of their own");
+
+    let first = "problems:\n  - {question: e, answer: f}\n";
+    project.write("suite.yaml", &suite.replace("problems:\n", first));
+    let table = project.table().await;
+    assert_eq!((project.calls(), table.arms[0].runs.len()), (4, 4));
 }
 
 #[tokio::test]

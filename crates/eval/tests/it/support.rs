@@ -44,11 +44,12 @@ impl Project {
         let calls = Arc::clone(&self.calls);
         let counted =
             move |_: &str, client| Arc::new(Counted(client, calls.clone())) as Arc<dyn LlmClient>;
-        Suite::load(
-            self.path("suite.yaml"),
-            &Loader::new().with_client_wrapper(counted),
-        )
-        .unwrap()
+        let folder = self.path("");
+        let loader = Loader::new()
+            .with_client_wrapper(counted)
+            // A file for each variable, so that a test can change one.
+            .with_environment(move |name| fs::read_to_string(folder.join(name)).ok());
+        Suite::load(self.path("suite.yaml"), &loader).unwrap()
     }
 
     /// The problems of the suite, without the folder.
