@@ -92,7 +92,8 @@ Exit codes:
   0  success
   1  the suite has problems, which are listed on standard error
   2  the command line is wrong
-  3  no arm meets --pick, an arm doesn't meet --require, or an arm is worse than in --baseline
+  3  no arm meets --pick, an arm doesn't meet --require, an arm is worse than in --baseline, or runs that these need
+     were not made
   4  the journals or the table could not be read or written
   130  the evaluation was interrupted (Ctrl-C, SIGTERM)";
 

@@ -49,6 +49,16 @@ pub(crate) async fn eval(arguments: &Eval) -> Ended {
         return Err(Exit::Interrupted.into());
     }
 
+    // What is true of a part may be false of the whole.
+    let decides = arguments.pick.is_some() || arguments.require.is_some();
+    if let Some(problem) = table.not_made()
+        && (decides || arguments.baseline.is_some())
+    {
+        let undecided = "--pick, --require and --baseline need all of them";
+        tell(format_args!("cogwork: {problem}; {undecided}"));
+        return Err(Exit::RunFailed.into());
+    }
+
     let picked = pick(arguments, &evaluation, &table)?;
     let compared = compare(arguments, &table)?;
     match picked && compared {

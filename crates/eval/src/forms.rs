@@ -47,6 +47,7 @@ impl Table {
             columns => COLUMNS.map(|(name, _)| name),
             rows => self.rows(),
             tags => Serde(self.tags()),
+            not_made => self.not_made(),
             judge => self.judge.map(|judge| judge.to_string()),
             pages,
         })

@@ -133,7 +133,7 @@ impl Evaluation {
         let mut running = FuturesUnordered::new();
         loop {
             while running.len() < suite.at_once
-                && !self.is_over(&spent, started)
+                && self.stopped_by(&spent, started).is_none()
                 && let Some((place, task)) = left.next()
             {
                 running.push(async move { (place, self.result(task, true).await) });
@@ -156,7 +156,11 @@ impl Evaluation {
         }
 
         results.retain(|_, run| run.error.as_deref() != Some(NOT_MADE));
-        Ok(Table::of(suite, &results, agreement))
+        let mut table = Table::of(suite, &results, agreement);
+        if table.not_run > 0 {
+            table.stopped_by = self.stopped_by(&spent, started);
+        }
+        Ok(table)
     }
 
     /// Returns the problems, each with its number among those with the same question.
@@ -170,21 +174,24 @@ impl Evaluation {
         numbered.collect()
     }
 
-    fn is_over(&self, spent: &BTreeMap<String, f64>, started: Instant) -> bool {
+    /// Returns what keeps further runs from being started, if there is something.
+    fn stopped_by(&self, spent: &BTreeMap<String, f64>, started: Instant) -> Option<String> {
+        if self.token.is_cancelled() {
+            return Some("the interruption".to_owned());
+        }
+
         let limits = self.suite.limits;
         let spent = |name| spent.get(name).copied().unwrap_or_default();
         let used = [
-            (spent("calls"), limits.calls),
-            (spent("tokens"), limits.tokens),
-            (spent("cost_at_most"), limits.money),
-            (started.elapsed().as_secs_f64(), limits.seconds),
+            (spent("calls"), limits.calls, "calls"),
+            (spent("tokens"), limits.tokens, "tokens"),
+            (spent("cost_at_most"), limits.money, "dollars"),
+            (started.elapsed().as_secs_f64(), limits.seconds, "seconds"),
         ];
-
-        // Not `>=`: a limit of NaN allows nothing.
-        let is_left = |used: f64, most: f64| used < most;
-        let mut used = used.into_iter();
-        let is_spent = used.any(|(used, most)| most.is_some_and(|most| !is_left(used, most)));
-        is_spent || self.token.is_cancelled()
+        used.into_iter().find_map(|(used, most, unit)| {
+            let most = most.filter(|most| used >= *most)?;
+            Some(format!("the limit of {most} {unit}"))
+        })
     }
 
     /// Makes a run, or takes it from the store.

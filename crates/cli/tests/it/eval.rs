@@ -70,3 +70,30 @@ fn a_suite_whose_runs_would_wait_is_refused_at_its_check() {
         "{checked:?}"
     );
 }
+
+#[test]
+fn a_part_of_the_runs_decides_nothing() {
+    let place = Place::new();
+    let suite = "
+problems: [{question: a, answer: b}, {question: c, answer: d}, {question: e, answer: f}]
+arms: [{name: one, config: {provider: rules, rules: [], else: b}}]
+limits: {calls: 1}
+at_once: 1
+";
+    place.write("suite.yaml", suite);
+    place.write("earlier.json", &place.line("eval suite.yaml --json").out);
+    let problem = "2 runs were not made, because of the limit of 1 calls";
+
+    for (arguments, code) in [
+        ("eval suite.yaml -q", 0),
+        ("eval suite.yaml -q --require accuracy>=0.9", 3),
+        ("eval suite.yaml -q --pick accuracy>=0.9 -o best.yaml", 3),
+        ("eval suite.yaml -q --baseline earlier.json", 3),
+    ] {
+        let told = place.line(arguments);
+        assert_eq!(told.code, code, "{told:?}");
+        assert!(told.out.contains(&format!("{problem}.\n")), "{told:?}");
+        assert_eq!(told.err.contains(problem), code == 3, "{told:?}");
+    }
+    assert!(!place.path("best.yaml").exists());
+}
