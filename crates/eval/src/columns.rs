@@ -6,7 +6,7 @@ use crate::ArmResult;
 pub(crate) type Write = fn(f64) -> String;
 
 /// The names of the numbers of an arm, in the order in which they are shown.
-pub(crate) const COLUMNS: [(&str, Write); 21] = [
+pub(crate) const COLUMNS: [(&str, Write); 24] = [
     ("accuracy", percent),
     ("accuracy_low", percent),
     ("accuracy_high", percent),
@@ -25,9 +25,12 @@ pub(crate) const COLUMNS: [(&str, Write); 21] = [
     ("cached", whole),
     ("tokens_out", whole),
     ("seconds", tenths),
-    ("cost", |dollars| format!("${dollars:.4}")),
+    ("cost", dollars),
     ("repairs", tenths),
     ("asked_again", tenths),
+    ("judge_calls", tenths),
+    ("judge_tokens", whole),
+    ("judge_cost", dollars),
 ];
 
 fn percent(share: f64) -> String {
@@ -37,6 +40,10 @@ fn percent(share: f64) -> String {
 /// Writes a difference between shares.
 fn points(difference: f64) -> String {
     format!("{:+.1}", difference * 100.0)
+}
+
+fn dollars(dollars: f64) -> String {
+    format!("${dollars:.4}")
 }
 
 fn tenths(number: f64) -> String {
@@ -53,6 +60,7 @@ pub(crate) fn shown(arms: &[ArmResult]) -> impl Iterator<Item = (&'static str, W
         let mut numbers = arms.iter().filter_map(|arm| arm.number(name));
         // The ends of intervals are in the cell of the number itself.
         let is_end = name.ends_with("_low") || name.ends_with("_high");
-        !is_end && (*name == "accuracy" || numbers.any(|number| number != 0.0))
+        let is_unknown = arms.iter().any(|arm| arm.is_unknown(name));
+        !is_end && (*name == "accuracy" || is_unknown || numbers.any(|number| number != 0.0))
     })
 }

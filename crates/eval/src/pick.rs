@@ -62,19 +62,19 @@ impl Pick {
         conditions.all(|condition| value(condition, &arm.numbers).is_some_and(|met| met.is_true()))
     }
 
-    /// Returns the best arm that meets the conditions, and of equal ones the first.
+    /// Returns the best arm that meets the conditions, and of equal ones the first. An arm with an
+    /// unknown cost meets no condition on it, and isn't the cheapest.
     pub fn choose<'a>(&self, table: &'a Table) -> Option<&'a ArmResult> {
         let best = self.best.as_deref().unwrap_or("0");
-        let rank = |arm: &&ArmResult| {
-            let rank = value(best, &arm.numbers).and_then(|value| f64::try_from(value).ok());
-            rank.unwrap_or(f64::NEG_INFINITY)
-        };
+        let rank = |arm: &ArmResult| f64::try_from(value(best, &arm.numbers)?).ok();
 
-        // Of equal ones, `max_by` returns the last.
         let allowed = table.arms.iter().filter(|arm| self.allows(arm));
-        allowed
+        let ranked = allowed.filter_map(|arm| Some((arm, rank(arm)?)));
+        // Of equal ones, `max_by` returns the last.
+        let best = ranked
             .rev()
-            .max_by(|one, other| rank(one).total_cmp(&rank(other)))
+            .max_by(|(_, one), (_, other)| one.total_cmp(other));
+        best.map(|(arm, _)| arm)
     }
 }
 

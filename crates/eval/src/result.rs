@@ -212,8 +212,17 @@ impl ArmResult {
         self.numbers.get(name).copied()
     }
 
+    /// Returns whether a cost is unknown, because a call has no price.
+    pub(crate) fn is_unknown(&self, name: &str) -> bool {
+        name.ends_with("cost") && !self.runs.is_empty() && self.number(name).is_none()
+    }
+
     /// Returns a number and its interval for people; empty if there is none.
     pub(crate) fn text(&self, name: &str, write: Write) -> String {
+        if self.is_unknown(name) {
+            return "unknown".to_owned();
+        }
+
         let number = self.number(name).map(write);
         let end = |end| self.number(&format!("{name}_{end}"));
         let interval = end("low").zip(end("high"));
@@ -257,8 +266,11 @@ fn rate(runs: &[&RunResult]) -> f64 {
 fn numbers(runs: &[RunResult], tries: &Tries<'_>, share: Option<Share>) -> BTreeMap<String, f64> {
     let accuracy = share.map(|share| with_ends("accuracy", share.accuracy, share.interval));
     let mut numbers: BTreeMap<_, _> = accuracy.into_iter().flatten().collect();
-    for (name, used) in runs.iter().flat_map(|run| &run.used) {
-        *numbers.entry(name.clone()).or_default() += used / runs.len() as f64;
+    for name in runs.first().into_iter().flat_map(|run| run.used.keys()) {
+        let used = runs.iter().map(|run| run.used.get(name).copied());
+        // The mean of costs of which one is unknown is unknown.
+        let sum: Option<f64> = used.sum();
+        numbers.extend(sum.map(|sum| (name.clone(), sum / runs.len() as f64)));
     }
 
     let mean = |value: &dyn Fn(&[&RunResult]) -> f64| {

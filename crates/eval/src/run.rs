@@ -1,4 +1,3 @@
-use std::cmp::max_by_key;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,7 +5,6 @@ use std::time::{Duration, Instant};
 use cogwork_agents::FlowState;
 use cogwork_flow::CancellationToken;
 use cogwork_journal::{RunQuery, RunStatus, Store, StoreError};
-use cogwork_llm::layers::Prices;
 use cogwork_text::OneLine;
 use cogwork_text::files::safe_name;
 use cogwork_trace::{RecorderSettings, RunRecorder};
@@ -50,7 +48,6 @@ pub struct Evaluation {
 struct Ended {
     answer: Answer,
     state: FlowState,
-    cost: Cost,
 }
 
 /// A run to make: the number of the repetition, the problem with its number among those with the same
@@ -61,6 +58,9 @@ type Task<'a> = (u32, (usize, &'a Problem), (usize, &'a Arm));
 const NOT_MADE: &str = "the run was not made";
 
 type Result<T> = std::result::Result<T, StoreError>;
+
+/// What was used, by the names of columns.
+type Used = BTreeMap<String, f64>;
 
 /// The answer of a run, or why it has none.
 type Answer = std::result::Result<String, String>;
@@ -108,7 +108,6 @@ impl Evaluation {
     pub async fn run(&self) -> Result<Table> {
         let started = Instant::now();
         let suite = &self.suite;
-        let agreement = self.agreement().await?;
 
         // The runs of all arms for a problem are together, so that the table of an evaluation that was
         // stopped compares the same problems.
@@ -121,12 +120,13 @@ impl Evaluation {
         for (order, task) in tasks {
             let (.., (index, _)) = task;
             let result = self.result(task, false).await?;
-            add(&mut spent, &result, 1.0);
+            add(&mut spent, &result.used, 1.0);
             if result.error.is_some() {
                 left.push(((index, order), task));
             }
             results.insert((index, order), result);
         }
+        let agreement = self.agreement(&mut spent, started).await?;
 
         let mut done = results.len() - left.len();
         let mut left = left.into_iter();
@@ -147,9 +147,9 @@ impl Evaluation {
             if result.error.is_some() && self.token.is_cancelled() {
                 continue;
             }
-            add(&mut spent, &result, 1.0);
+            add(&mut spent, &result.used, 1.0);
             if let Some(before) = results.insert(place, result) {
-                add(&mut spent, &before, -1.0);
+                add(&mut spent, &before.used, -1.0);
             }
             done += 1;
             (self.progress)(done, suite.runs());
@@ -175,13 +175,15 @@ impl Evaluation {
     }
 
     /// Returns what keeps further runs from being started, if there is something.
-    fn stopped_by(&self, spent: &BTreeMap<String, f64>, started: Instant) -> Option<String> {
+    fn stopped_by(&self, spent: &Used, started: Instant) -> Option<String> {
         if self.token.is_cancelled() {
             return Some("the interruption".to_owned());
         }
 
         let limits = self.suite.limits;
-        let spent = |name| spent.get(name).copied().unwrap_or_default();
+        let of_column = |name: &str| spent.get(name).copied().unwrap_or_default();
+        // The judge is paid for, too.
+        let spent = |name: &str| of_column(name) + of_column(&format!("judge_{name}"));
         let used = [
             (spent("calls"), limits.calls, "calls"),
             (spent("tokens"), limits.tokens, "tokens"),
@@ -202,16 +204,19 @@ impl Evaluation {
         let digest = hash(arm, &[&problem.question, &twin.to_string()]);
         let run = format!("{}-{repetition}-{digest}", arm.name);
         let ended = self.flow_run(&run, arm, &problem.question, may_run).await?;
+        let mut judging = Cost::default();
         let right = match (&ended.answer, &problem.check, &self.suite.judge) {
             (Ok(answer), Check::Judge(expected), Some(judge)) => {
                 let case = judge::case(&problem.question, expected, answer);
-                self.verdict(&run, judge, &case, may_run).await?
+                self.verdict(&run, judge, &case, may_run, &mut judging)
+                    .await?
             }
             (Ok(answer), ..) => Ok(problem.check.accepts(answer)),
             (Err(error), ..) => Err(error.clone()),
         };
 
-        let mut used = Self::used(arm, &ended);
+        let mut used = self.used(&run, &ended.state).await?;
+        used.extend(judging.columns("judge_"));
         used.insert(
             "failure_rate".to_owned(),
             f64::from(u8::from(right.is_err())),
@@ -233,13 +238,13 @@ impl Evaluation {
     }
 
     /// Returns what a run used, by the names of columns.
-    fn used(arm: &Arm, ended: &Ended) -> BTreeMap<String, f64> {
-        let state = &ended.state;
-        let (model, prices) = (arm.model(), Prices::common());
-        // Events can be lost, and then the state knows of more.
-        let recorded = (ended.cost.calls, ended.cost.usage);
-        let (calls, usage) = max_by_key((state.calls(), state.usage()), recorded, |cost| cost.0);
-        let cost = prices.known_cost(model.as_deref(), usage);
+    async fn used(&self, run: &str, state: &FlowState) -> Result<Used> {
+        let mut cost = Cost::default();
+        cost.add_run(&self.store, run).await?;
+        // Events can be lost, and then the state knows of more, but not of their models.
+        if state.calls() > cost.calls {
+            cost = cost.without_prices(state.calls(), state.usage());
+        }
         let tries = state.visits().flat_map(|visit| &visit.tries);
         let asked_again = tries.filter(|one| one.complaint.is_some());
         let reasonings = state.reasonings().values();
@@ -247,35 +252,43 @@ impl Evaluation {
         let repaired = thoughts.filter(|thought| !thought.trace.repairs.is_empty());
 
         let used = [
-            ("calls", calls.into()),
-            ("tokens", usage.total_tokens() as f64),
-            ("tokens_in", usage.prompt_tokens as f64),
-            ("cached", usage.cached_tokens as f64),
-            ("tokens_out", usage.completion_tokens as f64),
-            ("seconds", ended.cost.seconds),
-            ("cost", cost.unwrap_or_default()),
-            // A model without a price costs as much as the dearest.
-            ("cost_at_most", prices.cost(model.as_deref(), usage)),
+            ("tokens_in", cost.usage.prompt_tokens as f64),
+            ("cached", cost.usage.cached_tokens as f64),
+            ("tokens_out", cost.usage.completion_tokens as f64),
+            ("seconds", cost.seconds),
             ("repairs", repaired.count() as f64),
             ("asked_again", asked_again.count() as f64),
         ];
-        used.map(|(name, number)| (name.to_owned(), number)).into()
+        let used = used.map(|(name, number)| (name.to_owned(), number));
+        Ok(cost.columns("").chain(used).collect())
     }
 
-    /// Asks the judge, or takes its verdict from the store.
-    async fn verdict(&self, run: &str, judge: &Arm, case: &str, may_run: bool) -> Result<Verdict> {
+    /// Asks the judge, or takes its verdict from the store. Adds what it has cost.
+    async fn verdict(
+        &self,
+        run: &str,
+        judge: &Arm,
+        case: &str,
+        may_run: bool,
+        cost: &mut Cost,
+    ) -> Result<Verdict> {
         let id = format!("{run}-judge-{}", hash(judge, &[case]));
         let ended = self.flow_run(&id, judge, case, may_run).await?;
+        cost.add_run(&self.store, &id).await?;
         Ok(ended.answer.and_then(|verdict| judge::is_right(&verdict)))
     }
 
     /// Returns how often the judge says the same as the labels; `None` if there are none.
-    async fn agreement(&self) -> Result<Option<Share>> {
+    async fn agreement(&self, spent: &mut Used, started: Instant) -> Result<Option<Share>> {
         let mut agreed = Vec::new();
         for label in &self.suite.labels {
             if let Some(judge) = &self.suite.judge {
                 let case = judge::case(&label.question, &label.expected, &label.answer);
-                let verdict = self.verdict("label", judge, &case, true).await?;
+                let may_run = self.stopped_by(spent, started).is_none();
+                let mut cost = Cost::default();
+                let verdict = self.verdict("label", judge, &case, may_run, &mut cost);
+                let verdict = verdict.await?;
+                add(spent, &cost.columns("judge_").collect(), 1.0);
                 agreed.extend(verdict.map(|verdict| f64::from(u8::from(verdict == label.right))));
             }
         }
@@ -301,7 +314,6 @@ impl Evaluation {
         Ok(Ended {
             answer: answer.map_err(|error| shown(error).to_string()),
             state,
-            cost: Cost::of(&self.store, id).await?,
         })
     }
 
@@ -357,8 +369,8 @@ impl Evaluation {
     }
 }
 
-fn add(spent: &mut BTreeMap<String, f64>, run: &RunResult, times: f64) {
-    for (name, used) in &run.used {
+fn add(spent: &mut Used, used: &Used, times: f64) {
+    for (name, used) in used {
         *spent.entry(name.clone()).or_default() += times * used;
     }
 }

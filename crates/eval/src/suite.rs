@@ -8,7 +8,6 @@ use std::sync::Arc;
 use cogwork_agents::{FileFlow, Loader};
 use cogwork_text::files::{self, Folder};
 use cogwork_text::{MultiLine, Name, NameList, expensive_yaml_line};
-use itertools::Itertools;
 use saphyr::{LoadableYamlNode, MarkedYaml};
 use serde::Deserialize;
 use serde_json::{Map, Value, from_value, json};
@@ -78,16 +77,6 @@ pub struct Arm {
     pub(crate) flow: Arc<FileFlow>,
 }
 
-impl Arm {
-    /// Returns the model of all nodes, for prices; `None` if there are several.
-    pub(crate) fn model(&self) -> Option<String> {
-        let flow: Value = serde_yaml::from_str(&self.text).ok()?;
-        let nodes = flow.get("nodes")?.as_array()?.iter();
-        let mut models = nodes.filter_map(|node| node.pointer("/config/name")?.as_str());
-        models.all_equal_value().ok().map(str::to_owned)
-    }
-}
-
 /// The limits of an evaluation. When one is reached, no further run is started; an evaluation that is
 /// started again with higher limits goes on. Calls, tokens and money count since the first start, also
 /// those of runs that failed.
@@ -95,7 +84,7 @@ impl Arm {
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct SuiteLimits {
-    /// The maximum number of calls of models.
+    /// The maximum number of calls of models, with those of the judge, as in the next two.
     pub calls: Option<f64>,
     /// The maximum number of tokens.
     pub tokens: Option<f64>,

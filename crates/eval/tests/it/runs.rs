@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_agents::Loader;
-use cogwork_eval::{Check, Evaluation, Suite, Table, calculator};
+use cogwork_eval::{Check, Evaluation, Pick, Suite, Table, calculator};
 use cogwork_flow::CancellationToken;
 use cogwork_journal::Store;
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, async_trait};
+use cogwork_llm::layers::Prices;
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Usage, async_trait};
 use cogwork_trace::Page;
 
 use crate::support::Project;
@@ -145,6 +146,63 @@ arms: [{name: one, config: {provider: rules, rules: [], else: b}}]
     project.write("suite.yaml", &suite.replace("problems:\n", first));
     let table = project.table().await;
     assert_eq!((project.calls(), table.arms[0].runs.len()), (4, 4));
+}
+
+#[tokio::test]
+async fn costs_are_those_of_the_calls() {
+    let project = Project::new(
+        "
+problems: [{question: a, answer: b}]
+defaults: {provider: rules, rules: [], else: b}
+arms:
+  - {name: priced, config: {role: gpt-6-luna}}
+  - {name: variable, config: {role: '${MODEL}'}}
+  - {name: two, flow: two.yaml}
+  - {name: unknown, config: {role: no-such-model}}
+  - {name: one unknown, flow: unknown.yaml}
+",
+    );
+    project.write("MODEL", "gpt-6-luna");
+    let nodes = "
+nodes:
+  - {id: a, type: agent, config: {provider: rules, rules: [], else: b, role: gpt-6-luna}}
+  - {id: b, type: agent, config: {provider: rules, rules: [], else: b, role: gpt-6-astra}}
+edges: [{from: a, to: b}]
+";
+    project.write("two.yaml", nodes);
+    project.write(
+        "unknown.yaml",
+        &nodes.replace("gpt-6-astra", "no-such-model"),
+    );
+
+    let table = project.table().await;
+    let cost = |arm: &str| table.arm(arm).unwrap().numbers.get("cost").copied();
+    let prices = Prices::common();
+    let call = |model| prices.cost(Some(model), Usage::new(8, 2));
+    let close = |cost: Option<f64>, expected: f64| (cost.unwrap() - expected).abs() < 1e-9;
+    assert!(close(cost("priced"), call("gpt-6-luna")));
+    assert_eq!(cost("variable"), cost("priced"));
+    assert!(close(cost("two"), call("gpt-6-luna") + call("gpt-6-astra")));
+
+    // What is unknown isn't free.
+    assert_eq!((cost("unknown"), cost("one unknown")), (None, None));
+    let text = table.to_string();
+    let row = text
+        .lines()
+        .find(|line| line.starts_with("| cost"))
+        .unwrap();
+    assert_eq!(row.matches("| unknown").count(), 2, "{row}");
+    assert!(table.page(None).contains("tokens of a run"));
+    let cheap: Pick = "cost <= 1000".parse().unwrap();
+    assert!(!cheap.allows(table.arm("unknown").unwrap()));
+    let least: Pick = "least cost".parse().unwrap();
+    assert_eq!(least.choose(&table).unwrap().name, "priced");
+
+    let unknown = &table.arm("unknown").unwrap().runs[0].used;
+    assert!(
+        unknown["cost_at_most"] >= call("gpt-6-astra"),
+        "{unknown:?}"
+    );
 }
 
 #[tokio::test]
@@ -304,6 +362,31 @@ async fn a_judge_compares_and_an_answer_cannot_leave_its_place() {
 
     project.table().await;
     assert_eq!(project.calls(), 6, "the judge's replies are recorded, too");
+}
+
+#[tokio::test]
+async fn what_the_judge_uses_counts() {
+    let suite = "
+problems:
+  - {question: a, answer: {judge: b}}
+  - {question: c, answer: {judge: d}}
+  - {question: e, answer: {judge: f}}
+arms: [{name: one, config: {provider: rules, rules: [], else: b}}]
+judge: {provider: rules, rules: [], else: RIGHT, role: gpt-6-luna}
+labels: [{question: a, expected: b, answer: b, right: true}]
+at_once: 1
+";
+    let project = Project::new(&format!("{suite}limits: {{calls: 3}}\n"));
+    let table = project.table().await;
+    assert_eq!((project.calls(), table.not_run), (3, 2));
+    let arm = &table.arms[0];
+    let used = ["calls", "judge_calls", "judge_tokens"].map(|name| arm.numbers[name]);
+    assert_eq!(used, [1.0, 1.0, 10.0]);
+    assert!(arm.numbers["judge_cost"] > 0.0);
+
+    // The calls of earlier evaluations count as well, also those for the labels.
+    project.write("suite.yaml", &format!("{suite}limits: {{tokens: 31}}\n"));
+    assert_eq!((project.table().await.not_run, project.calls()), (1, 5));
 }
 
 #[tokio::test]

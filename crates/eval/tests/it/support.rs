@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cogwork_agents::Loader;
 use cogwork_eval::{Evaluation, Suite, Table};
 use cogwork_journal::Store;
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Usage, async_trait};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role, Usage, async_trait};
 use tempfile::TempDir;
 
 pub(crate) struct Project {
@@ -75,7 +75,16 @@ struct Counted(Arc<dyn LlmClient>, Arc<AtomicUsize>);
 impl LlmClient for Counted {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         self.1.fetch_add(1, Ordering::SeqCst);
+        // A server names the model that it was asked for, here in the role.
+        let mut messages = request.messages().iter();
+        let role = messages.find(|message| message.role() == Role::System);
+        let role = role.map(|message| message.text().to_owned());
+
         let response = self.0.complete(request).await?;
-        Ok(response.with_usage(Usage::new(8, 2)))
+        let response = response.with_usage(Usage::new(8, 2));
+        Ok(match role {
+            Some(model) => response.with_model(model),
+            None => response,
+        })
     }
 }
