@@ -48,6 +48,8 @@ pub struct Evaluation {
 struct Ended {
     answer: Answer,
     state: FlowState,
+    /// Whether an earlier evaluation made it.
+    was_on_record: bool,
 }
 
 /// A run to make: the number of the repetition, the problem with its number among those with the same
@@ -272,10 +274,24 @@ impl Evaluation {
         may_run: bool,
         cost: &mut Cost,
     ) -> Result<Verdict> {
-        let id = format!("{run}-judge-{}", hash(judge, &[case]));
-        let ended = self.flow_run(&id, judge, case, may_run).await?;
-        cost.add_run(&self.store, &id).await?;
-        Ok(ended.answer.and_then(|verdict| judge::is_right(&verdict)))
+        let digest = hash(judge, &[case]);
+        let mut verdict = Err(NOT_MADE.to_owned());
+        for number in 1.. {
+            let id = format!("{run}-judge-{digest}-{number}");
+            let ended = self.flow_run(&id, judge, case, may_run).await?;
+            cost.add_run(&self.store, &id).await?;
+
+            verdict = match ended.answer {
+                Ok(reply) => judge::is_right(&reply),
+                Err(error) if error == NOT_MADE => break,
+                Err(error) => Err(format!("the judge failed: {error}")),
+            };
+            // A reply that is no verdict stays on record. Each evaluation asks once more, in another run.
+            if verdict.is_ok() || !ended.was_on_record {
+                break;
+            }
+        }
+        Ok(verdict)
     }
 
     /// Returns how often the judge says the same as the labels; `None` if there are none.
@@ -314,6 +330,7 @@ impl Evaluation {
         Ok(Ended {
             answer: answer.map_err(|error| shown(error).to_string()),
             state,
+            was_on_record: has_ended,
         })
     }
 

@@ -412,6 +412,39 @@ async fn a_verdict_that_is_none_is_a_failure() {
     let cheat = table.arm("cheat").unwrap();
     let reason = "the judge said `It matches.`; expected RIGHT or WRONG";
     assert_eq!(cheat.failed, [(reason.to_owned(), 1)].into());
+
+    // The judge is asked again each time, and its calls count.
+    let calls = project.calls();
+    let again = project.table().await;
+    assert_eq!(again.arm("cheat").unwrap().failed, cheat.failed);
+    assert_eq!(again.arm("cheat").unwrap().numbers["judge_calls"], 2.0);
+    assert_eq!(again.arm("right"), table.arm("right"));
+    assert_eq!(project.calls(), calls + 2, "of the run, and of a label");
+}
+
+#[tokio::test]
+async fn an_error_of_the_judge_is_told_as_one() {
+    let project = Project::new(&JUDGED.replace("else: WRONG}", "else: '', asks_again: 0}"));
+    let table = project.table().await;
+    let reason = "the judge failed: ";
+    let failed = &table.arm("cheat").unwrap().failed;
+    assert!(
+        failed.keys().all(|error| error.starts_with(reason)),
+        "{failed:?}"
+    );
+    let run = &table.arm("cheat").unwrap().runs[0];
+    assert!(run.answer.is_some());
+
+    project.write("suite.yaml", JUDGED);
+    assert!(
+        project
+            .table()
+            .await
+            .arm("cheat")
+            .unwrap()
+            .failed
+            .is_empty()
+    );
 }
 
 #[tokio::test]
