@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use cogwork_text::{check_by_schema, check_schema};
+use cogwork_typed::ask::stated_answer;
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,7 +24,8 @@ pub enum Check {
     Number(Number),
     /// The answer lists these items, in any order, separated by commas, semicolons or lines.
     Set(Vec<String>),
-    /// The last single capital letter in the answer is this one.
+    /// The letter that the answer states or begins with, as in `B. Because …`, is this one, or else the
+    /// last single capital letter in it.
     Choice(char),
     /// The regular expression matches somewhere in the answer.
     Regex(String),
@@ -115,7 +117,7 @@ impl Check {
                 let expected: BTreeSet<_> = items.iter().map(|item| plainly(item)).collect();
                 items_of(answer) == expected
             }
-            Self::Choice(letter) => last_letter(answer) == Some(letter.to_ascii_uppercase()),
+            Self::Choice(letter) => chosen_letter(answer) == Some(letter.to_ascii_uppercase()),
             Self::Regex(pattern) => regex(pattern).is_ok_and(|regex| regex.is_match(answer)),
             Self::Schema(schema) => {
                 let answer = serde_json::from_str(answer);
@@ -206,11 +208,24 @@ fn items_of(answer: &str) -> BTreeSet<String> {
     items.filter(|item| !item.is_empty()).collect()
 }
 
-/// Returns the last capital letter that is a word.
-fn last_letter(answer: &str) -> Option<char> {
-    let words = answer.split(|character: char| !character.is_alphanumeric());
-    let mut letters = words.filter_map(|word| word.parse().ok());
-    letters.rfind(char::is_ascii_uppercase)
+/// Returns the letter that an answer states or begins with, or else the last capital one.
+fn chosen_letter(answer: &str) -> Option<char> {
+    // Without a mark or an end behind the letter, `A car` and `I'm` would begin with a choice.
+    let opening = Regex::new(r"^[^\p{L}\p{N}]*([A-Za-z]) *(?:[^\p{L}\p{N} ,'’]|$)").ok()?;
+    let opening = |text: &str| opening.captures(text)?.get(1)?.as_str().parse().ok();
+
+    let stated = stated_answer(answer);
+    let stated = stated.and_then(|stated| opening(stated).or_else(|| capitals(stated).next()));
+    let chosen: Option<char> = stated.or_else(|| opening(answer));
+    let chosen = chosen.or_else(|| capitals(answer).next_back())?;
+    Some(chosen.to_ascii_uppercase())
+}
+
+/// Returns the capital letters that are words, without the pronoun.
+fn capitals(text: &str) -> impl DoubleEndedIterator<Item = char> {
+    let words = text.split(|character: char| !character.is_alphanumeric());
+    let letters = words.filter_map(|word| word.parse().ok());
+    letters.filter(|letter: &char| letter.is_ascii_uppercase() && *letter != 'I')
 }
 
 fn regex(pattern: &str) -> Result<Regex, String> {

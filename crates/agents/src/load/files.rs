@@ -143,7 +143,9 @@ impl Loading<'_> {
     fn checked(&mut self, text: &str) -> Option<Assembled> {
         let environment = &self.loader.environment;
         let value = yaml::read(text, environment, &self.secrets, &mut self.source.problems)?;
-        self.digest.update(without_keys(value.clone()).to_string());
+        let mut digested = value.clone();
+        remove_keys(&mut digested);
+        self.digest.update(digested.to_string());
         // Before the check, which compares the names of tools with these.
         self.add_tools(&value);
 
@@ -162,18 +164,13 @@ impl Loading<'_> {
 }
 
 /// Removes the keys of servers. A new key is no other flow, and a digest of it must not be shown.
-fn without_keys(mut value: Json) -> Json {
-    match &mut value {
+fn remove_keys(value: &mut Json) {
+    match value {
         Json::Object(settings) => {
             settings.remove("api_key");
-            let settings = settings.values_mut();
-            settings.for_each(|inside| *inside = without_keys(inside.take()));
+            settings.values_mut().for_each(remove_keys);
         }
-        Json::Array(items) => {
-            let items = items.iter_mut();
-            items.for_each(|inside| *inside = without_keys(inside.take()));
-        }
+        Json::Array(items) => items.iter_mut().for_each(remove_keys),
         _ => {}
     }
-    value
 }

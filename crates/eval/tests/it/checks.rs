@@ -42,8 +42,12 @@ const CHECKS: &str = r#"
 ["Ada", "Ada, Ben, Cleo", ""]
 
 {"choice": "B"}
-["B", "(B)", "Not A, so the answer is B."]
-["A", "b", "BC", "B, no: C"]
+["B", "b", "(B)", "Not A, so the answer is B.", "B. I hope this helps!", "**B** - because I added", "Answer: b", "The answer is B, not A.", "I think B", "A car has B"]
+["A", "BC", "B, no: C", "A. Not B", "Answer: c. B is wrong", "I'm sure", "a dog"]
+
+{"choice": "I"}
+["I", "Answer: I", "(I) since it is"]
+["I think so", "I'm"]
 
 {"regex": "^[A-Z]{3}-\\d+$"}
 ["ABC-12"]
