@@ -42,6 +42,13 @@ fn check<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Check, D::Error> 
     }
 }
 
+/// Returns why a problem cannot be read.
+pub(crate) fn unread(error: serde_json::Error) -> String {
+    // `check` is read as another name of `answer`, which nobody has to know.
+    let two = "there are two answers; expected either `answer` or `check`";
+    error.to_string().replace("duplicate field `answer`", two)
+}
+
 impl Problem {
     /// Reads problems from JSON lines.
     pub(crate) fn from_lines(name: &str, text: &str) -> Result<Vec<Self>, String> {
@@ -50,7 +57,7 @@ impl Problem {
         let lines = lines.filter(|(_, line)| !line.trim().is_empty());
 
         let problems = lines.map(|(number, line)| {
-            let problem = serde_json::from_str::<Self>(line);
+            let problem = serde_json::from_str::<Self>(line).map_err(unread);
             let problem = problem.map_err(|error| format!("{name}, line {number}: {error}"))?;
             Ok(problem.with_default_id(name, number))
         });

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, from_value, json};
 
 use crate::judge::ROLE;
+use crate::problem::unread;
 use crate::{Check, Problem, generate};
 
 /// The maximum size of a suite and of a file of problems, in bytes.
@@ -355,18 +356,17 @@ impl Reading<'_> {
 
     /// Returns the problems of an item: generated ones, those of a file, or one problem.
     fn problems_of(&self, index: usize, source: Value) -> Result<Vec<Problem>, String> {
-        let wrong = |error: serde_json::Error| error.to_string();
         if source.get("generate").is_some() {
-            let made: Generated = from_value(source).map_err(wrong)?;
+            let made: Generated = from_value(source).map_err(unread)?;
             let (count, seed) = (made.count.unwrap_or(10), made.seed.unwrap_or_default());
             return generate(&made.generate, count, seed, made.difficulty.unwrap_or(1));
         }
         if source.get("file").is_some() {
-            let ProblemFile { file } = from_value(source).map_err(wrong)?;
+            let ProblemFile { file } = from_value(source).map_err(unread)?;
             return Problem::from_lines(&file, &self.text_beside(&file)?);
         }
 
-        let problem: Problem = from_value(source).map_err(wrong)?;
+        let problem: Problem = from_value(source).map_err(unread)?;
         Ok(vec![problem.with_default_id("problem", index + 1)])
     }
 

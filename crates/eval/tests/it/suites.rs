@@ -71,6 +71,10 @@ fn the_shape_is_checked_first() {
             "suite.yaml:1:12: problems[0]: no answer; expected `answer` or `check`",
         ),
         (
+            "problems: [{question: a, answer: b, check: {choice: B}}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\n",
+            "suite.yaml:1:12: problems[0]: there are two answers; expected either `answer` or `check`",
+        ),
+        (
             "problems: [{question: a, answer: .nan}]\narms: [{name: a, config: {provider: rules, rules: [], else: a}}]\n",
             "suite.yaml:1:12: problems[0]: no answer; expected `answer` or `check`",
         ),
