@@ -13,8 +13,9 @@ use cogwork_trace::Page;
 
 use crate::arguments::Eval;
 use crate::commands::{is_flow, loader};
-use crate::output::{Ended, Exit, read_text, replace_file, tell, write};
+use crate::output::{Ended, Exit, check_replaceable, read_text, replace_file, tell, write};
 use crate::signals::cancelled_by_user;
+use crate::trace::check_page;
 
 /// The maximum size of a table to compare with, in bytes.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
@@ -32,6 +33,10 @@ pub(crate) async fn eval(arguments: &Eval) -> Ended {
         Exit::Problems
     })?;
 
+    // What is used after all calls are paid for.
+    check_places(arguments, &suite)?;
+    let earlier = arguments.baseline.as_deref().map(earlier).transpose()?;
+
     let token = CancellationToken::new();
     let store = Store::at(&arguments.journal())?;
     let mut evaluation = Evaluation::new(suite, store.clone()).with_cancellation(token.clone());
@@ -42,8 +47,8 @@ pub(crate) async fn eval(arguments: &Eval) -> Ended {
     let table = cancelled_by_user(&token, evaluation.run()).await?;
 
     // Also what was interrupted has a table, of the runs so far.
-    write_pages(arguments, &store, &table).await?;
     write_table(arguments, &table)?;
+    write_pages(arguments, &store, &table).await?;
     if token.is_cancelled() {
         tell("cogwork: interrupted; start the command again to continue");
         return Err(Exit::Interrupted.into());
@@ -60,11 +65,31 @@ pub(crate) async fn eval(arguments: &Eval) -> Ended {
     }
 
     let picked = pick(arguments, &evaluation, &table)?;
-    let compared = compare(arguments, &table)?;
+    let compared = compare(arguments, earlier.as_ref(), &table);
     match picked && compared {
         true => Ok(()),
         false => Err(Exit::RunFailed.into()),
     }
+}
+
+/// Checks that the page and the flow of `--output` can be written, and that each flow works there.
+fn check_places(arguments: &Eval, suite: &Suite) -> Ended {
+    arguments.page.as_deref().map_or(Ok(()), check_page)?;
+    let Some(path) = &arguments.output else {
+        return Ok(());
+    };
+
+    check_replaceable(path)?;
+    let (folder, _) = Folder::of_file(path)?;
+    let folder = folder.real_path()?;
+    for arm in &suite.arms {
+        if let Some(home) = arm.home.as_ref().filter(|home| **home != folder) {
+            let (arm, home) = (Name(&arm.name), Escaped::new(home.display()));
+            let problem = format!("the flow of `{arm}` names files that are found in {home} alone");
+            return Err(format!("--output: {problem}; expected a file there").into());
+        }
+    }
+    Ok(())
 }
 
 /// Shows how many runs have ended, and how long the others will take.
@@ -134,7 +159,7 @@ fn pick(arguments: &Eval, evaluation: &Evaluation, table: &Table) -> Result<bool
 }
 
 /// Returns whether no arm is worse than in an earlier table: whether the intervals still meet.
-fn compare(arguments: &Eval, table: &Table) -> Result<bool, String> {
+fn compare(arguments: &Eval, earlier: Option<&Table>, table: &Table) -> bool {
     let mut is_good = true;
     let require = arguments.require.as_ref();
     for arm in &table.arms {
@@ -147,10 +172,9 @@ fn compare(arguments: &Eval, table: &Table) -> Result<bool, String> {
         }
     }
 
-    let Some(path) = &arguments.baseline else {
-        return Ok(is_good);
+    let Some(earlier) = earlier else {
+        return is_good;
     };
-    let earlier = earlier(path)?;
     // An arm that was renamed would otherwise never be worse.
     for gone in earlier
         .arms
@@ -181,7 +205,7 @@ fn compare(arguments: &Eval, table: &Table) -> Result<bool, String> {
             is_good = false;
         }
     }
-    Ok(is_good)
+    is_good
 }
 
 fn earlier(path: &Path) -> Result<Table, String> {

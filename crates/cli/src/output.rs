@@ -1,6 +1,7 @@
 //! Standard output, standard error, files and the exit code.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::sync::OnceLock;
 
 use cogwork_agents::{FileError, FileFlow};
 use cogwork_flow::BoxError;
-use cogwork_text::files::Folder;
+use cogwork_text::files::{self, Folder};
 use cogwork_text::{Escaped, MultiLine};
 use serde_json::Value;
 
@@ -156,9 +157,26 @@ pub(crate) fn read_text(file: &Path, most: u64) -> Result<String, String> {
 
 /// Writes a file, in place of one that may be there. An error begins with its path.
 pub(crate) fn replace_file(file: &Path, contents: &[u8]) -> Result<(), String> {
-    let folder = Folder::of_file(file);
-    let replaced = folder.and_then(|(folder, name)| folder.replace(name, contents));
-    replaced.map_err(|error| {
+    beside(file, |folder, name| folder.replace(name, contents))
+}
+
+/// Checks that [`replace_file`] can write a file, before a user pays for what is written.
+pub(crate) fn check_replaceable(file: &Path) -> Result<(), String> {
+    let probe = format!(".cogwork-{}.new", std::process::id());
+    beside(file, |folder, name| {
+        folder.has_file(name)?;
+        folder.replace(&probe, b"")?;
+        folder.remove_file(&probe)
+    })
+}
+
+/// Does something with the folder of a file.
+fn beside(
+    file: &Path,
+    act: impl FnOnce(&Folder, OsString) -> Result<(), files::Error>,
+) -> Result<(), String> {
+    let done = Folder::of_file(file).and_then(|(folder, name)| act(&folder, name));
+    done.map_err(|error| {
         let file = Escaped::new(file.display());
         format!("{file}: could not be written: {error}")
     })

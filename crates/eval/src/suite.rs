@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cogwork_agents::{FileFlow, Loader};
@@ -75,6 +75,8 @@ pub struct Arm {
     pub name: String,
     /// The flow as YAML, for the command `run`.
     pub text: String,
+    /// The only folder in which the flow works, if it names files.
+    pub home: Option<PathBuf>,
     pub(crate) flow: Arc<FileFlow>,
 }
 
@@ -400,7 +402,13 @@ impl Reading<'_> {
             problems.for_each(|problem| self.add(&path, problem));
         });
         let flow = Arc::new(flow.ok()?);
-        Some(Arm { name, text, flow })
+        let (folder, _) = self.folder.file_beneath(&file).ok()?;
+        Some(Arm {
+            name,
+            text,
+            home: folder.real_path().ok().filter(|_| flow.names_files()),
+            flow,
+        })
     }
 
     /// Returns an arm with a flow of one node.
@@ -415,6 +423,11 @@ impl Reading<'_> {
             }
         });
         let flow = Arc::new(flow.ok()?);
-        Some(Arm { name, text, flow })
+        Some(Arm {
+            name,
+            text,
+            home: None,
+            flow,
+        })
     }
 }

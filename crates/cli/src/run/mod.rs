@@ -25,13 +25,14 @@ use crate::arguments::{Fork, Run, RunOptions};
 use crate::commands::loader;
 use crate::output::{Ended, Exit, hide_secrets_of, tell, write_json};
 use crate::signals::stop;
+use crate::trace::check_page;
 use executing::Execution;
 use forking::Edited;
 pub(crate) use forking::NO_MODELS;
 use hint::Hint;
 
 pub(crate) async fn run(arguments: &Run) -> Ended {
-    let loaded = load(loader(), &arguments.file, arguments.options.json).await?;
+    let loaded = load(loader(), &arguments.file, &arguments.options).await?;
     let place = arguments.journal.as_deref();
     let store = place.map(Store::at).transpose()?;
     let flow = loaded.flow();
@@ -84,7 +85,7 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
         Some(model) => loader().with_model(model),
         None => loader(),
     };
-    let loaded = load(loader, &arguments.file, arguments.options.json).await?;
+    let loaded = load(loader, &arguments.file, &arguments.options).await?;
     // The fork would be the same as without the option.
     if arguments.model.is_some() && !loaded.has_models() {
         return Err(format!("--model: {NO_MODELS}").into());
@@ -149,7 +150,13 @@ async fn check_events(
 
 /// Loads a flow, and starts the servers of tools that its file names. No message that follows shows
 /// its secrets.
-async fn load(loader: Loader, file: &Path, as_json: bool) -> Result<Arc<FileFlow>, BoxError> {
+async fn load(
+    loader: Loader,
+    file: &Path,
+    options: &RunOptions,
+) -> Result<Arc<FileFlow>, BoxError> {
+    // The page is written after all calls are paid for.
+    options.page.as_deref().map_or(Ok(()), check_page)?;
     let loaded = loader.with_process_environment().load(file)?;
     let loaded = Arc::new(loaded);
     // Before anything is printed about the run.
@@ -164,7 +171,7 @@ async fn load(loader: Loader, file: &Path, as_json: bool) -> Result<Arc<FileFlow
         () = stop() => ("interrupted while servers of tools were started".to_owned(), Exit::Interrupted),
     };
     tell(format_args!("cogwork: {error}"));
-    if as_json {
+    if options.json {
         write_json(json!({"error": error}))?;
     }
     Err(exit.into())

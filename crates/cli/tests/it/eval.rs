@@ -72,6 +72,52 @@ fn a_suite_whose_runs_would_wait_is_refused_at_its_check() {
 }
 
 #[test]
+fn places_are_tried_before_anything_is_asked() {
+    let place = Place::new();
+    place.write("journal.jsonl", "{\"a\": 1, \"b\": 2}\n");
+    for arguments in [
+        "--page, missing/table.html",
+        "--page, journal.jsonl",
+        "--pick, most accuracy, -o, missing/best.yaml",
+        "--pick, most accuracy, -o, .",
+        "--baseline, missing.json",
+    ] {
+        let told = eval(&place, arguments);
+        assert_eq!((told.code, told.out.as_str()), (4, ""), "{told:?}");
+        assert!(!place.path("runs").exists(), "{arguments}");
+    }
+}
+
+#[test]
+fn a_flow_that_names_files_is_only_written_beside_them() {
+    let place = Place::new();
+    for folder in ["flows", "other"] {
+        std::fs::create_dir(place.path(folder)).unwrap();
+    }
+    let agent = "{provider: rules, rules: [], else: b}";
+    let inner = format!("nodes: [{{id: a, type: agent, config: {agent}}}]\n");
+    place.write("flows/inner.yaml", &inner);
+    let outer = "nodes: [{id: outer, type: subflow, config: {file: inner.yaml}}]\n";
+    place.write("flows/outer.yaml", outer);
+    let suite = "
+problems: [{question: a, answer: b}]
+arms: [{name: outer, flow: flows/outer.yaml}]
+";
+    place.write("suite.yaml", suite);
+
+    let command = "eval suite.yaml -q --pick accuracy>0 -o";
+    let told = place.line(&format!("{command} other/best.yaml"));
+    assert_eq!(told.code, 4);
+    let problem = "--output: the flow of `outer` names files that are found in ";
+    assert!(told.err.contains(problem), "{}", told.err);
+    assert!(!place.path("suite.runs").exists());
+
+    let told = place.line(&format!("{command} flows/best.yaml"));
+    assert_eq!(told.code, 0, "{told:?}");
+    assert_eq!(place.read("flows/best.yaml"), outer);
+}
+
+#[test]
 fn a_part_of_the_runs_decides_nothing() {
     let place = Place::new();
     let suite = "

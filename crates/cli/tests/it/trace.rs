@@ -49,6 +49,18 @@ fn a_run_without_a_journal_has_a_page_too() {
 }
 
 #[test]
+fn a_page_that_cannot_be_written_costs_no_call() {
+    let place = place();
+    for page in ["none/run.html", "flow.yaml"] {
+        let line = format!("run flow.yaml -q -i Go --journal runs --page {page}");
+        let told = place.line(&line);
+        assert_eq!((told.code, told.out.as_str()), (4, ""), "{told:?}");
+        assert!(told.err.contains(&format!("{page}: could not be written")));
+        assert!(!place.path("runs").exists());
+    }
+}
+
+#[test]
 fn that_fails_keeps_what_is_there() {
     let place = place();
     record(&place, "runs", &["--id", "silent", "--no-events"]);
