@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cogwork_eval::{Evaluation, Suite, Table};
+use cogwork_eval::{ArmResult, Evaluation, Suite, Table};
 use cogwork_flow::CancellationToken;
 use cogwork_journal::Store;
 use cogwork_text::files::Folder;
@@ -54,22 +54,14 @@ pub(crate) async fn eval(arguments: &Eval) -> Ended {
         return Err(Exit::Interrupted.into());
     }
 
-    // What is true of a part may be false of the whole.
-    let decides = arguments.pick.is_some() || arguments.require.is_some();
-    if let Some(problem) = table.not_made()
-        && (decides || arguments.baseline.is_some())
-    {
-        let undecided = "--pick, --require and --baseline need all of them";
-        tell(format_args!("cogwork: {problem}; {undecided}"));
-        return Err(Exit::RunFailed.into());
+    let problems = problems(arguments, earlier.as_ref(), &table);
+    if problems.is_empty() {
+        return write_choice(arguments, evaluation.suite(), &table);
     }
-
-    let picked = pick(arguments, &evaluation, &table)?;
-    let compared = compare(arguments, earlier.as_ref(), &table);
-    match picked && compared {
-        true => Ok(()),
-        false => Err(Exit::RunFailed.into()),
+    for problem in problems {
+        tell(format_args!("cogwork: {problem}"));
     }
+    Err(Exit::RunFailed.into())
 }
 
 /// Checks that the page and the flow of `--output` can be written, and that each flow works there.
@@ -140,72 +132,58 @@ fn write_table(arguments: &Eval, table: &Table) -> Ended {
     }
 }
 
-/// Returns whether an arm meets the conditions of `--pick`, if there are any.
-fn pick(arguments: &Eval, evaluation: &Evaluation, table: &Table) -> Result<bool, String> {
-    let Some(pick) = &arguments.pick else {
-        return Ok(true);
-    };
-    let Some(chosen) = pick.choose(table) else {
-        tell("cogwork: no arm meets the conditions of --pick");
-        return Ok(false);
+/// Says which arm is picked, and writes its flow, if they are wanted.
+fn write_choice(arguments: &Eval, suite: &Suite, table: &Table) -> Ended {
+    let pick = arguments.pick.as_ref();
+    let Some(chosen) = pick.and_then(|pick| pick.choose(table)) else {
+        return Ok(());
     };
 
     tell(format_args!("picked: {}", chosen.name));
-    let mut arms = evaluation.suite().arms.iter();
-    if let (Some(path), Some(arm)) = (&arguments.output, arms.find(|arm| arm.name == chosen.name)) {
+    let arm = suite.arms.iter().find(|arm| arm.name == chosen.name);
+    if let (Some(path), Some(arm)) = (&arguments.output, arm) {
         replace_file(path, arm.text.as_bytes())?;
     }
-    Ok(true)
+    Ok(())
 }
 
-/// Returns whether no arm is worse than in an earlier table: whether the intervals still meet.
-fn compare(arguments: &Eval, earlier: Option<&Table>, table: &Table) -> bool {
-    let mut is_good = true;
-    let require = arguments.require.as_ref();
-    for arm in &table.arms {
-        if require.is_some_and(|pick| !pick.allows(arm)) {
-            let name = &arm.name;
-            tell(format_args!(
-                "cogwork: `{name}` doesn't meet the conditions of --require"
-            ));
-            is_good = false;
-        }
+/// Returns what isn't as `--pick`, `--require` and `--baseline` want it.
+fn problems(arguments: &Eval, earlier: Option<&Table>, table: &Table) -> Vec<String> {
+    let (pick, require) = (arguments.pick.as_ref(), arguments.require.as_ref());
+    let is_wanted = pick.is_some() || require.is_some() || earlier.is_some();
+    // What is true of a part may be false of the whole.
+    if let Some(problem) = table.not_made.as_ref().filter(|_| is_wanted) {
+        let undecided = "--pick, --require and --baseline need all of them";
+        return vec![format!("{problem}; {undecided}")];
     }
 
-    let Some(earlier) = earlier else {
-        return is_good;
-    };
-    // An arm that was renamed would otherwise never be worse.
-    for gone in earlier
-        .arms
-        .iter()
-        .filter(|arm| table.arm(&arm.name).is_none())
-    {
-        let name = Name(&gone.name);
-        tell(format_args!(
-            "cogwork: the arm `{name}` of --baseline isn't in the suite"
-        ));
-        is_good = false;
+    let mut problems = Vec::new();
+    if pick.is_some_and(|pick| pick.choose(table).is_none()) {
+        problems.push("no arm meets the conditions of --pick".to_owned());
     }
     for arm in &table.arms {
-        // An arm that is new or without runs has nothing to be compared with.
-        let before = earlier.arm(&arm.name);
-        let accuracies = before.and_then(|before| arm.accuracy.zip(before.accuracy));
-        let intervals = before.and_then(|before| arm.interval.zip(before.interval));
-        let (Some((now, then)), Some((interval, before))) = (accuracies, intervals) else {
-            continue;
-        };
-        // With few problems, the accuracy differs by chance from run to run.
-        if interval[1] < before[0] {
-            let (now, then) = (now * 100.0, then * 100.0);
-            tell(format_args!(
-                "cogwork: `{}` has {now:.1} %, and had {then:.1} %",
-                arm.name
-            ));
-            is_good = false;
+        if require.is_some_and(|require| !require.allows(arm)) {
+            let name = Name(&arm.name);
+            problems.push(format!("`{name}` doesn't meet the conditions of --require"));
         }
     }
-    is_good
+    for before in earlier.into_iter().flat_map(|earlier| &earlier.arms) {
+        let name = Name(&before.name);
+        match table.arm(&before.name) {
+            Some(arm) => problems.extend(worse(arm, before)),
+            // An arm that was renamed would otherwise never be worse.
+            None => problems.push(format!("the arm `{name}` of --baseline isn't in the suite")),
+        }
+    }
+    problems
+}
+
+/// Says that an arm is worse than before, if the intervals don't meet.
+fn worse(arm: &ArmResult, before: &ArmResult) -> Option<String> {
+    let (now, then) = (arm.accuracy? * 100.0, before.accuracy? * 100.0);
+    // With few problems, the accuracy differs by chance from run to run.
+    let is_worse = arm.interval?[1] < before.interval?[0];
+    is_worse.then(|| format!("`{}` has {now:.1} %, and had {then:.1} %", Name(&arm.name)))
 }
 
 fn earlier(path: &Path) -> Result<Table, String> {

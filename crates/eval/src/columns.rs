@@ -25,12 +25,12 @@ pub(crate) const COLUMNS: [(&str, Write); 24] = [
     ("cached", whole),
     ("tokens_out", whole),
     ("seconds", tenths),
-    ("cost", dollars),
+    ("cost", |dollars| format!("${dollars:.6}")),
     ("repairs", tenths),
     ("asked_again", tenths),
     ("judge_calls", tenths),
     ("judge_tokens", whole),
-    ("judge_cost", dollars),
+    ("judge_cost", |dollars| format!("${dollars:.6}")),
 ];
 
 fn percent(share: f64) -> String {
@@ -40,10 +40,6 @@ fn percent(share: f64) -> String {
 /// Writes a difference between shares.
 fn points(difference: f64) -> String {
     format!("{:+.1}", difference * 100.0)
-}
-
-fn dollars(dollars: f64) -> String {
-    format!("${dollars:.4}")
 }
 
 fn tenths(number: f64) -> String {

@@ -47,7 +47,6 @@ impl Table {
             columns => COLUMNS.map(|(name, _)| name),
             rows => self.rows(),
             tags => Serde(self.tags()),
-            not_made => self.not_made(),
             judge => self.judge.map(|judge| judge.to_string()),
             pages,
         })

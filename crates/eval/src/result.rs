@@ -24,8 +24,8 @@ pub struct Table {
     /// The number of runs that were not made, because a limit was reached or the evaluation was
     /// stopped.
     pub not_run: usize,
-    /// What stopped the evaluation, such as `the limit of 5 calls`.
-    pub stopped_by: Option<String>,
+    /// How many these are and what stopped the evaluation, for people.
+    pub not_made: Option<String>,
     /// How often the judge agrees with its labels.
     pub judge: Option<Share>,
     /// The arms, in the order of the suite.
@@ -55,20 +55,9 @@ impl Table {
             problems: suite.problems.len(),
             repetitions: suite.repetitions,
             not_run: suite.runs().saturating_sub(runs.len()),
-            stopped_by: None,
+            not_made: None,
             judge,
             arms,
-        }
-    }
-
-    /// Returns how many runs were not made, and why, in a sentence without its end. `None` if all were.
-    pub fn not_made(&self) -> Option<String> {
-        let reason = self.stopped_by.as_ref();
-        let reason = reason.map_or_else(String::new, |reason| format!(", because of {reason}"));
-        match self.not_run {
-            0 => None,
-            1 => Some(format!("1 run was not made{reason}")),
-            runs => Some(format!("{runs} runs were not made{reason}")),
         }
     }
 

@@ -159,9 +159,12 @@ impl Evaluation {
 
         results.retain(|_, run| run.error.as_deref() != Some(NOT_MADE));
         let mut table = Table::of(suite, &results, agreement);
-        if table.not_run > 0 {
-            table.stopped_by = self.stopped_by(&spent, started);
-        }
+        let reason = self.stopped_by(&spent, started).unwrap_or_default();
+        table.not_made = match table.not_run {
+            0 => None,
+            1 => Some(format!("1 run was not made, because of {reason}")),
+            runs => Some(format!("{runs} runs were not made, because of {reason}")),
+        };
         Ok(table)
     }
 
