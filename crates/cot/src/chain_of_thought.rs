@@ -202,8 +202,8 @@ impl ChainOfThought {
     /// the model calls tools in its replies, the schema allows either calls or a plan.
     ///
     /// In a run with a journal, every call to the model and to a tool is recorded, and a resumed run
-    /// repeats none of the recorded ones. A turn that failed is repeated with all of its calls. A
-    /// tool can avoid repetitions with
+    /// repeats none of the recorded ones. If a call failed, only that is made again; a turn whose
+    /// replies couldn't be used is repeated with all of its calls. A tool can avoid repetitions with
     /// [`idempotency_key`](cogwork_flow::idempotency_key). Calls of tools that
     /// [need approval](Tools::with_approval) wait for a person.
     #[must_use]

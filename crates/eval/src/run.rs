@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use cogwork_agents::FlowState;
 use cogwork_flow::CancellationToken;
 use cogwork_journal::{RunQuery, RunStatus, Store, StoreError};
-use cogwork_text::OneLine;
 use cogwork_text::files::safe_name;
+use cogwork_text::{OneLine, counted};
 use cogwork_trace::{RecorderSettings, RunRecorder};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -190,14 +190,14 @@ impl Evaluation {
         // The judge is paid for, too.
         let spent = |name: &str| of_column(name) + of_column(&format!("judge_{name}"));
         let used = [
-            (spent("calls"), limits.calls, "calls"),
-            (spent("tokens"), limits.tokens, "tokens"),
-            (spent("cost_at_most"), limits.money, "dollars"),
-            (started.elapsed().as_secs_f64(), limits.seconds, "seconds"),
+            (spent("calls"), limits.calls, "call"),
+            (spent("tokens"), limits.tokens, "token"),
+            (spent("cost_at_most"), limits.money, "dollar"),
+            (started.elapsed().as_secs_f64(), limits.seconds, "second"),
         ];
         used.into_iter().find_map(|(used, most, unit)| {
             let most = most.filter(|most| used >= *most)?;
-            Some(format!("the limit of {most} {unit}"))
+            Some(format!("the limit of {}", counted(most, unit)))
         })
     }
 
