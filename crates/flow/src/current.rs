@@ -114,7 +114,7 @@ pub(crate) fn calls() -> Option<Arc<Calls>> {
 /// flow.begin().with_events(sink).finish(&mut String::new()).await?;
 /// let mut notes = Vec::new();
 /// while let Some(event) = stream.next().await {
-///     if let EventKind::Noted { text } = event.kind {
+///     if let EventKind::Noted { text, .. } = event.kind {
 ///         notes.push(text);
 ///     }
 /// }

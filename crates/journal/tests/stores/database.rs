@@ -37,7 +37,7 @@ async fn one_run(folder: &Path) {
         .unwrap();
 
     // Its last connection is closed once nobody uses it.
-    assert!(!store.is_in_use("a").await.unwrap());
+    while store.is_in_use("a").await.unwrap() {}
     drop(store);
     change(folder, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
