@@ -20,7 +20,7 @@ use crate::{StoreError, StoreErrorKind};
 const TABLES: &str = include_str!("tables.sql");
 
 /// The version of the tables, which is in the comment of the table of runs.
-const VERSION: &str = "cogwork 3";
+const VERSION: &str = "cogwork 4";
 
 /// The longest delay between attempts to reach a server that is gone.
 const LONGEST_RECONNECT: Duration = Duration::from_secs(1);

@@ -255,7 +255,7 @@ fn tables_of_a_different_version_are_refused() {
         let error = other.runs().await.unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::Damaged);
         let error = PostgresStore::told(error, folder.path());
-        insta::assert_snapshot!(error, @"STORE: the tables have version `cogwork 99`; expected version `cogwork 3`");
+        insta::assert_snapshot!(error, @"STORE: the tables have version `cogwork 99`; expected version `cogwork 4`");
     });
 }
 
