@@ -1,10 +1,5 @@
 //! The thoughts of a strategy while the model writes them.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::sync::Arc;
 
 use cogwork_flow::watch::{EventKind, RunItem};

@@ -1,10 +1,5 @@
 //! Strategies on imitations of model servers, which want back what they sent.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::sync::Arc;
 
 use cogwork_llm::LlmClient;

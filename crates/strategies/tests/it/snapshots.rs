@@ -1,11 +1,5 @@
 //! Snapshots: a restored session behaves like the original, and invalid snapshots are refused.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use crate::support;
 
 use cogwork_strategies::session::{BranchId, Session, SessionError, ThoughtDraft, ThoughtId};

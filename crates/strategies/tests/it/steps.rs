@@ -1,11 +1,5 @@
 //! The steps of a run: what a killed one repeats, what ends it, and what a changed strategy is told.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,25 +8,21 @@ use cogwork_flow::engine::MemoryJournal;
 use cogwork_llm::{ScriptedClient, ScriptedReply};
 use cogwork_strategies::{
     Answer, Ask, EndReason, PlannedCall, Solve, SolveError, Solved, Solver, Solving, Stop,
-    Strategies, Strategy, StrategyName,
+    Strategy, StrategyName,
 };
 use cogwork_tools::{Tools, function};
 use cogwork_typed::ask::{Limit, Limits};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::support::strategy;
+
 /// A table with a loop.
 fn looping() -> Strategy {
-    let table = "
-        looping:
-          description: Go round.
-          stages:
-            problem: {description: The problem., prompt: State it., next: [round]}
-            round: {description: A round., prompt: Go on., next: [round, answer]}
-            answer: {description: The answer., prompt: Answer., final: true}
-        ";
-    let tables = Strategies::from_yaml(table).unwrap();
-    tables.get("looping").unwrap().clone()
+    let stages = "problem: {description: The problem., prompt: State it., next: [round]}
+        round: {description: A round., prompt: Go on., next: [round, answer]}
+        answer: {description: The answer., prompt: Answer., final: true}";
+    strategy("looping", stages)
 }
 
 /// Returns tools with one that counts its calls and takes a while.

@@ -1,10 +1,5 @@
 //! Reading invalid and hostile tables.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use cogwork_strategies::Strategies;
 use cogwork_strategies::table::MAX_TABLE_BYTES;
 
@@ -232,19 +227,4 @@ fn reading_ten_times_the_tables_takes_about_ten_times_as_long() {
             drop(Strategies::from_yaml(text));
         });
     }
-}
-
-#[test]
-fn people_may_use_comments() {
-    let mine = "# Mine.
-mine: # the only one
-  description: What it does. # in short
-  stages:
-    a: {description: d, prompt: \"Say # it.\", next: [b, c]} # first
-    c: {description: d, prompt: p, next: [b]}
-    b: {description: d, prompt: p, final: true}
-";
-    let strategies = Strategies::from_yaml(mine).unwrap();
-    let strategy = strategies.get("mine").unwrap();
-    assert_eq!(strategy.start().prompt, "Say # it.");
 }

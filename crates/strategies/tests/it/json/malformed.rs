@@ -3,37 +3,29 @@
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient};
 use cogwork_strategies::methods::SelfConsistency;
-use cogwork_strategies::{Method, Solver, Strategies, StrategyName};
+use cogwork_strategies::{Method, Solver, Strategy, StrategyName};
 use cogwork_typed::ask::Format;
 
 use crate::methods::support::complaints;
+use crate::support::strategy;
 
 #[path = "../../../../typed/tests/replies/mod.rs"]
 mod replies;
 use replies::{Outcome, hostile_replies};
-
-/// A strategy with one question, for a score and a reason.
-const STRATEGY: &str = "\
-judge:
-  description: Judges.
-  stages:
-    begin: {description: The problem., prompt: p, next: [judge]}
-    judge:
-      description: The judgement.
-      prompt: p
-      final: true
-      parameters:
-        score: {type: integer, description: how good it is}
-        reason: {type: text, description: why}";
 
 fn client(replies: impl IntoIterator<Item = ChatResponse>) -> ScriptedClient {
     let schema = Capabilities::none().with(Capability::JsonSchema);
     ScriptedClient::new(replies).with_capabilities(schema)
 }
 
-fn judge() -> cogwork_strategies::Strategy {
-    let strategies = Strategies::from_yaml(STRATEGY).unwrap();
-    strategies.get("judge").unwrap().clone()
+/// A strategy with one question, for a score and a reason.
+fn judge() -> Strategy {
+    let parameters = "{score: {type: integer, description: how good it is}, reason: {type: text, description: why}}";
+    let stages = format!(
+        "begin: {{description: The problem., prompt: p, next: [judge]}}
+        judge: {{description: The judgement., prompt: p, final: true, parameters: {parameters}}}"
+    );
+    strategy("judge", &stages)
 }
 
 #[tokio::test]
@@ -112,16 +104,11 @@ async fn lines_at_the_limit_of_tokens_are_asked_for_again() {
     }
 }
 
-fn two_looks() -> cogwork_strategies::Strategy {
-    let table = "
-two_looks:
-  description: Look twice.
-  stages:
-    problem: {description: The problem., prompt: State the problem., next: [first_look]}
-    first_look: {description: A guess., prompt: Guess., next: [answer]}
-    answer: {description: The answer., prompt: Look again and answer., final: true}";
-    let strategies = Strategies::from_yaml(table).unwrap();
-    strategies.get("two_looks").unwrap().clone()
+fn two_looks() -> Strategy {
+    let stages = "problem: {description: The problem., prompt: State it., next: [first_look]}
+        first_look: {description: A guess., prompt: Guess., next: [answer]}
+        answer: {description: The answer., prompt: Look again and answer., final: true}";
+    strategy("two_looks", stages)
 }
 
 const USABLE: &str =

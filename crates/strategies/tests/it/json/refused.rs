@@ -44,25 +44,6 @@ async fn a_refusal_is_remembered_for_the_next_questions_runs_and_clones() {
     assert_eq!(client.requests().len(), 8);
 }
 
-#[tokio::test]
-async fn the_form_and_the_refusals_are_kept_in_the_conversation_and_in_an_error() {
-    let client = client(3, &["no", "no", "no"]);
-    let solver = solver(StrategyName::StepBack, client.clone());
-    let error = solver.solve(PROBLEM).await.unwrap_err();
-    assert_eq!(formats(error.so_far().unwrap()), [(Format::Text, 3)]);
-
-    let asked = |number: usize| {
-        client.requests()[number]
-            .messages()
-            .last()
-            .unwrap()
-            .text()
-            .to_owned()
-    };
-    assert!(asked(2).contains("JSON"));
-    assert!(asked(3).contains("each name at the beginning of a line"));
-}
-
 /// A program that sets a format itself gets what it asked for.
 #[tokio::test]
 async fn a_format_of_the_request_is_kept() {

@@ -1,9 +1,7 @@
 //! Every strategy with replies in JSON, and its questions on each format.
 
-use std::collections::BTreeSet;
-
 use cogwork_llm::{ChatRequest, ReplyFormat};
-use cogwork_strategies::{Call, Solved, StrategyName};
+use cogwork_strategies::{Solved, StrategyName};
 use cogwork_typed::ask::Format;
 use serde_json::{Value, json};
 
@@ -16,58 +14,8 @@ async fn run(name: StrategyName, format: Format) -> (Solved, Vec<ChatRequest>) {
     let solved = solver.solve(PROBLEM).await;
 
     let solved = solved.unwrap_or_else(|error| panic!("{name} on {format}: {error:#}"));
+    assert_eq!(solved.answer(), Some("51"), "{name} on {format}");
     (solved, client.requests())
-}
-
-#[tokio::test]
-async fn every_strategy_ends_with_replies_in_json_on_every_format() {
-    for name in StrategyName::ALL {
-        for format in Format::ALL {
-            // In lines, the plan, and the choice between a question and the answer, have other
-            // fields.
-            let differs = [StrategyName::Rewoo, StrategyName::SelfAsk].contains(&name);
-            if differs && format == Format::Text {
-                continue;
-            }
-
-            let (solved, requests) = run(name, format).await;
-            assert_eq!(solved.answer(), Some("51"), "{name} on {format}");
-            assert!(solved.is_answered(), "{name} on {format}");
-            assert_eq!(requests.len(), replies(name).len(), "{name} on {format}");
-
-            for call in solved.trace().calls() {
-                if let Call::Model(asked) = call {
-                    let repairs = asked.reply.as_ref().map(|reply| reply.repairs.len());
-                    assert_eq!((repairs, asked.log.format), (Ok(0), format), "{name}");
-                    assert!(asked.log.refusals.is_empty(), "{name}");
-                }
-            }
-        }
-    }
-}
-
-/// Checks what OpenAI's strict mode requires of a schema, and that it has no bounds.
-fn assert_strict(schema: &Value) {
-    let refused = "$ref $defs oneOf allOf not maxLength minLength maxItems minItems";
-    for keyword in refused.split(' ') {
-        assert_eq!(schema.get(keyword), None, "{schema}");
-    }
-
-    let properties = schema["properties"].as_object();
-    if let Some(properties) = properties {
-        let required = schema["required"].as_array().unwrap().iter();
-        let required: BTreeSet<_> = required.filter_map(Value::as_str).collect();
-        let names = properties.keys().map(String::as_str).collect();
-        assert_eq!(required, names);
-        assert_eq!(schema["additionalProperties"], false);
-    }
-
-    let parts = properties
-        .into_iter()
-        .flat_map(|properties| properties.values());
-    let parts = parts.chain(schema.get("items"));
-    let choices = schema["anyOf"].as_array().into_iter().flatten();
-    parts.chain(choices).for_each(assert_strict);
 }
 
 #[tokio::test]
@@ -83,10 +31,6 @@ async fn schemas_prompts_and_thoughts() {
 
             shown += &format!("\n\n===== {format}\n");
             for request in requests {
-                if format == Format::FlatSchema {
-                    assert_strict(&schema(&request).unwrap());
-                }
-
                 shown += &format!("\n--- {}\n", question(&request));
                 shown += &match request.format() {
                     Some(ReplyFormat::Schema { schema, .. }) => schema.to_string(),

@@ -5,12 +5,13 @@ use std::iter::repeat_n;
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatRequest, LlmClient, ScriptedClient};
 use cogwork_strategies::methods::{React, SelfConsistency};
-use cogwork_strategies::{Method, Solved, Solver, Strategies, StrategyName};
+use cogwork_strategies::{Method, Solved, Solver, StrategyName};
 use cogwork_typed::ask::Format;
 use serde_json::{Map, Value};
 
 use super::support::{is_unreadable, scripted, tools};
 use crate::json::scripts::{PROBLEM, replies, solver};
+use crate::support::strategy;
 
 const CHOICE: &str = "Which of these is prime: 9, 15, or none?";
 const REFUSAL: &str = "I'm sorry, but I can't help with that.";
@@ -125,19 +126,11 @@ async fn none_is_an_answer_where_the_problem_offers_it() {
 
 /// A strategy without a method, whose final stage has these parameters.
 fn plain(parameters: &str) -> Box<dyn Method> {
-    let table = format!(
-        "plain:
-  description: Answers.
-  stages:
-    problem: {{description: The problem., prompt: State the problem., next: [answer]}}
-    answer:
-      description: The answer.
-      prompt: Answer.
-      final: true
-      parameters: {parameters}"
+    let stages = format!(
+        "problem: {{description: The problem., prompt: State the problem., next: [answer]}}
+        answer: {{description: d, prompt: Answer., final: true, parameters: {parameters}}}"
     );
-    let strategies = Strategies::from_yaml(&table).unwrap();
-    strategies.get("plain").unwrap().clone().into()
+    strategy("plain", &stages).into()
 }
 
 #[tokio::test]

@@ -6,18 +6,19 @@ use std::time::Duration;
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, ScriptedClient, ScriptedReply, Usage,
 };
-use cogwork_strategies::{Asked, Call, Solved, Solver, Strategies, StrategyName};
+use cogwork_strategies::{Asked, Call, Solved, Solver, StrategyName};
 use cogwork_tools::{Tools, async_trait, function};
 use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
 
 use super::support::is_unreadable;
+use crate::support::strategy;
 
 /// The beginning of the last question.
 const LAST: &str = "The budget for this problem is nearly spent";
 
 /// Never comes to an answer, except if it is asked the last question.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Endless {
     requests: Arc<Mutex<Vec<ChatRequest>>>,
     /// The tokens that each call takes, in a circle. Without any, they are estimated.
@@ -27,14 +28,17 @@ struct Endless {
     /// The seconds that each call takes.
     seconds: u64,
     /// The reply to the last question.
-    last: Option<String>,
+    last: &'static str,
 }
 
 impl Endless {
     fn new() -> Self {
         Self {
-            last: Some("answer: 42".to_owned()),
-            ..Self::default()
+            requests: Arc::default(),
+            tokens: Vec::new(),
+            is_obedient: false,
+            seconds: 0,
+            last: "answer: 42",
         }
     }
 
@@ -46,12 +50,9 @@ impl Endless {
 
     fn reply(&self, request: &ChatRequest, number: usize) -> String {
         let asked = asked(request);
-        let is_last = request
-            .messages()
-            .iter()
-            .any(|message| message.text().contains(LAST));
-        if let (true, Some(last)) = (is_last, &self.last) {
-            return last.clone();
+        let mut messages = request.messages().iter();
+        if messages.any(|message| message.text().contains(LAST)) {
+            return self.last.to_owned();
         }
 
         // Fits every form that asks for no answer.
@@ -101,18 +102,11 @@ fn tools() -> Tools {
 
 /// A table whose stages go in a circle.
 fn circle() -> cogwork_strategies::Strategy {
-    let table = "
-        circle:
-          description: Think in circles.
-          start: problem
-          stages:
-            problem: {description: The problem., prompt: State the problem., next: [thought]}
-            thought: {description: A thought., prompt: Think., next: [other]}
-            other: {description: Another., prompt: Think on., next: [thought, answer]}
-            answer: {description: The answer., prompt: Answer., final: true}
-        ";
-    let tables = Strategies::from_yaml(table).unwrap();
-    tables.get("circle").unwrap().clone()
+    let stages = "problem: {description: The problem., prompt: State the problem., next: [thought]}
+        thought: {description: A thought., prompt: Think., next: [other]}
+        other: {description: Another., prompt: Think on., next: [thought, answer]}
+        answer: {description: The answer., prompt: Answer., final: true}";
+    strategy("circle", stages)
 }
 
 /// Replies that lead around in the circle.
@@ -181,7 +175,7 @@ async fn no_question_is_asked_if_there_is_an_answer() {
 #[tokio::test]
 async fn without_a_usable_reply_the_best_answer_so_far_stays() {
     let client = Endless {
-        last: Some("answer:".to_owned()),
+        last: "answer:",
         ..Endless::new()
     };
     let solved = solve(client, Limits::default().with_thoughts(2)).await;

@@ -114,32 +114,6 @@ async fn a_model_that_never_ends_is_brought_to_an_end() {
    "#);
 }
 
-#[tokio::test]
-async fn a_linear_run_at_its_end_may_only_conclude() {
-    let more = "next: thought_adjustment";
-    let last = "next: hypothesis_generation";
-    let replies = [
-        "thought: Slowly.\nthoughts_needed: 1000",
-        "A.",
-        more,
-        "B.",
-        more,
-        "C.",
-        last,
-    ];
-    let rest = ["51", "verification: 51 / 3 = 17.\nholds: yes", "51"];
-    let (solver, client) = scripted(Linear { max_thoughts: 3 }, replies.into_iter().chain(rest));
-    let solved = solver.solve("17 * 3?").await.unwrap();
-
-    assert_eq!(solved.answer(), Some("51"));
-    let requests = client.requests();
-    let last = requests[6].messages().last().unwrap().text();
-    assert!(
-        !last.contains("thought_adjustment") && !last.contains("branch_creation"),
-        "{last}"
-    );
-}
-
 /// A model that always proposes more steps and scores them highly.
 struct Endless;
 

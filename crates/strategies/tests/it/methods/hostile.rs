@@ -5,7 +5,7 @@ use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
 use cogwork_strategies::methods::{React, Scratchpad};
 use cogwork_strategies::table::Parameter;
 use cogwork_strategies::{
-    Answer, Call, Called, Solve, Solved, Solver, Solving, Stop, Strategies, Strategy, StrategyName,
+    Answer, Call, Called, Solve, Solved, Solver, Solving, Stop, StrategyName,
 };
 use cogwork_tools::schemars::{self, JsonSchema};
 use cogwork_tools::{ToolError, Tools, function};
@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::support::{complaints, scripted, told};
+use crate::support::strategy;
 
 /// A tool that returns its input.
 fn echo() -> Tools {
@@ -214,20 +215,6 @@ async fn a_name_that_a_model_gives_cannot_steer_a_terminal() {
     assert!(!trace.contains(['\u{1b}', '\u{202e}']), "{trace}");
 }
 
-/// Returns the strategy with these lines as its stages.
-fn table(stages: &str) -> Strategy {
-    let lines = stages.lines().map(|line| format!("    {}\n", line.trim()));
-    let table = format!(
-        "mine:\n  description: d\n  stages:\n{}",
-        lines.collect::<String>()
-    );
-    Strategies::from_yaml(&table)
-        .unwrap()
-        .get("mine")
-        .unwrap()
-        .clone()
-}
-
 #[tokio::test]
 async fn names_in_a_table_may_be_those_that_the_form_has_itself() {
     let stages = "begin: {description: d, prompt: p, next: [stopped]}
@@ -239,7 +226,7 @@ async fn names_in_a_table_may_be_those_that_the_form_has_itself() {
         "on",
         "ab: 1\na_b: 2\n-: 3",
     ];
-    let (solver, _) = scripted(table(stages), replies);
+    let (solver, _) = scripted(strategy("mine", stages), replies);
     insta::assert_snapshot!(told(&solver.solve("the problem").await.unwrap()), @"
       1 begin: the problem
       2 stopped: so · next = left
@@ -264,7 +251,7 @@ async fn a_start_that_needs_something_or_leaves_a_choice_is_asked_for() {
         "It is not.",
         "result: 51",
     ];
-    let (solver, _) = scripted(table(stages), replies);
+    let (solver, _) = scripted(strategy("mine", stages), replies);
 
     // The answer is only in a parameter of the final stage.
     insta::assert_snapshot!(told(&solver.solve("the problem").await.unwrap()), @"
@@ -282,7 +269,7 @@ async fn a_thought_that_is_not_there_is_asked_for_again() {
     let stages = "begin: {description: d, prompt: p, next: [end]}
         end: {description: d, prompt: p, final: true, parameters: {revises_thought: {type: thought, description: d}}}";
     let replies = ["x\nrevises_thought: 99", "x\nrevises_thought: 1"];
-    let (solver, _) = scripted(table(stages), replies);
+    let (solver, _) = scripted(strategy("mine", stages), replies);
     let solved = solver.solve("p").await.unwrap();
     assert_eq!(solved.answer(), Some("x"));
     insta::assert_snapshot!(complaints(solved.trace()), @"the stage `end` of `mine`: `revises_thought`: there is no thought 99; expected a number from 1 to 1");
@@ -318,7 +305,10 @@ async fn an_endless_method_ends_with_the_limit_of_thoughts() {
     let stages = "on: {description: d, prompt: p, next: [on, end]}
         end: {description: d, prompt: p, final: true}";
     let limits = Limits::default().with_thoughts(10_050).with_conclude(false);
-    let solver = Solver::new(ScriptedClient::default(), (table(stages), endless));
+    let solver = Solver::new(
+        ScriptedClient::default(),
+        (strategy("mine", stages), endless),
+    );
     let solved = solver.with_limits(limits).solve("p").await.unwrap();
     assert_eq!(
         solved.end().to_string(),

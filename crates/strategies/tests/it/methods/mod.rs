@@ -1,13 +1,5 @@
 //! Runs of strategies with scripted models: right, wrong, empty and endless ones.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 mod answers;
 mod approval;
 mod attempts;

@@ -1,5 +1,5 @@
-//! With a model that follows the schemas of the questions, every strategy ends, along the edges of
-//! its table, and a run that is dropped at any point can be resumed. With a model that doesn't, the
+//! With a model that follows the schemas of the questions, every strategy ends without a refusal by
+//! the session, and a run that is dropped at any point can be resumed. With a model that doesn't, the
 //! run still ends in good order.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,7 +14,6 @@ use cogwork_llm::{
 use cogwork_strategies::methods::{
     Evaluator, React, Search, SelfAsk, SelfConsistency, TreeOfThoughts,
 };
-use cogwork_strategies::session::Session;
 use cogwork_strategies::{EndReason, Method, Solved, Solver, Solving, StrategyName};
 use cogwork_tools::{ToolError, Tools, async_trait, function};
 use cogwork_typed::ask::{Limit, Limits};
@@ -193,19 +192,6 @@ fn methods() -> Vec<Box<dyn Method>> {
     all.into_iter().chain(others).collect()
 }
 
-/// Checks that every move followed an edge of the table.
-fn keeps_to_the_table(session: &Session) -> bool {
-    session.thoughts().iter().all(|thought| {
-        let from = thought.parent.and_then(|parent| session.thought(parent));
-        let Some(from) = from else {
-            return thought.stage == session.strategy().start().name;
-        };
-
-        let mut next = session.stage_of(from).next.iter();
-        from.stage == thought.stage || next.any(|next| *next == thought.stage)
-    })
-}
-
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().start_paused(true).build();
@@ -213,31 +199,21 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 async fn ends(method: Box<dyn Method>, client: Random) {
-    let place = format!(
-        "{} {} {}",
-        method.strategy().name(),
-        client.seed,
-        client.calls
-    );
-    let solved = solver(method, &client, 40)
-        .solve("What is 17 * 3?")
-        .await
-        .unwrap();
-    let session = solved.trace().session();
-    assert!(keeps_to_the_table(session), "{place}");
+    let place = format!("{} {}", method.strategy().name(), client.seed);
+    let solver = solver(method, &client, 40);
+    let solved = solver.solve("What is 17 * 3?").await.unwrap();
 
     let spent = solved.spent();
     assert_eq!(spent.calls as usize, client.requests.lock().unwrap().len());
     match solved.end() {
         EndReason::Answered => assert!(solved.answer().is_some(), "{place}"),
-        EndReason::OutOf {
-            limit: Limit::Calls(limit),
-        } => assert_eq!(spent.calls, *limit),
-        EndReason::OutOf {
-            limit: Limit::Thoughts(limit),
-        } => {
-            assert!(session.thoughts().len() >= *limit as usize);
-        }
+        EndReason::OutOf { limit } => match limit {
+            Limit::Calls(limit) => assert_eq!(spent.calls, *limit),
+            Limit::Thoughts(limit) => {
+                assert!(solved.trace().session().thoughts().len() >= *limit as usize);
+            }
+            other => panic!("{place}: {other}"),
+        },
         EndReason::NoProgress { .. } | EndReason::GaveUp { .. } => {}
         other => panic!("{place}: {other}"),
     }
@@ -257,10 +233,8 @@ async fn goes_on(number: usize, seed: u64) {
         ..Random::default()
     };
 
-    let whole = solver(method(), &model(), 12)
-        .solve("What is 17 * 3?")
-        .await
-        .unwrap();
+    let undisturbed = solver(method(), &model(), 12);
+    let whole = undisturbed.solve("What is 17 * 3?").await.unwrap();
     let calls = whole.spent().calls as usize;
     let whole = timeless(whole);
     let mut ended = false;
@@ -297,7 +271,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
     #[test]
-    fn replies_that_fit_lead_to_an_end_along_the_table(seed in any::<u64>()) {
+    fn replies_that_fit_lead_to_an_end(seed in any::<u64>()) {
         for method in methods() {
             block_on(ends(method, Random { seed, ..Random::default() }));
         }
@@ -310,14 +284,9 @@ proptest! {
         for method in methods() {
             let client = Random { seed, spoils: true, ..Random::default() };
             let ended = block_on(solver(method, &client, 40).solve("What is 17 * 3?"));
-            let so_far = match &ended {
-                Ok(solved) => solved.trace(),
-                Err(error) => {
-                    prop_assert!(is_unreadable(error) || kind_of(error).is_some(), "{error}");
-                    error.so_far().unwrap()
-                }
-            };
-            prop_assert!(keeps_to_the_table(so_far.session()), "{so_far}");
+            if let Err(error) = ended {
+                prop_assert!(is_unreadable(&error) || kind_of(&error).is_some(), "{error}");
+            }
         }
     }
 }

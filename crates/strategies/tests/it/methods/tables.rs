@@ -1,9 +1,10 @@
 //! The default driver, which asks the model in each stage.
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
-use cogwork_strategies::{Asked, Call, Solver, Strategies, StrategyName};
+use cogwork_strategies::{Solver, StrategyName};
 
-use crate::methods::support::{conversation, ended, kind_of, only_append, told};
+use crate::methods::support::{conversation, ended, only_append, told};
+use crate::support::strategy;
 
 fn steps() -> ScriptedClient {
     ScriptedClient::new([
@@ -52,41 +53,26 @@ async fn each_stage_is_asked_for_in_one_growing_conversation() {
 }
 
 #[tokio::test]
-async fn an_empty_reply_is_asked_for_again_and_then_an_error_with_all_that_was_said() {
-    let client = ScriptedClient::new(["1. Tens.", "", "  ", "<think>hm"]);
-    let error = Solver::new(client, StrategyName::ChainOfThought.strategy())
-        .solve("17 * 3?")
-        .await
-        .unwrap_err();
-    insta::assert_snapshot!(error, @"stage `sequential_reasoning`: no reply could be used: the reply is empty; expected a text");
+async fn an_error_has_all_that_was_said_before_it() {
+    let quota = LlmError::new(LlmErrorKind::Quota, "no money");
+    let unusable = ScriptedClient::new(["1. Tens.", "", "  ", "<think>hm"]);
+    let failing = ScriptedClient::new(["1. Tens."]).then(quota);
 
-    let so_far = error.so_far().unwrap();
-    assert_eq!(so_far.session().thoughts().len(), 2);
-    assert_eq!(so_far.spent().calls, 4);
-    let Some(Call::Model(Asked { log, .. })) = so_far.calls().last() else {
-        panic!("no call")
-    };
-    let replies: Vec<&str> = log.tries.iter().map(|one| &*one.reply).collect();
-    assert_eq!(replies, ["", "  ", "<think>hm"]);
-}
-
-#[tokio::test]
-async fn a_failing_client_ends_the_run_and_loses_nothing() {
-    let client =
-        ScriptedClient::new(["1. Tens."]).then(LlmError::new(LlmErrorKind::Quota, "no money"));
-    let error = Solver::new(client, StrategyName::ChainOfThought.strategy())
-        .solve("17 * 3?")
-        .await
-        .unwrap_err();
-    insta::assert_snapshot!(error, @"stage `sequential_reasoning`: the call to the model failed: quota: no money");
-    assert_eq!(kind_of(&error), Some(LlmErrorKind::Quota));
-    assert_eq!(error.so_far().unwrap().session().thoughts().len(), 2);
-
-    let empty = Solver::new(steps(), StrategyName::ChainOfThought.strategy())
-        .solve(" ")
-        .await
-        .unwrap_err();
-    insta::assert_snapshot!(empty, @"the problem is empty; expected a text");
+    let mut errors = Vec::new();
+    for (client, problem) in [(unusable, "17 * 3?"), (failing, "17 * 3?"), (steps(), " ")] {
+        let solver = Solver::new(client, StrategyName::ChainOfThought.strategy());
+        let error = solver.solve(problem).await.unwrap_err();
+        let said = error.so_far().map(|so_far| {
+            let thoughts = so_far.session().thoughts().len();
+            format!(" ({thoughts} thoughts, {})", so_far.spent())
+        });
+        errors.push(format!("{error}{}", said.unwrap_or_default()));
+    }
+    insta::assert_snapshot!(errors.join("\n"), @"
+    stage `sequential_reasoning`: no reply could be used: the reply is empty; expected a text (2 thoughts, 4 calls, about 476 tokens)
+    stage `sequential_reasoning`: the call to the model failed: quota: no money (2 thoughts, 2 calls, about 79 tokens)
+    the problem is empty; expected a text (0 thoughts, 0 calls, 0 tokens)
+    ");
 }
 
 /// A model may continue to write forms, and the answer is still found.
@@ -94,18 +80,13 @@ async fn a_failing_client_ends_the_run_and_loses_nothing() {
 async fn a_form_where_none_was_asked_for_does_not_get_into_the_answer() {
     let last = "thought: Both together.\nanswer: 51\nThat is 3 * 17.";
     let replies = ["thought: Tens and ones.", "**Answer:** 30 and 21", last];
-    let strategies = Strategies::from_yaml(
-        "plain:
-  description: Plain.
-  stages:
-    a: {description: A., prompt: A., next: [b]}
-    b: {description: B., prompt: B., next: [c]}
-    c: {description: C., prompt: C., next: [d]}
-    d: {description: D., prompt: D., final: true}",
-    );
+    let stages = "a: {description: A., prompt: A., next: [b]}
+        b: {description: B., prompt: B., next: [c]}
+        c: {description: C., prompt: C., next: [d]}
+        d: {description: D., prompt: D., final: true}";
 
-    let strategy = strategies.unwrap().get("plain").unwrap().clone();
-    let solved = Solver::new(ScriptedClient::new(replies), strategy)
+    let plain = strategy("plain", stages);
+    let solved = Solver::new(ScriptedClient::new(replies), plain)
         .solve("17 * 3?")
         .await
         .unwrap();
@@ -117,7 +98,7 @@ async fn a_form_where_none_was_asked_for_does_not_get_into_the_answer() {
     answer: 51
     That is 3 * 17.
     end: answered
-    spent: 3 calls, about 145 tokens
+    spent: 3 calls, about 142 tokens
     ");
 }
 
@@ -131,10 +112,8 @@ async fn a_single_stage_is_asked_for_and_a_circle_ends_with_the_last_thought() {
 
     let mut ends = Vec::new();
     for stages in [single, circle] {
-        let table = format!("own:\n  description: Own.\n  stages:\n    {stages}");
-        let strategies = Strategies::from_yaml(&table).unwrap();
-        let strategy = strategies.get("own").unwrap().clone();
-        let solver = Solver::new(ScriptedClient::new([again; 3]), strategy);
+        let own = strategy("own", stages);
+        let solver = Solver::new(ScriptedClient::new([again; 3]), own);
         ends.push(ended(&solver.solve("17 * 3?").await.unwrap()));
     }
     insta::assert_snapshot!(ends.join("\n"), @"

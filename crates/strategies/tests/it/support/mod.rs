@@ -1,21 +1,25 @@
 //! Functions that the tests share.
 
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    reason = "each test uses some of it, and may"
-)]
-
 #[path = "../../../../text/tests/support/growth.rs"]
 mod growth;
 pub(crate) use growth::assert_grows_linearly;
 
 use std::collections::BTreeMap;
 
-use cogwork_strategies::Stage;
 use cogwork_strategies::session::{Session, ThoughtDraft, ThoughtId};
 use cogwork_strategies::table::ParameterType;
+use cogwork_strategies::{Stage, Strategies, Strategy};
 use serde_json::{Value, json};
+
+/// Returns the strategy with these lines as its stages.
+pub(crate) fn strategy(name: &str, stages: &str) -> Strategy {
+    let lines = stages.lines().map(|line| format!("    {}\n", line.trim()));
+    let lines: String = lines.collect();
+    let table = format!("{name}:\n  description: d\n  stages:\n{lines}");
+
+    let strategies = Strategies::from_yaml(&table).unwrap();
+    strategies.get(name).unwrap().clone()
+}
 
 /// Returns a valid value.
 pub(crate) fn fitting(kind: &ParameterType) -> Value {
