@@ -1,15 +1,10 @@
 //! Tool calls that a person has to approve.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::sync::{Arc, Mutex};
 
 use crate::shown::hostile::assert_safe_line;
 use crate::support;
-use cogwork_agents::{Agent, FlowState, Loader};
+use cogwork_agents::{Agent, FlowState};
 use cogwork_flow::{Action, Flow, Paused};
 use cogwork_journal::{Store, StoreErrorKind};
 use cogwork_llm::{ChatResponse, LlmError, LlmErrorKind, ScriptedClient, ToolCall};
@@ -18,6 +13,7 @@ use cogwork_typed::ask::Limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tempfile::TempDir;
 
 /// The mails that were sent.
 type Sent = Arc<Mutex<Vec<String>>>;
@@ -62,24 +58,22 @@ fn writing(sent: &Sent) -> Flow<FlowState> {
     office(script([call("1", "send", "Ada")]), tools(sent))
 }
 
+/// A store in a folder of its own, and the mails that were sent.
+fn set_up() -> (TempDir, Store, Sent) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::sqlite(folder.path().join("runs.db"));
+    (folder, store, Sent::default())
+}
+
 /// Runs until the run ends or pauses.
 async fn resume(store: &Store, flow: &Flow<FlowState>) -> Result<FlowState, Paused> {
-    let input = FlowState::new("Write to everyone.");
-    let journal = store.start_or_resume("7", flow, &input).await.unwrap();
-    let mut state: FlowState = journal.state().unwrap();
-    let ended = flow.begin().with_journal(journal).finish(&mut state).await;
-
-    match ended {
-        Ok(_) => Ok(state),
-        Err(error) => Err(error.into_paused().unwrap()),
-    }
+    let ended = support::resume(store, flow, "Write to everyone.").await;
+    ended.map_err(|error| error.into_paused().unwrap())
 }
 
 #[tokio::test]
 async fn a_visit_that_failed_with_the_model_neither_asks_nor_acts_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::sqlite(folder.path().join("runs.db"));
-    let sent = Sent::default();
+    let (_folder, store, sent) = set_up();
     let client = ScriptedClient::default()
         .then(ChatResponse::new("").with_tool_calls([call("1", "send", "Ada")]))
         .then(LlmError::new(LlmErrorKind::Overloaded, "busy").with_status(503))
@@ -88,12 +82,10 @@ async fn a_visit_that_failed_with_the_model_neither_asks_nor_acts_again() {
 
     let paused = resume(&store, &flow).await.unwrap_err();
     deliver(&store, &paused.event, &true).await;
-    let journal = store.resume("7", &flow).await.unwrap();
-    let mut state: FlowState = journal.state().unwrap();
-    let mut run = flow.begin().with_journal(journal);
-    let error = run.finish(&mut state).await.unwrap_err();
+    let error = support::resume(&store, &flow, "Write to everyone.")
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("busy"), "{error}");
-    drop(run);
 
     let state = resume(&store, &flow).await.unwrap();
     assert_eq!(state.last().text, "Done.");
@@ -103,48 +95,26 @@ async fn a_visit_that_failed_with_the_model_neither_asks_nor_acts_again() {
 
 #[tokio::test]
 async fn a_visit_that_reached_a_limit_goes_on_where_it_was_with_a_higher_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::sqlite(folder.path().join("runs.db"));
-    let sent = Sent::default();
+    let (_folder, store, sent) = set_up();
     let client = script([call("1", "send", "Ada")]);
-    let office = |calls| {
+    for calls in [1, 1, 2] {
         let limits = Limits::default().with_calls(calls);
         let clerk = Agent::new("clerk", client.clone()).with_tools(tools(&sent));
-        Flow::from_node("office", clerk.with_limits(limits)).unwrap()
-    };
-    let input = FlowState::new("Write to Ada.");
-
-    for calls in [1, 1, 2] {
-        let flow = office(calls);
-        let journal = store.start_or_resume("7", &flow, &input).await.unwrap();
-        let mut state: FlowState = journal.state().unwrap();
-        let ended = flow.begin().with_journal(journal).finish(&mut state).await;
+        let flow = Flow::from_node("office", clerk.with_limits(limits)).unwrap();
+        let ended = support::resume(&store, &flow, "Write to Ada.").await;
         assert_eq!(ended.is_ok(), calls == 2, "{ended:?}");
         assert_eq!(*sent.lock().unwrap(), ["Ada"]);
     }
     assert_eq!(client.requests().len(), 2);
-}
 
-#[tokio::test]
-async fn tools_are_not_called_again_after_more_rounds_are_allowed() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::files(folder.path());
-    let sent = Sent::default();
-    let client = ["Ada", "Bob"].map(|to| {
-        let mail = call(to, "send", to);
-        ChatResponse::new("").with_tool_calls([mail])
-    });
-    let client = ScriptedClient::new(client).then("Done.");
-    let input = FlowState::new("Write to both.");
-
+    let (_folder, store, sent) = set_up();
+    let mail = |to| ChatResponse::new("").with_tool_calls([call(to, "send", to)]);
+    let client = ScriptedClient::new(["Ada", "Bob"].map(mail)).then("Done.");
     for (rounds, sent_to) in [(1, ["Ada"].as_slice()), (2, &["Ada", "Bob"])] {
         let clerk = Agent::new("clerk", client.clone()).with_tools(tools(&sent));
         let clerk = clerk.with_tool_rounds(rounds).with_asks_again(0);
         let flow = Flow::from_node("office", clerk).unwrap();
-
-        let journal = store.start_or_resume("7", &flow, &input).await.unwrap();
-        let mut state: FlowState = journal.state().unwrap();
-        let ended = flow.begin().with_journal(journal).finish(&mut state).await;
+        let ended = support::resume(&store, &flow, "Write to both.").await;
         assert_eq!(ended.is_ok(), rounds == 2, "{ended:?}");
         assert_eq!(*sent.lock().unwrap(), sent_to);
     }
@@ -153,9 +123,7 @@ async fn tools_are_not_called_again_after_more_rounds_are_allowed() {
 
 #[tokio::test]
 async fn each_call_is_approved_and_answers_may_come_one_by_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::sqlite(folder.path().join("runs.db"));
-    let sent = Sent::default();
+    let (_folder, store, sent) = set_up();
     let calls = [
         call("1", "send", "Ada"),
         call("2", "look", "Bob"),
@@ -203,9 +171,7 @@ async fn deliver(store: &Store, event: &str, answer: &(impl Serialize + Sync)) {
 
 #[tokio::test]
 async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::files(folder.path());
-    let sent = Sent::default();
+    let (_folder, store, sent) = set_up();
     let flow = writing(&sent);
     let event = resume(&store, &flow).await.unwrap_err().event;
 
@@ -235,9 +201,7 @@ async fn without_a_journal_the_visit_fails_before_the_call() {
 
 #[tokio::test]
 async fn a_person_sees_the_arguments_as_the_tool_reads_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::files(folder.path());
-    let sent = Sent::default();
+    let (_folder, store, sent) = set_up();
     let hidden = "a\u{202e}\u{1b}[2J\n".to_owned() + &"x".repeat(10_000);
     let calls = [
         ToolCall::new("1", "send", r#"{"to": "Ada", "to": "Eve"}"#),
@@ -253,22 +217,4 @@ async fn a_person_sees_the_arguments_as_the_tool_reads_them() {
     assert_safe_line(&paused.also[0].why);
     assert!(paused.also[0].why.ends_with('…'));
     assert!(paused.also[0].why.chars().count() < 4_100);
-}
-
-fn file(approve: &str) -> String {
-    format!(
-        "nodes:\n- id: clerk\n  type: agent\n  config:\n    provider: scripted\n    replies: [x]\n    tools: [look]\n    approve: {approve}\nedges:\n- {{from: clerk, to: end}}\n"
-    )
-}
-
-#[tokio::test]
-async fn a_file_names_the_tools_that_need_approval() {
-    let sent = Sent::default();
-    let loader = Loader::new().with_tools(tools(&sent));
-    loader.load_text("flow.yaml", &file("[look]")).unwrap();
-
-    let problems = |approve: &str| support::problems(&loader, &file(approve));
-    insta::assert_snapshot!(problems("[send]"), @"flow.yaml:8:15: nodes[0].config.approve[0]: `send` is not one of the agent's tools; expected `look`");
-    insta::assert_snapshot!(problems("[lok]"), @"flow.yaml:8:15: nodes[0].config.approve[0]: unknown tool `lok`; known tools: `look`, `send`; did you mean `look`?");
-    insta::assert_snapshot!(problems("look"), @"flow.yaml:8:14: nodes[0].config.approve: expected a list, found a text");
 }

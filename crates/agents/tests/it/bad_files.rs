@@ -4,13 +4,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cogwork_agents::{FileError, Loader};
+use cogwork_tools::{Tools, function};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/bad")
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "no flow runs")]
+struct Sum {
+    numbers: Vec<f64>,
+    unit: String,
+}
+
 fn loader() -> Loader {
-    Loader::new().with_environment(|name| (name == "SET").then(|| "canary-8731".to_owned()))
+    let look = function("look", "Looks.", |_: Value| async { Ok(String::new()) });
+    let sum = function("sum", "Adds.", |_: Sum| async { Ok(String::new()) });
+    let tools = Tools::new().with(look).unwrap().with(sum).unwrap();
+    Loader::new()
+        .with_tools(tools)
+        .with_environment(|name| (name == "SET").then(|| "canary-8731".to_owned()))
 }
 
 /// The lines without the folder in which the tests run.
@@ -18,25 +34,32 @@ fn told(error: &FileError) -> String {
     format!("{error:#}").replace(&format!("{}/", folder().display()), "")
 }
 
+/// Returns the problems of all files of a folder.
+fn problems_in(folder: &Path) -> String {
+    let files = fs::read_dir(folder).unwrap();
+    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+
+    let files = files.iter().filter(|file| file.is_file());
+    files
+        .map(|file| told(&loader().load(file).expect_err("the file is wrong")) + "\n\n")
+        .collect()
+}
+
 #[test]
 fn every_problem_is_told_with_its_place() {
-    let mut files: Vec<_> = fs::read_dir(folder())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    files.sort();
-    let mut all = String::new();
-
-    for file in files.iter().filter(|file| file.is_file()) {
-        let error = loader().load(file).expect_err("the file is wrong");
-        all.push_str(&format!("{}\n\n", told(&error)));
-    }
-
+    let all = problems_in(&folder());
     assert!(
         !all.contains("canary"),
         "a value from the environment is shown"
     );
     insta::assert_snapshot!("bad_files", all);
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn every_problem_of_a_server_is_told_with_its_place() {
+    insta::assert_snapshot!("bad_servers", problems_in(&folder().join("servers")));
 }
 
 #[test]

@@ -1,10 +1,5 @@
 //! Files that are right: they load, are drawn and run.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +9,7 @@ use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::support::{load, problems, run_flow};
+use crate::support::{load, run_flow};
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -113,6 +108,7 @@ nodes:
     config:
       provider: scripted
       replies:
+        - no YAML
         - |
           current_thinking: 2 + 2 = 4.
           planning: [{description: Add, status: Done, result: 4}, {description: Conclusion, status: Pending}]
@@ -136,13 +132,17 @@ edges:
     let reasoning = state.reasoning("thinker").unwrap();
     assert_eq!(reasoning.problem(), "Add: 2 and 2");
     assert_eq!(reasoning.thoughts().len(), 2);
+
+    // Every reply is kept, with what was wrong with it.
+    let thinker = state.visits().next().unwrap();
+    assert_eq!((thinker.tries.len(), thinker.spent.calls), (3, 3));
+    assert_eq!(thinker.tries[0].reply, "no YAML");
+    assert!(thinker.tries[0].complaint.is_some());
 }
 
 #[tokio::test]
-async fn a_strategy_of_a_file_solves_or_says_why_not() {
-    let flow = |rest: &str| {
-        format!(
-            r#"
+async fn a_strategy_of_a_file_solves() {
+    let flow = r#"
 nodes:
   - id: s
     type: strategy
@@ -150,35 +150,23 @@ nodes:
       provider: scripted
       strategy: react
       tools: [look]
-      {rest}
+      budget: {calls: 20}
       replies:
-        - "thought: I look.\naction: look\naction_input: {{\"where\": \"here\"}}"
+        - "thought: I look.\naction: look\naction_input: {\"where\": \"here\"}"
         - "thought: I see.\naction: finish\naction_input: It is here."
-"#
-        )
-    };
-
+"#;
     let loader = Loader::new().with_tools(tools());
-    let state = run_flow(&loader, &flow("budget: {calls: 20}"), "Where is it?").await;
+    let state = run_flow(&loader, flow, "Where is it?").await;
     assert_eq!(state.last().text, "It is here.");
 
     let spent = state.solving("s").unwrap().spent();
     assert_eq!((spent.calls, spent.tool_calls), (2, 1));
-
-    let limited = flow("budget: {calls: 1, conclude: false}");
-    let state = run_flow(&loader, &limited, "Where is it?").await;
-    assert_eq!(
-        state.last().text,
-        "I look.",
-        "the last thought is the best so far"
-    );
+    assert_eq!(state.visits().next().unwrap().tries.len(), 2);
 }
 
 #[tokio::test]
 async fn an_answer_at_a_limit_says_that_it_is_not_complete() {
-    let flow = |limits: &str, budget: &str| {
-        format!(
-            r#"
+    let flow = r#"
 nodes:
   - id: thinker
     type: chain_of_thought
@@ -187,36 +175,29 @@ nodes:
       replies:
         - |
           current_thinking: About 4.
-          planning: [{{description: Add, status: Pending}}, {{description: Conclusion, status: Done, result: 4}}]
+          planning: [{description: Add, status: Pending}, {description: Conclusion, status: Done, result: 4}]
           next_thought_needed: false
-      limits: {{{limits}}}
+      limits: {thoughts: 1, bytes: 1000000, time: 60, hard_time: 90, reserve_tokens: 100, reserve_time: 1.5}
   - id: solver
     type: strategy
     config:
       provider: scripted
       strategy: step_back
       replies: ['answer: 5']
-      budget: {{{budget}}}
+      budget: {calls: 1, bytes: 1000000, time: 60, hard_time: 90, reserve_tokens: 100, reserve_time: 1.5}
 edges:
-  - {{from: thinker, to: solver}}
-"#
-        )
-    };
-
-    let limits = "thoughts: 1, bytes: 1000000, time: 60, hard_time: 90, reserve_tokens: 100, reserve_time: 1.5";
-    let budget =
-        "calls: 1, bytes: 1000000, time: 60, hard_time: 90, reserve_tokens: 100, reserve_time: 1.5";
-    let state = run_flow(&Loader::new(), &flow(limits, budget), "2 and 2").await;
-    let told = |node: &str| {
+  - {from: thinker, to: solver}
+"#;
+    let state = run_flow(&Loader::new(), flow, "2 and 2").await;
+    let told = ["thinker", "solver"].map(|node| {
         let output = state.output(node).unwrap();
         let reason = output.cut_short.as_deref().unwrap();
         format!("{}: {reason}, {} call", output.text, output.calls)
-    };
-    assert_eq!(
-        told("thinker"),
-        "About 4.: the limit of 1 thought was reached, 1 call"
-    );
-    assert_eq!(told("solver"), "5: the budget of 1 call is spent, 1 call");
+    });
+    insta::assert_snapshot!(told.join("\n"), @"
+    About 4.: the limit of 1 thought was reached, 1 call
+    5: the budget of 1 call is spent, 1 call
+    ");
 }
 
 #[tokio::test]
@@ -362,25 +343,17 @@ edges: [{{from: one, to: two}}]
 #[tokio::test]
 async fn the_deepest_flow_loads_and_runs_on_a_small_stack() {
     let folder = tempfile::tempdir().unwrap();
-    for number in 0..3 {
-        let innermost = match number {
-            2 => {
-                "{id: a, type: agent, config: {provider: rules, rules: [], else: Deep.}}".to_owned()
-            }
-            _ => format!(
-                "{{id: a, type: subflow, config: {{file: {}.yaml}}}}",
-                number + 1
-            ),
-        };
-
-        let node = (0..4).fold(innermost, |node, _| {
+    let innermost = [
+        "{id: a, type: subflow, config: {file: 1.yaml}}",
+        "{id: a, type: subflow, config: {file: 2.yaml}}",
+        "{id: a, type: agent, config: {provider: rules, rules: [], else: Deep.}}",
+    ];
+    for (number, innermost) in innermost.into_iter().enumerate() {
+        let node = (0..4).fold(innermost.to_owned(), |node, _| {
             format!("{{id: a, type: subflow, config: {{nodes: [{node}]}}}}")
         });
-        std::fs::write(
-            folder.path().join(format!("{number}.yaml")),
-            format!("nodes: [{node}]"),
-        )
-        .unwrap();
+        let file = folder.path().join(format!("{number}.yaml"));
+        std::fs::write(file, format!("nodes: [{node}]")).unwrap();
     }
 
     let loaded = Loader::new().load(folder.path().join("0.yaml")).unwrap();
@@ -402,13 +375,11 @@ nodes:
         description: Look twice.
         start: problem
         stages:
-          problem: {description: The problem., prompt: State it., next: [first look]}
-          first look: {description: A guess., prompt: Guess., next: [answer]}
+          problem: {description: The problem., prompt: State it., next: [first_look]}
+          first_look: {description: A guess., prompt: Guess., next: [answer]}
           answer: {description: The answer., prompt: Look again and answer., final: true}
 ";
 
-    insta::assert_snapshot!(problems(&Loader::new(), text), @"flow.yaml:13:23: nodes[0].config.table.stages.first look: `first look` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`");
-    let named = text.replace("first look", "first_look");
-    let state = run_flow(&Loader::new(), &named, "What is 17 * 3?").await;
+    let state = run_flow(&Loader::new(), text, "What is 17 * 3?").await;
     assert_eq!(state.last().text, "51");
 }

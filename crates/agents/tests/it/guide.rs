@@ -1,11 +1,6 @@
 //! The files in the guide load.
 
 #![cfg(feature = "mcp")]
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use cogwork_agents::Loader;
 
 /// Loads the files in a page, and returns how many there are.

@@ -1,10 +1,5 @@
 //! Arbitrary files are loaded or refused with the place of each problem; none causes a panic.
 
-#![expect(
-    clippy::expect_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::sync::LazyLock;
 
 use cogwork_agents::{FileError, FlowState, Loader, Template};

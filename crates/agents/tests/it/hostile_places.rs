@@ -2,12 +2,6 @@
 //! error of the run. Only regular files in the folder are opened.
 
 #![cfg(unix)]
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 #[path = "../../../text/tests/support/obstacles.rs"]
 mod support;
 

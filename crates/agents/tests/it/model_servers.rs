@@ -1,10 +1,5 @@
 //! Agents on imitations of model servers, which want back what they sent.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::sync::Arc;
 
 use cogwork_agents::{Agent, FlowState};
@@ -16,24 +11,17 @@ use tokio::sync::Notify;
 
 #[path = "../../../llm/tests/servers/mod.rs"]
 mod servers;
-use crate::support::{City, flow_of};
+use crate::support::{City, flow_of, resume};
 use servers::{ROWS, Reply, Row, Server};
 
 fn tools() -> Tools {
-    let weather = function(
-        "weather",
-        "The weather in a city.",
-        |City { city }| async move { Ok(format!("Rain in {city}.")) },
-    );
-    with_height(weather)
+    let weather = |City { city }| async move { Ok(format!("Rain in {city}.")) };
+    with_height(function("weather", "The weather.", weather))
 }
 
 fn with_height(weather: impl Tool + 'static) -> Tools {
-    let height = function(
-        "height",
-        "The height of a city.",
-        |City { city }| async move { Ok(format!("{city} lies at 12 m.")) },
-    );
+    let height = |City { city }| async move { Ok(format!("{city} lies at 12 m.")) };
+    let height = function("height", "The height of a city.", height);
     Tools::new().with(weather).unwrap().with(height).unwrap()
 }
 
@@ -112,17 +100,13 @@ async fn a_resumed_run_returns_what_was_sent_before_it_was_stopped() {
 
         let is_called = Arc::new(Notify::new());
         let called = Arc::clone(&is_called);
-        let never_ends = function(
-            "weather",
-            "The weather in a city.",
-            move |City { .. }| {
-                called.notify_one();
-                std::future::pending::<Result<String, ToolError>>()
-            },
-        );
+        let never_ends = function("weather", "The weather.", move |City { .. }| {
+            called.notify_one();
+            std::future::pending::<Result<String, ToolError>>()
+        });
         let flow = flow_of(agent(&row, &server, with_height(never_ends)));
         let mut state = FlowState::new("Umbrella?");
-        let journal = store.start("1", &flow, &state).await.unwrap();
+        let journal = store.start("7", &flow, &state).await.unwrap();
         let mut stopped = flow.begin().with_journal(journal);
         tokio::select! {
             ended = stopped.finish(&mut state) => panic!("{}: {ended:?}", row.name),
@@ -130,10 +114,7 @@ async fn a_resumed_run_returns_what_was_sent_before_it_was_stopped() {
         }
 
         let flow = flow_of(agent(&row, &server, tools()));
-        let mut state = FlowState::new("Umbrella?");
-        let journal = store.resume("1", &flow).await.unwrap();
-        let mut resumed = flow.begin().with_journal(journal);
-        resumed.finish(&mut state).await.unwrap();
+        let state = resume(&store, &flow, "Umbrella?").await.unwrap();
         assert_served(&row, &server);
         assert!(state.last().text.ends_with("Yes."), "{}", row.name);
     }

@@ -1,11 +1,5 @@
 //! The settings of servers and models in files, as they reach the server.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use cogwork_agents::{FlowState, Loader};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -49,67 +43,40 @@ async fn run(settings: &str, path: &str, reply: &'static str) -> (String, String
 }
 
 #[tokio::test]
-async fn responses_with_effort_headers_and_extra_fields() {
-    let settings = "      provider: openai
+async fn settings_reach_the_server() {
+    let responses = "      provider: openai
       api: responses
       effort: high
       max_tokens: 900
       headers: {x-team: maths}
       extra: {service_tier: flex, reasoning: {summary: auto}}
 ";
-    let reply = r#"{"status":"completed","output":[{"type":"message","role":"assistant",
+    let responded = r#"{"status":"completed","output":[{"type":"message","role":"assistant",
         "content":[{"type":"output_text","text":"Hi."}]}]}"#;
-    let (answer, request) = run(settings, "/v1", reply).await;
-
-    assert_eq!(answer, "Hi.");
-    for part in [
+    let response_parts = [
         "POST /v1/responses HTTP/1.1\r\n",
         "x-team: maths\r\n",
         r#""max_output_tokens":900"#,
         r#""reasoning":{"effort":"high","summary":"auto"}"#,
         r#""service_tier":"flex""#,
-    ] {
-        assert!(request.contains(part), "{part}: {request}");
-    }
-}
+    ];
 
-#[tokio::test]
-async fn an_hour_of_cache_and_an_effort() {
-    let settings = "      provider: anthropic\n      cache: 1h\n      effort: low\n";
-    let reply = r#"{"content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn"}"#;
-    let (answer, request) = run(settings, "", reply).await;
-
-    assert_eq!(answer, "Hi.");
-    for field in [
+    let messages = "      provider: anthropic\n      cache: 1h\n      effort: low\n";
+    let said = r#"{"content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn"}"#;
+    let message_parts = [
         r#""cache_control":{"ttl":"1h","type":"ephemeral"}"#,
         r#""output_config":{"effort":"low"}"#,
         r#""thinking":{"type":"adaptive"}"#,
+    ];
+
+    for (settings, path, reply, parts) in [
+        (responses, "/v1", responded, &response_parts[..]),
+        (messages, "", said, &message_parts),
     ] {
-        assert!(request.contains(field), "{field}: {request}");
+        let (answer, request) = run(settings, path, reply).await;
+        assert_eq!(answer, "Hi.");
+        for part in parts {
+            assert!(request.contains(part), "{part}: {request}");
+        }
     }
-}
-
-#[test]
-fn mistakes_are_named() {
-    let file = "nodes:
-  - id: agent
-    type: agent
-    config:
-      provider: openai
-      name: some-model
-      cache: 1h
-      api: chats
-      effort: extreme
-      headers: {'bad name': x}
-      extra: {model: other}
-";
-    let error = Loader::new().load_text("flow.yaml", file).unwrap_err();
-    insta::assert_snapshot!(format!("{error:#}"));
-
-    let file = file
-        .replace("      cache: 1h\n", "")
-        .replace("chats", "chat")
-        .replace("extreme", "max");
-    let error = Loader::new().load_text("flow.yaml", &file).unwrap_err();
-    insta::assert_snapshot!(format!("{error:#}"));
 }

@@ -1,10 +1,5 @@
 //! Agents in runs with a journal: no recorded reply and no recorded result is asked for again.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;

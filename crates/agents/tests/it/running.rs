@@ -1,17 +1,12 @@
 //! A loaded flow that runs: many times at once, and again from what is in its journal.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use std::path::Path;
 use std::sync::Arc;
 
 use cogwork_agents::FlowState;
 use cogwork_journal::Store;
 
-use crate::support::load;
+use crate::support::{load, resume};
 
 const FLOW: &str = "
 nodes:
@@ -56,15 +51,8 @@ async fn one_flow_serves_many_runs_at_once() {
 
 /// Runs a flow with the journal in a folder. Returns the texts of its visits, and the calls.
 async fn run_in(folder: &Path, flow: &str) -> (Vec<String>, u32) {
-    let loaded = load(flow);
     let store = Store::files(folder);
-    let input = FlowState::new("run");
-    let journal = store.start_or_resume("7", loaded.flow(), &input).await;
-    let journal = journal.unwrap();
-
-    let mut state: FlowState = journal.state().unwrap();
-    let mut run = loaded.flow().begin().with_journal(journal);
-    run.finish(&mut state).await.unwrap();
+    let state = resume(&store, load(flow).flow(), "run").await.unwrap();
     let outputs = state.visits().filter_map(|visit| visit.output.as_ref());
     let texts = outputs.map(|output| output.text.clone()).collect();
     (texts, state.calls())

@@ -1,7 +1,5 @@
 //! Values from the environment are never shown.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_journal::Store;
 use cogwork_llm::backend::{Capabilities, Capability};
@@ -54,14 +52,7 @@ fn is_hidden(text: &str) {
 }
 
 #[test]
-fn not_in_errors() {
-    let error = loader().load_text("flow.yaml", FLOW).unwrap_err();
-    is_hidden(&format!("{error} {error:#} {error:?}"));
-    for problem in error.problems() {
-        is_hidden(&format!("{problem} {problem:?}"));
-    }
-
-    // And not by a guess at what was meant.
+fn no_hint_is_a_guess_at_a_value() {
     let near = Loader::new().with_environment(|_| Some("reflectio".to_owned()));
     let error = near.load_text("flow.yaml", FLOW).unwrap_err();
     assert!(!format!("{error:#}").contains("did you mean `reflection`"));
@@ -95,12 +86,6 @@ fn a_variable_fills_no_more_than_a_file_may_hold() {
         error.to_string(),
         "flow.yaml:1:8: nodes: the texts of the file, with aliases and variables, come to more than 1048576 bytes; expected fewer"
     );
-}
-
-#[test]
-fn not_in_the_schema() {
-    is_hidden(&loader().schema().to_string());
-    is_hidden(&format!("{:?}", loader()));
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -187,23 +172,23 @@ async fn not_in_the_errors_and_records_of_runs() {
 }
 
 #[test]
-fn not_in_drawings_and_problems_of_clients() {
-    let loader = with_leaky(loader())
-        .with_provider("unmade", "Leaks.", |leaky: Leaky| {
-            Err::<Leaky, _>(format!("bad {}", leaky.secret))
-        })
-        .unwrap();
+fn not_in_drawings_schemas_and_problems_of_clients() {
+    let unmade = |leaky: Leaky| Err::<Leaky, _>(format!("bad {}", leaky.secret));
+    let loader = with_leaky(loader()).with_provider("unmade", "Leaks.", unmade);
+    let loader = loader.unwrap();
 
     let flow =
         "nodes: [{id: a, type: agent, config: {provider: leaky, secret: '${A}', role: '${B}'}}]";
     let loaded = loader.load_text("flow.yaml", flow).unwrap();
-    is_hidden(&format!("{loaded:?} {}", loaded.flow().mermaid()));
+    is_hidden(&format!(
+        "{loader:?} {} {loaded:?} {}",
+        loader.schema(),
+        loaded.flow().mermaid()
+    ));
 
-    let error = loader
-        .load_text("flow.yaml", &flow.replace("leaky", "unmade"))
-        .unwrap_err();
+    let error = loader.load_text("flow.yaml", &flow.replace("leaky", "unmade"));
     assert_eq!(
-        error.to_string(),
+        error.unwrap_err().to_string(),
         "flow.yaml:1:38: nodes[0].config: bad ${A}"
     );
 }
@@ -230,11 +215,8 @@ fn loader_with(value: &str) -> Loader {
 
 /// The error of a run of a flow, as a program shows it.
 async fn told(loaded: &FileFlow) -> String {
-    let error = loaded
-        .flow()
-        .run(&mut FlowState::new("Hello"))
-        .await
-        .unwrap_err();
+    let mut state = FlowState::new("Hello");
+    let error = loaded.flow().run(&mut state).await.unwrap_err();
     loaded.hide_secrets(&format!("{error:#}"))
 }
 
@@ -252,10 +234,8 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, more)) = rest.split_first() {
-        let code = more
-            .get(..2)
-            .filter(|_| *first == b'%')
-            .and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = more.get(..2).filter(|_| *first == b'%');
+        let code = code.and_then(|digits| std::str::from_utf8(digits).ok());
         let byte = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { &more[2..] } else { more };
@@ -266,17 +246,10 @@ fn percent_decoded(text: &str) -> String {
 
 fn assert_shows_no_part(shown: &str, value: &str) {
     let lower = shown.to_lowercase();
+    let forms = [percent_decoded(&lower), lower.replace('\\', ""), lower];
     for part in parts(value) {
-        for form in [
-            lower.clone(),
-            percent_decoded(&lower),
-            lower.replace('\\', ""),
-        ] {
-            assert!(
-                !form.contains(&part),
-                "{part:?} of {value:?} shows in {shown}"
-            );
-        }
+        let shows = forms.iter().any(|form| form.contains(&part));
+        assert!(!shows, "{part:?} of {value:?} shows in {shown}");
     }
 }
 
@@ -349,5 +322,4 @@ proptest! {
             assert_shows_no_part(&format!("{problem} {problem:?}"), secret_of(&value));
         }
     }
-
 }

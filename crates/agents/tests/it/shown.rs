@@ -1,10 +1,5 @@
 //! Texts from files, models and programs are always shown safely.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 #[path = "../../../text/tests/support/hostile.rs"]
 pub(crate) mod hostile;
 

@@ -1,12 +1,8 @@
 //! What several tests share.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::{Action, Flow, Node, RunError};
+use cogwork_journal::Store;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -43,6 +39,19 @@ pub(crate) fn load(flow: &str) -> FileFlow {
 pub(crate) fn problems(loader: &Loader, flow: &str) -> String {
     let loaded = loader.load_text("flow.yaml", flow);
     loaded.map_or_else(|error| format!("{error:#}"), |_| "none".to_owned())
+}
+
+/// Starts the run `7`, or resumes it.
+pub(crate) async fn resume(
+    store: &Store,
+    flow: &Flow<FlowState>,
+    input: &str,
+) -> Result<FlowState, RunError> {
+    let input = FlowState::new(input);
+    let journal = store.start_or_resume("7", flow, &input).await.unwrap();
+    let mut state: FlowState = journal.state().unwrap();
+    let mut run = flow.begin().with_journal(journal);
+    run.finish(&mut state).await.map(|_| state)
 }
 
 /// Runs a flow to its end.

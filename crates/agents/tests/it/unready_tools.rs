@@ -1,11 +1,6 @@
 //! Tools whose definitions aren't known yet, such as those of a server that isn't connected. The
 //! model must not be asked, because it would see a tool without a description.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 use cogwork_agents::{Agent, FlowState};
 use cogwork_cot::{ChainOfThought, Reasoning};
 use cogwork_flow::Flow;

@@ -1,15 +1,10 @@
 //! Nodes of the type `wait`: pauses for an answer.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
-use cogwork_agents::{FlowState, Loader};
+use cogwork_agents::FlowState;
 use cogwork_flow::{Paused, Run};
 use serde_json::{Value, json};
 
-use crate::support::{load, problems};
+use crate::support::load;
 
 const FLOW: &str = "
 nodes:
@@ -98,24 +93,15 @@ async fn an_answer_that_names_no_action_is_asked_for_again() {
     paused(&mut run, &mut state).await;
 
     let long = "x".repeat(2 << 20);
+    let none = "the answer names no action; expected `yes` or `no`";
     for (answer, problem) in [
         (
             json!("perhaps"),
             "`perhaps` names no action; expected `yes` or `no`",
         ),
         (json!(7), "`7` names no action; expected `yes` or `no`"),
-        (
-            json!([7]),
-            "the answer names no action; expected `yes` or `no`",
-        ),
-        (
-            json!({"action": "maybe"}),
-            "`maybe` names no action; expected `yes` or `no`",
-        ),
-        (
-            json!({"text": "no"}),
-            "the answer names no action; expected `yes` or `no`",
-        ),
+        (json!([7]), none),
+        (json!({"text": "no"}), none),
         (
             json!(long),
             "the answer has more than 1048576 bytes; expected fewer",
@@ -131,62 +117,34 @@ async fn an_answer_that_names_no_action_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn actions_that_look_like_json_are_named_as_they_are_written() {
-    let flow = "nodes: [{id: ask, type: wait, config: {actions: ['1', 'true', 'no']}}]";
-    let loaded = load(&format!(
-        "{flow}\nedges: [{{from: ask, action: '1', to: end}}, {{from: ask, action: 'true', to: end}}, {{from: ask, action: 'no', to: end}}]"
-    ));
-
-    for (answer, text) in [(json!(1), "1"), (json!(true), "true"), (json!(false), "no")] {
+async fn any_json_is_an_answer_and_an_action_as_it_is_written() {
+    let actions = "{actions: ['1', 'true', 'no']}";
+    let edges =
+        ["1", "true", "no"].map(|action| format!("{{from: ask, action: '{action}', to: end}}"));
+    for (config, answer, action, text) in [
+        (actions, json!(1), "1", "1"),
+        (actions, json!(true), "true", "true"),
+        (actions, json!(false), "no", "no"),
+        ("{}", json!("As it is."), "default", "As it is."),
+        ("{}", json!({"a": [1]}), "default", r#"{"a":[1]}"#),
+        ("{}", json!(null), "default", "null"),
+    ] {
+        let edges = if config == actions {
+            edges.join(", ")
+        } else {
+            String::new()
+        };
+        let flow = format!("nodes: [{{id: ask, type: wait, config: {config}}}]\nedges: [{edges}]");
+        let loaded = load(&flow);
         let mut state = FlowState::new("?");
         let mut run = loaded.flow().begin();
         run.deliver("ask", &answer).await.unwrap();
-        run.finish(&mut state).await.unwrap();
-        assert_eq!(state.last().text, text);
-    }
-}
-
-#[tokio::test]
-async fn without_actions_any_answer_is_the_output() {
-    let flow = "nodes: [{id: ask, type: wait, config: {event: question}}]";
-    let loaded = load(flow);
-    let answers: [(Value, &str); 3] = [
-        (json!("As it is."), "As it is."),
-        (json!({"a": [1]}), r#"{"a":[1]}"#),
-        (json!(null), "null"),
-    ];
-
-    for (answer, text) in answers {
-        let mut state = FlowState::new("?");
-        let mut run = loaded.flow().begin();
-        run.deliver("question", &answer).await.unwrap();
         let ended = run.finish(&mut state).await.unwrap();
         assert_eq!(
             (ended.action.as_str(), state.last().text.as_str()),
-            ("default", text)
+            (action, text)
         );
     }
-}
-
-#[test]
-fn the_problems_of_a_wait_are_reported_with_their_places() {
-    let flow = "nodes:
-- {id: a, type: wait, config: {reason: '{nobody}', actions: [go, go, timed out]}}
-- {id: b, type: wait, config: {timeout: 0, event: '${EVENT}', prompt: x}}
-edges: [{from: a, action: go, to: b}]
-";
-    let loader = Loader::new().with_environment(|_| Some("secret".to_owned()));
-    insta::assert_snapshot!(problems(&loader, flow), @"
-    flow.yaml:2:40: nodes[0].config.reason: unknown slot `{nobody}`; known slots: `{input}`, `{last}`, `{a}`, `{b}`, and `{{` for a brace
-    flow.yaml:2:66: nodes[0].config.actions[1]: the action `go` is listed twice; expected each once
-    flow.yaml:2:70: nodes[0].config.actions[2]: `timed out` is reserved; choose another action
-    flow.yaml:3:41: nodes[1].config.timeout: the number is too small; expected at least 0.001
-    flow.yaml:3:51: nodes[1].config.event: nothing is taken from the environment here, where it would be shown; expected a text without `${EVENT}`
-    flow.yaml:3:63: nodes[1].config: unknown key `prompt`; known keys: `actions`, `event`, `key`, `reason`, `timeout`
-    ");
-
-    let unwired = FLOW.replace("  - {from: review, action: timed out, to: end}\n", "");
-    insta::assert_snapshot!(problems(&Loader::new(), &unwired), @"flow.yaml:6:9: nodes[1]: node `review` declares the action `timed out`, which leads nowhere; add an edge or an end for it");
 }
 
 #[tokio::test(start_paused = true)]

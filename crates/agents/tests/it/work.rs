@@ -1,10 +1,5 @@
 //! The time that reading a file takes: it grows with the length of the file, whatever it says.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "the helpers of tests may, as the tests do"
-)]
-
 #[path = "../../../text/tests/support/growth.rs"]
 mod growth;
 
@@ -15,104 +10,75 @@ fn each(n: usize, piece: impl Fn(usize) -> String) -> String {
     (0..n).map(piece).collect()
 }
 
-/// A node that can be made.
-fn node(id: &str, prompt: &str) -> String {
-    format!(
-        "- {{id: {id}, type: agent, config: {{provider: scripted, replies: [x], prompt: '{prompt}'}}}}\n"
-    )
-}
-
 /// Files of about `n` pieces that would take the square of their length if each piece were compared with all.
 fn slow_files(n: usize) -> Vec<(&'static str, String)> {
-    let nodes = |prompt: &str| format!("nodes:\n{}", each(n, |n| node(&format!("a{n}"), prompt)));
-    let edges = |edge: &dyn Fn(usize) -> String| format!("edges:\n{}", each(n, edge));
-    let chain = edges(&|n| format!("- {{from: a{n}, to: a{}}}\n", n + 1));
-    let long = "k".repeat(10 * n);
+    // With its number for each `#`.
+    let each = |piece: &str| each(n, |number| piece.replace('#', &number.to_string()));
+    let node = |id: &str, prompt: &str| {
+        let config = format!("{{provider: scripted, replies: [x], prompt: '{prompt}'}}");
+        format!("- {{id: {id}, type: agent, config: {config}}}\n")
+    };
+    let nodes = |id: &str, prompt: &str| format!("nodes:\n{}", each(&node(id, prompt)));
+    let edges = |id: &str, edge: &str| {
+        format!(
+            "{}edges:\n{}",
+            nodes(id, "{last}"),
+            each(&format!("- {{{edge}}}\n"))
+        )
+    };
 
+    let chain: String = (0..n)
+        .map(|number| format!("- {{from: a{number}, to: a{}}}\n", number + 1))
+        .collect();
+    let whole = format!(
+        "{}edges:\n{chain}- {{from: a{n}, to: end}}\n",
+        nodes("a#", "{last}")
+    );
+    let long_id = "a".repeat(50);
+    let long_key = format!("? {}\n:", "k".repeat(10 * n));
     vec![
-        (
-            "nodes and edges that are whole",
-            format!("{}{}- {{from: a{n}, to: end}}\n", nodes("{last}"), chain),
-        ),
-        (
-            "nodes with one id",
-            format!("nodes:\n{}", each(n, |_| node("a", "x"))),
-        ),
+        ("nodes and edges that are whole", whole),
+        ("nodes with one id", nodes("a", "x")),
         (
             "ids that are long and nearly the same",
-            format!(
-                "nodes:\n{}{}",
-                each(n, |n| node(&format!("{}{n}", "a".repeat(50)), "x")),
-                edges(&|n| format!("- {{from: {}b{n}, to: end}}\n", "a".repeat(50)))
+            edges(
+                &format!("{long_id}#"),
+                &format!("from: {long_id}b#, to: end"),
             ),
         ),
-        (
-            "edges between no nodes",
-            format!(
-                "{}{}",
-                nodes("x"),
-                edges(&|n| format!("- {{from: x{n}, to: y{n}}}\n"))
-            ),
-        ),
-        (
-            "an edge again and again",
-            format!(
-                "{}{}",
-                nodes("x"),
-                edges(&|_| "- {from: a0, to: end}\n".to_owned())
-            ),
-        ),
+        ("edges between no nodes", edges("a#", "from: x#, to: y#")),
+        ("an edge again and again", edges("a#", "from: a0, to: end")),
         (
             "edges on actions that are not there",
-            format!(
-                "{}{}",
-                nodes("x"),
-                edges(&|n| format!("- {{from: a{n}, action: b{n}, to: end}}\n"))
-            ),
+            edges("a#", "from: a#, action: b#, to: end"),
         ),
-        ("nodes that nothing leads to", nodes("x")),
-        (
-            "slots",
-            format!(
-                "nodes:\n{}{}",
-                each(n, |n| node(&format!("a{n}"), "x")),
-                node("b", &"{a1}".repeat(n))
-            ),
-        ),
-        (
-            "slots that no node fills",
-            format!(
-                "nodes:\n{}",
-                each(n, |n| node(&format!("a{n}"), &format!("{{b{n}}}")))
-            ),
-        ),
+        ("nodes that nothing leads to", nodes("a#", "x")),
+        ("slots", nodes("a#", "x") + &node("b", &"{a1}".repeat(n))),
+        ("slots that no node fills", nodes("a#", "{b#}")),
         (
             "keys that are not known",
             format!(
                 "nodes:\n- id: a\n  type: agent\n  config:\n{}",
-                each(n, |n| format!("    rol{n}: x\n"))
+                each("    rol#: x\n")
             ),
         ),
         (
             "a key again and again under a long one",
-            format!("? {long}\n:\n{}", "  a: 1\n".repeat(n)),
+            format!("{long_key}\n{}", each("  a: 1\n")),
         ),
         (
             "variables that are not set under a long key",
-            format!("? {long}\n: [{}]", "'${NOT_SET}', ".repeat(n)),
+            format!("{long_key} [{}]", each("'${NOT_SET}', ")),
         ),
-        ("dollars", format!("name: '{}'", "${a".repeat(n))),
+        ("dollars", format!("name: '{}'", each("${a"))),
         (
             "anchors within one another",
-            format!("{}x{}", each(30, |n| format!("&a{n} [")), ", x".repeat(n)),
+            self::each(30, |n| format!("&a{n} [")) + "x" + &each(", x"),
         ),
-        (
-            "aliases",
-            format!("a: &a [x, y]\nb: [{}*a]", "*a, ".repeat(n)),
-        ),
-        ("brackets", "[".repeat(n)),
-        ("line feeds", format!("{}{{", "\n".repeat(n))),
-        ("lines of blanks", format!("a: |\n{}", "   \n".repeat(n))),
+        ("aliases", format!("a: &a [x, y]\nb: [{}*a]", each("*a, "))),
+        ("brackets", each("[")),
+        ("line feeds", each("\n") + "{"),
+        ("lines of blanks", format!("a: |\n{}", each("   \n"))),
     ]
 }
 
