@@ -1,7 +1,5 @@
 //! The command `eval`, on the suite of the examples.
 
-use serde_json::Value;
-
 use crate::support::{Place, Told};
 
 const SUITE: &str = concat!(
@@ -24,7 +22,7 @@ fn a_suite_makes_a_table_a_page_and_a_choice() {
     );
     assert_eq!((made.code, made.err.as_str()), (0, "picked: with a plan\n"));
 
-    let table: Value = serde_json::from_str(&made.out).unwrap();
+    let table = made.json();
     let arms = table["arms"].as_array().unwrap().iter();
     let names: Vec<_> = arms.map(|arm| &arm["name"]).collect();
     assert_eq!(names, ["guess", "in steps", "with a plan"]);
@@ -50,8 +48,7 @@ fn an_earlier_table_and_conditions_set_the_exit_code() {
         ("--require, accuracy >= 0.9", 3),
         ("--baseline, missing.json", 4),
     ] {
-        let told = eval(&place, arguments);
-        assert_eq!(told.code, code, "{told:?}");
+        eval(&place, arguments).fails(code, "");
     }
 }
 
@@ -63,11 +60,9 @@ fn a_suite_whose_runs_would_wait_is_refused_at_its_check() {
         "problems: [{question: Go?, expected: x, check: exact}]\narms: [{name: a, type: wait}]\n",
     );
     let checked = place.line("check suite.yaml");
-    let told =
-        "arms[0]: the flow waits for answers to `answer`, which nobody gives in an evaluation";
-    assert!(
-        checked.code == 1 && checked.err.contains(told),
-        "{checked:?}"
+    checked.fails(
+        1,
+        "arms[0]: the flow waits for answers to `answer`, which nobody gives in an",
     );
 }
 
@@ -82,8 +77,7 @@ fn places_are_tried_before_anything_is_asked() {
         "--pick, most accuracy, -o, .",
         "--baseline, missing.json",
     ] {
-        let told = eval(&place, arguments);
-        assert_eq!((told.code, told.out.as_str()), (4, ""), "{told:?}");
+        eval(&place, arguments).fails(4, "");
         assert!(!place.path("runs").exists(), "{arguments}");
     }
 }
@@ -106,14 +100,15 @@ arms: [{name: outer, flow: flows/outer.yaml}]
     place.write("suite.yaml", suite);
 
     let command = "eval suite.yaml -q --pick accuracy>0 -o";
-    let told = place.line(&format!("{command} other/best.yaml"));
-    assert_eq!(told.code, 4);
     let problem = "--output: the flow of `outer` names files that are found in ";
-    assert!(told.err.contains(problem), "{}", told.err);
+    place
+        .line(&format!("{command} other/best.yaml"))
+        .fails(4, problem);
     assert!(!place.path("suite.runs").exists());
 
-    let told = place.line(&format!("{command} flows/best.yaml"));
-    assert_eq!(told.code, 0, "{told:?}");
+    place
+        .line(&format!("{command} flows/best.yaml"))
+        .fails(0, "");
     assert_eq!(place.read("flows/best.yaml"), outer);
 }
 

@@ -30,7 +30,7 @@ fn record(flow: &str) -> Recorded {
     let place = Place::new();
     place.write("pair.yaml", flow);
     let told = place.line("run pair.yaml --input roses --journal runs --id first");
-    assert_eq!(told.code, 0, "{}", told.err);
+    told.fails(0, "");
     Recorded(place)
 }
 
@@ -50,23 +50,19 @@ impl Recorded {
 
     /// What `--show` prints before a step.
     fn shown(&self, at: &str) -> Value {
-        let told = self.fork(&[at, "--show"]);
-        assert_eq!((told.code, told.err.as_str()), (0, ""));
-        serde_json::from_str(&told.out).unwrap()
+        self.fork(&[at, "--show"]).json()
     }
 
     #[track_caller]
     fn forks(&self, more: &[&str], answer: &str) -> Told {
         let told = self.fork(more);
-        assert_eq!((told.code, told.out.as_str()), (0, answer), "{}", told.err);
+        told.answers(answer);
         told
     }
 
     #[track_caller]
     fn refuses(&self, more: &[&str], problem: &str) {
-        let told = self.fork(more);
-        assert_eq!((told.code, told.out.as_str()), (4, ""), "{more:?}");
-        assert!(told.err.contains(problem), "{more:?}: {}", told.err);
+        self.fork(more).fails(4, problem);
     }
 }
 
@@ -92,9 +88,10 @@ fn the_new_run_has_the_requested_id_and_can_be_resumed() {
     let again = ["2", "--id", "again"];
     recorded.forks(&again, "Good.\n");
 
-    let resumed = "run pair.yaml --journal runs --resume again";
-    let told = recorded.0.line(resumed);
-    assert_eq!((told.code, told.out.as_str()), (0, "Good.\n"));
+    let resumed = recorded
+        .0
+        .line("run pair.yaml --journal runs --resume again");
+    resumed.answers("Good.\n");
     recorded.refuses(&again, "the run `again` already exists");
 }
 
@@ -189,26 +186,19 @@ fn an_edit_or_a_step_that_the_flow_cannot_use_starts_nothing() {
     let cases: [(&[&str], &str); 10] = [
         (&["9"], "expected a step from 1 to 3"),
         (&["writer:2"], "visit 2 to the node `writer`"),
-        (
-            &["2", "--state", misspelt],
-            "unknown field `output`, expected one of",
-        ),
+        (&["2", "--state", misspelt], "unknown field `output`"),
         (&["2", "--state", "{}"], no_state),
         (&["2", "--state", "list.json"], no_state),
         (&["2", "--state", "none.json"], "none.json: No such file"),
         (
             &["2", "--outcome", r#"{"visit": {"output": {"text": 5}}}"#],
-            "node `critic`: the outcome cannot be read; expected JSON in the form in which `--show` prints it: \
-             invalid type: integer `5`, expected a string",
+            "node `critic`: the outcome cannot be read; expected JSON in the form in which `--show`",
         ),
         (
             &["2", "--outcome-of", "critic=5"],
-            "step 2 has no outcome of `critic`; expected `pair/critic#2`",
+            "expected `pair/critic#2`",
         ),
-        (
-            &["end", "--outcome", "5"],
-            "with `--at` and a step, not with `--at end`",
-        ),
+        (&["end", "--outcome", "5"], "not with `--at end`"),
         (
             &["2", "--model", "large"],
             "no node of the flow has a model",
@@ -217,12 +207,11 @@ fn an_edit_or_a_step_that_the_flow_cannot_use_starts_nothing() {
     for (more, problem) in cases {
         recorded.refuses(more, problem);
     }
-    for wrong in [&["2", "--outcome-of", "5"][..], &["soon"]] {
-        assert_eq!(recorded.fork(wrong).code, 2);
-    }
+    recorded.fork(&["2", "--outcome-of", "5"]).fails(2, "");
+    recorded.fork(&["soon"]).fails(2, "");
 
     let told = recorded.0.line("fork pair.yaml none --journal runs --at 1");
-    assert!(told.err.contains("there is no run `none`"), "{told:?}");
+    told.fails(4, "there is no run `none`");
     assert_eq!(recorded.list().lines().count(), 1);
 }
 

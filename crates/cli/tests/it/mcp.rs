@@ -2,14 +2,10 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::Place;
-
-/// Everything in these tests takes far less, unless it hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{Place, Told};
 
 fn server(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
@@ -32,11 +28,14 @@ fn talk(arguments: &[&str], messages: &[Value]) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Calls a tool of a server that keeps nothing, and returns the answer.
-fn call(arguments: &[&str], tool: &str, input: &Value) -> Value {
+fn call(tool: &str, input: &Value) -> Value {
     let params = json!({"name": tool, "arguments": input});
-    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-    let output = talk(arguments, &[initialize(), call]);
+    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+}
+
+/// Calls a tool of a server that keeps nothing, and returns the answer.
+fn answer_of(arguments: &[&str], tool: &str, input: &Value) -> Value {
+    let output = talk(arguments, &[initialize(), call(tool, input)]);
     answer(&messages(&output), 1).clone()
 }
 
@@ -58,16 +57,9 @@ fn lines(messages: &[Value]) -> Vec<u8> {
 }
 
 fn initialize() -> Value {
-    json!({
-        "jsonrpc": "2.0",
-        "id": "start",
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
-    })
+    let client = json!({"name": "test", "version": "1"});
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+    json!({"jsonrpc": "2.0", "id": "start", "method": "initialize", "params": params})
 }
 
 fn list(id: impl Into<Value>) -> Value {
@@ -82,19 +74,6 @@ fn answer(messages: &[Value], id: impl Into<Value>) -> &Value {
     messages.find(|message| message["id"] == id).unwrap()
 }
 
-/// Ends the process if it doesn't end in time, and returns its exit code.
-fn exit_code(child: &mut Child) -> Option<i32> {
-    let start = Instant::now();
-    while start.elapsed() < PATIENCE {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status.code();
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child.kill().unwrap();
-    panic!("the server doesn't end");
-}
-
 #[test]
 fn requests_are_answered_until_the_end_of_the_input() {
     let silent = talk(&[], &[]);
@@ -105,7 +84,6 @@ fn requests_are_answered_until_the_end_of_the_input() {
     let output = talk(&tools, &[initialize(), list(1), list(2)]);
     assert!(output.stderr.is_empty());
     let messages = messages(&output);
-    assert_eq!(messages.len(), 3);
     let tools = answer(&messages, 2)["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["think", "think_session"]);
@@ -121,10 +99,8 @@ fn signals_stop_the_server_cleanly() {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut String::new()).unwrap();
 
-        let id = child.id().to_string();
-        let kill = Command::new("kill").args(["-s", signal, &id]).status();
-        assert!(kill.unwrap().success());
-        assert_eq!(exit_code(&mut child), Some(0), "{signal}");
+        crate::command::send(signal, child.id());
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{signal}");
         let mut rest = String::new();
         stdout.read_to_string(&mut rest).unwrap();
         assert_eq!(rest, "", "{signal}");
@@ -166,12 +142,7 @@ fn sessions_are_kept_among_the_data_of_the_user() {
 
 #[test]
 fn the_log_is_written_on_request_and_contains_no_control_characters() {
-    let call = json!({
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "nope\u{1b}[31m\r\u{202e}", "arguments": {}},
-    });
+    let call = call("nope\u{1b}[31m\r\u{202e}", &json!({}));
     let output = talk(&["--verbose"], &[initialize(), call]);
 
     let log = String::from_utf8(output.stderr.clone()).unwrap();
@@ -237,21 +208,19 @@ fn a_token_is_printed_if_none_is_given() {
 
     let mut line = String::new();
     server.told.read_line(&mut line).unwrap();
-    let token = line
+    let (_, token) = line
         .trim_end()
-        .strip_prefix("cogwork: the token of this run is ");
-
-    assert_eq!(server.status(token.unwrap()), "200");
+        .split_once("the token of this run is ")
+        .unwrap();
+    assert_eq!(server.status(token), "200");
     assert_eq!(server.status("another-token-of-some-length"), "401");
 }
 
 #[test]
 fn tokens_come_from_the_environment_or_a_file() {
     let mut command = server(&["--memory", "--http", "localhost:0"]);
-    command.env(
-        "COGWORK_TOKEN",
-        "first-token-of-variable second-token-of-variable",
-    );
+    let tokens = "first-token-of-variable second-token-of-variable";
+    command.env("COGWORK_TOKEN", tokens);
     let from_variable = HttpServer::start(&mut command);
     for token in ["first-token-of-variable", "second-token-of-variable"] {
         assert_eq!(from_variable.status(token), "200");
@@ -286,56 +255,41 @@ fn errors_of_the_settings_are_told() {
             4,
             "there is no built-in tool `thinking`; expected",
         ),
-        (
-            "--memory --http 0",
-            4,
-            "cogwork: COGWORK_TOKEN: token 1: the token is too short; expected at least 16 characters",
-        ),
     ] {
         let arguments: Vec<_> = arguments.split(' ').collect();
-        let is_short = part.contains("too short");
-        let token = if is_short {
-            "short"
-        } else {
-            "a-token-that-is-long"
-        };
         let mut command = server(&arguments);
-        let output = command.env("COGWORK_TOKEN", token).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{told}");
-        assert!(told.contains(part), "{told}");
-        assert!(!told.contains("serving"), "{told}");
+        command.env("COGWORK_TOKEN", "a-token-that-is-long");
+        let told = Told::of(command.output().unwrap());
+        told.fails(code, part);
+        assert!(!told.err.contains("serving"), "{told:?}");
     }
+
+    let mut command = server(&["--memory", "--http", "0"]);
+    let told = Told::of(command.env("COGWORK_TOKEN", "short").output().unwrap());
+    told.fails(
+        4,
+        "cogwork: COGWORK_TOKEN: token 1: the token is too short; expected",
+    );
 }
 
 #[test]
 fn solve_uses_the_flow_of_a_file() {
     let place = Place::with_flow(
-        "
-name: greet
-nodes:
-  - {id: greet, type: agent, config: {provider: scripted, replies: [Hello.], role: You greet.}}
-edges:
-  - {from: greet, to: end}
-",
+        "nodes: [{id: greet, type: agent, config: {provider: scripted, replies: [Hello.]}}]",
     );
     let file = place.path("flow.yaml").display().to_string();
-    let answer = call(&["--flow", &file], "solve", &json!({"problem": "Ada"}));
+    let answer = answer_of(&["--flow", &file], "solve", &json!({"problem": "Ada"}));
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("Hello.\n\n(answered, "), "{text}");
 
     place.write("flow.yaml", "nodes: [{id: go, type: wait}]");
-    let refused = place.line("mcp --memory --flow flow.yaml");
     let told = "cogwork: --flow: the flow waits for answers to `go`, which can't be given here\n";
-    assert_eq!((refused.code, refused.err.as_str()), (4, told));
+    place.line("mcp --memory --flow flow.yaml").fails(4, told);
 
     place.write("flow.yaml", "nodes: 5");
-    let refused = place.cogwork(&["mcp", "--memory", "--flow", "flow.yaml"]);
-    assert_eq!(refused.code, 1);
-    assert!(
-        refused.err.starts_with("flow.yaml:1:8: nodes: "),
-        "{refused:?}"
-    );
+    place
+        .line("mcp --memory --flow flow.yaml")
+        .fails(1, "flow.yaml:1:8: nodes: ");
 }
 
 #[test]
@@ -352,16 +306,12 @@ two_looks:
 
     let file = place.path("strategies.yaml").display().to_string();
     let arguments = ["--tools", "think", "--strategies", &file];
-    let thought = json!({
-        "strategy": "two_looks",
-        "stage": "problem",
-        "thought": "How long is the coast of Norway?",
-    });
-    let answer = call(&arguments, "think", &thought).to_string();
+    let thought =
+        json!({"strategy": "two_looks", "stage": "problem", "thought": "How long is the coast?"});
+    let answer = answer_of(&arguments, "think", &thought).to_string();
     assert!(answer.contains("Look again and answer."), "{answer}");
 
     place.write("strategies.yaml", "two_looks: {}");
     let refused = place.cogwork(&[&["mcp", "--memory"], &arguments[..]].concat());
-    assert_eq!(refused.code, 4);
-    assert!(refused.err.contains("strategies.yaml"), "{refused:?}");
+    refused.fails(4, "strategies.yaml");
 }

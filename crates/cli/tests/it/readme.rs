@@ -1,9 +1,8 @@
 //! The example in the README does what it says.
 
-use std::fs;
-use std::process::Command;
+use crate::support::Place;
 #[cfg(feature = "mcp")]
-use std::process::Stdio;
+use crate::support::Told;
 
 /// Returns the blocks of code in this language.
 fn blocks<'a>(readme: &'a str, language: &str) -> Vec<&'a str> {
@@ -24,22 +23,11 @@ fn the_command_answers_as_the_readme_shows() {
     let is_run = |block: &&&str| block.starts_with("$ cogwork run ");
     let console = consoles.iter().find(is_run).unwrap();
     let (command, answer) = console.split_once('\n').unwrap();
-    let arguments = command
-        .strip_prefix("$ cogwork ")
-        .unwrap()
-        .split_whitespace();
-
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("verse.yaml"), file).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_cogwork"))
-        .args(arguments)
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), answer);
-    assert!(output.status.success());
+    let place = Place::new();
+    place.write("verse.yaml", file);
+    let told = place.line(command.strip_prefix("$ cogwork ").unwrap().trim());
+    told.answers(answer);
+    assert_eq!(told.err, "");
 }
 
 /// Returns the arguments of each `cogwork mcp` in a document.
@@ -65,19 +53,12 @@ fn the_servers_of_the_documents_start() {
     commands.dedup();
     assert!(commands.len() >= 3, "{commands:?}");
 
-    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new();
     for arguments in commands {
-        let output = Command::new(env!("CARGO_BIN_EXE_cogwork"))
-            .arg("mcp")
-            .args(&arguments)
-            .env("COGWORK_DATA", folder.path())
-            .env_remove("OPENAI_MODEL")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
-        assert!(output.stdout.is_empty(), "{arguments:?}");
-        assert!(output.status.success(), "{arguments:?}");
+        let mut command = place.command(&[&["mcp"], &arguments[..]].concat());
+        let data = command.env("COGWORK_DATA", place.folder());
+        let told = Told::of(data.env_remove("OPENAI_MODEL").output().unwrap());
+        told.answers("");
+        assert_eq!(told.err, "", "{arguments:?}");
     }
 }

@@ -54,8 +54,7 @@ fn a_place_or_a_run_that_is_not_there_is_an_error() {
         (&["7"], "there is no run `7`"),
     ] {
         let told = Place::new().cogwork(&[&["runs", "--journal", "runs"], more].concat());
-        assert_eq!((told.code, told.out.as_str()), (4, ""));
-        assert!(told.err.contains(problem), "{told:?}");
+        told.fails(4, problem);
     }
 }
 
@@ -67,25 +66,18 @@ fn an_open_run_is_running_or_was_interrupted() {
         server.config()
     );
     let place = Place::with_flow(&agent);
-    let run: Vec<_> = "run flow.yaml -i x --journal runs --id 7"
-        .split(' ')
-        .collect();
+    let run = ["run", "flow.yaml", "-i", "x", "--journal", "runs"];
     let mut run = place.command(&run).spawn().unwrap();
     while server.calls() < 1 {
         sleep(Duration::from_millis(5));
     }
-    let listed = || place.cogwork(&["runs", "--journal", "runs"]).out;
-
-    let running = listed();
-    assert!(running.ends_with(": open, running\n"), "{running}");
+    let listed = place.line("runs --journal runs").out;
+    assert!(listed.ends_with(": open, running\n"), "{listed}");
 
     run.kill().unwrap();
     run.wait().unwrap();
-    let interrupted = listed();
-    assert!(
-        interrupted.ends_with(": open, not running\n"),
-        "{interrupted}"
-    );
+    let listed = place.line("runs --journal runs").out;
+    assert!(listed.ends_with(": open, not running\n"), "{listed}");
 }
 
 #[test]
@@ -94,17 +86,16 @@ fn a_run_that_cannot_be_read_has_no_date() {
     fs::create_dir(place.path("runs")).unwrap();
     place.write("runs/7.jsonl", "something else\n");
     let listed = place.line("runs --journal runs").out;
-    assert!(
-        listed.starts_with("7: cannot be read: runs/7.jsonl"),
-        "{listed}"
-    );
+    let problem = "7: cannot be read: runs/7.jsonl";
+    assert!(listed.starts_with(problem), "{listed}");
 }
 
 #[test]
 fn a_file_that_is_no_database_is_refused_and_left_alone() {
     let place = Place::with_flow(FLOW);
-    let refused = place.line("run flow.yaml -i x --journal flow.yaml");
-    assert_eq!(refused.code, 4, "{refused:?}");
+    place
+        .line("run flow.yaml -i x --journal flow.yaml")
+        .fails(4, "");
     let files = fs::read_dir(place.folder()).unwrap();
     assert_eq!(files.count(), 1);
 }
@@ -119,6 +110,6 @@ fn a_journal_that_cannot_be_written_is_not_a_run_that_failed() {
     let limited = "trap '' XFSZ; ulimit -f 20; exec \"$0\" run flow.yaml -i x --journal runs";
     let mut shell = Command::new("sh");
     shell.args(["-c", limited, env!("CARGO_BIN_EXE_cogwork")]);
-    let failed = Told::of(shell.current_dir(place.folder()).output().unwrap());
-    assert_eq!(failed.code, 4, "{failed:?}");
+    let failed = shell.current_dir(place.folder()).output().unwrap();
+    Told::of(failed).fails(4, "");
 }

@@ -2,8 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, Command};
 
 use serde_json::{Value, json};
 
@@ -40,16 +39,9 @@ impl Drop for Studio {
 }
 
 impl Studio {
-    fn start(store: &Path, flow: &Path) -> Self {
-        Self::of(
-            Command::new(env!("CARGO_BIN_EXE_cogwork"))
-                .args(["studio", "--journal"])
-                .arg(store)
-                .arg("--flow")
-                .arg(flow)
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped()),
-        )
+    /// Starts a studio with the flow of the folder.
+    fn start(place: &Place) -> Self {
+        Self::of(&mut place.command(&["studio", "--journal", "runs", "--flow", "flow.yaml"]))
     }
 
     fn of(command: &mut Command) -> Self {
@@ -115,10 +107,9 @@ impl Studio {
 
 #[test]
 fn a_flow_is_started_answered_and_ends() {
-    let folder = tempfile::tempdir().unwrap();
-    let flow = folder.path().join("review.yaml");
-    std::fs::write(&flow, FLOW).unwrap();
-    let studio = Studio::start(&folder.path().join("runs.db"), &flow);
+    let place = Place::with_flow(FLOW);
+    let line = ["studio", "--journal", "runs.db", "--flow", "flow.yaml"];
+    let studio = Studio::of(&mut place.command(&line));
     let flows = studio.call("GET", "/api/flows", "");
     assert_eq!(flows, json!({"flows": ["review"]}));
 
@@ -145,7 +136,7 @@ fn a_run_that_was_started_without_texts_gets_none_after_an_answer() {
     let start = "run flow.yaml -i x --journal runs --id 7 --no-content";
     assert_eq!(place.line(start).code, 5);
 
-    let studio = Studio::start(&place.path("runs"), &place.path("flow.yaml"));
+    let studio = Studio::start(&place);
     let answer =
         json!({"id": "7", "step": "review/review/wait#2", "event": "review", "answer": "no"});
     studio.call("POST", "/api/run/answers", &answer.to_string());
@@ -158,29 +149,25 @@ fn a_run_that_was_started_without_texts_gets_none_after_an_answer() {
 
 #[test]
 fn a_fork_uses_the_file_as_it_is_then() {
-    let folder = tempfile::tempdir().unwrap();
-    let flow = folder.path().join("review.yaml");
-    std::fs::write(&flow, FLOW).unwrap();
-    let studio = Studio::start(&folder.path().join("runs"), &flow);
+    let place = Place::with_flow(FLOW);
+    let studio = Studio::start(&place);
     let started = studio.start_run();
     studio.until_paused(&started);
     let fork = |at: u64| studio.fork(&json!({"id": started["run"], "at": at}));
 
     // An edited prompt or, here, setting.
-    std::fs::write(&flow, FLOW.replace("A draft.", "A new draft.")).unwrap();
+    place.write("flow.yaml", &FLOW.replace("A draft.", "A new draft."));
     let paused = studio.until_paused(&fork(1));
     assert_eq!(paused["waits"][0]["why"], "Publish this? A new draft.");
-    let refused = fork(99);
-    assert!(refused["error"].is_string(), "{refused}");
+    let with_model = studio.fork(&json!({"id": started["run"], "at": 1, "model": "large"}));
+    for refused in [fork(99), with_model] {
+        assert!(refused["error"].is_string(), "{refused}");
+    }
 
-    let model = json!({"id": started["run"], "at": 1, "model": "large"});
-    let refused = studio.fork(&model);
-    assert!(refused["error"].is_string(), "{refused}");
-
-    std::fs::write(&flow, "name: review\nnodes: 5").unwrap();
+    place.write("flow.yaml", "name: review\nnodes: 5");
     let refused = fork(1);
     let error = refused["error"].as_str().unwrap();
-    assert!(error.contains("review.yaml:2:8"), "{refused}");
+    assert!(error.contains("flow.yaml:2:8"), "{refused}");
 }
 
 #[test]
@@ -205,6 +192,5 @@ fn why_a_run_failed_is_printed_without_secrets() {
 fn two_flows_with_one_name_are_refused() {
     let place = Place::with_flow(FLOW);
     let told = place.line("studio --journal runs --flow flow.yaml --flow flow.yaml");
-    assert_eq!(told.code, 4);
-    assert!(told.err.contains("expected different names"), "{told:?}");
+    told.fails(4, "expected different names");
 }

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value;
+
 pub(crate) struct Place(tempfile::TempDir);
 
 /// What the command wrote, and its exit code.
@@ -70,6 +72,26 @@ impl Told {
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
         }
+    }
+
+    /// Checks that the command ended well, with this output.
+    #[track_caller]
+    pub(crate) fn answers(&self, out: &str) {
+        assert_eq!((self.code, self.out.as_str()), (0, out), "{}", self.err);
+    }
+
+    /// Checks the exit code, and a part of what was written beside the output. If nothing could
+    /// begin, which is the code 4, there is no output.
+    #[track_caller]
+    pub(crate) fn fails(&self, code: i32, part: &str) {
+        let is_so = self.code == code && self.err.contains(part);
+        let is_so = is_so && (code != 4 || self.out.is_empty());
+        assert!(is_so, "expected {code} and {part:?}: {self:?}");
+    }
+
+    /// Returns the output as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap()
     }
 }
 

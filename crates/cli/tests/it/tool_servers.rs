@@ -44,40 +44,33 @@ fn place(flow: &str) -> Place {
 #[test]
 fn a_run_starts_the_servers_of_its_file_and_a_check_does_not() {
     let place = place(FLOW);
-    let started = place.path("started");
     for command in ["check", "draw"] {
         assert_eq!(place.cogwork(&[command, "flow.yaml"]).code, 0);
     }
-    assert!(!started.exists());
+    assert!(!place.path("started").exists());
 
-    let run = ["run", "flow.yaml", "--input", "What is there?", "--json"];
-    let ended = place.cogwork(&run);
-    assert_eq!(ended.code, 0, "{ended:?}");
-    let result: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let result = place.run(&["--input", "What is there?", "--json"]).json();
     assert_eq!(result["answer"], "I see a ship.");
     let tools = &result["state"]["outputs"]["agent"]["tools"];
     assert_eq!(tools[0]["result"], "a ship");
-    assert!(started.exists());
+    assert!(place.path("started").exists());
 }
 
 #[test]
 fn the_result_of_a_call_can_be_edited_as_a_text() {
     let place = place(FLOW);
-    let run = "run flow.yaml -q --journal runs --id 1 --input ?";
-    assert_eq!(place.line(run).code, 0);
-
-    let fork = ["fork", "flow.yaml", "1", "--journal", "runs", "--at", "1"];
-    let shown = place.cogwork(&[&fork[..], &["--show"]].concat());
-    let shown: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    place.start(&[]).answers("I see a ship.\n");
+    let fork = ["fork", "flow.yaml", "7", "--journal", "runs", "--at", "1"];
+    let shown = place.cogwork(&[&fork[..], &["--show"]].concat()).json();
     let outcomes = shown["outcomes"].as_object().unwrap();
     let call = outcomes.keys().find(|name| name.contains("/tool "));
     let edit = format!("{}=a whale", call.unwrap());
 
     // The scripted model of the fork begins anew, and calls the tool once more.
-    let forked = place.cogwork(&[&fork[..], &["--outcome-of", &edit, "--json"]].concat());
-    let result: serde_json::Value = serde_json::from_str(&forked.out).unwrap();
+    let edited = [&fork[..], &["--outcome-of", &edit, "--json"]].concat();
+    let result = place.cogwork(&edited).json();
     let tools = &result["state"]["outputs"]["agent"]["tools"];
-    assert_eq!(tools[0]["result"], "a whale", "{forked:?}");
+    assert_eq!(tools[0]["result"], "a whale");
 }
 
 #[test]
@@ -85,13 +78,10 @@ fn a_server_that_cannot_be_started_ends_the_run_before_it_begins() {
     let place = place(&FLOW.replace("tools: [look]}", "tools: [look, listen]}"));
     let failed = place.line("run flow.yaml --input ? --journal runs --json");
     let told = "the MCP server `eyes` has no tool `listen`; expected `look`";
-    assert_eq!((failed.code, failed.err), (3, format!("cogwork: {told}\n")));
-    let result: serde_json::Value = serde_json::from_str(&failed.out).unwrap();
-    assert_eq!(result["error"], told);
+    failed.fails(3, &format!("cogwork: {told}\n"));
+    assert_eq!(failed.json()["error"], told);
     assert!(!place.path("runs").exists());
 }
-
-const CALL: &str = "approve look 1.1 at flow/agent#1.1";
 
 /// An agent whose call of a tool waits for an approval.
 fn approving() -> Place {
@@ -104,11 +94,7 @@ fn after_a_typo_in_an_approval_the_command_asks_again() {
     let arguments = ["-q", "--journal", "runs", "--input", "?"];
     let (told, screen) = on_a_terminal(&place, &arguments, "yse\ny\n");
 
-    assert_eq!(
-        (told.code, told.out.as_str()),
-        (0, "I see a ship.\n"),
-        "{screen}"
-    );
+    told.answers("I see a ship.\n");
     let again = "cogwork: the answer to `approve look 1.1 at flow/agent#1.1` cannot be used: want object, but got string; value must be one of true, false, 'yes', 'no'";
     assert!(screen.contains(again), "{screen}");
     assert_eq!(screen.matches("wants to call").count(), 2, "{screen}");
@@ -117,18 +103,15 @@ fn after_a_typo_in_an_approval_the_command_asks_again() {
 #[test]
 fn an_answer_to_no_wait_of_a_resumed_run_is_refused_with_its_waits() {
     let place = approving();
-    let start = ["-q", "--journal", "runs", "--id", "7", "--input", "?"];
-    assert_eq!(place.run(&start).code, 5);
-
-    let resume = ["-q", "--journal", "runs", "--resume", "7", "--answer"];
-    let refused = place.run(&[&resume[..], &["look=yes"]].concat());
+    assert_eq!(place.start(&[]).code, 5);
     let told = "cogwork: --answer: the run doesn't wait for the event `look`; it waits for `approve look 1.1 at flow/agent#1.1`\n";
-    assert_eq!((refused.code, refused.err.as_str()), (4, told));
+    place.resume(&["--answer", "look=yes"]).fails(4, told);
 
-    let answer = format!("{CALL}=yes");
     // Its scripted model begins anew, and wants to call the tool once more.
-    let waits = place.run(&[&resume[..], &[&answer]].concat());
-    assert!(waits.err.contains("`approve look 2.1"), "{}", waits.err);
+    let answer = "approve look 1.1 at flow/agent#1.1=yes";
+    place
+        .resume(&["--answer", answer])
+        .fails(5, "`approve look 2.1");
 }
 
 #[test]
@@ -138,16 +121,11 @@ fn a_flow_that_needs_a_journal_is_refused_without_one() {
     let items = Place::with_flow(&format!("nodes: [{wait}]"));
     for (place, node) in [(approval, "agent"), (items, "all")] {
         let problem = format!("the node `{node}` may have to wait for answers, which");
-        let refused = place.run(&["--input", "?"]);
         let told = format!("cogwork: {problem} needs a journal; expected --journal PLACE\n");
-        assert_eq!((refused.code, refused.err), (4, told));
-
-        let refused = place.line("mcp --memory --flow flow.yaml");
+        place.run(&["--input", "?"]).fails(4, &told);
         let told = format!("cogwork: --flow: {problem} can't be given here\n");
-        assert_eq!((refused.code, refused.err), (4, told));
-
-        let waits = place.run(&["--input", "?", "--journal", "runs"]);
-        assert_eq!(waits.code, 5, "{}", waits.err);
+        place.line("mcp --memory --flow flow.yaml").fails(4, &told);
+        place.start(&[]).fails(5, "");
     }
 }
 
@@ -174,14 +152,8 @@ fn an_answer_that_cannot_be_used_is_refused_before_the_next_question() {
     let [_, first, again, second] = questions[..] else {
         panic!("{screen}");
     };
-    assert!(
-        first.contains("cogwork: the answer to `approve look"),
-        "{screen}"
-    );
-    assert!(
-        !again.contains("cannot be used") && !second.contains("cannot be used"),
-        "{screen}"
-    );
+    let refused = [first, again, second].map(|text| text.contains("cannot be used"));
+    assert_eq!(refused, [true, false, false], "{screen}");
 }
 
 /// Each line has its step, and nothing follows the answer.

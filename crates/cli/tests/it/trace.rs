@@ -13,8 +13,7 @@ fn place() -> Place {
 /// Runs the flow with a journal, under the id `tale`.
 fn record(place: &Place, journal: &str, more: &[&str]) {
     let run = ["run", "flow.yaml", "-q", "-i", "Go", "--journal", journal];
-    let told = place.cogwork(&[&run, more].concat());
-    assert_eq!(told.code, 0, "{}", told.err);
+    place.cogwork(&[&run, more].concat()).answers("A cup.\n");
 }
 
 #[test]
@@ -22,7 +21,7 @@ fn a_page_of_a_run_in_any_place() {
     let place = place();
     for journal in ["runs", "tickets.db"] {
         record(&place, journal, &["--id", "tale"]);
-        let told = place.cogwork(&["trace", "tale", "--journal", journal, "-o", "run.html"]);
+        let told = place.line(&format!("trace tale --journal {journal} -o run.html"));
         assert_eq!((told.code, told.err.as_str()), (0, ""));
 
         let page = place.read("run.html");
@@ -34,16 +33,11 @@ fn a_page_of_a_run_in_any_place() {
 #[test]
 fn a_run_without_a_journal_has_a_page_too() {
     let place = place();
-    let told = place.cogwork(&["run", "flow.yaml", "-q", "-i", "Go", "--page", "run.html"]);
-    assert_eq!((told.code, told.err.as_str()), (0, ""));
-
+    place
+        .line("run flow.yaml -q -i Go --page run.html")
+        .answers("A cup.\n");
     let page = place.read("run.html");
-    for part in [
-        "A cup.",
-        r#""input":"Go""#,
-        r#""source":"output""#,
-        r#""type":"answered""#,
-    ] {
+    for part in ["A cup.", r#""input":"Go""#, r#""source":"output""#] {
         assert!(page.contains(part), "{part}");
     }
 }
@@ -52,10 +46,8 @@ fn a_run_without_a_journal_has_a_page_too() {
 fn a_page_that_cannot_be_written_costs_no_call() {
     let place = place();
     for page in ["none/run.html", "flow.yaml"] {
-        let line = format!("run flow.yaml -q -i Go --journal runs --page {page}");
-        let told = place.line(&line);
-        assert_eq!((told.code, told.out.as_str()), (4, ""), "{told:?}");
-        assert!(told.err.contains(&format!("{page}: could not be written")));
+        let told = place.line(&format!("run flow.yaml -i Go --journal runs --page {page}"));
+        told.fails(4, &format!("{page}: could not be written"));
         assert!(!place.path("runs").exists());
     }
 }
@@ -73,23 +65,15 @@ fn that_fails_keeps_what_is_there() {
         ("silent", "run.html", "no events of the run"),
         ("tale", "runs/tale.jsonl", no_page),
         ("tale", "empty", no_page),
-        (
-            "tale",
-            "none/run.html",
-            "none/run.html: could not be written",
-        ),
+        ("tale", "none/run.html", "none/run.html: could not be"),
     ] {
         let before = fs::read(place.path(output)).ok();
         let told = place.cogwork(&["trace", run, "--journal", "runs", "-o", output]);
-        assert_eq!(told.code, 4, "{told:?}");
-        assert!(told.err.contains(expected), "{told:?}");
+        told.fails(4, expected);
         assert_eq!(fs::read(place.path(output)).ok(), before);
     }
 
-    assert_eq!(
-        place.cogwork(&["trace", "tale", "--journal", "runs"]).code,
-        2
-    );
+    place.line("trace tale --journal runs").fails(2, "");
 }
 
 #[test]
@@ -104,8 +88,16 @@ fn the_address_of_a_server_is_shown_without_its_password() {
 fn an_id_is_taken_once() {
     let place = place();
     record(&place, "runs", &["--id", "a tale"]);
-    let run = "run flow.yaml -q -i Go --journal runs --id".split(' ');
-    let again = place.cogwork(&run.chain(["a tale"]).collect::<Vec<_>>());
-    let problem = "the run `a tale` already exists";
-    assert!(again.code == 4 && again.err.contains(problem), "{again:?}");
+    let again = [
+        "run",
+        "flow.yaml",
+        "-i",
+        "Go",
+        "--journal",
+        "runs",
+        "--id",
+        "a tale",
+    ];
+    let again = place.cogwork(&again);
+    again.fails(4, "the run `a tale` already exists");
 }

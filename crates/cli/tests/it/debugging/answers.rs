@@ -10,92 +10,78 @@ use std::time::Duration;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use super::{APPROVAL, json};
+use super::APPROVAL;
 use crate::support::{Place, Told};
 
 #[test]
 fn without_a_terminal_a_run_that_waits_is_answered_later() {
     let place = Place::with_flow(APPROVAL);
-    let waits = place.run(&["-q", "--journal", "runs", "--input", "the sea", "--id", "7"]);
+    let waits = place.start(&[]);
     assert_eq!((waits.code, waits.out.as_str()), (5, ""));
     insta::assert_snapshot!(waits.err, @"
     cogwork: the run waits at editor/wait#2 for `approval`: Publish this? The sea.
     cogwork: to answer: cogwork run flow.yaml --journal runs --resume 7 --answer approval=…
     ");
 
-    let resume = ["--journal", "runs", "--resume", "7", "-q", "--answer"];
     let object = r#"approval={"action": "no", "text": "Make it shorter."}"#;
-    let waits = place.run(&[&resume[..], &[object, "--json"]].concat());
+    let waits = place.resume(&["--answer", object, "--json"]);
     assert_eq!(waits.code, 5, "{}", waits.err);
-    let result = json(&waits.out);
+    let result = waits.json();
     assert_eq!(result["paused"][0]["reason"], "Publish this? Sea.");
     assert_eq!((&result["run"], result.get("error")), (&"7".into(), None));
 
-    let answered = place.run(&[&resume[..], &["approval=yes"]].concat());
-    assert_eq!((answered.code, answered.out.as_str()), (0, "Sea.\n"));
+    place
+        .resume(&["--answer", "approval=yes"])
+        .answers("Sea.\n");
 }
 
 #[test]
 fn answers_can_be_given_at_the_start() {
     let place = Place::with_flow(APPROVAL);
-    let answered = place.run(&["-q", "--input", "the sea", "--answer", "approval=true"]);
-    assert_eq!((answered.code, answered.out.as_str()), (0, "The sea.\n"));
+    let run = |more: &[&str]| place.run(&[&["-q", "--input", "the sea"], more].concat());
+    run(&["--answer", "approval=true"]).answers("The sea.\n");
 
-    let waits = place.run(&["-q", "--input", "the sea"]);
-    assert_eq!(waits.code, 5);
     let hint = "cogwork: the run was not recorded; start it with `--journal PLACE` to resume it with an answer, or with `--answer approval=…`\n";
-    assert!(waits.err.ends_with(hint), "{}", waits.err);
-
-    let unknown = place.run(&["-q", "--input", "the sea", "--answer", "aproval=true"]);
+    run(&[]).fails(5, hint);
     let told = "cogwork: --answer: no node waits for the event `aproval` at the start; the flow waits for `approval`\n";
-    assert_eq!((unknown.code, unknown.err.as_str()), (4, told));
+    run(&["--answer", "aproval=true"]).fails(4, told);
 }
 
 #[test]
 fn of_several_answers_none_is_delivered_if_one_is_refused() {
     let place = Place::with_flow(APPROVAL);
-    let start = ["-q", "--journal", "runs", "--input", "the sea", "--id", "7"];
-    let unknown = place.run(&[&start[..], &["--answer", "aproval=yes"]].concat());
-    assert_eq!(unknown.code, 4);
-    assert_eq!(place.run(&start).code, 5, "the run was not started before");
+    place.start(&["--answer", "aproval=yes"]).fails(4, "");
+    let waits = "Publish this? The sea.";
+    // The run was not started before.
+    place.start(&[]).fails(5, waits);
 
-    let resume = ["--journal", "runs", "--resume", "7", "-q"];
     let two = ["--answer", "approval=no", "--answer", "aproval=yes"];
-    assert_eq!(place.run(&[&resume[..], &two].concat()).code, 4);
-    let waits = place.run(&resume);
-    assert!(
-        waits.err.contains("Publish this? The sea."),
-        "{}",
-        waits.err
-    );
+    place.resume(&two).fails(4, "");
+    place.resume(&[]).fails(5, waits);
 
-    let answered = place.run(&[&resume[..], &["--answer", "approval=yes"]].concat());
-    assert_eq!(answered.out, "The sea.\n");
-    let again = place.run(&[&resume[..], &["--answer", "approval=yes"]].concat());
-    assert!(again.err.contains("the run `7` has ended"), "{}", again.err);
+    let yes = ["--answer", "approval=yes"];
+    place.resume(&yes).answers("The sea.\n");
+    let again = place.resume(&yes);
+    again.fails(3, "the run `7` has ended");
     assert!(!again.err.contains("the journal failed"), "{}", again.err);
 }
 
 #[test]
 fn an_event_whose_key_has_an_equals_sign_is_answered_as_the_hint_says() {
-    let wait = "type: wait, config: {event: approval, key: '{input}', actions: [yes, no]}";
+    let wait = "type: wait, config: {event: approval, key: '{input}=b', actions: [yes, no]}";
     let place = Place::with_flow(&format!("nodes: [{{id: editor, {wait}}}]"));
-    let waits = place.run(&["-q", "--journal", "runs", "--input", "a=b", "--id", "7"]);
-    insta::assert_snapshot!(waits.err, @r#"
-    cogwork: the run waits at editor/wait#1 for `approval a=b`
-    cogwork: to answer: cogwork run flow.yaml --journal runs --resume 7 --answer '"approval a=b"=…'
+    insta::assert_snapshot!(place.start(&[]).err, @r#"
+    cogwork: the run waits at editor/wait#1 for `approval the sea=b`
+    cogwork: to answer: cogwork run flow.yaml --journal runs --resume 7 --answer '"approval the sea=b"=…'
     "#);
 
-    let resume = ["--journal", "runs", "--resume", "7", "-q", "--answer"];
-    let answered = place.run(&[&resume[..], &[r#""approval a=b"=yes"#]].concat());
-    assert_eq!((answered.code, answered.out.as_str()), (0, "yes\n"));
+    let answer = r#""approval the sea=b"=yes"#;
+    place.resume(&["--answer", answer]).answers("yes\n");
 
-    let early = ["-q", "--input", "c", "--answer", "approval c=no"];
-    assert_eq!(place.run(&early).out, "no\n");
+    let early = ["-q", "--input", "c", "--answer", r#""approval c=b"=no"#];
+    place.run(&early).answers("no\n");
     let without = place.run(&["-q", "--input", "c", "--answer", "approval=no"]);
-    assert_eq!(without.code, 4);
-    let waits = "the flow waits for `approval …`";
-    assert!(without.err.contains(waits), "{}", without.err);
+    without.fails(4, "the flow waits for `approval …`");
 }
 
 #[test]
@@ -104,18 +90,15 @@ fn an_answer_that_looks_like_a_number_is_not_written_differently() {
     for number in ["1.10", "1e3", "98765432109876543210987", "7"] {
         let answer = format!("version={number}");
         let answered = place.run(&["-q", "--input", "x", "--answer", &answer]);
-        assert_eq!(answered.out.trim_end(), number);
+        answered.answers(&format!("{number}\n"));
     }
 }
 
 #[test]
 fn a_place_of_an_unknown_kind_is_refused() {
     let place = Place::with_flow(APPROVAL);
-    let journal = "mysql://me@localhost/runs";
-    let refused = place.run(&["-q", "--input", "x", "--journal", journal]);
-    assert_eq!(refused.code, 4);
-    let told = "`mysql://` isn't a place of journals";
-    assert!(refused.err.contains(told), "{}", refused.err);
+    let refused = place.line("run flow.yaml -i x --journal mysql://me@localhost/runs");
+    refused.fails(4, "`mysql://` isn't a place of journals");
     assert!(!place.path("mysql:").exists());
 }
 
@@ -155,9 +138,7 @@ fn on_a_terminal_until(
 
         // On Linux, the end of a terminal is an error.
         while let Ok(length @ 1..) = screen.read(&mut piece) {
-            shown.push_str(&String::from_utf8_lossy(
-                piece.get(..length).unwrap_or_default(),
-            ));
+            shown += &String::from_utf8_lossy(&piece[..length]);
 
             if !is_interrupted && is_time(&shown) {
                 is_interrupted = true;
@@ -215,43 +196,32 @@ fn a_wait_that_times_out_on_a_terminal_goes_on() {
     let place = Place::with_flow(flow);
     let (told, screen) = on_a_terminal(&place, &["-q", "--input", "x", "--json"], "");
     assert_eq!(told.code, 0, "{screen}");
-    assert_eq!(json(&told.out)["action"], "timed out");
+    assert_eq!(told.json()["action"], "timed out");
 }
 
 /// The run can still be answered later.
 #[test]
 fn a_question_ends_at_the_deadline_of_the_run() {
     let place = Place::with_flow(APPROVAL);
-    let run = [
-        "-q",
-        "--timeout",
-        "1",
-        "--input",
-        "x",
-        "--journal",
-        "runs",
-        "--id",
-        "7",
-    ];
+    let run = "-q --timeout 1 --input x --journal runs --id 7";
+    let run: Vec<_> = run.split(' ').collect();
     let (told, screen) = on_a_terminal(&place, &run, "");
     assert_eq!(told.code, 5, "{screen}");
-    assert!(
-        screen.contains("cogwork: the time of --timeout is over"),
-        "{screen}"
-    );
-    assert!(
-        screen.contains("--resume 7 --answer approval=…"),
-        "{screen}"
-    );
+    for part in [
+        "cogwork: the time of --timeout is over",
+        "--resume 7 --answer approval=…",
+    ] {
+        assert!(screen.contains(part), "{screen}");
+    }
 }
 
 #[test]
 fn an_answer_after_the_time_of_its_wait_is_refused_as_late() {
     let flow = "nodes: [{id: go, type: wait, config: {timeout: 0.5}}]";
     let place = Place::with_flow(flow);
-    let waits = place.run(&["-q", "--journal", "runs", "--id", "7", "--input", "x"]);
-    let hint = "cogwork: the run waits at go/wait#1 for `go` until 20";
-    assert!(waits.err.starts_with(hint), "{}", waits.err);
+    place
+        .start(&[])
+        .fails(5, "cogwork: the run waits at go/wait#1 for `go` until 20");
     let listed = place.line("runs --journal runs");
     assert!(
         listed.out.contains(": waits for `go` until 20"),
@@ -259,9 +229,10 @@ fn an_answer_after_the_time_of_its_wait_is_refused_as_late() {
     );
 
     thread::sleep(Duration::from_millis(600));
-    let resume = ["-q", "--journal", "runs", "--resume", "7", "--json"];
-    let late = place.run(&[&resume[..], &["--answer", "go=Yes"]].concat());
-    let problem = "the answer to `go` cannot be used any more: its wait has timed out";
-    assert!(late.code == 3 && late.err.contains(problem), "{late:?}");
-    assert_eq!(json(&place.run(&resume).out)["action"], "timed out");
+    let late = place.resume(&["--answer", "go=Yes"]);
+    late.fails(
+        3,
+        "the answer to `go` cannot be used any more: its wait has timed out",
+    );
+    assert_eq!(place.resume(&["--json"]).json()["action"], "timed out");
 }

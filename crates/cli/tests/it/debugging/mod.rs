@@ -47,6 +47,17 @@ impl Place {
     pub(crate) fn run(&self, arguments: &[&str]) -> Told {
         Told::of(self.run_command(arguments).output().unwrap())
     }
+
+    /// Starts the run `7` with a journal.
+    pub(crate) fn start(&self, more: &[&str]) -> Told {
+        let start = ["-q", "--journal", "runs", "--id", "7", "--input", "the sea"];
+        self.run(&[&start, more].concat())
+    }
+
+    /// Resumes the run `7`.
+    pub(crate) fn resume(&self, more: &[&str]) -> Told {
+        self.run(&[&["-q", "--journal", "runs", "--resume", "7"], more].concat())
+    }
 }
 
 fn json(text: &str) -> Value {
