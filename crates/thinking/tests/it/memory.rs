@@ -1,7 +1,5 @@
 //! Stores of texts, and what they find.
 
-#![allow(clippy::unwrap_used)]
-
 use cogwork_thinking::memory::{Blackboard, Found, InMemory, Memory};
 
 async fn texts(memory: &impl Memory, query: &str, top_k: usize, threshold: f32) -> Vec<String> {
@@ -10,52 +8,46 @@ async fn texts(memory: &impl Memory, query: &str, top_k: usize, threshold: f32) 
 }
 
 async fn filled(memory: impl Memory) -> impl Memory {
+    let cat = "The cat sleeps on the mat.";
     for text in [
-        "The cat sleeps on the mat.",
+        cat,
         "The dog sleeps.",
         "Rain falls on the roof.",
         "雨が屋根に降る",
     ] {
         memory.add(text).await.unwrap();
     }
-
     memory
 }
 
 #[tokio::test]
 async fn words_find_texts_and_rare_words_count_more() {
     let memory = filled(InMemory::new()).await;
-    assert_eq!(
-        texts(&memory, "Does the DOG sleep?", 1, 0.0).await,
-        ["The dog sleeps."]
-    );
-    assert_eq!(
-        texts(&memory, "the roof", 1, 0.0).await,
-        ["Rain falls on the roof."]
-    );
-    assert_eq!(texts(&memory, "屋根", 9, 0.9).await, ["雨が屋根に降る"]);
-    assert_eq!(texts(&memory, "submarine", 9, 0.0).await, [""; 0]);
-    assert_eq!(texts(&memory, "", 9, 0.0).await, [""; 0]);
-    assert_eq!(
-        texts(&memory, "the", 2, 0.0).await,
-        ["Rain falls on the roof.", "The dog sleeps."]
-    );
-    assert_eq!(
-        memory.search("cat mat", 1, 0.0).await.unwrap(),
-        [Found::new("The cat sleeps on the mat.", 1.0)]
-    );
-}
+    for (query, top_k, threshold, expected) in [
+        ("Does the DOG sleep?", 1, 0.0, &["The dog sleeps."][..]),
+        ("the roof", 1, 0.0, &["Rain falls on the roof."]),
+        ("屋根", 9, 0.9, &["雨が屋根に降る"]),
+        ("submarine", 9, 0.0, &[]),
+        ("", 9, 0.0, &[]),
+        (
+            "the",
+            2,
+            0.0,
+            &["Rain falls on the roof.", "The dog sleeps."],
+        ),
+        ("the cat", 9, 0.6, &["The cat sleeps on the mat."]),
+        ("the cat", 0, 0.0, &[]),
+        ("the cat", 9, f32::NAN, &[]),
+    ] {
+        assert_eq!(
+            texts(&memory, query, top_k, threshold).await,
+            expected,
+            "{query}"
+        );
+    }
 
-#[tokio::test]
-async fn a_threshold_and_a_number_bound_what_is_found() {
-    let memory = filled(InMemory::new()).await;
-    assert_eq!(texts(&memory, "the cat", 9, 0.0).await.len(), 3);
-    assert_eq!(
-        texts(&memory, "the cat", 9, 0.6).await,
-        ["The cat sleeps on the mat."]
-    );
-    assert_eq!(texts(&memory, "the cat", 0, 0.0).await, [""; 0]);
-    assert_eq!(texts(&memory, "the cat", 9, f32::NAN).await, [""; 0]);
+    let found = memory.search("cat mat", 1, 0.0).await.unwrap();
+    assert_eq!(found, [Found::new("The cat sleeps on the mat.", 1.0)]);
 }
 
 #[tokio::test]
@@ -79,9 +71,7 @@ async fn stores_forget_the_oldest_and_refuse_what_is_too_long() {
 #[tokio::test]
 async fn a_blackboard_is_read_by_recency() {
     let board = filled(Blackboard::new()).await;
-    assert_eq!(
-        texts(&board, "whatever", 2, 0.0).await,
-        ["雨が屋根に降る", "Rain falls on the roof."]
-    );
+    let newest = ["雨が屋根に降る", "Rain falls on the roof."];
+    assert_eq!(texts(&board, "whatever", 2, 0.0).await, newest);
     assert_eq!(texts(&board, "whatever", 9, 0.3).await.len(), 3);
 }

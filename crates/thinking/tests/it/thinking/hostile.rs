@@ -11,18 +11,13 @@ use cogwork_thinking::{
     BestOf, Critique, PlanFirst, Reflection, Thinking, Verification, async_trait,
 };
 
-use crate::thinking::{ask, failures};
+use crate::thinking::{ask, failures, generated};
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_never_ends_is_given_up_and_the_draft_kept() {
     let never = ScriptedReply::from("too late").after(Duration::from_secs(86_400));
     let script = ScriptedClient::new(["draft"]).then(never);
-    let client = Thinking::new(script).with_mode(Reflection {
-        rounds: 3,
-        ..Reflection::new("Again.")
-    });
-
-    let generation = client.generate(ask("?")).await.unwrap();
+    let generation = generated(&script, Reflection::new("Again."), ask("?")).await;
     assert_eq!(generation.response.text(), "draft");
     let told = "thinking took longer than 300s";
     assert_eq!(failures(&generation), [("reflection", told)]);
@@ -59,23 +54,11 @@ async fn polled<T>(future: impl Future<Output = T>, polls: usize) -> Option<T> {
 
 #[tokio::test]
 async fn a_generation_dropped_at_any_await_leaves_nothing_half_done() {
-    let replies = [
-        "plan",
-        "draft",
-        "other",
-        "1",
-        "not met",
-        "revised",
-        "Is it?",
-        "Yes.",
-        "verified",
-        "reflected",
-    ];
-
+    let replies = "plan/draft/other/1/not met/revised/Is it?/Yes./verified/reflected";
     let mut ended = None;
     for polls in 0..200 {
         let memory = InMemory::new();
-        let script = ScriptedClient::new(replies);
+        let script = ScriptedClient::new(replies.split('/'));
         let thinking = Thinking::new(Hesitant(script.clone()))
             .with_memory(Recall::from(memory.clone()).with_remembering(true))
             .with_mode(PlanFirst::default())
@@ -100,8 +83,6 @@ async fn a_generation_dropped_at_any_await_leaves_nothing_half_done() {
         }
     }
 
-    assert!(
-        ended.is_some_and(|polls| polls > 15),
-        "it was dropped at {ended:?} awaits only"
-    );
+    // It was dropped at that many awaits.
+    assert!(ended.is_some_and(|polls| polls > 15), "{ended:?}");
 }

@@ -9,7 +9,7 @@ use cogwork_thinking::memory::{Blackboard, InMemory};
 use cogwork_thinking::{Thinking, ThinkingMode};
 use cogwork_typed::ask::Limits;
 
-use crate::thinking::{after, before, keep};
+use crate::thinking::{after, before};
 
 /// Nothing but the defaults of the trait.
 struct Defaults;
@@ -22,8 +22,8 @@ fn thinkings(client: ScriptedClient) -> Vec<Thinking> {
         plain
             .clone()
             .with_mode(Defaults)
-            .with_mode(before("keeps", keep))
-            .with_mode(after("keeps", keep)),
+            .with_mode(before("keeps", |_| Ok(())))
+            .with_mode(after("keeps", |_| Ok(()))),
         plain.clone().with_memory(InMemory::new()),
         plain.clone().with_memory(Blackboard::new()),
         plain.with_limits(Limits::default().with_calls(0)),
@@ -51,10 +51,7 @@ fn responses() -> [ChatResponse; 4] {
     [
         ChatResponse::new(""),
         plain.clone().with_usage(Usage::new(7, 3)).with_model("m"),
-        plain
-            .clone()
-            .with_finish_reason(FinishReason::Length)
-            .with_request_id("r1"),
+        plain.clone().with_finish_reason(FinishReason::Length),
         plain.with_tool_calls([ToolCall::new("1", "weather", "{}")]),
     ]
 }
@@ -86,16 +83,11 @@ async fn requests_and_replies_are_the_same() {
 }
 
 async fn call(client: &dyn LlmClient, request: &ChatRequest, streamed: bool) -> ChatResponse {
-    match streamed {
-        true => client
-            .stream(request.clone())
-            .await
-            .unwrap()
-            .collect()
-            .await
-            .unwrap(),
-        false => client.complete(request.clone()).await.unwrap(),
+    if streamed {
+        let stream = client.stream(request.clone()).await.unwrap();
+        return stream.collect().await.unwrap();
     }
+    client.complete(request.clone()).await.unwrap()
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Thinking around a client, as a program sees it.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 mod hooks;
 mod hostile;
 mod invisible;
@@ -11,23 +9,30 @@ mod reflection;
 mod shown;
 mod streams;
 
-use cogwork_llm::{ChatRequest, ChatResponse, Message, Usage};
+use std::future::{Future, ready};
+use std::pin::Pin;
+
+use cogwork_llm::{ChatRequest, ChatResponse, Message, ScriptedClient, Usage};
 use cogwork_thinking::{
-    Draft, Generation, Hook, Outcome, ThinkingError, ThinkingMode, async_trait,
+    Draft, Generation, Hook, Outcome, Thinking, ThinkingError, ThinkingMode, async_trait,
 };
 
+type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+type Done = Result<(), ThinkingError>;
+
+/// What a mode does with a draft.
+type Work = Box<dyn for<'a> Fn(&'a mut Draft) -> BoxFuture<'a, Done> + Send + Sync>;
+
 /// A mode made of a closure for one of the hooks.
-struct Mode<F> {
+struct Mode {
     name: &'static str,
     hook: Hook,
-    work: F,
+    work: Work,
 }
 
 #[async_trait]
-impl<F> ThinkingMode for Mode<F>
-where
-    F: Fn(&mut Draft) -> Result<(), ThinkingError> + Send + Sync,
-{
+impl ThinkingMode for Mode {
     fn name(&self) -> &str {
         self.name
     }
@@ -36,33 +41,53 @@ where
         std::slice::from_ref(&self.hook)
     }
 
-    async fn before(&self, input: &mut Draft) -> Result<(), ThinkingError> {
-        (self.work)(input)
+    async fn before(&self, input: &mut Draft) -> Done {
+        (self.work)(input).await
     }
 
-    async fn after(&self, draft: &mut Draft) -> Result<(), ThinkingError> {
-        (self.work)(draft)
+    async fn after(&self, draft: &mut Draft) -> Done {
+        (self.work)(draft).await
     }
 }
 
-fn keep(_: &mut Draft) -> Result<(), ThinkingError> {
-    Ok(())
+/// A mode that may ask the model.
+fn asking(
+    hook: Hook,
+    work: impl for<'a> Fn(&'a mut Draft) -> BoxFuture<'a, Done> + Send + Sync + 'static,
+) -> Mode {
+    let work = Box::new(work);
+    Mode {
+        name: "asking",
+        hook,
+        work,
+    }
 }
 
-fn before(
+fn acting(
     name: &'static str,
-    work: impl Fn(&mut Draft) -> Result<(), ThinkingError> + Send + Sync + 'static,
-) -> impl ThinkingMode + 'static {
-    let hook = Hook::Before;
+    hook: Hook,
+    work: impl Fn(&mut Draft) -> Done + Send + Sync + 'static,
+) -> Mode {
+    let work: Work = Box::new(move |draft| Box::pin(ready(work(draft))));
     Mode { name, hook, work }
 }
 
-fn after(
-    name: &'static str,
-    work: impl Fn(&mut Draft) -> Result<(), ThinkingError> + Send + Sync + 'static,
-) -> impl ThinkingMode + 'static {
-    let hook = Hook::After;
-    Mode { name, hook, work }
+fn before(name: &'static str, work: impl Fn(&mut Draft) -> Done + Send + Sync + 'static) -> Mode {
+    acting(name, Hook::Before, work)
+}
+
+fn after(name: &'static str, work: impl Fn(&mut Draft) -> Done + Send + Sync + 'static) -> Mode {
+    acting(name, Hook::After, work)
+}
+
+/// The generation with one mode.
+async fn generated(
+    script: &ScriptedClient,
+    mode: impl ThinkingMode + 'static,
+    request: ChatRequest,
+) -> Generation {
+    let thinking = Thinking::new(script.clone()).with_mode(mode);
+    thinking.generate(request).await.unwrap()
 }
 
 fn ask(text: &str) -> ChatRequest {
@@ -77,11 +102,8 @@ fn reply(text: &str, prompt: u64, completion: u64) -> ChatResponse {
 /// The conversation as lines.
 fn shown(request: &ChatRequest) -> String {
     let lines = request.messages().iter().map(|message| {
-        let blocks = message
-            .blocks()
-            .iter()
-            .map(|block| format!(" {block:?}"))
-            .collect::<String>();
+        let blocks = message.blocks().iter();
+        let blocks: String = blocks.map(|block| format!(" {block:?}")).collect();
         format!("[{}{blocks}] {}", message.role(), message.text())
     });
     lines.collect::<Vec<_>>().join("\n")

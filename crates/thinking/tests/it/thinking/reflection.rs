@@ -1,10 +1,9 @@
 use cogwork_llm::{
-    ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, Message, ReplyFormat,
-    ScriptedClient, Usage,
+    ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message, ReplyFormat, ScriptedClient, Usage,
 };
-use cogwork_thinking::{Generation, Reflection, Thinking};
+use cogwork_thinking::{Generation, Reflection};
 
-use crate::thinking::{ask, failures, reply, shown};
+use crate::thinking::{ask, failures, generated, reply, shown};
 
 /// A reflection of at most this many rounds, which the verdict ends.
 fn reflection(rounds: u32, verdict: Option<&str>) -> Reflection {
@@ -16,30 +15,19 @@ fn reflection(rounds: u32, verdict: Option<&str>) -> Reflection {
 }
 
 async fn reflected(reflection: Reflection, script: &ScriptedClient) -> Generation {
-    Thinking::new(script.clone())
-        .with_mode(reflection)
-        .generate(ask("What is 19 + 23?"))
-        .await
-        .unwrap()
+    generated(script, reflection, ask("What is 19 + 23?")).await
 }
 
 fn drafts(generation: &Generation) -> Vec<&str> {
-    generation
-        .report
-        .drafts
-        .iter()
-        .map(|draft| &*draft.text)
-        .collect()
+    let drafts = generation.report.drafts.iter();
+    drafts.map(|draft| &*draft.text).collect()
 }
 
 #[tokio::test]
 async fn rounds_go_on_to_their_limit_each_on_the_draft_before_it() {
-    let script = ScriptedClient::new([
-        reply("40", 10, 1),
-        reply("41", 20, 1),
-        reply("42", 20, 1),
-        reply("43", 20, 1),
-    ]);
+    let first = [reply("40", 10, 1)];
+    let others = ["41", "42", "43"].map(|text| reply(text, 20, 1));
+    let script = ScriptedClient::new(first.into_iter().chain(others));
     let generation = reflected(reflection(2, None), &script).await;
 
     assert_eq!(generation.response.text(), "42");
@@ -66,24 +54,19 @@ async fn the_verdict_or_a_round_without_a_change_ends_it() {
         (approved, &["41", "42", "**Approved.**", "43"], "42", 3),
         (approved, &["41", "42", "approved\n\nIt is 42."], "42", 3),
         // What a model thinks aloud isn't part of its verdict.
-        (
-            approved,
-            &["41", "<think>APPROVED?</think>\nAPPROVED"],
-            "41",
-            2,
-        ),
+        (approved, &["41", "<think>No.</think>\nAPPROVED"], "41", 2),
         (approved, &["41", "Not sure.\n</think>APPROVED"], "41", 2),
         (
             approved,
-            &["41", "<think>APPROVED? No.</think>42", "APPROVED"],
+            &["41", "<think>APPROVED?</think>42", "APPROVED"],
             "42",
             3,
         ),
         // The word inside a sentence isn't the verdict.
         (
             approved,
-            &["41", "It is not approved: 42.", "APPROVED"],
-            "It is not approved: 42.",
+            &["41", "Not approved: 42.", "APPROVED"],
+            "Not approved: 42.",
             3,
         ),
         // Marks around a verdict don't count, so one of nothing but marks would be in every line of
@@ -131,15 +114,7 @@ async fn the_settings_of_the_request_hold_for_what_takes_the_place_of_the_draft(
         .with_temperature(0.1);
 
     let script = ScriptedClient::new([ChatResponse::new("{}"), ChatResponse::new("[]")]);
-    Thinking::new(script.clone())
-        .with_mode(Reflection::new("Again."))
-        .complete(request.clone())
-        .await
-        .unwrap();
-
-    let seen = &script.requests()[1];
-    assert_eq!(
-        seen.clone().with_messages(request.messages().clone()),
-        request
-    );
+    generated(&script, Reflection::new("Again."), request.clone()).await;
+    let seen = script.requests()[1].clone();
+    assert_eq!(seen.with_messages(request.messages().clone()), request);
 }

@@ -45,10 +45,7 @@ async fn show_reports(text: &str) {
     let words = text.to_owned();
     let reason = text.to_owned();
     let thinking = [
-        Thinking::new(script()).with_mode(Reflection {
-            rounds: 2,
-            ..Reflection::new("Again.")
-        }),
+        Thinking::new(script()).with_mode(Reflection::new("Again.")),
         Thinking::new(script()).with_mode(Critique::new([text])),
         Thinking::new(script()).with_mode(Verification::default()),
         Thinking::new(script()).with_mode(BestOf::new(2)),

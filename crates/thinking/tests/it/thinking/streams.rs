@@ -41,10 +41,8 @@ async fn with_hooks_after_nothing_is_shown_of_the_draft() {
         .then("Right.");
     let client = Thinking::new(script).with_mode(Reflection::new("Again."));
     let got = deltas(client.stream(ask("Hello")).await.unwrap()).await;
-    assert_eq!(
-        got,
-        [text("Right."), Delta::End(ChatResponse::new("Right."))]
-    );
+    let end = Delta::End(ChatResponse::new("Right."));
+    assert_eq!(got, [text("Right."), end]);
 }
 
 #[tokio::test]
@@ -53,15 +51,9 @@ async fn a_stream_that_breaks_off_is_not_remembered() {
     let script = ScriptedClient::new([ScriptedReply::in_pieces(["Once upon"]).but_then(reset)]);
     let memory = InMemory::new();
     let recall = Recall::from(memory.clone()).with_remembering(true);
-    let error = Thinking::new(script)
-        .with_memory(recall)
-        .stream(ask("Tell"))
-        .await
-        .unwrap()
-        .collect()
-        .await
-        .unwrap_err();
-
+    let client = Thinking::new(script).with_memory(recall);
+    let stream = client.stream(ask("Tell")).await.unwrap();
+    let error = stream.collect().await.unwrap_err();
     assert_eq!(error.text_so_far(), Some("Once upon"));
     assert_eq!(memory.search("tell once upon", 9, 0.0).await.unwrap(), []);
 }
@@ -71,21 +63,15 @@ async fn a_streamed_answer_is_remembered_at_its_end() {
     let memory = InMemory::new();
     let recall = Recall::from(memory.clone()).with_remembering(true);
     let script = ScriptedClient::new([ScriptedReply::in_pieces(["At ", "six."])]);
-    let mut reply = Thinking::new(script)
-        .with_memory(recall)
-        .stream(ask("When does it close?"))
-        .await
-        .unwrap();
-
+    let client = Thinking::new(script).with_memory(recall);
+    let mut reply = client.stream(ask("When does it close?")).await.unwrap();
     reply.next().await.unwrap().unwrap();
     assert_eq!(memory.search("close", 9, 0.0).await.unwrap(), []);
     reply.collect().await.unwrap();
     let found = memory.search("close", 9, 0.0).await.unwrap();
 
-    assert_eq!(
-        found[0].text(),
-        "Asked: When does it close?\nAnswered: At six."
-    );
+    let expected = "Asked: When does it close?\nAnswered: At six.";
+    assert_eq!(found[0].text(), expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -95,8 +81,6 @@ async fn a_draft_behind_a_stream_is_streamed_too_so_that_its_limits_hold() {
     let client = Thinking::new(inner).with_mode(Reflection::new("Again."));
     let error = client.stream(ask("Hello")).await.unwrap_err();
 
-    assert_eq!(
-        error.to_string(),
-        "timeout: no first piece of the reply within 5s"
-    );
+    let told = "timeout: no first piece of the reply within 5s";
+    assert_eq!(error.to_string(), told);
 }
