@@ -2,20 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use cogwork_recall::{Passage, Query, RecallError, Recalled, VectorMemory};
+use cogwork_recall::{Passage, Query, RecallError, Recalled};
 use tempfile::TempDir;
 
-use crate::support::Colours;
+use crate::support::{open, place};
 
 /// A closed memory with some passages.
 async fn closed() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
-
+    let (folder, path) = place();
+    let memory = open(&path).await.unwrap();
     let passages = (0..50).map(|number| Passage::new(format!("red {number}")).with_source("list"));
     memory.insert(passages).await.unwrap();
-    drop(memory);
     (folder, path)
 }
 
@@ -25,7 +22,7 @@ fn edit(path: &Path, sql: &str) {
 }
 
 async fn recall(path: &Path) -> Result<Vec<Recalled>, RecallError> {
-    let memory = VectorMemory::open(path, Colours::default()).await?;
+    let memory = open(path).await?;
     memory.recall(&Query::new("red").with_limit(100)).await
 }
 
@@ -53,15 +50,10 @@ async fn changes_by_others_are_noticed() {
         edit(&path, sql);
 
         let error = recall(&path).await.unwrap_err();
-        assert!(
-            matches!(error, RecallError::Damaged { .. }),
-            "{sql}: {error}"
-        );
-        assert!(error.to_string().contains(expected), "{sql}: {error}");
-        assert!(
-            error.to_string().contains("restore it, or delete it"),
-            "{error}"
-        );
+        let is_damaged = matches!(error, RecallError::Damaged { .. });
+        let told = error.to_string();
+        assert!(is_damaged && told.contains(expected), "{sql}: {told}");
+        assert!(told.contains("restore it, or delete it"), "{told}");
     }
 }
 
@@ -70,11 +62,7 @@ async fn other_formats_are_refused() {
     let (_folder, path) = closed().await;
     edit(&path, "PRAGMA user_version = 1");
 
-    let error = recall(&path).await.unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("it has the format 1; expected format 2"),
-        "{error}"
-    );
+    let error = recall(&path).await.unwrap_err().to_string();
+    let told = "it has the format 1; expected format 2";
+    assert!(error.contains(told), "{error}");
 }

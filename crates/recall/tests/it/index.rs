@@ -8,7 +8,7 @@ use cogwork_recall::{IndexReport, Indexer, Passage, Query, RecallError, VectorMe
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::support::{Colours, found};
+use crate::support::{Colours, colours, found, open, place};
 
 fn write(folder: &TempDir, path: &str, text: impl AsRef<[u8]>) {
     let path = folder.path().join(path);
@@ -29,7 +29,7 @@ async fn texts_in_all_folders_are_found_with_their_sources() {
     write(&folder, ".hidden/c.md", "red secrets");
     write(&folder, ".d.md", "red secrets");
 
-    let memory = VectorMemory::in_memory(Colours::default()).unwrap();
+    let memory = colours();
     let report = index(&memory, &folder).await;
     assert_eq!(
         report.to_string(),
@@ -37,12 +37,12 @@ async fn texts_in_all_folders_are_found_with_their_sources() {
     );
     assert_eq!(memory.sources().await.unwrap(), ["a.md", "deep/er/b.TXT"]);
 
-    let recalled = memory
-        .recall(&Query::new("green").with_limit(1))
-        .await
-        .unwrap();
-    assert_eq!(recalled[0].text, "green leaves");
-    assert_eq!(recalled[0].line, 3);
+    let query = Query::new("green").with_limit(1);
+    let recalled = memory.recall(&query).await.unwrap();
+    assert_eq!(
+        (recalled[0].text.as_str(), recalled[0].line),
+        ("green leaves", 3)
+    );
 }
 
 #[tokio::test]
@@ -51,32 +51,28 @@ async fn only_changes_are_embedded_again() {
     write(&folder, "a.md", "red apples");
     write(&folder, "b.md", "green leaves");
     write(&folder, "c.md", "cyan sky");
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("memory.db");
-
-    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
+    let (_place, path) = place();
+    let memory = open(&path).await.unwrap();
     memory.insert([Passage::new("orange note")]).await.unwrap();
     index(&memory, &folder).await;
     drop(memory);
 
     write(&folder, "b.md", "yellow leaves");
     fs::remove_file(folder.path().join("c.md")).unwrap();
-    let colours = Colours::default();
-    let memory = VectorMemory::open(&path, colours.clone()).await.unwrap();
+    let embedder = Colours::default();
+    let memory = VectorMemory::open(&path, embedder.clone()).await.unwrap();
     let report = index(&memory, &folder).await;
 
     assert_eq!(
         report.to_string(),
         "2 files: 1 indexed (1 passage), 1 unchanged, 0 skipped; 1 removed"
     );
-    assert_eq!(colours.seen(), ["yellow leaves"]);
+    assert_eq!(embedder.seen(), ["yellow leaves"]);
     assert_eq!(memory.sources().await.unwrap(), ["a.md", "b.md"]);
 
     // Only indexed sources are removed.
-    assert_eq!(
-        found(&memory, "orange").await,
-        ["orange note", "yellow leaves", "red apples"]
-    );
+    let all = ["orange note", "yellow leaves", "red apples"];
+    assert_eq!(found(&memory, "orange").await, all);
 
     // Passages of another size are other passages.
     let indexer = Indexer::new(&memory).with_passage_bytes(500);
@@ -91,17 +87,15 @@ async fn folders_with_prefixes_share_a_memory() {
     write(&first, "a.md", "red");
     write(&second, "a.md", "green");
 
-    let memory = VectorMemory::in_memory(Colours::default()).unwrap();
+    let memory = colours();
     for (prefix, folder) in [("first/", &first), ("second/", &second)] {
         let indexer = Indexer::new(&memory).with_prefix(prefix);
         let report = indexer.index(folder.path()).await.unwrap();
         assert_eq!(report.removed, 0);
     }
 
-    assert_eq!(
-        memory.sources().await.unwrap(),
-        ["first/a.md", "second/a.md"]
-    );
+    let sources = ["first/a.md", "second/a.md"];
+    assert_eq!(memory.sources().await.unwrap(), sources);
 }
 
 #[tokio::test]
@@ -110,17 +104,14 @@ async fn unreadable_files_are_reported_and_forgotten() {
     write(&folder, "binary.md", "red");
     write(&folder, "large.md", "red");
     write(&folder, "empty.md", "\n \n");
-    let memory = VectorMemory::in_memory(Colours::default()).unwrap();
+    let memory = colours();
     index(&memory, &folder).await;
 
     write(&folder, "binary.md", b"red\n\xff\xfe");
     write(&folder, "large.md", "red ".repeat(1 << 18) + "red");
-    let indexer = Indexer::new(&memory);
-    let report = indexer.index(folder.path()).await.unwrap();
-
-    let skipped: Vec<_> = report
-        .skipped
-        .iter()
+    let report = index(&memory, &folder).await;
+    let skipped = report.skipped.iter();
+    let skipped: Vec<_> = skipped
         .map(|file| format!("{}: {}", file.source, file.reason))
         .collect();
     let expected = [
@@ -138,7 +129,7 @@ async fn folders_are_bounded() {
     for number in 0..4 {
         write(&folder, &format!("{number}.md"), "red");
     }
-    let memory = VectorMemory::in_memory(Colours::default()).unwrap();
+    let memory = colours();
 
     let small = memory.with_max_passages(2);
     let error = Indexer::new(&small).index(folder.path()).await.unwrap_err();
@@ -163,7 +154,7 @@ async fn links_are_not_followed() {
     link(other.path(), "folder");
     link(folder.path(), "loop");
 
-    let memory = VectorMemory::in_memory(Colours::default()).unwrap();
+    let memory = colours();
     index(&memory, &folder).await;
     assert_eq!(memory.count().await.unwrap(), 0);
 }
@@ -179,40 +170,34 @@ async fn passages(text: &str, bytes: usize) -> Vec<(u32, String)> {
     // A query without letters is equally similar to all, and equals are in order.
     let query = Query::new("-").with_limit(usize::MAX);
     let recalled = memory.recall(&query).await.unwrap();
-    let passages = recalled
-        .into_iter()
-        .map(|passage| (passage.line, passage.text));
-    passages.collect()
+    let passages = recalled.into_iter();
+    passages
+        .map(|passage| (passage.line, passage.text))
+        .collect()
 }
 
 #[tokio::test]
 async fn passages_are_paragraphs_within_a_size() {
     let text =
         "# Tea\n\nTea is free.\nSo is water.\n\n\nCoffee costs one\n\n# Desk hours\n\nFrom nine.\n";
-    let expected = [
+    let paragraphs = [
         (1, "# Tea\n\nTea is free.\nSo is water."),
         (7, "Coffee costs one"),
         (9, "# Desk hours\n\nFrom nine."),
     ];
-    let found = passages(text, 40).await;
-    let found: Vec<_> = found
-        .iter()
-        .map(|(line, text)| (*line, text.as_str()))
-        .collect();
-    assert_eq!(found, expected);
-
-    let found = passages("one two\nthree four five abcdefghijklmnopqrstuvwxyz", 16).await;
-    let found: Vec<_> = found
-        .iter()
-        .map(|(line, text)| (*line, text.as_str()))
-        .collect();
-    let expected = [
+    let words = "one two\nthree four five abcdefghijklmnopqrstuvwxyz";
+    let pieces = [
         (1, "one two\nthree"),
         (2, "four five"),
         (2, "abcdefghijklmnop"),
         (2, "qrstuvwxyz"),
     ];
-    assert_eq!(found, expected);
+    for (text, bytes, expected) in [(text, 40, &paragraphs[..]), (words, 16, &pieces)] {
+        let expected = expected
+            .iter()
+            .map(|(line, text)| (*line, (*text).to_owned()));
+        assert_eq!(passages(text, bytes).await, expected.collect::<Vec<_>>());
+    }
 }
 
 proptest! {
@@ -253,8 +238,8 @@ async fn names_that_are_not_utf8_are_skipped_with_a_reason() {
         std::fs::write(folder.path().join(OsStr::from_bytes(name)), "red apples").unwrap();
     }
 
-    let memory = VectorMemory::in_memory(Colours::default()).unwrap();
-    let report = Indexer::new(&memory).index(folder.path()).await.unwrap();
+    let memory = colours();
+    let report = index(&memory, &folder).await;
     assert_eq!(memory.sources().await.unwrap(), ["b.md"]);
 
     let reasons: Vec<_> = report.skipped.iter().map(|file| &*file.reason).collect();

@@ -7,10 +7,10 @@ use cogwork_llm::{LlmError, LlmErrorKind, async_trait};
 use cogwork_recall::{Passage, Query, RecallError, VectorMemory};
 use cogwork_thinking::memory::Memory;
 
-use crate::support::{Colours, found};
+use crate::support::{colours, found, open, place};
 
 async fn palette() -> VectorMemory {
-    let memory = VectorMemory::in_memory(Colours::default()).unwrap();
+    let memory = colours();
     let passages = [
         Passage::new("green leaves").with_source("trees/leaf"),
         Passage::new("red apples").with_source("fruit").with_line(7),
@@ -28,10 +28,9 @@ async fn similar_passages_are_found_best_first() {
     let memory = palette().await;
     let recalled = memory.recall(&Query::new("red")).await.unwrap();
 
-    let scores: Vec<_> = recalled
+    let scores = recalled
         .iter()
-        .map(|passage| (passage.text.as_str(), passage.score))
-        .collect();
+        .map(|found| (found.text.as_str(), found.score));
     // Neither length nor order of insertion matters, but the latter decides between equals.
     let expected = [
         ("red apples", 1.0),
@@ -39,7 +38,7 @@ async fn similar_passages_are_found_best_first() {
         ("green leaves", 0.0),
         ("something else", 0.0),
     ];
-    assert_eq!(scores, expected);
+    assert_eq!(scores.collect::<Vec<_>>(), expected);
     assert_eq!(recalled[0].source, "fruit");
     assert_eq!(recalled[0].line, 7);
 }
@@ -48,26 +47,21 @@ async fn similar_passages_are_found_best_first() {
 async fn queries_limit_number_score_and_sources() {
     let memory = palette().await;
     let query = || Query::new("red");
-
-    assert_eq!(found(&memory, query().with_limit(1)).await, ["red apples"]);
-    assert!(found(&memory, query().with_limit(0)).await.is_empty());
-    assert!(found(&memory, " \n").await.is_empty());
-    assert_eq!(
-        found(&memory, query().with_min_score(0.5)).await,
-        ["red apples", "orange oranges"]
-    );
-    assert_eq!(found(&memory, query().with_min_score(-1.0)).await.len(), 5);
-    assert!(
-        found(&memory, query().with_min_score(f32::NAN))
-            .await
-            .is_empty()
-    );
-
     let trees = query().with_sources(|source| source.starts_with("trees/"));
-    assert_eq!(
-        found(&memory, trees).await,
-        ["green leaves", "something else"]
-    );
+    for (query, expected) in [
+        (query().with_limit(1), &["red apples"][..]),
+        (query().with_limit(0), &[]),
+        (Query::new(" \n"), &[]),
+        (
+            query().with_min_score(0.5),
+            &["red apples", "orange oranges"],
+        ),
+        (query().with_min_score(f32::NAN), &[]),
+        (trees, &["green leaves", "something else"]),
+    ] {
+        assert_eq!(found(&memory, query).await, expected);
+    }
+    assert_eq!(found(&memory, query().with_min_score(-1.0)).await.len(), 5);
 }
 
 #[tokio::test]
@@ -75,34 +69,23 @@ async fn sources_are_replaced_and_removed() {
     let memory = palette().await;
     let replaced = [Passage::new("yellow bananas"), Passage::new("red cherries")];
     memory.replace_source("fruit", replaced).await.unwrap();
-    assert_eq!(
-        found(&memory, Query::new("red").with_limit(2)).await,
-        ["red cherries", "yellow bananas"]
-    );
-    assert_eq!(
-        memory.sources().await.unwrap(),
-        ["fruit", "trees/bark", "trees/leaf"]
-    );
+    let two = found(&memory, Query::new("red").with_limit(2)).await;
+    assert_eq!(two, ["red cherries", "yellow bananas"]);
+    let sources = ["fruit", "trees/bark", "trees/leaf"];
+    assert_eq!(memory.sources().await.unwrap(), sources);
 
     assert_eq!(memory.remove_source("fruit").await.unwrap(), 2);
     assert_eq!(memory.remove_source("fruit").await.unwrap(), 0);
     assert_eq!(memory.count().await.unwrap(), 3);
-    assert!(
-        found(&memory, Query::new("red").with_min_score(0.1))
-            .await
-            .is_empty()
-    );
+    let red = found(&memory, Query::new("red").with_min_score(0.1)).await;
+    assert!(red.is_empty(), "{red:?}");
 }
 
 #[tokio::test]
 async fn full_memories_refuse_more_and_stay_as_they_are() {
-    let memory = VectorMemory::in_memory(Colours::default())
-        .unwrap()
-        .with_max_passages(2);
-    memory
-        .insert([Passage::new("red").with_source("a")])
-        .await
-        .unwrap();
+    let memory = colours().with_max_passages(2);
+    let red = Passage::new("red").with_source("a");
+    memory.insert([red]).await.unwrap();
 
     let two = || [Passage::new("green"), Passage::new("yellow")];
     let error = memory.insert(two()).await.unwrap_err();
@@ -122,22 +105,16 @@ async fn full_memories_refuse_more_and_stay_as_they_are() {
     for text in [&"long ".repeat(4_000), "", " \n "] {
         let passages = [Passage::new("red"), Passage::new(text)];
         let error = memory.insert(passages).await.unwrap_err();
-        assert!(
-            matches!(error, RecallError::Unusable { number: 2, .. }),
-            "{error}"
-        );
+        let is_second = matches!(error, RecallError::Unusable { number: 2, .. });
+        assert!(is_second, "{error}");
     }
 }
 
 #[tokio::test]
 async fn clients_remember_and_forget_notes() {
-    let memory = VectorMemory::in_memory(Colours::default())
-        .unwrap()
-        .with_max_passages(3);
-    memory
-        .insert([Passage::new("red book").with_source("shelf")])
-        .await
-        .unwrap();
+    let memory = colours().with_max_passages(3);
+    let book = Passage::new("red book").with_source("shelf");
+    memory.insert([book]).await.unwrap();
 
     let notes: Arc<dyn Memory> = Arc::new(memory.clone());
     for note in ["red one", "red two", "red three"] {
@@ -150,10 +127,8 @@ async fn clients_remember_and_forget_notes() {
     assert_eq!(texts, ["red book", "red two", "red three"]);
 
     let error = memory.with_max_passages(0).add("red").await.unwrap_err();
-    assert!(
-        error.to_string().contains("exceed its limit of 0"),
-        "{error}"
-    );
+    let told = error.to_string();
+    assert!(told.contains("exceed its limit of 0"), "{told}");
 }
 
 #[tokio::test]
@@ -189,10 +164,10 @@ async fn unusable_embeddings_are_refused() {
     for vectors in [vec![], vec![vec![1.0], vec![1.0]], vec![vec![f32::NAN]]] {
         let memory = VectorMemory::in_memory(Broken(vectors)).unwrap();
         let error = memory.insert([Passage::new("text")]).await.unwrap_err();
-        assert!(
-            matches!(&error, RecallError::Embedding(error) if error.kind() == LlmErrorKind::Decode),
-            "{error}"
-        );
+        let RecallError::Embedding(cause) = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(cause.kind(), LlmErrorKind::Decode);
 
         let error = memory.recall(&Query::new("text")).await.unwrap_err();
         assert!(matches!(error, RecallError::Embedding(_)), "{error}");
@@ -206,12 +181,8 @@ async fn extreme_vectors_are_compared_without_overflow() {
         let memory = VectorMemory::in_memory(Broken(vec![vec![size, -size, size]])).unwrap();
         memory.insert([Passage::new("text")]).await.unwrap();
 
-        let recalled = memory.recall(&Query::new("text")).await.unwrap();
-        assert!(
-            (recalled[0].score - 1.0).abs() < 1e-5,
-            "{}",
-            recalled[0].score
-        );
+        let score = memory.recall(&Query::new("text")).await.unwrap()[0].score;
+        assert!((score - 1.0).abs() < 1e-5, "{score}");
     }
 }
 
@@ -219,12 +190,11 @@ async fn extreme_vectors_are_compared_without_overflow() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn many_tasks_open_and_use_a_new_memory_at_once() {
     for _ in 0..5 {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("memory.db");
+        let (_folder, path) = place();
         let work = |number: usize| {
             let path = path.clone();
             tokio::spawn(async move {
-                let memory = VectorMemory::open(path, Colours::default()).await.unwrap();
+                let memory = open(&path).await.unwrap();
                 for turn in 0..5 {
                     let text = format!("red {number} {turn}");
                     memory.insert([Passage::new(&text)]).await.unwrap();
@@ -238,7 +208,7 @@ async fn many_tasks_open_and_use_a_new_memory_at_once() {
         for task in tasks {
             task.await.unwrap();
         }
-        let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
+        let memory = open(&path).await.unwrap();
         assert_eq!(memory.count().await.unwrap(), 40);
     }
 }

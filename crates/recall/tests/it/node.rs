@@ -4,7 +4,7 @@ use cogwork_flow::{Flow, from_phases_with};
 use cogwork_journal::Store;
 use cogwork_recall::{Passage, Query, Recalled, VectorMemory};
 
-use crate::support::{Colours, texts};
+use crate::support::{colours, texts};
 
 type State = (String, Vec<Recalled>);
 
@@ -22,7 +22,7 @@ fn flow(memory: &VectorMemory) -> Flow<State> {
 async fn resumed_runs_continue_with_the_recorded_passages() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::files(folder.path());
-    let memory = VectorMemory::in_memory(Colours::default()).unwrap();
+    let memory = colours();
     let apples = Passage::new("red apples").with_source("fruit");
     memory.insert([apples]).await.unwrap();
     let flow = flow(&memory);

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use cogwork_recall::{Notes, Passage, VectorMemory};
+use cogwork_recall::{Notes, Passage};
 use cogwork_thinking::memory::{Found, Memory};
 use tempfile::TempDir;
 
-use crate::support::{Colours, found};
+use crate::support::{found, open, place};
 
 /// How often a process is killed in the middle of its work.
 const KILLS: usize = 10;
@@ -17,15 +17,15 @@ const FOLDER: &str = "NOTES_TEST_FOLDER";
 
 async fn filled() -> Notes {
     let notes = Notes::in_memory().unwrap();
+    let cat = "The cat sleeps on the mat.";
     for text in [
-        "The cat sleeps on the mat.",
+        cat,
         "The dog sleeps.",
         "Rain falls on the roof.",
         "雨が屋根に降る",
     ] {
         notes.add(text).await.unwrap();
     }
-
     notes
 }
 
@@ -76,11 +76,10 @@ async fn the_oldest_are_forgotten_and_long_ones_are_refused() {
 
 #[tokio::test]
 async fn one_file_has_notes_and_passages_and_several_may_use_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+    let (_folder, path) = place();
 
     let notes = Notes::open(&path).await.unwrap();
-    let vectors = VectorMemory::open(&path, Colours::default()).await.unwrap();
+    let vectors = open(&path).await.unwrap();
     notes.add("red is a word").await.unwrap();
     vectors.insert([Passage::new("red apples")]).await.unwrap();
     let other = Notes::open(&path).await.unwrap();
@@ -166,9 +165,7 @@ async fn nothing_is_lost_when_processes_that_share_a_file_are_killed() {
     let notes = Notes::open(folder.path().join("notes.db")).await.unwrap();
     let all = notes.search("note", 10_000, 0.0).await.unwrap();
     for note in ledger(&folder) {
-        assert!(
-            all.iter().any(|found| found.text() == note),
-            "{note} is lost"
-        );
+        let is_there = all.iter().any(|found| found.text() == note);
+        assert!(is_there, "{note} is lost");
     }
 }

@@ -5,14 +5,13 @@ use std::fs;
 use cogwork_llm::embedding::HashedNgrams;
 use cogwork_recall::{Passage, RecallError, VectorMemory};
 
-use crate::support::Colours;
+use crate::support::{Colours, open, place};
 
 #[tokio::test]
 async fn embedders_of_other_models_and_dimensions_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
+    let (_folder, path) = place();
     let shown = path.display();
-    let memory = VectorMemory::open(&path, Colours::default()).await.unwrap();
+    let memory = open(&path).await.unwrap();
 
     // The model is set by the first embedder, and the dimension by the first passage.
     let error = VectorMemory::open(&path, HashedNgrams::new())
@@ -43,45 +42,21 @@ async fn embedders_of_other_models_and_dimensions_are_refused() {
 
 #[tokio::test]
 async fn known_dimensions_are_checked_when_a_memory_is_opened() {
-    use cogwork_llm::embedding::{Embedder, Embeddings};
-    use cogwork_llm::{LlmError, async_trait};
+    let (_folder, path) = place();
+    let memory = open(&path).await.unwrap();
+    memory.insert([Passage::new("red")]).await.unwrap();
 
-    /// States another dimension under the same name.
-    struct Stated(HashedNgrams);
-
-    #[async_trait]
-    impl Embedder for Stated {
-        async fn embed(&self, texts: &[String]) -> Result<Embeddings, LlmError> {
-            self.0.embed(texts).await
-        }
-
-        fn model(&self) -> &str {
-            self.0.model()
-        }
-
-        fn dimension(&self) -> Option<usize> {
-            Some(7)
-        }
-    }
-
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-    let memory = VectorMemory::open(&path, HashedNgrams::new())
-        .await
-        .unwrap();
-    memory.insert([Passage::new("text")]).await.unwrap();
-
-    let stated = Stated(HashedNgrams::new());
+    let mut stated = Colours::new("colours", 7);
+    stated.states_dimension = true;
     let error = VectorMemory::open(&path, stated).await.unwrap_err();
     assert!(matches!(error, RecallError::OtherModel { .. }), "{error}");
-    assert!(error.to_string().contains("expected 512"), "{error}");
+    assert!(error.to_string().contains("expected 3"), "{error}");
 }
 
 #[tokio::test]
 async fn memories_are_opened_while_others_read_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("memory.db");
-    drop(VectorMemory::open(&path, Colours::default()).await.unwrap());
+    let (_folder, path) = place();
+    drop(open(&path).await.unwrap());
 
     // As another process finds a memory whose creator hasn't set it up yet.
     let other = rusqlite::Connection::open(&path).unwrap();
@@ -102,57 +77,33 @@ async fn memories_are_opened_while_others_read_them() {
 async fn other_files_are_refused_and_left_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.txt");
-    fs::write(
-        &text,
-        "These are notes, which aren't a database. ".repeat(30),
-    )
-    .unwrap();
-    let before = fs::read(&text).unwrap();
-
-    let error = VectorMemory::open(&text, Colours::default())
-        .await
-        .unwrap_err();
-    assert!(matches!(error, RecallError::Damaged { .. }), "{error}");
-    assert_eq!(fs::read(&text).unwrap(), before);
-
+    fs::write(&text, "These are notes, and no database. ".repeat(30)).unwrap();
     let database = folder.path().join("other.db");
     let connection = rusqlite::Connection::open(&database).unwrap();
     connection
         .execute_batch("CREATE TABLE notes (text TEXT)")
         .unwrap();
     drop(connection);
-    let before = fs::read(&database).unwrap();
 
-    let error = VectorMemory::open(&database, Colours::default())
-        .await
-        .unwrap_err();
-    let shown = database.display();
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "`{shown}` isn't a memory with embeddings: its header has the application id 0; \
-             expected 1131374454"
-        )
-    );
-    assert_eq!(fs::read(&database).unwrap(), before);
-}
+    for (path, told) in [
+        (&text, "file is not a database"),
+        (
+            &database,
+            "its header has the application id 0; expected 1131374454",
+        ),
+    ] {
+        let before = fs::read(path).unwrap();
+        let error = open(path).await.unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+        assert_eq!(fs::read(path).unwrap(), before);
+    }
 
-#[tokio::test]
-async fn folders_must_exist() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("missing/memory.db");
-    let error = VectorMemory::open(&path, Colours::default())
-        .await
-        .unwrap_err();
+    let missing = folder.path().join("missing/memory.db");
+    let error = open(&missing).await.unwrap_err();
     assert!(matches!(error, RecallError::File { .. }), "{error}");
-
-    let error = VectorMemory::open(folder.path(), Colours::default())
-        .await
-        .unwrap_err();
+    let error = open(folder.path()).await.unwrap_err().to_string();
     assert!(
-        error
-            .to_string()
-            .contains("this is a folder; expected a regular file"),
+        error.contains("this is a folder; expected a regular file"),
         "{error}"
     );
 }

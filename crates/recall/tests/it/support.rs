@@ -1,10 +1,12 @@
 //! Embedders with known vectors.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use cogwork_llm::embedding::{Embedder, Embeddings};
 use cogwork_llm::{LlmError, async_trait};
-use cogwork_recall::{Query, Recalled, VectorMemory};
+use cogwork_recall::{Query, RecallError, Recalled, VectorMemory};
+use tempfile::TempDir;
 
 /// Embeds the names of colours as red, green and blue, and everything else as black. Keeps what it
 /// was asked for.
@@ -12,6 +14,8 @@ use cogwork_recall::{Query, Recalled, VectorMemory};
 pub(crate) struct Colours {
     model: &'static str,
     dimension: usize,
+    /// Whether it says its dimension before it has embedded anything.
+    pub(crate) states_dimension: bool,
     seen: Arc<Mutex<Vec<String>>>,
 }
 
@@ -26,6 +30,7 @@ impl Colours {
         Self {
             model,
             dimension,
+            states_dimension: false,
             seen: Arc::default(),
         }
     }
@@ -62,6 +67,27 @@ impl Embedder for Colours {
     fn model(&self) -> &str {
         self.model
     }
+
+    fn dimension(&self) -> Option<usize> {
+        self.states_dimension.then_some(self.dimension)
+    }
+}
+
+/// An empty memory of colours.
+pub(crate) fn colours() -> VectorMemory {
+    VectorMemory::in_memory(Colours::default()).unwrap()
+}
+
+/// Opens a memory of colours on disk.
+pub(crate) async fn open(path: &Path) -> Result<VectorMemory, RecallError> {
+    VectorMemory::open(path, Colours::default()).await
+}
+
+/// The path of a memory in a folder of its own.
+pub(crate) fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    (folder, path)
 }
 
 /// The texts that a query finds, best first.
