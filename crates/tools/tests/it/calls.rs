@@ -32,52 +32,40 @@ fn tools() -> Tools {
     let long = |_: Value| async { Ok("é".repeat(100)) };
     let wordy = |_: Value| async { Err::<String, _>(ToolError::failed("é".repeat(100))) };
 
-    [
-        function("weather", "The weather in a city, now.", weather).boxed(),
-        function("broken", "Fails.", broken).boxed(),
-        function("slow", "Takes an hour.", slow).boxed(),
-        function("wild", "Panics.", wild).boxed(),
-        function("long", "Says much.", long).boxed(),
-        function("wordy", "Fails at length.", wordy).boxed(),
-    ]
-    .into_iter()
-    .try_fold(Tools::new(), Tools::with)
-    .unwrap()
-    .with_max_bytes(41)
-}
-
-trait Boxed: Tool + Sized + 'static {
-    fn boxed(self) -> Box<dyn Tool> {
-        Box::new(self)
-    }
-}
-
-impl<T: Tool + 'static> Boxed for T {}
-
-async fn asked(name: &str, arguments: &str) -> String {
-    match tools().call(&ToolCall::new("1", name, arguments)).await {
-        Ok(text) => text,
-        Err(error) => format!("error: {error}"),
-    }
+    let tools = Tools::new().with(function("weather", "The weather in a city, now.", weather));
+    let tools = tools.unwrap().with(function("broken", "Fails.", broken));
+    let tools = tools
+        .unwrap()
+        .with(function("slow", "Takes an hour.", slow));
+    let tools = tools.unwrap().with(function("wild", "Panics.", wild));
+    let tools = tools.unwrap().with(function("long", "Says much.", long));
+    let tools = tools
+        .unwrap()
+        .with(function("wordy", "Fails at length.", wordy));
+    tools.unwrap().with_max_bytes(41)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_model_reads_what_came_or_what_went_wrong() {
-    let wrong = [
-        asked("weather", r#"{"city": "Bergen"}"#).await,
-        asked("weather", r#"{"town": "Bergen"}"#).await,
-        asked("weather", r#"{"city": "#).await,
-        asked("weather", "").await,
-        asked("wether", "{").await,
-        asked("broken", "{}").await,
-        asked("slow", "{}").await,
-        asked("wild", "{}").await,
-        asked("long", "{}").await,
-        asked("wordy", "{}").await,
-        asked("long", "[1]").await,
-        asked("no\n\u{1b}[31m", "{}").await,
-    ];
-    insta::assert_snapshot!(wrong.join("\n"), @r"
+    let mut told = Vec::new();
+    for (name, arguments) in [
+        ("weather", r#"{"city": "Bergen"}"#),
+        ("weather", r#"{"town": "Bergen"}"#),
+        ("weather", r#"{"city": "#),
+        ("weather", ""),
+        ("wether", "{"),
+        ("broken", "{}"),
+        ("slow", "{}"),
+        ("wild", "{}"),
+        ("long", "{}"),
+        ("wordy", "{}"),
+        ("long", "[1]"),
+        ("no\n\u{1b}[31m", "{}"),
+    ] {
+        let called = tools().call(&ToolCall::new("1", name, arguments)).await;
+        told.push(called.unwrap_or_else(|error| format!("error: {error}")));
+    }
+    insta::assert_snapshot!(told.join("\n"), @r"
     Rain in Bergen.
     error: bad input for the tool `weather`: unknown field `town`, expected `city`
     error: bad input for the tool `weather`: the arguments are not JSON: EOF while parsing a value at line 1 column 8; expected an object
@@ -95,10 +83,9 @@ async fn a_model_reads_what_came_or_what_went_wrong() {
 
 #[test]
 fn what_a_model_is_told_has_the_comments_of_the_fields() {
-    let weather = tools()
-        .definitions()
-        .find(|tool| tool.name() == "weather")
-        .unwrap();
+    let tools = tools();
+    let weather = tools.definitions().find(|tool| tool.name() == "weather");
+    let weather = weather.unwrap();
     insta::assert_snapshot!(weather.input_schema(), @r#"{"additionalProperties":false,"properties":{"city":{"description":"Where.","type":"string"}},"required":["city"],"type":"object"}"#);
 }
 
@@ -117,23 +104,15 @@ impl Tool for Named {
 
 #[test]
 fn a_tool_that_cannot_be_asked_for_is_refused() {
-    let refused = |tool| {
-        Tools::new()
-            .with(Named("a", "{}"))
-            .unwrap()
-            .with(tool)
-            .unwrap_err()
-            .to_string()
-    };
-
+    let tools = Tools::new().with(Named("a", "{}")).unwrap();
     let refused = [
-        refused(Named("a", "{}")),
-        refused(Named("", "{}")),
-        refused(Named("two words", "{}")),
-        refused(Named("b", "[]")),
-        refused(Named("c", "")),
+        Named("a", "{}"),
+        Named("", "{}"),
+        Named("two words", "{}"),
+        Named("b", "[]"),
+        Named("c", ""),
     ];
-
+    let refused = refused.map(|tool| tools.clone().with(tool).unwrap_err().to_string());
     insta::assert_snapshot!(refused.join("\n"), @"
     there is already a tool `a`; choose another name
     `` is not a valid tool name; expected 1 to 64 letters, digits, `_` and `-`

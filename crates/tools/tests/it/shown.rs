@@ -3,6 +3,8 @@
 #[path = "../../../text/tests/support/hostile.rs"]
 mod hostile;
 
+use std::future::ready;
+
 use cogwork_llm::{ToolCall, ToolDefinition};
 use cogwork_tools::{Tool, ToolError, Tools, async_trait, function};
 use hostile::{assert_lines_are_safe, texts};
@@ -48,21 +50,14 @@ fn show_registries(text: &str) {
 /// Typed functions, which fail with what serde says of their input, or with words of their own.
 async fn show_calls(text: &str) {
     let words = text.to_owned();
-    let fails = move |()| {
-        let words = words.clone();
-        async move { Err::<String, _>(ToolError::failed(words)) }
-    };
-    let tools = Tools::new()
-        .with(function("typed", "d", |_: Kind| async {
-            Ok(String::new())
-        }))
-        .unwrap()
-        .with(function("fails", "d", move |_: Value| fails(())))
-        .unwrap();
+    let fails = move |_: Value| ready(Err::<String, _>(ToolError::failed(words.clone())));
+    let typed = |_: Kind| async { Ok(String::new()) };
+    let tools = Tools::new().with(function("typed", "d", typed)).unwrap();
+    let tools = tools.with(function("fails", "d", fails)).unwrap();
 
     let input = json!({ "kind": text }).to_string();
     for (name, input) in [
-        ("typed", input.as_str()),
+        ("typed", &*input),
         ("typed", text),
         ("fails", "{}"),
         (text, "{}"),

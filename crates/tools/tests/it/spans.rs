@@ -101,27 +101,17 @@ async fn failed_calls_name_the_kind_of_error() {
     })
     .await;
 
-    let of_calls: Vec<_> = written
-        .lines()
-        .filter(|line| !line.ends_with("query"))
-        .collect();
-    assert_snapshot!(of_calls.join("\n"));
+    let of_calls = written.lines().filter(|line| !line.ends_with("query"));
+    assert_snapshot!(of_calls.collect::<Vec<_>>().join("\n"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn arguments_and_results_are_written_only_when_asked_for() {
     let silent = spans(tools().call(&call("people"))).await;
-    assert!(
-        !silent.contains("people") && !silent.contains("42"),
-        "{silent}"
-    );
+    let is_silent = !silent.contains("people") && !silent.contains("42");
+    assert!(is_silent, "{silent}");
 
     let tools = tools().with_traced_content(true);
-    assert_snapshot!(
-        spans(tools.call(&call("people")))
-            .await
-            .lines()
-            .last()
-            .unwrap()
-    );
+    let written = spans(tools.call(&call("people"))).await;
+    assert_snapshot!(written.lines().last().unwrap());
 }

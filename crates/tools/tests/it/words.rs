@@ -103,19 +103,25 @@ async fn a_tool_returns_anything_that_can_be_serialised() {
         city: "Bergen".to_owned(),
     };
 
-    assert_eq!(
+    let told = [
         read("a \"text\"\nas it is".to_owned()).await,
-        "a \"text\"\nas it is"
-    );
-    assert_eq!(read("borrowed").await, "borrowed");
-    assert_eq!(read(6.5).await, "6.5");
-    assert_eq!(read(vec![1, 2]).await, "[1,2]");
-    assert_eq!(read(Answer::Yes).await, "yes");
-    assert_eq!(
+        read("borrowed").await,
+        read(6.5).await,
+        read(vec![1, 2]).await,
+        read(Answer::Yes).await,
         read(weather).await,
-        r#"{"weather":{"degrees":8.5,"city":"Bergen"}}"#
-    );
-    assert_eq!(read(()).await, "null");
+        read(()).await,
+    ];
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    a "text"
+    as it is
+    borrowed
+    6.5
+    [1,2]
+    yes
+    {"weather":{"degrees":8.5,"city":"Bergen"}}
+    null
+    "#);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use cogwork_tools::Tools;
 use insta::assert_snapshot;
 use serde_json::json;
 
-use crate::fixture::{call, connected, registry, server};
+use crate::fixture::{call, connected, refused, registry, server};
 
 #[tokio::test]
 async fn a_tool_of_a_server_is_called() {
@@ -13,10 +13,8 @@ async fn a_tool_of_a_server_is_called() {
     let said = call(&tools, "echo", json!({"a": 1})).await;
     assert_eq!(said.as_deref(), Ok(r#"{"a":1}"#));
 
-    let definition = tools
-        .definitions()
-        .find(|tool| tool.name() == "echo")
-        .unwrap();
+    let mut definitions = tools.definitions();
+    let definition = definitions.find(|tool| tool.name() == "echo").unwrap();
     assert_eq!(definition.description(), "Does echo.");
     assert_eq!(definition.input_schema(), r#"{"type":"object"}"#);
 }
@@ -62,44 +60,47 @@ async fn structured_content_is_passed_on_unless_there_is_a_text() {
         |content| json!({"reply": {"content": content, "structuredContent": {"a": 1}}});
     let text = |text: &str| json!([{"type": "text", "text": text}]);
 
-    let only = call(&tools, "reply", structured(json!([]))).await;
-    assert_eq!(only.as_deref(), Ok(r#"{"a":1}"#));
-
-    let repeated = call(&tools, "reply", structured(text("{ \"a\": 1 }"))).await;
-    assert_eq!(repeated.as_deref(), Ok("{ \"a\": 1 }"));
-
-    let both = call(&tools, "reply", structured(text("one"))).await;
-    assert_eq!(both.as_deref(), Ok("one"));
-
-    let nothing = call(&tools, "reply", json!({"reply": {"content": []}})).await;
-    assert_eq!(nothing.as_deref(), Ok("[no content]"));
+    for (reply, expected) in [
+        (structured(json!([])), r#"{"a":1}"#),
+        (structured(text("{ \"a\": 1 }")), "{ \"a\": 1 }"),
+        (structured(text("one")), "one"),
+        (json!({"reply": {"content": []}}), "[no content]"),
+    ] {
+        let said = call(&tools, "reply", reply).await;
+        assert_eq!(said.as_deref(), Ok(expected));
+    }
 }
 
 #[tokio::test]
 async fn errors_of_tools_and_of_the_protocol_are_told_apart() {
     let tools = registry(&connected("normal").await);
-    let failed =
-        json!({"reply": {"content": [{"type": "text", "text": "no such file"}], "isError": true}});
-
-    let failed = call(&tools, "reply", failed).await.unwrap_err();
-    assert_snapshot!(failed, @"the tool `reply` failed: no such file");
-
-    let wrong = json!({"code": -32602, "message": "expected a path"});
-    let wrong = call(&tools, "fail", wrong).await.unwrap_err();
-    assert_snapshot!(wrong, @"bad input for the tool `fail`: expected a path");
-
-    let other = json!({"code": -32603, "message": "internal"});
-    let other = call(&tools, "fail", other).await.unwrap_err();
-    assert_snapshot!(other, @"the tool `fail` is not available: the MCP server `fixture` answered with the error -32603 during the call: internal");
-
-    let odd = call(&tools, "reply", json!({"reply": [1]}))
-        .await
-        .unwrap_err();
-    assert_snapshot!(odd, @"the tool `reply` is not available: the MCP server `fixture` sent an answer of an unknown form during the call");
-
-    let asks = json!({"reply": {"resultType": "input_required", "inputRequests": {}, "requestState": "s"}});
-    let asks = call(&tools, "reply", asks).await.unwrap_err();
-    assert_snapshot!(asks, @"the tool `reply` is not available: it asks for input from a person or a model, which isn't supported");
+    let content = json!([{"type": "text", "text": "no such file"}]);
+    let mut told = Vec::new();
+    for (tool, input) in [
+        (
+            "reply",
+            json!({"reply": {"content": content, "isError": true}}),
+        ),
+        (
+            "fail",
+            json!({"code": -32602, "message": "expected a path"}),
+        ),
+        ("fail", json!({"code": -32603, "message": "internal"})),
+        ("reply", json!({"reply": [1]})),
+        (
+            "reply",
+            json!({"reply": {"resultType": "input_required", "inputRequests": {}, "requestState": "s"}}),
+        ),
+    ] {
+        told.push(call(&tools, tool, input).await.unwrap_err());
+    }
+    assert_snapshot!(told.join("\n"), @"
+    the tool `reply` failed: no such file
+    bad input for the tool `fail`: expected a path
+    the tool `fail` is not available: the MCP server `fixture` answered with the error -32603 during the call: internal
+    the tool `reply` is not available: the MCP server `fixture` sent an answer of an unknown form during the call
+    the tool `reply` is not available: it asks for input from a person or a model, which isn't supported
+    ");
 }
 
 #[tokio::test]
@@ -163,12 +164,7 @@ async fn only_named_tools_are_offered_with_their_prefix() {
     let said = call(&tools, "raw_echo", json!({"a": 1})).await;
     assert_eq!(said.as_deref(), Ok(r#"{"a":1}"#));
 
-    let missing = server
-        .with_only(["echo", "ecko"])
-        .connect()
-        .await
-        .unwrap_err();
-    assert_snapshot!(missing, @"the MCP server `fixture` has no tool `ecko`; expected `echo`, `reply`, `line`, `die`, `slow`, `cancelled`, `fail`, `huge`, `env`, `pid` or `child`");
+    assert_snapshot!(refused(server.with_only(["echo", "ecko"])).await, @"the MCP server `fixture` has no tool `ecko`; expected `echo`, `reply`, `die`, `slow`, `cancelled`, `fail`, `huge`, `env`, `pid` or `child`");
 }
 
 #[tokio::test]

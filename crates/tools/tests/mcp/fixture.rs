@@ -54,3 +54,8 @@ pub(crate) async fn call(tools: &Tools, name: &str, input: Value) -> Result<Stri
     let called = tools.call_with(name, None, input).await;
     called.map_err(|error| error.to_string())
 }
+
+/// Returns why a server can't be connected.
+pub(crate) async fn refused(server: McpServer) -> String {
+    server.connect().await.unwrap_err().to_string()
+}

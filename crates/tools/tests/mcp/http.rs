@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::fixture::{call, registry};
+use crate::fixture::{call, refused, registry};
 use crate::sdk_server::Sdk;
 
 const TOKEN: &str = "a-token-of-twenty-two";
@@ -51,20 +51,13 @@ async fn serve_at(address: &str) -> (String, JoinHandle<()>) {
 #[tokio::test]
 async fn tools_are_called_over_http_with_a_token() {
     let (url, _serving) = serve().await;
-    let server = McpServer::http(&url)
-        .with_token(TOKEN)
-        .connect()
-        .await
-        .unwrap();
-
-    let tools = registry(&server);
+    let server = McpServer::http(&url).with_token(TOKEN);
+    let tools = registry(&server.connect().await.unwrap());
     let said = call(&tools, "say", json!({"text": "hello"})).await;
     assert_eq!(said.as_deref(), Ok("hello"));
     let picture = call(&tools, "picture", json!({})).await;
-    assert_eq!(
-        picture.as_deref(),
-        Ok("Here it is:\n[image image/png, 5 bytes]")
-    );
+    let expected = "Here it is:\n[image image/png, 5 bytes]";
+    assert_eq!(picture.as_deref(), Ok(expected));
     let failed = call(&tools, "complain", json!({})).await.unwrap_err();
     assert_snapshot!(failed, @"the tool `complain` failed: no such place");
 }
@@ -78,9 +71,8 @@ async fn a_wrong_token_is_named_but_not_shown() {
         McpServer::http(&url).with_token("another-token"),
     ] {
         assert!(!format!("{server:?}").contains("another"));
-        let error = server.connect().await.unwrap_err();
         let told = "the MCP server `127.0.0.1` refuses the token; expected another one";
-        assert_eq!(error.to_string(), told);
+        assert_eq!(refused(server).await, told);
     }
 }
 
@@ -94,12 +86,9 @@ async fn a_token_that_a_server_repeats_is_not_shown() {
     });
     let _serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
 
-    let server = McpServer::http(url).with_token(TOKEN);
-    let error = server.connect().await.unwrap_err().to_string();
-    assert!(
-        error.contains("[token]") && !error.contains(TOKEN),
-        "{error}"
-    );
+    let error = refused(McpServer::http(url).with_token(TOKEN)).await;
+    let is_hidden = error.contains("[token]") && !error.contains(TOKEN);
+    assert!(is_hidden, "{error}");
 }
 
 #[tokio::test]
@@ -111,9 +100,9 @@ async fn a_server_that_is_gone_is_an_error_until_it_is_back() {
     serving.abort();
     serving.await.unwrap_err();
     let error = call(&tools, "say", json!({})).await.unwrap_err();
-    assert!(error.starts_with("the tool `say` is not available: the MCP server `127.0.0.1` can't be reached during the call: "), "{error}");
-
-    let error = server.connect().await.unwrap_err().to_string();
+    let told = "the tool `say` is not available: the MCP server `127.0.0.1` can't be reached during the call: ";
+    assert!(error.starts_with(told), "{error}");
+    let error = refused(server).await;
     assert!(error.contains("can't be reached: "), "{error}");
 
     let address = url.strip_prefix("http://").unwrap();
@@ -125,15 +114,17 @@ async fn a_server_that_is_gone_is_an_error_until_it_is_back() {
 
 #[tokio::test]
 async fn an_unusable_address_is_an_error() {
-    let of = async |url: &str| {
-        McpServer::http(url)
-            .connect()
-            .await
-            .unwrap_err()
-            .to_string()
-    };
-
-    assert_snapshot!(of("example.com/mcp").await, @"the MCP server `http` has an unusable address: it cannot be parsed: relative URL without a base; expected one like https://example.com/mcp");
-    assert_snapshot!(of("ftp://example.com").await, @"the MCP server `example.com` has an unusable address: it is not an HTTP URL; expected one that begins with http:// or https://");
-    assert_snapshot!(of("http://user:word@example.com").await, @"the MCP server `example.com` has an unusable address: it contains credentials; pass them as the API key or in a header");
+    let mut told = Vec::new();
+    for url in [
+        "example.com/mcp",
+        "ftp://example.com",
+        "http://user:word@example.com",
+    ] {
+        told.push(refused(McpServer::http(url)).await);
+    }
+    assert_snapshot!(told.join("\n"), @"
+    the MCP server `http` has an unusable address: it cannot be parsed: relative URL without a base; expected one like https://example.com/mcp
+    the MCP server `example.com` has an unusable address: it is not an HTTP URL; expected one that begins with http:// or https://
+    the MCP server `example.com` has an unusable address: it contains credentials; pass them as the API key or in a header
+    ");
 }

@@ -28,8 +28,7 @@ async fn official_filesystem() {
     let place = |name: &str| folder.join(name).display().to_string();
 
     let server = server("server-filesystem", &place(""));
-    let server = server.connect().await.unwrap();
-    let tools = registry(&server);
+    let tools = registry(&server.connect().await.unwrap());
 
     let written = json!({"path": place("a.txt"), "content": "one\ntwo"});
     call(&tools, "write_file", written).await.unwrap();
@@ -55,12 +54,8 @@ async fn official_filesystem() {
 #[tokio::test]
 #[ignore = "needs Node.js and packages from npm"]
 async fn official_everything() {
-    let server = server("server-everything", "stdio")
-        .with_timeout(Duration::from_secs(2))
-        .connect()
-        .await
-        .unwrap();
-    let tools = registry(&server);
+    let server = server("server-everything", "stdio").with_timeout(Duration::from_secs(2));
+    let tools = registry(&server.connect().await.unwrap());
 
     let said = call(&tools, "echo", json!({"message": "hello"}))
         .await

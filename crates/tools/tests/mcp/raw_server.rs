@@ -70,7 +70,7 @@ fn tools(mode: &str) -> Value {
         return serde_json::from_str(&tools).unwrap_or_default();
     }
 
-    let names = "echo reply line die slow cancelled fail huge env pid child";
+    let names = "echo reply die slow cancelled fail huge env pid child";
     let of = |name: &str| json!({"name": name, "description": format!("Does {name}."), "inputSchema": {"type": "object"}});
 
     match mode {
@@ -95,14 +95,13 @@ impl Server {
                 exit(3);
             }
             "initialize" if self.mode == "refuses" => error(id, -32000, "not today"),
-            "initialize" => result(
-                id,
-                &json!({
-                    "protocolVersion": "2025-06-18",
-                    "capabilities": {"tools": {}},
-                    "serverInfo": {"name": "raw", "version": "1"},
-                }),
-            ),
+            "initialize" => {
+                let info = json!({"name": "raw", "version": "1"});
+                result(
+                    id,
+                    &json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}),
+                );
+            }
             "tools/list" => self.list(id),
             "tools/call" => self.call(id, &params["name"], &params["arguments"]),
             "notifications/cancelled" => self.cancelled += 1,
@@ -120,10 +119,6 @@ impl Server {
     }
 
     fn call(&mut self, id: &Value, name: &Value, arguments: &Value) {
-        if self.mode == "crashes" {
-            eprintln!("crashed");
-            exit(1);
-        }
         if self.mode == "garbage" {
             println!("hello\n\n{{}}\n[1, 2\n\u{7f}\u{1b}[2J");
         }
@@ -131,21 +126,19 @@ impl Server {
         match name.as_str().unwrap_or_default() {
             "echo" => text(id, &arguments.to_string()),
             "reply" => result(id, &arguments["reply"]),
-            "line" => write_line(arguments["line"].as_str().unwrap_or_default()),
             "die" => {
                 eprintln!("out of \u{1b}[31mpaper");
                 exit(7);
             }
             "slow" => {}
             "cancelled" => text(id, &self.cancelled.to_string()),
-            "fail" => error(
-                id,
-                arguments["code"].as_i64().unwrap_or(-32000),
-                arguments["message"].as_str().unwrap_or("no"),
-            ),
+            "fail" => {
+                let code = arguments["code"].as_i64().unwrap_or(-32000);
+                error(id, code, arguments["message"].as_str().unwrap_or("no"));
+            }
             "huge" => {
                 let bytes = arguments["bytes"].as_u64().unwrap_or_default();
-                text(id, &"x".repeat(usize::try_from(bytes).unwrap_or_default()));
+                text(id, &"x".repeat(bytes as usize));
             }
             "env" => text(id, &json!(std::env::vars().collect::<Vec<_>>()).to_string()),
             "pid" => text(id, &std::process::id().to_string()),
@@ -158,9 +151,7 @@ impl Server {
 /// Starts a process that does not end by itself, and returns its id.
 fn child() -> String {
     let child = std::process::Command::new("sleep").arg("600").spawn();
-    child
-        .map(|child| child.id().to_string())
-        .unwrap_or_default()
+    child.map_or_else(|_| String::new(), |child| child.id().to_string())
 }
 
 fn text(id: &Value, text: &str) {
