@@ -65,10 +65,11 @@ fn only_regular_files_are_subflows_and_memories() {
         for obstacle in OBSTACLES {
             let project = Project::new(flow);
             obstacle.put(&project.path(name), &theirs);
-            let found = obstacle.found;
-            let told =
-                format!("nodes[0].config.{setting}: this is {found}; expected a regular file");
-            assert_eq!(project.problems(), [told]);
+            let told = format!("this is {}; expected a regular file", obstacle.found);
+            assert_eq!(
+                project.problems(),
+                [format!("nodes[0].config.{setting}: {told}")]
+            );
         }
     }
 
@@ -102,58 +103,38 @@ fn only_regular_files_and_links_to_them_are_flows() {
 
 #[test]
 fn a_flow_that_is_a_part_of_itself_is_told_however_it_is_named() {
-    let project =
-        Project::new("nodes: [{id: a, type: subflow, config: {file: inside/same/flow.yaml}}]");
-    fs::create_dir(project.path("inside")).unwrap();
-    symlink("..", project.path("inside/same")).unwrap();
-    fs::hard_link(project.path("flow.yaml"), project.path("other.yaml")).unwrap();
-    assert_eq!(
-        project.problems(),
-        [
-            "nodes[0].config.file: the file includes itself: flow.yaml → flow.yaml; remove the cycle of subflows"
-        ]
-    );
+    for (file, cycle) in [
+        ("inside/same/flow.yaml", "flow.yaml → flow.yaml"),
+        ("other.yaml", "flow.yaml → other.yaml → other.yaml"),
+    ] {
+        let project = Project::new(&SUBFLOW.replace("inner.yaml", file));
+        fs::create_dir(project.path("inside")).unwrap();
+        symlink("..", project.path("inside/same")).unwrap();
+        fs::hard_link(project.path("flow.yaml"), project.path("other.yaml")).unwrap();
 
-    let project = Project::new("nodes: [{id: a, type: subflow, config: {file: other.yaml}}]");
-    fs::hard_link(project.path("flow.yaml"), project.path("other.yaml")).unwrap();
-    assert_eq!(
-        project.problems(),
-        [
-            "nodes[0].config.file: the file includes itself: flow.yaml → other.yaml → other.yaml; remove the cycle of subflows"
-        ]
-    );
+        let told = format!("the file includes itself: {cycle}; remove the cycle of subflows");
+        assert_eq!(
+            project.problems(),
+            [format!("nodes[0].config.file: {told}")]
+        );
+    }
 }
 
 #[test]
 fn paths_stay_in_the_folder() {
     let theirs = Theirs::new();
     let leads_out = "the path leads out of its folder; expected a path that stays inside";
+    let paths = "../notes /notes out/notes inside/up/notes inside/../../notes ..";
 
-    for path in [
-        "../notes",
-        "/notes",
-        "out/notes",
-        "inside/up/notes",
-        "inside/../../notes",
-        "..",
-    ] {
-        for (setting, flow) in [
-            ("memory.file", remembering(path)),
-            (
-                "file",
-                format!("nodes: [{{id: a, type: subflow, config: {{file: {path}}}}}]"),
-            ),
-        ] {
+    for path in paths.split(' ') {
+        let subflow = SUBFLOW.replace("inner.yaml", path);
+        for (setting, flow) in [("memory.file", remembering(path)), ("file", subflow)] {
             let project = Project::new(&flow);
             fs::create_dir(project.path("inside")).unwrap();
             symlink(theirs.folder(), project.path("out")).unwrap();
-            symlink(theirs.folder().join("nowhere"), project.path("nowhere")).unwrap();
             symlink("../..", project.path("inside/up")).unwrap();
-            assert_eq!(
-                project.problems(),
-                [format!("nodes[0].config.{setting}: {leads_out}")],
-                "{path}"
-            );
+            let told = format!("nodes[0].config.{setting}: {leads_out}");
+            assert_eq!(project.problems(), [told], "{path}");
         }
     }
 

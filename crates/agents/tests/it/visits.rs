@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Output};
+use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Output, Visit};
 use cogwork_flow::watch::{EventKind, events};
-use cogwork_flow::{Backoff, Node};
+use cogwork_flow::{Backoff, Node, RunError};
 use cogwork_llm::{
     ChatRequest, ChatResponse, LlmClient, LlmError, LlmErrorKind, ScriptedClient, ToolCall, Usage,
     async_trait,
 };
 use cogwork_thinking::Reflection;
 use cogwork_tools::{Tools, function};
-use cogwork_typed::ask::{ChatEvent, Limits, Try};
+use cogwork_typed::ask::{ChatEvent, Limits};
 
 use crate::support::{flow_of, load, run};
 
@@ -19,11 +19,9 @@ fn reply(text: &str) -> ChatResponse {
     ChatResponse::new(text).with_usage(Usage::new(10, 2))
 }
 
-fn replies(tries: &[Try]) -> Vec<(&str, Option<&str>)> {
-    let tries = tries.iter();
-    tries
-        .map(|one| (one.reply.as_str(), one.complaint.as_deref()))
-        .collect()
+/// The visit that failed.
+fn visit_of(error: &RunError) -> &Visit {
+    error.downcast_ref::<AgentError>().unwrap().visit()
 }
 
 #[tokio::test]
@@ -39,15 +37,21 @@ async fn a_failed_visit_keeps_every_reply_and_the_cost() {
     let last = "\nthe reply:\nAs I\nsaid.\u{fffd}[31m";
     assert!(shown.ends_with(last), "{shown}");
 
-    let failed = error.downcast_ref::<AgentError>().unwrap().visit();
+    let failed = visit_of(&error);
     let spent = failed.spent;
     assert_eq!((spent.calls, spent.usage), (2, Usage::new(20, 4)));
 
-    let unnamed = Some("the reply names no action");
-    assert_eq!(
-        replies(&failed.tries),
-        [("I like it.", unnamed), ("As I\nsaid.\u{1b}[31m", unnamed)]
-    );
+    for (tried, reply) in failed
+        .tries
+        .iter()
+        .zip(["I like it.", "As I\nsaid.\u{1b}[31m"])
+    {
+        assert_eq!(tried.reply, reply);
+        assert_eq!(
+            tried.complaint.as_deref(),
+            Some("the reply names no action")
+        );
+    }
     assert!(failed.error.as_deref().unwrap().contains("ACTION"));
 }
 
@@ -86,44 +90,29 @@ async fn the_tool_calls_of_a_failed_visit_are_kept() {
     let call = "\nthe reply calls `look` with {\"word\": \"whale\"}";
     assert!(shown.ends_with(call), "{shown}");
 
-    let failed = error.downcast_ref::<AgentError>().unwrap().visit();
-    let results: Vec<_> = failed
-        .tools
-        .iter()
-        .map(|used| used.result.as_str())
-        .collect();
-    assert_eq!(
-        results,
-        [
-            "a mammal",
-            "the call was not made, because of the limit of rounds"
-        ]
-    );
+    let failed = visit_of(&error);
+    let results: Vec<_> = failed.tools.iter().map(|used| &*used.result).collect();
+    let not_made = "the call was not made, because of the limit of rounds";
+    assert_eq!(results, ["a mammal", not_made]);
 }
 
 #[tokio::test]
-async fn the_calls_of_hooks_and_failed_calls_are_counted() {
+async fn each_call_is_counted_and_shown_once_also_those_of_hooks_and_those_that_fail() {
     let busy = LlmError::new(LlmErrorKind::Overloaded, "busy");
     let script = ScriptedClient::new([reply("Hm."), reply("Better."), reply("No.")]).then(busy);
     let agent = Agent::new("a", script)
         .with_mode(Reflection::new("Shorter."))
         .with_actions(["go", "stay"]);
+    let flow = flow_of(agent);
+    let (sink, mut events) = events(100);
+    let mut run = flow.begin().with_events(sink);
+    let error = run.finish(&mut FlowState::new("Walk?")).await.unwrap_err();
+    drop(run);
 
-    let error = run(agent, "Walk?").await.0.unwrap_err();
     let failed = error.downcast_ref::<AgentError>().unwrap();
     assert!(matches!(failed.kind(), AgentErrorKind::Client(_)));
     let spent = failed.visit().spent;
     assert_eq!((spent.calls, spent.usage), (4, Usage::new(30, 6)));
-}
-
-#[tokio::test]
-async fn the_events_of_a_run_show_each_call_once_also_those_of_hooks() {
-    let script = ScriptedClient::new([reply("Hm."), reply("Better.")]);
-    let flow = flow_of(Agent::new("a", script).with_mode(Reflection::new("Shorter.")));
-    let (sink, mut events) = events(100);
-    let mut run = flow.begin().with_events(sink);
-    run.finish(&mut FlowState::new("Walk?")).await.unwrap();
-    drop(run);
 
     let mut replies = Vec::new();
     while let Some(event) = events.next().await {
@@ -133,7 +122,7 @@ async fn the_events_of_a_run_show_each_call_once_also_those_of_hooks() {
             replies.push(response.text().to_owned());
         }
     }
-    assert_eq!(replies, ["Hm.", "Better."]);
+    assert_eq!(replies, ["Hm.", "Better.", "No."]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -227,7 +216,7 @@ async fn a_visit_that_reaches_a_limit_fails_and_keeps_what_it_had() {
         let expected = format!("the limit of {limit} was reached");
         assert!(told.contains(&expected), "{told}");
 
-        let stopped = error.downcast_ref::<AgentError>().unwrap().visit();
+        let stopped = visit_of(&error);
         assert_eq!((stopped.tries.len(), stopped.tools.len()), (1, 1));
         assert_eq!(stopped.tools[0].result, "a mammal");
     }
