@@ -9,11 +9,11 @@ use cogwork_flow::watch::{Event, EventKind, Events, events};
 use cogwork_flow::{Flow, idempotency_key};
 use cogwork_journal::Store;
 use cogwork_llm::backend::{Capabilities, Capability};
-use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role, ToolCall};
+use cogwork_llm::{ChatRequest, ChatResponse, LlmClient, LlmError, Role};
 use cogwork_thinking::{Reflection, async_trait};
 use cogwork_tools::{ToolError, Tools, function};
 
-use crate::support::City;
+use crate::support::{City, calls, flow_of};
 
 /// The keys of the calls that were made.
 #[derive(Clone, Default)]
@@ -40,12 +40,12 @@ struct Model {
 impl LlmClient for Model {
     async fn complete(&self, request: ChatRequest) -> Result<ChatResponse, LlmError> {
         self.made.call().await;
-        let messages: Vec<_> = request.messages().iter().collect();
+        let messages = request.messages();
         let last = messages.last().unwrap().text();
         let results = messages
             .iter()
-            .filter(|message| message.role() == Role::Tool)
-            .count();
+            .filter(|message| message.role() == Role::Tool);
+        let results = results.count();
 
         Ok(match results {
             _ if last.contains("ACTION: <label>") => ChatResponse::new("ACTION: go"),
@@ -59,14 +59,6 @@ impl LlmClient for Model {
     fn capabilities(&self) -> Capabilities {
         self.capabilities
     }
-}
-
-fn calls(cities: &[&str]) -> ChatResponse {
-    let calls = cities.iter().map(|city| {
-        let arguments = format!(r#"{{"city": "{city}"}}"#);
-        ToolCall::new(format!("call {city}"), "weather", arguments)
-    });
-    ChatResponse::new("").with_tool_calls(calls)
 }
 
 fn flow(made: &Made, capabilities: Capabilities) -> Flow<FlowState> {
@@ -91,13 +83,7 @@ fn flow(made: &Made, capabilities: Capabilities) -> Flow<FlowState> {
         .with_mode(Reflection::new("Be brief."))
         .with_actions(["go", "stay"]);
 
-    Flow::builder("f")
-        .start("a")
-        .node("a", agent)
-        .end("a", "go")
-        .end("a", "stay")
-        .build()
-        .unwrap()
+    flow_of(agent)
 }
 
 /// Runs until the future was polled so often. Returns the state if the run has ended.
@@ -172,7 +158,7 @@ async fn check(store: Store, capabilities: Capabilities) {
         assert_eq!(ended.last().text, undisturbed.last().text);
         assert_eq!(ended.last().tools, undisturbed.last().tools);
         assert_eq!(ended.last().calls, undisturbed.last().calls);
-        if replayed == [format!("{run_id}:f/a#1")] {
+        if replayed == [format!("{run_id}:flow/a#1")] {
             assert_eq!(after.len(), 0);
             continue;
         }

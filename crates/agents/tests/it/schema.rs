@@ -10,25 +10,15 @@ use cogwork_tools::{Tools, function};
 use serde_json::Value;
 
 fn tools() -> Tools {
-    Tools::new()
-        .with(function("look", "Looks.", |_: Value| async {
-            Ok(String::new())
-        }))
-        .unwrap()
+    let look = function("look", "Looks.", |_: Value| async { Ok(String::new()) });
+    Tools::new().with(look).unwrap()
 }
 
 fn yaml_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    files.retain(|file| {
-        file.extension()
-            .is_some_and(|extension| extension == "yaml")
-    });
-    files.sort();
-
-    files
+    let files = fs::read_dir(folder).unwrap();
+    let files = files.map(|entry| entry.unwrap().path());
+    let is_yaml = |file: &PathBuf| file.extension().is_some_and(|end| end == "yaml");
+    files.filter(is_yaml).collect()
 }
 
 fn folder(name: &str) -> PathBuf {

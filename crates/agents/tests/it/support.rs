@@ -3,6 +3,7 @@
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::{Action, Flow, Node, RunError};
 use cogwork_journal::Store;
+use cogwork_llm::{ChatResponse, ToolCall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -54,10 +55,19 @@ pub(crate) async fn resume(
     run.finish(&mut state).await.map(|_| state)
 }
 
-/// Runs a flow to its end.
+/// A reply that asks for the weather in cities.
+pub(crate) fn calls(cities: &[&str]) -> ChatResponse {
+    let calls = cities.iter().map(|city| {
+        let arguments = format!(r#"{{"city": "{city}"}}"#);
+        ToolCall::new(format!("call {city}"), "weather", arguments)
+    });
+    ChatResponse::new("").with_tool_calls(calls)
+}
+
+/// Runs a flow to its end. Returns the state as it is saved and read again.
 pub(crate) async fn run_flow(loader: &Loader, flow: &str, input: &str) -> FlowState {
     let loaded = loader.load_text("flow.yaml", flow).unwrap();
     let mut state = FlowState::new(input);
     loaded.flow().run(&mut state).await.unwrap();
-    state
+    serde_json::from_value(serde_json::to_value(&state).unwrap()).unwrap()
 }

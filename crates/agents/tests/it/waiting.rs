@@ -94,18 +94,14 @@ async fn an_answer_that_names_no_action_is_asked_for_again() {
 
     let long = "x".repeat(2 << 20);
     let none = "the answer names no action; expected `yes` or `no`";
+    let named = |name: &str| format!("`{name}` names no action; expected `yes` or `no`");
+    let too_long = "the answer has more than 1048576 bytes; expected fewer";
     for (answer, problem) in [
-        (
-            json!("perhaps"),
-            "`perhaps` names no action; expected `yes` or `no`",
-        ),
-        (json!(7), "`7` names no action; expected `yes` or `no`"),
-        (json!([7]), none),
-        (json!({"text": "no"}), none),
-        (
-            json!(long),
-            "the answer has more than 1048576 bytes; expected fewer",
-        ),
+        (json!("perhaps"), named("perhaps")),
+        (json!(7), named("7")),
+        (json!([7]), none.to_owned()),
+        (json!({"text": "no"}), none.to_owned()),
+        (json!(long), too_long.to_owned()),
     ] {
         run.deliver("review", &answer).await.unwrap();
         let pause = paused(&mut run, &mut state).await;
@@ -118,24 +114,20 @@ async fn an_answer_that_names_no_action_is_asked_for_again() {
 
 #[tokio::test]
 async fn any_json_is_an_answer_and_an_action_as_it_is_written() {
-    let actions = "{actions: ['1', 'true', 'no']}";
+    let ask = |config: &str| format!("nodes: [{{id: ask, type: wait, config: {config}}}]\n");
     let edges =
         ["1", "true", "no"].map(|action| format!("{{from: ask, action: '{action}', to: end}}"));
-    for (config, answer, action, text) in [
-        (actions, json!(1), "1", "1"),
-        (actions, json!(true), "true", "true"),
-        (actions, json!(false), "no", "no"),
-        ("{}", json!("As it is."), "default", "As it is."),
-        ("{}", json!({"a": [1]}), "default", r#"{"a":[1]}"#),
-        ("{}", json!(null), "default", "null"),
+    let free = ask("{}");
+    let chosen = ask("{actions: ['1', 'true', 'no']}") + &format!("edges: [{}]", edges.join(", "));
+    for (flow, answer, action, text) in [
+        (&chosen, json!(1), "1", "1"),
+        (&chosen, json!(true), "true", "true"),
+        (&chosen, json!(false), "no", "no"),
+        (&free, json!("As it is."), "default", "As it is."),
+        (&free, json!({"a": [1]}), "default", r#"{"a":[1]}"#),
+        (&free, json!(null), "default", "null"),
     ] {
-        let edges = if config == actions {
-            edges.join(", ")
-        } else {
-            String::new()
-        };
-        let flow = format!("nodes: [{{id: ask, type: wait, config: {config}}}]\nedges: [{edges}]");
-        let loaded = load(&flow);
+        let loaded = load(flow);
         let mut state = FlowState::new("?");
         let mut run = loaded.flow().begin();
         run.deliver("ask", &answer).await.unwrap();
