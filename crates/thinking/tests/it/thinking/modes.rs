@@ -18,19 +18,7 @@ async fn a_plan_is_made_first_and_given_to_the_model() {
     let script = ScriptedClient::new(["1. Think of people.\n2. Check where.\n", "Grieg."]);
     let generation = thought(PlanFirst::default(), &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
-    insta::assert_snapshot!(all(&script), @r"
-    [system] Be brief.
-    [user] Who was born in Bergen?
-
-    Do not answer yet. Write a short plan first: the steps that lead to a good answer, one per line.
-    --- next call
-    [system] Be brief.
-    [user] Who was born in Bergen?
-
-    Follow this plan:
-    1. Think of people.
-    2. Check where.
-    ");
+    insta::assert_snapshot!(all(&script));
 }
 
 #[tokio::test]
@@ -51,36 +39,7 @@ async fn a_critique_revises_by_what_it_found_until_all_is_met() {
     };
     let generation = thought(mode, &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
-    insta::assert_snapshot!(all(&script), @r#"
-    [system] Be brief.
-    [user] Who was born in Bergen?
-    --- next call
-    [system] Be brief.
-    [user] Who was born in Bergen?
-    [assistant] Grieg, I think.
-    [user] Judge your answer by each of these criteria:
-    1. It names a person.
-    2. It is sure.
-
-    For each that is not met, write a line with its number and why. Do not write a new answer yet. If all are met, reply with ALL MET and nothing else.
-    --- next call
-    [system] Be brief.
-    [user] Who was born in Bergen?
-    [assistant] Grieg, I think.
-    [user] A reviewer found in your answer:
-    2: "I think" is no answer.
-
-    Revise it accordingly. Reply with the whole answer and nothing else.
-    --- next call
-    [system] Be brief.
-    [user] Who was born in Bergen?
-    [assistant] Grieg.
-    [user] Judge your answer by each of these criteria:
-    1. It names a person.
-    2. It is sure.
-
-    For each that is not met, write a line with its number and why. Do not write a new answer yet. If all are met, reply with ALL MET and nothing else.
-    "#);
+    insta::assert_snapshot!(all(&script));
 }
 
 #[tokio::test]
@@ -104,34 +63,7 @@ async fn questions_are_answered_without_sight_of_the_draft() {
     let script = ScriptedClient::new([draft, questions, "In Bergen.", "In Skien.", "Grieg."]);
     let generation = thought(Verification { questions: 2 }, &script).await;
     assert_eq!(generation.response.text(), "Grieg.");
-    insta::assert_snapshot!(all(&script), @r"
-    [system] Be brief.
-    [user] Who was born in Bergen?
-    --- next call
-    [system] Be brief.
-    [user] Who was born in Bergen?
-    [assistant] Grieg and Ibsen.
-    [user] Write questions by which the facts in your answer can be verified, at most 2, one per line. Each must be understood by someone who has not read your answer.
-    --- next call
-    [system] Be brief.
-    [user] Where was Grieg born?
-    --- next call
-    [system] Be brief.
-    [user] Where was Ibsen born?
-    --- next call
-    [system] Be brief.
-    [user] Who was born in Bergen?
-    [assistant] Grieg and Ibsen.
-    [user] These questions were answered independently of your answer:
-
-    Question: Where was Grieg born?
-    Answer: In Bergen.
-
-    Question: Where was Ibsen born?
-    Answer: In Skien.
-
-    Where your answer contradicts them, correct it, and reply with the whole answer and nothing else. If nothing is to be corrected, reply with NO CHANGE and nothing else.
-    ");
+    insta::assert_snapshot!(all(&script));
 }
 
 #[tokio::test]
@@ -183,25 +115,7 @@ async fn a_judge_picks_among_the_candidates() {
     assert_eq!(generation.response.text(), "Grieg.");
     assert_eq!(script.requests()[1].temperature(), Some(0.9));
     assert_eq!(generation.report.drafts.len(), 4);
-    insta::assert_snapshot!(shown(&script.requests()[4]), @r#"
-    [system] Be brief.
-    [user] Who was born in Bergen?
-
-    Several answers were given to this:
-
-    <answer number="1">
-    Grieg?
-    </answer>
-    <answer number="2">
-    Grieg.
-    </answer>
-    <answer number="3">
-    Ole Bull.
-    </answer>
-
-    Which of these answers is the best: right, complete and clear?
-    Reply with its number and nothing else.
-    "#);
+    insta::assert_snapshot!(shown(&script.requests()[4]));
 }
 
 #[tokio::test]
