@@ -1,11 +1,11 @@
 //! The command `mcp`: the real program, over its standard input and output.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Told};
+use crate::support::{Place, Running, Told, ask};
 
 fn server(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cogwork"));
@@ -20,12 +20,20 @@ fn server(arguments: &[&str]) -> Command {
     command
 }
 
-/// Sends messages to a server that keeps nothing, and returns what it prints until it ends.
-fn talk(arguments: &[&str], messages: &[Value]) -> Output {
+/// Sends messages to a server that keeps nothing. Returns the messages that it prints, with any other output
+/// failing, and what it writes beside them.
+fn talk(arguments: &[&str], messages: &[Value]) -> (Vec<Value>, String) {
     let arguments = [&["--memory"], arguments].concat();
     let mut child = server(&arguments).spawn().unwrap();
-    send(child.stdin.take().unwrap(), lines(messages));
-    child.wait_with_output().unwrap()
+    let mut stdin = child.stdin.take().unwrap();
+    let text = lines(messages);
+    // In a thread of its own, because the server stops reading when its answers aren't read.
+    std::thread::spawn(move || stdin.write_all(&text));
+
+    let told = Told::of(child.wait_with_output().unwrap());
+    assert_eq!(told.code, 0, "{told:?}");
+    let printed = told.out.lines().map(serde_json::from_str::<Value>);
+    (printed.collect::<Result<_, _>>().unwrap(), told.err)
 }
 
 fn call(tool: &str, input: &Value) -> Value {
@@ -35,20 +43,9 @@ fn call(tool: &str, input: &Value) -> Value {
 
 /// Calls a tool of a server that keeps nothing, and returns the answer.
 fn answer_of(arguments: &[&str], tool: &str, input: &Value) -> Value {
-    let output = talk(arguments, &[initialize(), call(tool, input)]);
-    answer(&messages(&output), 1).clone()
-}
-
-/// Writes in a thread of its own, because the server stops reading when its answers aren't read.
-fn send(mut stdin: ChildStdin, text: Vec<u8>) {
-    std::thread::spawn(move || stdin.write_all(&text));
-}
-
-/// Returns the messages that a server printed. Anything else fails.
-fn messages(output: &Output) -> Vec<Value> {
-    let text = std::str::from_utf8(&output.stdout).unwrap();
-    let lines = text.lines().map(serde_json::from_str::<Value>);
-    lines.collect::<Result<_, _>>().unwrap()
+    let (messages, _) = talk(arguments, &[initialize(), call(tool, input)]);
+    let mut messages = messages.into_iter();
+    messages.find(|message| message["id"] == 1).unwrap()
 }
 
 fn lines(messages: &[Value]) -> Vec<u8> {
@@ -62,31 +59,19 @@ fn initialize() -> Value {
     json!({"jsonrpc": "2.0", "id": "start", "method": "initialize", "params": params})
 }
 
-fn list(id: impl Into<Value>) -> Value {
-    let id: Value = id.into();
-    json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"})
-}
-
-/// Returns the answer with this id.
-fn answer(messages: &[Value], id: impl Into<Value>) -> &Value {
-    let id = id.into();
-    let mut messages = messages.iter();
-    messages.find(|message| message["id"] == id).unwrap()
-}
-
 #[test]
 fn requests_are_answered_until_the_end_of_the_input() {
-    let silent = talk(&[], &[]);
-    assert_eq!(silent.status.code(), Some(0));
-    assert!(silent.stdout.is_empty() && silent.stderr.is_empty());
+    assert_eq!(talk(&[], &[]), (Vec::new(), String::new()));
 
+    let list = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"});
     let tools = ["--tools", "think,think_session"];
-    let output = talk(&tools, &[initialize(), list(1), list(2)]);
-    assert!(output.stderr.is_empty());
-    let messages = messages(&output);
-    let tools = answer(&messages, 2)["result"]["tools"].as_array().unwrap();
-    let names: Vec<_> = tools.iter().map(|tool| &tool["name"]).collect();
-    assert_eq!(names, ["think", "think_session"]);
+    let (messages, err) = talk(&tools, &[initialize(), list(1), list(2)]);
+    assert_eq!((messages.len(), err.as_str()), (3, ""));
+    for answer in messages.iter().filter(|message| message["id"] != "start") {
+        let tools = answer["result"]["tools"].as_array().unwrap();
+        let names: Vec<_> = tools.iter().map(|tool| &tool["name"]).collect();
+        assert_eq!(names, ["think", "think_session"]);
+    }
 }
 
 #[cfg(unix)]
@@ -132,10 +117,8 @@ fn sessions_are_kept_among_the_data_of_the_user() {
         }
         let output = command.stdin(Stdio::null()).output().unwrap();
         assert_eq!(output.status.code(), Some(0));
-        assert!(
-            place(expected).join("sessions.sqlite").is_file(),
-            "{expected}"
-        );
+        let file = place(expected).join("sessions.sqlite");
+        assert!(file.is_file(), "{expected}");
     }
     assert!(!place("unused").exists());
 }
@@ -143,60 +126,37 @@ fn sessions_are_kept_among_the_data_of_the_user() {
 #[test]
 fn the_log_is_written_on_request_and_contains_no_control_characters() {
     let call = call("nope\u{1b}[31m\r\u{202e}", &json!({}));
-    let output = talk(&["--verbose"], &[initialize(), call]);
-
-    let log = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(messages(&output).len(), 2);
+    let (messages, log) = talk(&["--verbose"], &[initialize(), call]);
+    assert_eq!(messages.len(), 2);
     assert!(log.contains("tool"), "{log}");
     assert!(!log.contains(['\u{1b}', '\r', '\u{202e}']), "{log}");
 }
 
-/// A server over HTTP, which is ended with the test.
 struct HttpServer {
-    child: Child,
-    address: String,
-    told: BufReader<std::process::ChildStderr>,
+    _process: Running,
+    host: String,
+    told: BufReader<ChildStderr>,
 }
 
 impl HttpServer {
     fn start(command: &mut Command) -> Self {
-        let mut child = command.spawn().unwrap();
-        let mut told = BufReader::new(child.stderr.take().unwrap());
+        let mut process = command.spawn().unwrap();
+        let mut told = BufReader::new(process.stderr.take().unwrap());
         let mut line = String::new();
         told.read_line(&mut line).unwrap();
 
-        let address = line.trim_end().strip_prefix("cogwork: serving http://");
-        let address = address.unwrap().strip_suffix("/mcp").unwrap().to_owned();
+        let host = line.trim_end().strip_prefix("cogwork: serving http://");
+        let host = host.unwrap().strip_suffix("/mcp").unwrap().to_owned();
         Self {
-            child,
-            address,
+            _process: Running(process),
+            host,
             told,
         }
     }
 
     /// Returns the status of the answer to a request with a token.
     fn status(&self, token: &str) -> String {
-        let mut stream = std::net::TcpStream::connect(&self.address).unwrap();
-        let body = initialize().to_string();
-        let request = format!(
-            "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
-             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            self.address,
-            body.len()
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer.split(' ').nth(1).unwrap().to_owned()
-    }
-}
-
-impl Drop for HttpServer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        ask(&self.host, token, "POST /mcp", &initialize().to_string()).0
     }
 }
 
@@ -204,7 +164,7 @@ impl Drop for HttpServer {
 fn a_token_is_printed_if_none_is_given() {
     let mut command = server(&["--memory", "--http", "0"]);
     let mut server = HttpServer::start(command.env_remove("COGWORK_TOKEN"));
-    assert!(server.address.starts_with("127.0.0.1:"));
+    assert!(server.host.starts_with("127.0.0.1:"));
 
     let mut line = String::new();
     server.told.read_line(&mut line).unwrap();

@@ -1,12 +1,11 @@
 //! The command `studio`, over a real process.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, ChildStderr, Command};
+use std::io::{BufRead, BufReader};
+use std::process::{ChildStderr, Command};
 
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use crate::support::{Place, Running, ask};
 
 const FLOW: &str = "
 name: review
@@ -25,17 +24,10 @@ edges:
 
 /// A studio, which is ended when it is dropped.
 struct Studio {
-    process: Child,
+    _process: Running,
     told: BufReader<ChildStderr>,
     host: String,
     token: String,
-}
-
-impl Drop for Studio {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 impl Studio {
@@ -54,40 +46,28 @@ impl Studio {
         let (host, token) = address.split_once("/?token=").unwrap();
         Self {
             told: BufReader::new(process.stderr.take().unwrap()),
-            process,
+            _process: Running(process),
             host: host.to_owned(),
             token: token.to_owned(),
         }
     }
 
-    fn call(&self, method: &str, path: &str, body: &str) -> Value {
-        let Self { host, token, .. } = self;
-        let length = body.len();
-        let mut stream = TcpStream::connect(host).unwrap();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
-             Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        serde_json::from_str(body).unwrap()
+    fn call(&self, request: &str, body: &str) -> Value {
+        let (_, body) = ask(&self.host, &self.token, request, body);
+        serde_json::from_str(&body).unwrap()
     }
 
     /// Waits until a run is as expected.
     fn until(&self, run: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let run = run.replace(' ', "+");
         for _ in 0..200 {
-            let found = self.call("GET", &format!("/api/run?id={run}"), "");
+            let found = self.call(&format!("GET /api/run?id={run}"), "");
             if is_so(&found["run"]) {
                 return found["run"].clone();
             }
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
-        panic!("{}", self.call("GET", &format!("/api/run?id={run}"), ""))
+        panic!("{}", self.call(&format!("GET /api/run?id={run}"), ""))
     }
 
     fn until_paused(&self, started: &Value) -> Value {
@@ -97,11 +77,11 @@ impl Studio {
 
     fn start_run(&self) -> Value {
         let body = json!({"flow": "review", "input": "A tale"});
-        self.call("POST", "/api/runs", &body.to_string())
+        self.call("POST /api/runs", &body.to_string())
     }
 
     fn fork(&self, body: &Value) -> Value {
-        self.call("POST", "/api/run/forks", &body.to_string())
+        self.call("POST /api/run/forks", &body.to_string())
     }
 }
 
@@ -110,7 +90,7 @@ fn a_flow_is_started_answered_and_ends() {
     let place = Place::with_flow(FLOW);
     let line = ["studio", "--journal", "runs.db", "--flow", "flow.yaml"];
     let studio = Studio::of(&mut place.command(&line));
-    let flows = studio.call("GET", "/api/flows", "");
+    let flows = studio.call("GET /api/flows", "");
     assert_eq!(flows, json!({"flows": ["review"]}));
 
     let started = studio.start_run();
@@ -120,7 +100,7 @@ fn a_flow_is_started_answered_and_ends() {
 
     let run = &started["run"];
     let body = json!({"id": run, "step": wait["step"], "event": wait["event"], "answer": {"action": "yes"}});
-    let delivered = studio.call("POST", "/api/run/answers", &body.to_string());
+    let delivered = studio.call("POST /api/run/answers", &body.to_string());
     assert_eq!(delivered["resumed"], true, "{delivered}");
     studio.until(run.as_str().unwrap(), |run| run["status"] == "ended");
 
@@ -139,7 +119,7 @@ fn a_run_that_was_started_without_texts_gets_none_after_an_answer() {
     let studio = Studio::start(&place);
     let answer =
         json!({"id": "7", "step": "review/review/wait#2", "event": "review", "answer": "no"});
-    studio.call("POST", "/api/run/answers", &answer.to_string());
+    studio.call("POST /api/run/answers", &answer.to_string());
     studio.until("7", |run| run["waits"][0]["step"] == "review/review/wait#4");
 
     let events = place.read("runs/7.events");
@@ -181,7 +161,7 @@ fn why_a_run_failed_is_printed_without_secrets() {
 
     let started = studio.start_run();
     let run = started["run"].as_str().unwrap();
-    let mut lines = studio.told.by_ref().lines().map_while(Result::ok);
+    let mut lines = (&mut studio.told).lines().map_while(Result::ok);
     let told = lines.find(|line| line.contains("cogwork: run")).unwrap();
     let begin = format!("cogwork: run {run}: flow `review`, node `a`: exec failed: ");
     assert!(told.starts_with(&begin), "{told}");

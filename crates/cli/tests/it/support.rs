@@ -1,8 +1,10 @@
 //! A folder in which the command runs.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -99,4 +101,33 @@ impl Told {
 pub(crate) fn run_id(err: &str) -> &str {
     let (_, id) = err.split_once("run ").unwrap();
     id.split_once(';').unwrap().0
+}
+
+/// A process that is ended with the test.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Sends a request such as `GET /api/runs` with a token. Returns the status and the body of the answer.
+pub(crate) fn ask(host: &str, token: &str, request: &str, body: &str) -> (String, String) {
+    let length = body.len();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(
+        stream,
+        "{request} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Content-Length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap();
+    (status.to_owned(), body.to_owned())
 }
