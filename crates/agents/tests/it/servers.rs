@@ -46,26 +46,6 @@ async fn run(text: &str) -> Result<FlowState, String> {
 }
 
 #[tokio::test]
-async fn an_agent_calls_a_tool_of_a_server() {
-    let nodes = "\
-nodes:
-  - id: agent
-    type: agent
-    config:
-      provider: scripted
-      replies:
-        - tool_calls: [{name: echo, arguments: {where: here}}, {name: fail, arguments: {message: KEY}}]
-        - Done.
-      tools: [echo, fail]
-";
-    let state = run(&(server("[echo, fail]") + nodes)).await.unwrap();
-    let tools = &state.last().tools;
-    assert_eq!(tools[0].result, r#"{"where":"here"}"#);
-    assert!(tools[1].result.contains("answered with the error -32000"));
-    assert_eq!(state.last().text, "Done.");
-}
-
-#[tokio::test]
 async fn inner_flows_name_the_tools_of_their_file() {
     let nodes = "\
 nodes:

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cogwork_llm::embedding::{Embedder, Embeddings, HashedNgrams};
+use cogwork_llm::embedding::{Embedder, Embeddings};
 use cogwork_llm::{LlmError, LlmErrorKind, async_trait};
 use cogwork_recall::{Passage, Query, RecallError, VectorMemory};
 use cogwork_thinking::memory::Memory;
@@ -129,20 +129,6 @@ async fn clients_remember_and_forget_notes() {
     let error = memory.with_max_passages(0).add("red").await.unwrap_err();
     let told = error.to_string();
     assert!(told.contains("exceed its limit of 0"), "{told}");
-}
-
-#[tokio::test]
-async fn questions_in_other_words_need_words_in_common() {
-    let memory = VectorMemory::in_memory(HashedNgrams::new()).unwrap();
-    let passages = [
-        "Ada is allergic to nuts.",
-        "The office closes at six.",
-        "Tea is free.",
-    ];
-    memory.insert(passages.map(Passage::new)).await.unwrap();
-
-    let query = Query::new("When is the office closing?").with_limit(1);
-    assert_eq!(found(&memory, query).await, ["The office closes at six."]);
 }
 
 /// Returns vectors that don't fit.

@@ -47,7 +47,7 @@ impl ServerHandler for Sdk {
         let Value::Object(schema) = schema else {
             unreachable!()
         };
-        let names = ["say", "wait", "was_cancelled", "picture", "complain", "era"];
+        let names = ["say", "wait", "was_cancelled", "era"];
         let tools = names
             .into_iter()
             .map(|name| Tool::new(name, "A tool.", Arc::new(schema.clone())));
@@ -70,11 +70,6 @@ impl ServerHandler for Sdk {
                 text("cancelled".to_owned())
             }
             "was_cancelled" => text(self.was_cancelled.load(Ordering::SeqCst).to_string()),
-            "picture" => CallToolResult::success(vec![
-                ContentBlock::text("Here it is:"),
-                ContentBlock::image("aGVsbG8=", "image/png"),
-            ]),
-            "complain" => CallToolResult::error(vec![ContentBlock::text("no such place")]),
             "era" => text(format!("{:?}", context.protocol_version())),
             _ => return Err(ErrorData::invalid_params("unknown tool", None)),
         };

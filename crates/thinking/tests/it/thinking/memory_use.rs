@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use cogwork_llm::{ChatResponse, LlmClient, Message, ScriptedClient, ToolCall};
+use cogwork_llm::{ChatResponse, LlmClient, ScriptedClient, ToolCall};
 use cogwork_thinking::memory::{Blackboard, Found, Memory, MemoryError, Recall, RecallSettings};
-use cogwork_thinking::{PlanFirst, Reflection, Thinking, async_trait};
-use cogwork_typed::ask::Meter;
+use cogwork_thinking::{Thinking, async_trait};
 
-use crate::thinking::{after, ask, reply, shown};
+use crate::thinking::{after, ask, shown};
 
 async fn board() -> Blackboard {
     let board = Blackboard::new();
@@ -82,46 +81,6 @@ async fn answers_are_remembered_if_asked_to_and_replies_of_calls_never() {
     let found = board.search("", 9, 0.0).await.unwrap();
     let expected = Found::new("Asked: When?\nAnswered: At seven.", 1.0);
     assert_eq!(found, [expected]);
-}
-
-#[tokio::test]
-async fn hooks_and_memory_see_one_generation_whatever_the_tools_do() {
-    let board = Blackboard::new();
-    board.add("It rained yesterday.").await.unwrap();
-    let calls = || reply("", 10, 1).with_tool_calls([ToolCall::new("1", "weather", "{}")]);
-    let [plan, draft, last] =
-        ["Look outside.", "Rain.", "It rains."].map(|text| reply(text, 10, 1));
-    let script = ScriptedClient::new([plan, calls(), calls(), draft, last]);
-    let thinking = Thinking::new(script.clone())
-        .with_memory(Recall::from(board.clone()).with_remembering(true))
-        .with_mode(PlanFirst::default())
-        .with_mode(Reflection::new("Say it in a sentence."));
-
-    let meter = Meter::default();
-    let begun = thinking.begin(&meter, ask("Umbrella?")).await;
-    let generating = begun.unwrap();
-    let mut request = generating.request().clone();
-    let draft = loop {
-        let counted = meter.begin(&request);
-        let reply = script.complete(request.clone()).await.unwrap();
-        counted.end(&reply);
-        let Some(call) = reply.tool_calls().first() else {
-            break reply;
-        };
-        request.push(reply.message());
-        request.push(Message::tool_result(call, "rain"));
-    };
-    let generation = generating.end(request, draft).await.unwrap();
-
-    assert_eq!(generation.response, reply("It rains.", 50, 5));
-    insta::assert_snapshot!(shown(&script.requests()[4]));
-    insta::assert_snapshot!(generation.report, @"
-    before plan_first: appended (1 call, 11 tokens)
-    after reflection: replaced (1 call, 11 tokens)
-    2 drafts, 5 calls, 55 tokens
-    ");
-    let newest = board.search("", 1, 0.0).await.unwrap();
-    assert_eq!(newest[0].text(), "Asked: Umbrella?\nAnswered: It rains.");
 }
 
 /// A memory whose search is a function, and which takes no text.
