@@ -1,6 +1,5 @@
 //! Files that are right: they load, are drawn and run.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cogwork_agents::{FlowState, Loader};
@@ -9,13 +8,7 @@ use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::support::{load, run_flow};
-
-fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/files/good")
-        .join(name)
-}
+use crate::support::{file, load, run_flow, text};
 
 fn key(name: &str) -> Option<String> {
     (name == "API_KEY").then(|| "canary-8731".to_owned())
@@ -96,30 +89,7 @@ async fn a_flow_that_was_loaded_to_be_drawn_calls_nobody() {
 
 #[tokio::test]
 async fn a_chain_of_thought_of_a_file_thinks_and_concludes() {
-    let flow = r#"
-nodes:
-  - id: thinker
-    type: chain_of_thought
-    config:
-      provider: scripted
-      replies:
-        - no YAML
-        - |
-          current_thinking: 2 + 2 = 4.
-          planning: [{description: Add, status: Done, result: 4}, {description: Conclusion, status: Pending}]
-          next_thought_needed: true
-        - |
-          current_thinking: It is 4.
-          planning: [{description: Add, status: Done, result: 4}, {description: Conclusion, status: Done, result: four}]
-          next_thought_needed: false
-      prompt: 'Add: {input}'
-      answer: conclusion
-  - id: reporter
-    type: agent
-    config: {provider: rules, rules: [{when: 'answer is four', reply: Four it is.}], prompt: 'The answer is {thinker}'}
-edges:
-  - {from: thinker, to: reporter}
-"#;
+    let flow = &text("loop.yaml");
 
     let state = run_flow(&Loader::new(), flow, "2 and 2").await;
     assert_eq!(state.last().text, "Four it is.");
@@ -137,19 +107,7 @@ edges:
 
 #[tokio::test]
 async fn a_strategy_of_a_file_solves() {
-    let flow = r#"
-nodes:
-  - id: s
-    type: strategy
-    config:
-      provider: scripted
-      strategy: react
-      tools: [look]
-      budget: {calls: 20}
-      replies:
-        - "thought: I look.\naction: look\naction_input: {\"where\": \"here\"}"
-        - "thought: I see.\naction: finish\naction_input: It is here."
-"#;
+    let flow = &text("strategy.yaml");
     let loader = Loader::new().with_tools(tools());
     let state = run_flow(&loader, flow, "Where is it?").await;
     assert_eq!(state.last().text, "It is here.");
@@ -161,28 +119,7 @@ nodes:
 
 #[tokio::test]
 async fn an_answer_at_a_limit_says_that_it_is_not_complete() {
-    let flow = r#"
-nodes:
-  - id: thinker
-    type: chain_of_thought
-    config:
-      provider: scripted
-      replies:
-        - |
-          current_thinking: About 4.
-          planning: [{description: Add, status: Pending}, {description: Conclusion, status: Done, result: 4}]
-          next_thought_needed: false
-      limits: {thoughts: 1, bytes: 1000000, time: 60, hard_time: 90, reserve_tokens: 100, reserve_time: 1.5}
-  - id: solver
-    type: strategy
-    config:
-      provider: scripted
-      strategy: step_back
-      replies: ['answer: 5']
-      budget: {calls: 1, bytes: 1000000, time: 60, hard_time: 90, reserve_tokens: 100, reserve_time: 1.5}
-edges:
-  - {from: thinker, to: solver}
-"#;
+    let flow = &text("limits.yaml");
     let state = run_flow(&Loader::new(), flow, "2 and 2").await;
     let told = ["thinker", "solver"].map(|node| {
         let output = state.output(node).unwrap();
@@ -197,30 +134,7 @@ edges:
 
 #[tokio::test]
 async fn what_includes_an_answer_that_was_cut_short_is_marked_as_well() {
-    let flow = r#"
-answer: 'Lists: {each}, {both}'
-nodes:
-  - {id: list, type: template, config: {text: '["2 and 2"]'}}
-  - id: each
-    type: map
-    config:
-      items: '{list}'
-      nodes: &thinker
-        - id: thinker
-          type: chain_of_thought
-          config:
-            provider: rules
-            rules: []
-            else: |
-              current_thinking: About 4.
-              planning: [{description: Add, status: Pending}, {description: Conclusion, status: Done, result: 4}]
-              next_thought_needed: false
-            limits: {thoughts: 1}
-  - {id: both, type: branches, config: {nodes: *thinker}}
-edges:
-  - {from: list, to: each}
-  - {from: each, to: both}
-"#;
+    let flow = &text("limits_inside.yaml");
     let state = run_flow(&Loader::new(), flow, "?").await;
     let reason = Some("the limit of 1 thought was reached");
     for node in ["each", "both"] {
@@ -233,25 +147,7 @@ edges:
 
 #[tokio::test]
 async fn a_subflow_has_its_own_outputs_and_hands_on_its_end() {
-    let flow = r#"
-nodes:
-  - id: part
-    type: subflow
-    config:
-      prompt: 'Judge: {input}'
-      nodes:
-        - id: part
-          type: agent
-          config:
-            provider: rules
-            rules: [{when: 'Judge: good', reply: "Well.\n\nACTION: accept"}]
-            else: 'ACTION: refuse'
-            actions: [accept, refuse]
-  - {id: praise, type: agent, config: {provider: rules, rules: [], else: Praise}}
-edges:
-  - {from: part, action: accept, to: praise}
-  - {from: part, action: refuse, to: end}
-"#;
+    let flow = &text("subflow.yaml");
 
     let state = run_flow(&Loader::new(), flow, "good").await;
     assert_eq!(state.last().text, "Praise");
@@ -266,14 +162,7 @@ edges:
 
 #[tokio::test(start_paused = true)]
 async fn a_state_goes_through_json_at_every_step() {
-    let flow = "
-nodes:
-  - id: asker
-    type: agent
-    config: {provider: scripted, tools: [look], replies: [{tool_calls: [{name: look, arguments: {where: here}}], usage: {prompt: 10, completion: 2}}, {text: Done., usage: {prompt: 20, completion: 1}}]}
-  - {id: two, type: agent, config: {provider: rules, rules: [{when: Done, reply: Two}]}}
-edges: [{from: asker, to: two}]
-";
+    let flow = &text("tools.yaml");
     let loader = Loader::new().with_tools(tools());
     let [saved, unsaved] = [(); 2].map(|()| loader.load_text("flow.yaml", flow).unwrap());
     let mut state = FlowState::new("Look.");
@@ -356,22 +245,8 @@ async fn the_deepest_flow_loads_and_runs_on_a_small_stack() {
 
 #[tokio::test]
 async fn a_strategy_of_ones_own_stands_in_the_file() {
-    let text = "
-nodes:
-  - id: looker
-    type: strategy
-    config:
-      provider: scripted
-      replies: [About 50., '51']
-      table:
-        description: Look twice.
-        start: problem
-        stages:
-          problem: {description: The problem., prompt: State it., next: [first_look]}
-          first_look: {description: A guess., prompt: Guess., next: [answer]}
-          answer: {description: The answer., prompt: Look again and answer., final: true}
-";
+    let flow = &text("table.yaml");
 
-    let state = run_flow(&Loader::new(), text, "What is 17 * 3?").await;
+    let state = run_flow(&Loader::new(), flow, "What is 17 * 3?").await;
     assert_eq!(state.last().text, "51");
 }

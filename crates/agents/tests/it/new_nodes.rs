@@ -8,7 +8,7 @@ use cogwork_tools::{Tools, function};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::support::{problems, run_flow};
+use crate::support::{file, problems, run_flow, text};
 
 #[derive(Deserialize, JsonSchema)]
 struct Sum {
@@ -65,20 +65,7 @@ async fn a_value_that_does_not_fit_its_schema_is_asked_for_again() {
 /// As of a type in Rust that refuses unknown keys.
 #[tokio::test]
 async fn a_key_that_a_schema_refuses_is_left_out_and_reported() {
-    let text = r#"
-nodes:
-  - id: a
-    type: agent
-    config:
-      provider: scripted
-      replies: ['{"o": {"k": "v"}, "l": [{"j": 1}], "extra": 1}']
-      output:
-        schema:
-          type: object
-          properties: {o: {type: object}, l: {type: array, items: {type: object, properties: {k: {}}}}}
-          additionalProperties: false
-"#;
-    let loaded = loader().load_text("flow.yaml", text).unwrap();
+    let loaded = loader().load(file("output.yaml")).unwrap();
     let (sink, mut events) = cogwork_flow::watch::events(100);
     let mut state = FlowState::new("?");
     let mut run = loaded.flow().begin().with_events(sink);
@@ -146,17 +133,10 @@ async fn the_items_of_a_map_are_a_list_in_json_or_one_that_a_model_wrote() {
 
 #[tokio::test]
 async fn branches_run_side_by_side_on_the_same_input() {
-    let text = "
-nodes:
-  - id: both
-    type: branches
-    config:
-      prompt: '{input}!'
-      nodes:
-        - {id: a, type: template, config: {text: '{input}'}}
-        - {id: b, type: subflow, config: {nodes: [{id: c, type: template, config: {text: '[1]'}}]}}
-";
-    assert_eq!(answer(text, "x").await, r#"{"a":"x!","b":[1]}"#);
+    assert_eq!(
+        answer(&text("branches.yaml"), "x").await,
+        r#"{"a":"x!","b":[1]}"#
+    );
 }
 
 #[tokio::test]

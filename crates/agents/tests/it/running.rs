@@ -8,26 +8,7 @@ use cogwork_journal::Store;
 
 use crate::support::{load, resume};
 
-const FLOW: &str = "
-nodes:
-  - id: writer
-    type: agent
-    config:
-      provider: rules
-      rules: [{when: Improve, reply: a better draft}]
-      else: a draft
-      thinking: {type: reflection, config: {reflection_prompt: Improve it.}}
-  - id: inner
-    type: subflow
-    config:
-      prompt: '{input} {writer}'
-      nodes: [{id: echo, type: agent, config: {provider: rules, rules: [], else: heard, prompt: '{input}'}}]
-      answer: '{input}, {echo}'
-  - id: critic
-    type: agent
-    config: {provider: rules, rules: [], else: \"good\\nACTION: accept\", actions: [accept]}
-edges: [{from: writer, to: inner}, {from: inner, to: critic}, {from: critic, action: accept, to: end}]
-";
+const FLOW: &str = include_str!("../files/good/running.yaml");
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_flow_serves_many_runs_at_once() {

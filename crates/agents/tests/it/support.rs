@@ -1,5 +1,8 @@
 //! What several tests share.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use cogwork_agents::{FileFlow, FlowState, Loader};
 use cogwork_flow::{Action, Flow, Node, RunError};
 use cogwork_journal::Store;
@@ -11,6 +14,16 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct City {
     pub(crate) city: String,
+}
+
+/// The path of a file that is right.
+pub(crate) fn file(name: &str) -> PathBuf {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/good");
+    files.join(name)
+}
+
+pub(crate) fn text(name: &str) -> String {
+    fs::read_to_string(file(name)).unwrap()
 }
 
 /// A flow of this node, which ends with each of its actions.

@@ -151,21 +151,7 @@ impl LlmClient for Silent {
     }
 }
 
-const NESTED: &str = "
-nodes:
-  - id: review
-    type: subflow
-    config:
-      nodes:
-        - {id: critic, type: agent, config: {provider: scripted, replies: [Good., Fine., '', '', '']}}
-  - id: judge
-    type: agent
-    config: {provider: scripted, replies: ['ACTION: again', 'ACTION: again'], actions: [again, stop]}
-edges:
-  - {from: review, to: judge}
-  - {from: judge, action: again, to: review}
-  - {from: judge, action: stop, to: end}
-";
+const NESTED: &str = include_str!("../files/good/visits.yaml");
 
 #[tokio::test]
 async fn every_visit_is_kept_in_order_with_those_inside() {

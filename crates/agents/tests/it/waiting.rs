@@ -6,20 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::load;
 
-const FLOW: &str = "
-nodes:
-  - id: writer
-    type: agent
-    config: {provider: rules, rules: [{when: again, reply: A better draft.}], else: A draft., prompt: '{input} {review}'}
-  - id: review
-    type: wait
-    config: {reason: 'Publish this? {writer}', timeout: 60, actions: [yes, no]}
-edges:
-  - {from: writer, to: review}
-  - {from: review, action: yes, to: end}
-  - {from: review, action: no, to: writer}
-  - {from: review, action: timed out, to: end}
-";
+const FLOW: &str = include_str!("../files/good/waiting.yaml");
 
 async fn paused(run: &mut Run<'_, FlowState>, state: &mut FlowState) -> Paused {
     run.finish(state).await.unwrap_err().into_paused().unwrap()
