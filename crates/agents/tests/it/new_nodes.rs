@@ -33,24 +33,11 @@ async fn answer(text: &str, input: &str) -> String {
     }
 }
 
-const TICKET: &str = "
-nodes:
-  - id: reader
-    type: agent
-    config:
-      provider: scripted
-      replies: ['{\"urgency\": \"high\"}', '{\"urgency\": 9}', '{\"urgency\": \"2\", \"note\": null}']
-      asks_again: 2
-      output:
-        schema:
-          type: object
-          properties: {urgency: {type: integer, maximum: 5}, note: {type: string}}
-          required: [urgency]
-";
+const TICKET: &str = include_str!("../files/good/ticket.yaml");
 
 #[tokio::test]
 async fn a_value_that_does_not_fit_its_schema_is_asked_for_again() {
-    let with_answer = format!("answer: 'Urgency {{reader.urgency}}'{TICKET}");
+    let with_answer = format!("answer: 'Urgency {{reader.urgency}}'\n{TICKET}");
     assert_eq!(answer(&with_answer, "It crashes.").await, "Urgency 2");
     let state = run_flow(&loader(), TICKET, "It crashes.").await;
     let tries = &state.visits().next().unwrap().tries;
@@ -100,13 +87,7 @@ async fn a_map_runs_a_flow_for_each_item_in_order() {
     );
 }
 
-const SQUARES: &str = "
-nodes:
-  - id: squares
-    type: map
-    config:
-      nodes: [{id: a, type: template, config: {text: '<{input}>'}}]
-";
+const SQUARES: &str = include_str!("../files/good/squares.yaml");
 
 #[tokio::test]
 async fn the_items_of_a_map_are_a_list_in_json_or_one_that_a_model_wrote() {

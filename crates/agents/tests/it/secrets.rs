@@ -18,34 +18,7 @@ fn loader() -> Loader {
 }
 
 /// Every place for a text.
-const FLOW: &str = r#"
-nodes:
-  - id: a
-    type: agent
-    config:
-      provider: openai
-      name: ${A}
-      api_key: key ${B}
-      base_url: ${C}
-      role: ${D}
-      prompt: '${E} {unknown}'
-      stop: ['${F}']
-      thinking: {type: '${G}', config: {reflection_prompt: '${H}'}}
-  - id: b
-    type: strategy
-    config: {provider: '${I}', strategy: '${J}'}
-  - id: c
-    type: strategy
-    config: {provider: rules, rules: [], strategy: '${J}', prompt: '${K}', tools: ['${L}']}
-  - id: d
-    type: ${M}
-  - id: e
-    type: chain_of_thought
-    config: {provider: openai, name: m, base_url: '${N}', api_key: '${O}', language: '${P}', timeout: '${Q}'}
-  - id: f
-    type: subflow
-    config: {file: '${R}'}
-"#;
+const FLOW: &str = include_str!("../files/secrets.yaml");
 
 fn is_hidden(text: &str) {
     assert!(!text.contains("8zq31"), "{text}");

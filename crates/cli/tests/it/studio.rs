@@ -7,20 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Running, ask};
 
-const FLOW: &str = "
-name: review
-nodes:
-  - id: writer
-    type: agent
-    config: {provider: rules, rules: [], else: A draft., prompt: '{input}'}
-  - id: review
-    type: wait
-    config: {reason: 'Publish this? {writer}', actions: [yes, no]}
-edges:
-  - {from: writer, to: review}
-  - {from: review, action: yes, to: end}
-  - {from: review, action: no, to: writer}
-";
+const FLOW: &str = include_str!("../files/review.yaml");
 
 /// A studio, which is ended when it is dropped.
 struct Studio {

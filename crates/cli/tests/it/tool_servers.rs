@@ -7,31 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use crate::debugging::answers::on_a_terminal;
 use crate::support::Place;
 
-const SERVER: &str = r#"#!/bin/sh
-echo started >>started
-id() { sed 's/.*"id":\([0-9]*\).*/\1/'; }
-while read -r line; do
-  n=$(echo "$line" | id)
-  case $line in
-    *'"server/discover"'*) echo '{"jsonrpc":"2.0","id":'$n',"error":{"code":-32601,"message":"no"}}' ;;
-    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$n',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}' ;;
-    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'$n',"result":{"tools":[{"name":"look","description":"Looks.","inputSchema":{"type":"object"}}]}}' ;;
-    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'$n',"result":{"content":[{"type":"text","text":"a ship"}]}}' ;;
-  esac
-done
-echo ended >>started
-"#;
+const SERVER: &str = include_str!("../files/server.sh");
 
-const FLOW: &str = "\
-tools: {mcp: [{name: eyes, command: ./server, tools: [look]}]}
-nodes:
-  - id: agent
-    type: agent
-    config:
-      provider: scripted
-      replies: [{tool_calls: [{name: look, arguments: {}}]}, I see a ship.]
-      tools: [look]
-";
+const FLOW: &str = include_str!("../files/server.yaml");
 
 fn place(flow: &str) -> Place {
     let place = Place::with_flow(flow);
@@ -129,17 +107,7 @@ fn a_flow_that_needs_a_journal_is_refused_without_one() {
     }
 }
 
-const TWO_APPROVALS: &str = "\
-tools: {mcp: [{name: eyes, command: ./server, tools: [look]}]}
-answer: '{both}'
-nodes:
-  - id: both
-    type: branches
-    config:
-      nodes:
-        - {id: a, type: tool, config: {tool: look, arguments: {}, approve: true}}
-        - {id: b, type: tool, config: {tool: look, arguments: {}, approve: true}}
-";
+const TWO_APPROVALS: &str = include_str!("../files/two_approvals.yaml");
 
 #[test]
 fn an_answer_that_cannot_be_used_is_refused_before_the_next_question() {

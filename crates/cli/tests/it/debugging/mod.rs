@@ -17,16 +17,7 @@ use serde_json::Value;
 use crate::server::Server;
 use crate::support::{Place, Told};
 
-const APPROVAL: &str = "
-answer: '{writer}'
-nodes:
-  - {id: writer, type: agent, config: {provider: rules, rules: [{when: shorter, reply: Sea.}], else: The sea., prompt: '{input} {editor}'}}
-  - {id: editor, type: wait, config: {event: approval, reason: 'Publish this? {writer}', actions: [yes, no]}}
-edges:
-  - {from: writer, to: editor}
-  - {from: editor, action: yes, to: end}
-  - {from: editor, action: no, to: writer}
-";
+const APPROVAL: &str = include_str!("../../files/approval.yaml");
 
 impl Place {
     /// The file with the events of the only run in the folder `runs`.
