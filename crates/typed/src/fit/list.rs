@@ -120,11 +120,8 @@ impl<'f> Fitter<'f> {
 
     /// Returns whether an object has none of the keys of a shape, or would be written as a text.
     fn is_other_object(&self, shape: &Shape, tree: &Tree) -> bool {
-        let mut entries = tree.entries().iter();
         match (self.form.resolve(shape), &tree.node) {
-            (Shape::Object(object), Node::Object(_)) => {
-                !entries.any(|(key, _)| object.has_key(key))
-            }
+            (Shape::Object(object), Node::Object(_)) => !object.has_key_of(tree),
             (Shape::Text(_), Node::Object(_)) => true,
             _ => false,
         }

@@ -28,7 +28,7 @@ impl<'f> Fitter<'f> {
             return None;
         }
         let fitted = self.fit_properties(object, inner);
-        if own.is_some() && fitted.has_unknown {
+        if !object.has_key_of(inner) || (own.is_some() && fitted.has_unknown) {
             return None;
         }
 

@@ -88,7 +88,9 @@ impl<'f> Fitter<'f> {
 
     pub(super) fn fit_object(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
         let fitted = self.fit_properties(object, tree);
-        if fitted.matches() && !fitted.is_rough {
+        // Where no key is required, any object matches.
+        let is_certain = object.others.is_some() || object.has_key_of(tree);
+        if fitted.matches() && !fitted.is_rough && is_certain {
             return fitted;
         }
         self.unwrapped(object, tree).unwrap_or(fitted)
@@ -199,6 +201,11 @@ impl Object {
     /// Returns whether a key means a property, in any case.
     pub(crate) fn has_key(&self, key: &str) -> bool {
         property_of(self, key).is_some()
+    }
+
+    /// Returns whether an object has a key that means a property.
+    pub(super) fn has_key_of(&self, tree: &Tree) -> bool {
+        tree.entries().iter().any(|(key, _)| self.has_key(key))
     }
 }
 

@@ -196,6 +196,8 @@ fn what_is_left_out_is_reported() {
             read::<Price>("{\"price\": \"1\", \"Price\": \"2\"}"),
             read::<Price>("{\"Price\": \"1\", \"PRICE\": \"2\"}"),
             read::<Cost>("Price: {\"price\": 1}"),
+            read::<Optional>(r#"{"result": {"size": "Large"}}"#),
+            read::<Optional>(r#"{"result": {"id": 1}}"#),
             read::<Cost>("[{\"price\": 1}, {\"price\": 2}]"),
             read::<Price>("<think>a</think>\n<think>again {\"price\": \"2\"}</think>"),
             read::<Price>(r#"{"price": "a \U0001F600 \u00g0 \x41"}"#),
