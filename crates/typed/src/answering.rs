@@ -82,7 +82,11 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             .with_asks_again(settings.asks_again);
 
         let asked = meter.limit(asking.run(&mut answering)).await;
-        let log = asking.into_log();
+        let log = AskLog {
+            // With the attempts of a retry that failed.
+            spent: meter.spent(),
+            ..asking.into_log()
+        };
 
         match asked {
             Ok(Ok(read)) => Ok(Answered {

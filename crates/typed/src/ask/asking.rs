@@ -4,12 +4,13 @@ use std::pin::pin;
 use cogwork_flow::watch::{is_followed, note, note_growth, report_from};
 use cogwork_llm::backend::{Capability, ResponseLimits};
 use cogwork_llm::{ChatRequest, ChatResponse, Delta, LlmClient, LlmError, LlmErrorKind, Message};
+use tokio::time::Instant;
 
 use crate::ask::events::{ChatEvent, ChatVerdict};
 use crate::ask::format::refuses_format;
 use crate::ask::record_call::{conversation, model_label, record, record_formats, unrecorded};
 use crate::ask::reported_call::{ReportedCall, SOURCE};
-use crate::ask::{AskLog, Format, FormatRefusal, Limit, Meter, RefusedFormats, Repair};
+use crate::ask::{AskLog, Format, FormatRefusal, Limit, Meter, RefusedFormats, Repair, Spent};
 
 /// Defines the requests, and judges the replies.
 ///
@@ -209,9 +210,8 @@ impl<'a> Asking<'a> {
         &self.log
     }
 
-    /// Returns the replies, and what the meter has counted.
-    pub fn into_log(mut self) -> AskLog {
-        self.log.spent = self.meter.spent();
+    /// Returns the replies, and what their calls have cost.
+    pub fn into_log(self) -> AskLog {
         self.log
     }
 
@@ -311,20 +311,23 @@ impl<'a> Asking<'a> {
     /// Makes the call, or uses its recorded outcome. Also returns the number of the call if it was
     /// reported.
     async fn call(
-        &self,
+        &mut self,
         policy: &mut impl Policy,
         request: ChatRequest,
     ) -> (Result<ChatResponse, LlmError>, Option<u64>) {
         let metered = self.meter.begin(&request);
         let question = conversation(&request);
+        let sent = request.clone();
+        let started = Instant::now();
         let mut number = None;
         let reported_number = &mut number;
+        let asking = &*self;
         let call = move || async move {
-            let report = ReportedCall::begin(&self.name, &request);
+            let report = ReportedCall::begin(&asking.name, &request);
             *reported_number = report.number();
 
             // Pinned here, since the future of a call may be large.
-            let reply = pin!(self.receive(policy, request));
+            let reply = pin!(asking.receive(policy, request));
             let result = report.during(reply).await;
             report.end(result.as_ref());
             result
@@ -334,6 +337,11 @@ impl<'a> Asking<'a> {
         let called = record(&label, Result::is_err, call, unrecorded).await;
         self.meter.add_time(called.replayed);
         called.count(metered);
+        // The meter may count other calls at the same time.
+        self.log.spent += Spent {
+            time: called.replayed.max(started.elapsed()),
+            ..Spent::of_call(&sent, called.result.as_ref().ok())
+        };
         let result = called.result;
 
         // If a request fails for a different reason, its format was accepted.

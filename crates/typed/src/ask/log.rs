@@ -12,7 +12,7 @@ pub struct AskLog {
     pub format: Format,
     /// The formats that the server refused, in order.
     pub refusals: Vec<FormatRefusal>,
-    /// The number of calls, their tokens and their time.
+    /// The number of calls, their tokens and their time, including calls that failed.
     pub spent: Spent,
 }
 

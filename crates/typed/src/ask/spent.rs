@@ -55,6 +55,18 @@ impl Spent {
         *self == Self::default()
     }
 
+    /// Returns the cost of a call, without its time.
+    pub(super) fn of_call(request: &ChatRequest, response: Option<&ChatResponse>) -> Self {
+        let mut spent = Self {
+            calls: 1,
+            ..Self::default()
+        };
+        if let Some(response) = response {
+            spent.count_tokens(request, response);
+        }
+        spent
+    }
+
     /// Adds the bytes of a call, and its tokens: those that the server reported, or an estimate.
     pub(super) fn count_tokens(&mut self, request: &ChatRequest, response: &ChatResponse) {
         let bytes = request.bytes().saturating_add(response.bytes());

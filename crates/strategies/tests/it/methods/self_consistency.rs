@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cogwork_llm::{ChatRequest, LlmError, LlmErrorKind, ScriptedClient, ScriptedReply};
 use cogwork_strategies::methods::SelfConsistency;
-use cogwork_strategies::{Solved, Solver};
+use cogwork_strategies::{Call, Solved, Solver};
 use cogwork_typed::ask::Limits;
 use proptest::prelude::*;
 use tokio::time::Instant;
@@ -123,6 +123,12 @@ async fn paths_take_the_time_of_the_longest_and_less_when_the_majority_is_certai
 
     let (seconds, solved) = timed(voting_to_the_end(5)).await;
     assert_eq!((seconds, solved.confidence()), (60, Some(0.6)));
+    let own = solved.trace().calls().iter().filter_map(|call| match call {
+        Call::Model(asked) => Some((asked.log.spent.calls, asked.log.spent.time.as_secs())),
+        _ => None,
+    });
+    let own: Vec<(u32, u64)> = own.collect();
+    assert_eq!(own, [(1, 10), (1, 20), (1, 5), (1, 15), (1, 60)]);
 
     let (seconds, solved) = timed(voting(5)).await;
     assert_eq!((seconds, solved.confidence()), (20, Some(0.75)));
