@@ -69,7 +69,8 @@ pub struct Piece {
     pub text: String,
     /// Whether it replaces the earlier pieces of the step.
     pub is_start: bool,
-    /// Whether the text ends with this piece. It has all of a text that didn't grow.
+    /// Whether the text ends with this piece, which may be empty. It has all of a text that didn't
+    /// grow.
     pub is_end: bool,
 }
 
@@ -164,7 +165,8 @@ impl GrowingTexts {
         if is_start {
             self.held.remove(step);
         }
-        self.writing.insert(without_call(step));
+        // A reply after another one takes its place, since that could not be used.
+        let is_start = self.writing.insert(without_call(step)) || is_start;
         let text = match &self.secrets {
             Some(hide) => {
                 let held = self.held.entry(step.clone()).or_default();
@@ -188,7 +190,7 @@ impl GrowingTexts {
         let has_grown = self.writing.remove(&without_call(step));
         let text = match self.held.remove(step) {
             Some(held) => held.0,
-            None if has_grown => return None,
+            None if has_grown => String::new(),
             None => whole.to_owned(),
         };
         Some(Piece {

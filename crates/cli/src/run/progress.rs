@@ -92,6 +92,10 @@ impl Display {
     }
 
     fn add(&mut self, piece: &Piece) {
+        if piece.text.is_empty() {
+            return self.end_line();
+        }
+
         let step = step_name(&piece.step);
         // What was written cannot be replaced, so the text continues on a new line.
         if self.speaker != step {

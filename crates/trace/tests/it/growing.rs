@@ -2,7 +2,9 @@
 
 use cogwork_flow::watch::{events, note_growth, report_from};
 use cogwork_flow::{CancellationToken, Flow, from_exec, from_exec_with};
+use cogwork_llm::ScriptedClient;
 use cogwork_trace::{GrowingTexts, Piece};
+use cogwork_typed::Model;
 use serde_json::{Value, json};
 
 /// Returns the pieces of a step, which begins with `+` if it starts a text, and ends with `.` if it ends one.
@@ -59,7 +61,35 @@ async fn thoughts_are_shown_once_and_without_the_replies_around_them() {
         thought("All at once"),
     ];
     let shown = pieces(GrowingTexts::default(), reports).await;
-    assert_eq!(shown, ["+I thi", "nk", "+I know", "+All at once."]);
+    assert_eq!(shown, ["+I thi", "nk", "+I know", ".", "+All at once."]);
+}
+
+#[tokio::test]
+async fn a_reply_takes_the_place_of_one_that_could_not_be_used() {
+    let model = Model::text(ScriptedClient::new(["41", "42"])).with_check(|answer| {
+        let is_right = answer == "42";
+        is_right.then_some(()).ok_or_else(|| "wrong".to_owned())
+    });
+    let ask = model.node(|(): &()| "What is 6 * 7?", |(), _| ());
+    let flow = Flow::from_node("ask", ask).unwrap();
+    let (sink, mut events) = events(100);
+    flow.begin()
+        .with_events(sink)
+        .finish(&mut ())
+        .await
+        .unwrap();
+
+    let mut texts = GrowingTexts::default();
+    let mut shown = Vec::new();
+    while let Some(event) = events.next().await {
+        shown.extend(texts.add(&event));
+    }
+    let shown: Vec<_> = shown
+        .iter()
+        .map(|piece| (piece.is_start, piece.text.as_str(), piece.is_end))
+        .collect();
+    let (first, second) = ((true, "41", false), (true, "42", false));
+    assert_eq!(shown, [first, (false, "", true), second, (false, "", true)]);
 }
 
 #[tokio::test]
@@ -68,7 +98,7 @@ async fn the_end_of_a_text_is_held_back_if_there_are_secrets() {
     let dots = ".".repeat(128);
     let reports = vec![json!("It is hun"), json!("ter2"), json!(dots)];
     let shown = pieces(texts(), reports).await;
-    assert_eq!(shown, ["It is …".to_owned(), format!("{dots}.")]);
+    assert_eq!(shown, ["+", "It is …", &format!("{dots}.")]);
 
     let reports = vec![thinking("It is hunter2", true), thought("It is hunter2")];
     assert_eq!(pieces(texts(), reports).await, ["+", "It is ….",]);
@@ -93,7 +123,8 @@ async fn what_was_held_back_is_shown_when_a_run_stops() {
 
     let mut texts = GrowingTexts::default().with_secrets(|text| text.replace("hunter2", "…"));
     while let Some(event) = events.next().await {
-        assert_eq!(texts.add(&event), None);
+        let piece = texts.add(&event);
+        assert!(piece.is_none_or(|piece| piece.text.is_empty()));
     }
     let shown = texts.end_all();
     let [piece] = shown.as_slice() else {
