@@ -77,7 +77,9 @@ where
                 Err(AnyDelimiterCodecError::MaxChunkLengthExceeded) => {
                     // After an error, the stream pauses once.
                     self.lines.next().await;
-                    let error = ErrorData::invalid_request("the message is too long", None);
+                    let most = self.lines.decoder().max_length();
+                    let message = format!("the message is too long; expected at most {most} bytes");
+                    let error = ErrorData::invalid_request(message, None);
                     (error, None)
                 }
                 Err(AnyDelimiterCodecError::Io(_)) => return None,

@@ -87,10 +87,13 @@ pub(crate) fn get(
 }
 
 fn with_reason(name: &str) -> String {
+    let tools = match Method::named(name).is_some_and(Method::takes_tools) {
+        true => " If you have tools that could help, describe them in `tools`.",
+        false => "",
+    };
     format!(
         "Solve the problem below with the tool `reason`, which guides you:\n\
-        - First call it with the whole `problem`, and `strategy` set to `{name}`. If you have tools that could help, \
-        describe them in `tools`.\n\
+        - First call it with the whole `problem`, and `strategy` set to `{name}`.{tools}\n\
         - Reply to each question with `sessionId` and `reply`, in exactly the form that the question asks for. Each \
         question is to be answered on its own.\n\
         - If a reply is refused, the result says where the problem is. Correct it, and reply again.\n\

@@ -280,6 +280,6 @@ impl RunState for FileView<'_> {
     }
 }
 
-fn in_json(value: &impl Serialize) -> Value {
+pub(crate) fn in_json(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_else(|error| json!({"error": error.to_string()}))
 }

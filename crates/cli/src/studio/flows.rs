@@ -99,6 +99,7 @@ impl Flows for FileFlows {
 
 fn served(loaded: Arc<FileFlow>) -> ServedFlow {
     let begin = |input| match input {
+        Value::Null => Err("there is none; expected a text or JSON".into()),
         Value::String(text) => Ok(FlowState::new(text)),
         other => Ok(FlowState::new(other.to_string())),
     };

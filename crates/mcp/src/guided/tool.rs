@@ -24,7 +24,7 @@ pub(crate) const NAME: &str = "reason";
 const DESCRIPTION: &str = "\
 Solves a hard problem by a strategy: it asks, and you reason and reply. Begin with `problem`. Each result has the next \
 question, what is wrong with a reply, or the answer. With `sessionId` alone, it shows the open question again; without \
-arguments, the sessions.
+arguments, that of the last session, or before the first one, all sessions.
 
 `loop` (the default) keeps a plan that is corrected in each thought; `chain_of_thought` takes steps and checks the \
 answer; `linear` revises and verifies a hypothesis; `step_back` finds the principle; `scratchpad` calculates; \

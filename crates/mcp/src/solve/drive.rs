@@ -9,7 +9,7 @@ use super::session::{SolveEnd, SolveStep, Watch};
 use super::tool::Lower;
 use crate::failure::Failure;
 use crate::method::Method;
-use crate::run::{RunState, Status};
+use crate::run::{RunState, Status, in_json};
 
 /// A run that was asked for.
 pub(super) struct Request {
@@ -71,6 +71,14 @@ impl Request {
         let flow = ChainOfThought::new(backend.client()?).into_flow();
         let mut reasoning = Reasoning::new(self.problem.clone()).with_limits(self.lower.limits());
         let ended = finish(flow.begin(), &mut reasoning, step_after, watch, token).await;
+        let error = ended.as_ref().err().and_then(RunError::downcast_ref);
+        if let Some(error) = error {
+            // The state doesn't have the turn that failed.
+            reasoning.charge(error);
+            let calls = vec![in_json(error.trace())];
+            let step = step_after(&reasoning, watch.recorded);
+            watch.step(SolveStep { calls, ..step }).await;
+        }
         Ok(end_of(&reasoning, ended.map_err(failed)))
     }
 

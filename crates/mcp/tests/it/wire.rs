@@ -108,7 +108,8 @@ async fn a_message_that_is_too_long_is_refused() {
     connection.send(&list(1)).await;
 
     let refusal = connection.receive().await.expect("an answer");
-    assert_eq!(refusal["error"]["message"], "the message is too long");
+    let message = "the message is too long; expected at most 1000 bytes";
+    assert_eq!(refusal["error"]["message"], message);
     let answer = connection.receive().await.expect("an answer");
     assert_eq!(answer["id"], json!(1));
 }

@@ -88,6 +88,16 @@ async fn a_run_that_fails_keeps_its_thoughts() {
 }
 
 #[tokio::test]
+async fn a_loop_that_fails_keeps_its_replies_and_their_cost() {
+    let client = Client::of(&server(ScriptedClient::new(["Hm, hard."; 3]))).await;
+    let told = client.refused("solve", mine("loop")).await;
+    assert!(told.contains("after 0 thoughts and 3 calls"), "{told}");
+    let shown = client.read_json("cogwork://sessions/mine/json").await;
+    let shown = shown.to_string();
+    assert_eq!(shown.matches("Hm, hard.").count(), 3, "{shown}");
+}
+
+#[tokio::test]
 async fn rewoo_asks_the_model_single_questions_if_there_are_no_tools() {
     let model = ScriptedClient::new([
         "Plan: Find the product.\n#E1 = ask{\"question\": \"What is 17 * 3?\"}\nPlan: Say it.",

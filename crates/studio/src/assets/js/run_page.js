@@ -56,6 +56,7 @@ class RunPage {
       const answer = await call('/api/run', { id: this.runId });
       const { run, is_running: isRunning, can_resume: canResume, can_fork: canFork } = answer;
       this.waits.update(run.waits);
+      if (!isRunning) this.growing.clear();
 
       // What is the same stays, with its focus.
       const shown = JSON.stringify([run.status, run.forked_from, isRunning, canResume, canFork]);
@@ -133,5 +134,12 @@ class Growing {
     this.texts.get(step)?.element.remove();
     this.texts.delete(step);
     this.element.hidden = this.texts.size === 0;
+  }
+
+  /** Removes all texts, since nobody writes any more. */
+  clear() {
+    this.texts.clear();
+    replace(this.element);
+    this.element.hidden = true;
   }
 }

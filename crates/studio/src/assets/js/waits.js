@@ -4,7 +4,8 @@ class Waits {
   constructor(runId, ondelivered) {
     this.runId = runId;
     this.ondelivered = ondelivered;
-    this.shown = '';
+    /** The forms by their waits. */
+    this.shown = new Map();
     this.message = el('div', { 'aria-live': 'polite' });
     this.forms = el('div', {});
     this.element = el('section', { class: 'waits', 'aria-label': 'Questions of the run' }, this.message, this.forms);
@@ -12,11 +13,15 @@ class Waits {
 
   /** Shows the forms. Those that are shown already keep what was typed. */
   update(waits) {
-    const all = waits ?? [];
-    const shown = JSON.stringify(all);
-    if (shown === this.shown) return;
-    this.shown = shown;
-    replace(this.forms, all.map((wait) => this.form(wait)));
+    const before = this.shown;
+    this.shown = new Map();
+    for (const wait of waits ?? []) {
+      const key = JSON.stringify(wait);
+      const form = before.get(key) ?? this.form(wait);
+      if (!before.delete(key)) this.forms.append(form);
+      this.shown.set(key, form);
+    }
+    for (const form of before.values()) form.remove();
   }
 
   form(wait) {
