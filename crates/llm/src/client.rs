@@ -137,12 +137,17 @@ impl Capabilities {
     /// Returns this set without `capability`.
     #[must_use]
     pub const fn without(self, capability: Capability) -> Self {
-        Self(self.0 & !bit(capability))
+        self.except(Self(bit(capability)))
     }
 
     /// Returns whether the set contains `capability`.
     pub const fn has(self, capability: Capability) -> bool {
         self.0 & bit(capability) != 0
+    }
+
+    /// Returns this set without those of `other`.
+    pub(crate) const fn except(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// Returns the intersection with `other`: what a caller can rely on if either client may

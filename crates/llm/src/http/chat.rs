@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::exchange::{Exchange, Origin};
 use super::failure::Refusal;
 use super::{Connection, stream};
-use crate::backend::Adjustment;
+use crate::backend::{Adjustment, Capabilities};
 use crate::locked::locked;
 use crate::wire::calls::CallIds;
 use crate::wire::provider_data::{received, returned};
@@ -54,6 +54,11 @@ impl ChatConnection {
             connection: Arc::new(connection),
             learned: Arc::default(),
         }
+    }
+
+    /// Returns the capabilities that the model doesn't have.
+    pub(crate) fn missing(&self) -> Capabilities {
+        self.connection.options.missing
     }
 
     pub(super) fn exchange(&self) -> &Exchange {
@@ -366,10 +371,12 @@ macro_rules! client {
                 self.0.stream(request).await
             }
 
-            /// Returns the capabilities of the protocol. A server or a model that supports fewer refuses the
+            /// Returns the capabilities of the protocol, except for those that were taken
+            /// [away](crate::http::HttpClientBuilder::without). A server or a model that supports fewer refuses the
             /// request with an error of kind `InvalidRequest`.
             fn capabilities(&self) -> crate::backend::Capabilities {
-                crate::backend::Capabilities::none()$(.with(crate::backend::Capability::$capability))*
+                let all = crate::backend::Capabilities::none()$(.with(crate::backend::Capability::$capability))*;
+                all.except(self.0.missing())
             }
         }
 

@@ -13,6 +13,7 @@ use super::{Protocol, address, invalid_settings};
 use crate::LlmError;
 #[cfg(doc)]
 use crate::LlmErrorKind;
+use crate::backend::{Capabilities, Capability};
 use crate::wire::{Api, CacheTime, to_bytes};
 
 /// The time limit for connecting, including the TLS handshake.
@@ -24,6 +25,8 @@ pub(crate) struct Options {
     /// The only API to use. By default the usual one, until the server names another.
     pub(crate) api: Option<&'static Api>,
     pub(crate) cache: Option<CacheTime>,
+    /// What the model doesn't support.
+    pub(crate) missing: Capabilities,
 }
 
 /// A model on a server.
@@ -178,6 +181,14 @@ impl<C> HttpClientBuilder<C> {
         }
         // Also if it is invalid, since an error may quote it.
         self.secrets.push(key.into());
+        self
+    }
+
+    /// Takes a capability away that the model doesn't have. Without [`Capability::Tools`], for
+    /// example, the loop and ReAct describe tools in the prompt. The default are those of the protocol.
+    #[must_use]
+    pub fn without(mut self, capability: Capability) -> Self {
+        self.options.missing = self.options.missing.with(capability);
         self
     }
 

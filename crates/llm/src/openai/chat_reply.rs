@@ -8,7 +8,7 @@ use super::{refused, usage};
 use crate::wire::calls::{Growing, Piece};
 use crate::wire::provider_data::unbound;
 use crate::wire::{self, Added, Assembly, DONE, count, finish_reason, list, text, unreadable};
-use crate::{ChatResponse, Delta, FinishReason, LlmError, ToolCall};
+use crate::{ChatResponse, Delta, FinishReason, LlmError, LlmErrorKind, ToolCall};
 
 pub(super) const CONTENT: &str = "content";
 pub(super) const TOOL_CALLS: &str = "tool_calls";
@@ -64,6 +64,11 @@ fn read(
 
     // A reply that is truncated before its first text, such as within the reasoning, has a
     // finish reason that explains it.
+    // OpenRouter ends a reply so that its provider failed to finish.
+    if reason.eq_ignore_ascii_case("error") {
+        let message = "the server ended the reply with an error";
+        return Err(LlmError::new(LlmErrorKind::Server, message));
+    }
     let reason = finish_reason(reason);
     let has_no_text = !content.is_null() && said.is_none();
     if has_no_text && calls.is_empty() && reason != FinishReason::Length {
@@ -145,7 +150,9 @@ impl Pieces {
             self.reason = reason;
         }
 
-        let delta = choice.get("delta").unwrap_or(&Value::Null);
+        // Proxies that don't stream themselves send the message.
+        let delta = choice.get("delta").or_else(|| choice.get("message"));
+        let delta = delta.unwrap_or(&Value::Null);
         deltas.extend(reasoning(delta).map(Delta::Reasoning));
         for piece in Piece::all_of(delta) {
             self.calls.add(piece)?;

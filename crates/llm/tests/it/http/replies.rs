@@ -46,6 +46,7 @@ const MESSAGES: &str = r#"
 const COMPLETIONS: &str = r#"
 {"choices":[{"message":{"content":"a"}},{"message":{"content":7}}, "rest"]} => "a" Stop
 {"choices":[{"message":{"content":[{"type":"thinking"}]},"finish_reason":"length"}],"usage":{"completion_tokens":9}} => "" Length tokens 0 9 0 0 0
+{"choices":[{"message":{"content":"half an ans"},"finish_reason":"error"}]} => server: the server ended the reply with an error (status 200)
 {} | {"choices":null} | {"choices":[]} | {"choices":"none"} => decode: the response has no choices; expected at least one (status 200)
 {"choices":[{}]} | {"choices":[7]} => decode: choices[0] is empty; expected a message (status 200)
 [1] | "a" => decode: the response is not a JSON object (status 200)

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use cogwork_llm::backend::Capability;
 use cogwork_llm::http::OpenAiClientBuilder;
-use cogwork_llm::{LlmErrorKind, OpenAiClient};
+use cogwork_llm::{LlmClient, LlmErrorKind, OpenAiClient};
 
 use crate::table::check;
 
@@ -98,4 +99,11 @@ fn other_settings_are_checked_and_all_problems_reported_at_once() {
     the extra field "pairs" cannot be serialized as JSON: key must be a string
     the base URL (not shown: it may contain a secret) cannot be parsed: relative URL without a base; expected one like https://api.openai.com/v1; the model is empty; expected the name of a model on the server; the API key is empty or contains a space, a line break or a character outside ASCII; expected visible ASCII
     "#);
+}
+
+#[test]
+fn a_model_may_have_fewer_capabilities_than_the_protocol() {
+    let client = good().without(Capability::Tools).build().unwrap();
+    assert!(!client.capabilities().has(Capability::Tools));
+    assert!(client.capabilities().has(Capability::JsonSchema));
 }

@@ -140,7 +140,7 @@ data: {"error":null,"choices":[{"index":1,"delta":{"content":"another choice"}}]
 data: {"choices":[{"delta":{"content":[{"type":"text","text":"b"}]}}],"x":[1]}
 
 nonsense
-data: {"choices":[{"delta":{"content":"c"},"finish_reason":"vibes"}]}
+data: {"choices":[{"message":{"content":"c"},"finish_reason":"vibes"}]}
 
 data: [DONE]
 
@@ -205,6 +205,7 @@ async fn an_error_event_is_an_error_of_its_kind_with_the_text_so_far() {
         Chat {"error":{"message":"m","code":429}} => rate limit: m
         Chat {"error":{"message":"m","type":"overloaded_error"}} => overloaded: m
         Chat {"error":"out of memory","choices":[]} => server: out of memory
+        Chat {"choices":[{"delta":{},"finish_reason":"error"}]} & [DONE] => server: the server ended the reply with an error
         Chat oops => decode: the response is not JSON: expected value at line 1 column 1
         Chat {"choices":[{"delta":{"refusal":"I can"}}]} & {"choices":[{"delta":{"refusal":"not."}}]} & [DONE] => content filter: the model refused: I cannot.
         Responses {"type":"error","message":"m","code":"rate_limit_exceeded"} => rate limit: m
