@@ -409,8 +409,8 @@ impl<L: Log + 'static> Journal for Recorded<L> {
         match progress {
             // The record of outcomes already shows how far the run is.
             Progress::At { .. } => Ok(()),
-            // A replay reaches the end again.
-            Progress::Ended { .. } if self.index().ended => Ok(()),
+            // A replay reaches the end again, or a lower limit than before.
+            Progress::Ended { .. } | Progress::Failed { .. } if self.index().ended => Ok(()),
             Progress::Ended { action, steps } => {
                 self.record(Entry::Ended {
                     action: action.as_str().to_owned(),

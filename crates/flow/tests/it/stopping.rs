@@ -158,3 +158,20 @@ async fn a_run_at_its_end_is_not_cancelled() {
         lines.text()
     );
 }
+
+#[tokio::test]
+async fn a_run_that_has_ended_stays_so_if_a_limit_stops_its_replay() {
+    let flow = enough();
+    let lines = Lines::default();
+    let mut run = flow.begin().with_journal(lines.journal());
+    run.finish(&mut 0).await.unwrap();
+
+    let mut replay = flow.begin().with_journal(lines.journal()).with_max_steps(0);
+    let error = replay.finish(&mut 0).await.unwrap_err();
+    assert!(error.is_step_limit());
+    assert!(
+        matches!(lines.all().last(), Some(Entry::Ended { .. })),
+        "no failure follows: {}",
+        lines.text()
+    );
+}
