@@ -5,12 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use cogwork_journal::{RunSummary, Store, StoreError};
-use cogwork_text::MultiLine;
 use serde::Serialize;
 use serde_json::Value;
-
-/// The maximum length of the input and the answer of a run in a list, in characters.
-const SHOWN: usize = 2_000;
 
 /// The calls of a run, as far as its events were read, its input and its answer.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -67,7 +63,7 @@ impl Totals {
                 self.before = self.seconds;
                 self.ask(text("/input"));
             }
-            (Some("answered"), _) => self.answer = text("/text").map(shown),
+            (Some("answered"), _) => self.answer = text("/text").map(str::to_owned),
             (Some("reported"), Some("started")) => self.ask(text("/report/problem")),
             (Some("reported"), Some("thought")) => self.thoughts += 1,
             (Some("reported"), Some("chat")) => {
@@ -85,14 +81,9 @@ impl Totals {
     /// Sets the input of the run, which is what was asked first.
     fn ask(&mut self, input: Option<&str>) {
         if self.input.is_none() {
-            self.input = input.map(shown);
+            self.input = input.map(str::to_owned);
         }
     }
-}
-
-/// Returns the beginning of a text.
-fn shown(text: &str) -> String {
-    MultiLine::new(text).with_max_chars(SHOWN).to_string()
 }
 
 /// The totals of runs.

@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_flow::engine::Json;
 use cogwork_journal::{RunStatus, RunSummary, WaitSummary};
+use cogwork_text::MultiLine;
 use serde_json::{Value, json};
 
 use crate::View;
@@ -36,6 +37,20 @@ pub(crate) fn run(run: &RunSummary, totals: Option<&Totals>, view: View) -> Valu
             "step": origin.step,
         })),
     })
+}
+
+/// The maximum length of the input and the answer of a run in a list, in characters.
+const SHOWN: usize = 2_000;
+
+/// Returns a run with the beginnings of its texts.
+pub(crate) fn in_list(run: &Value) -> Value {
+    let mut run = run.clone();
+    for name in ["input", "answer"] {
+        if let Some(Value::String(text)) = run.get_mut(name) {
+            *text = MultiLine::new(&*text).with_max_chars(SHOWN).to_string();
+        }
+    }
+    run
 }
 
 /// Returns an error as a client sees it: it may quote what was said.

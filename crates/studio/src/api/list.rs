@@ -68,7 +68,7 @@ pub(super) async fn runs(
     let has_more = runs.len() > PAGE as usize;
     runs.truncate(PAGE as usize);
     Ok(Json(json!({
-        "runs": runs,
+        "runs": runs.iter().map(view::in_list).collect::<Value>(),
         "page": listing.page,
         "has_more": has_more,
     })))

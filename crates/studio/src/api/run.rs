@@ -55,9 +55,13 @@ pub(super) async fn resume(
     State(shared): State<Arc<Shared>>,
     Body(Which { id }): Body<Which>,
 ) -> Result<Json<Value>, Refusal> {
-    // The runner itself goes on after the end, to record an answer that a crash has lost.
-    if let RunStatus::Ended { .. } = shared.runner.find(&id).await?.status {
-        return Err(FlowError::Ended.into());
+    let run = shared.runner.find(&id).await?;
+    if let RunStatus::Ended { .. } = run.status {
+        let totals = shared.totals.update(shared.runner.store(), &run).await;
+        // Only to record an answer that a crash has lost.
+        if totals.is_none_or(|totals| totals.answer.is_some()) {
+            return Err(FlowError::Ended.into());
+        }
     }
     shared.runner.resume(&id).await?;
     Ok(Json(json!({"run": id})))

@@ -33,12 +33,16 @@ async fn a_flow_is_started_and_resumed_after_its_answer() {
         json!({"flows": ["rate"]})
     );
 
-    let body = json!({"flow": "rate", "input": "a tale", "id": "my tale"});
+    let tale = "a tale".repeat(1_000);
+    let body = json!({"flow": "rate", "input": tale, "id": "my tale"});
     let started = studio.post("/api/runs", &body).await.json();
     assert_eq!(started["run"], "my tale");
     let run = studio.until("my+tale", "paused").await;
     assert_eq!(run["can_resume"], true);
-    assert_eq!(run["run"]["input"], "a tale");
+    assert_eq!(run["run"]["input"], tale);
+    let listed = studio.get("/api/runs").await.json();
+    let beginning = listed["runs"][0]["input"].as_str().unwrap();
+    assert_eq!(beginning.chars().count(), 2_001);
 
     let body = json!({"id": "my tale", "event": "rating", "answer": {"stars": 2}});
     let delivered = studio.post("/api/run/answers", &body).await.json();
@@ -190,7 +194,8 @@ async fn texts_grow_piece_by_piece() {
     studio.post("/api/runs", &body).await;
     let mut browser = studio.watch("/api/run/events?id=a", "").await;
     let text = browser.until("End").await;
-    assert_eq!(text.matches("event: piece").count(), 2, "{text}");
+    // The first one is empty, and says that a text starts.
+    assert_eq!(text.matches("event: piece").count(), 3, "{text}");
     assert!(text.contains("One …\\n</script>"), "{text}");
 }
 

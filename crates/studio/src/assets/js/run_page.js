@@ -57,6 +57,8 @@ class RunPage {
       const { run, is_running: isRunning, can_resume: canResume, can_fork: canFork } = answer;
       this.waits.update(run.waits);
       if (!isRunning) this.growing.clear();
+      // Nothing follows, and a browser opens only six connections to a server.
+      if (run.status === 'ended' && !isRunning && this.app) this.live.close();
 
       // What is the same stays, with its focus.
       const shown = JSON.stringify([run.status, run.forked_from, isRunning, canResume, canFork]);
