@@ -158,7 +158,11 @@ pub(crate) async fn list_text(store: &SessionStore, owner: &Owner) -> Result<Str
         format!("- `{id}` ({kind}{strategy}, {status}): {title}")
     });
     let lines = lines.collect::<Vec<_>>().join("\n");
-    Ok(format!("Sessions, the newest first:\n{lines}"))
+    let what = match sessions.len() < PAGE {
+        true => "Sessions, the newest first".to_owned(),
+        false => format!("The newest {PAGE} sessions"),
+    };
+    Ok(format!("{what}:\n{lines}"))
 }
 
 /// Lists the templates of URIs.

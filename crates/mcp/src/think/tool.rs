@@ -29,7 +29,7 @@ nothing changes.";
 const MANAGE_DESCRIPTION: &str = "\
 Manages the sessions of `think`.
 - show: a session of any tool, as `format` markdown or json
-- list: all sessions
+- list: the newest sessions
 - remove: deletes a session of any tool
 - strategies: all strategies, or the stages of `strategy`
 - switch: makes `branch` the current one; without it, the one with the best score
