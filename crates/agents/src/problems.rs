@@ -46,7 +46,6 @@ fn is_in(path: &str, other: &str) -> bool {
 }
 
 /// Where a value is.
-#[derive(Clone)]
 pub(crate) struct Mark {
     pub(crate) place: Place,
     /// The place of its key, which is its own place in a list.
@@ -81,28 +80,6 @@ impl Problems {
             Entry::Vacant(entry) => drop(entry.insert(mark)),
             // The key is repeated, or two keys are equal when shortened.
             Entry::Occupied(mut entry) => entry.get_mut().variables.extend(mark.variables),
-        }
-    }
-
-    /// Repeats the places of a value and of those below it for its alias.
-    pub(crate) fn mark_alias(&mut self, path: &str, key: Place, original: &str) {
-        let from = original.to_owned();
-        let marks = self
-            .marks
-            .range(from..)
-            .take_while(|(path, _)| path.starts_with(original));
-        let marks = marks.filter(|(path, _)| is_in(path, original));
-        // Each problem of an alias is told at the original, where it has to be corrected.
-        let copies: Vec<_> = marks
-            .map(|(below, mark)| {
-                let rest = below.strip_prefix(original).unwrap_or_default();
-                (format!("{path}{rest}"), mark.clone())
-            })
-            .collect();
-
-        self.marks.extend(copies);
-        if let Some(mark) = self.marks.get_mut(path) {
-            mark.key = key;
         }
     }
 

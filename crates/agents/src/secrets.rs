@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cogwork_llm::LlmError;
 use cogwork_text::{Mask, Name};
 
-/// The maximum number of bytes of all texts, including those repeated by aliases and the values of
-/// variables.
+/// The maximum number of bytes of all texts with variables, with their values.
 pub(crate) const MAX_TEXT: usize = 1024 * 1024;
 
 /// The maximum number of different variables of a flow, with all its files. Each of them is searched

@@ -42,11 +42,8 @@ pub(crate) fn read(
         environment,
         secrets,
         problems,
-        anchors: BTreeMap::new(),
-        budget: Size {
-            values: MAX_VALUES,
-            bytes: MAX_TEXT,
-        },
+        values: 0,
+        bytes: 0,
         place: Place::START,
         path: String::new(),
         depth: 0,
@@ -60,29 +57,16 @@ struct Reader<'r> {
     environment: &'r Environment,
     secrets: &'r Secrets,
     problems: &'r mut Problems,
-    anchors: BTreeMap<usize, Anchored>,
-    /// What may still be read.
-    budget: Size,
+    /// The number of values so far.
+    values: usize,
+    /// The number of bytes of texts with variables so far.
+    bytes: usize,
     /// Where the last event begins.
     place: Place,
     /// The path of the value that is being read.
     path: String,
     /// The number of collections around it.
     depth: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Size {
-    values: usize,
-    bytes: usize,
-}
-
-/// A value that aliases can repeat.
-#[derive(Clone)]
-struct Anchored {
-    value: Json,
-    path: String,
-    size: Size,
 }
 
 /// A problem that makes it impossible to read the rest.
@@ -129,20 +113,21 @@ impl<'r> Reader<'r> {
 
     /// Reads the value that begins with an event, and that may have a key.
     fn value(&mut self, event: Event<'r>, key: Option<Place>) -> Result<Json, Fatal> {
-        // What the value takes is what an alias of it takes again.
-        let before = self.budget;
         let place = self.place;
         let key = key.unwrap_or(place);
 
-        let (value, variables, anchor) = match event {
-            Event::Scalar(text, style, anchor, None) => {
-                let (value, variables) = self.scalar(text, style)?;
-                (value, variables, anchor)
-            }
-            Event::SequenceStart(anchor, None) => (self.list()?, Vec::new(), anchor),
-            Event::MappingStart(anchor, None) => (self.map()?, Vec::new(), anchor),
-            Event::Alias(anchor) => return self.alias(anchor, key),
-            _ => return self.tag(),
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            let message = format!("the file has more than {MAX_VALUES} values; expected fewer");
+            return self.fatal(message);
+        }
+
+        // The numbers are those of anchors: 0 is none.
+        let (value, variables) = match event {
+            Event::Scalar(text, style, 0, None) => self.scalar(text, style)?,
+            Event::SequenceStart(0, None) => (self.list()?, Vec::new()),
+            Event::MappingStart(0, None) => (self.map()?, Vec::new()),
+            _ => return self.not_plain(),
         };
 
         let mark = Mark {
@@ -151,21 +136,6 @@ impl<'r> Reader<'r> {
             variables,
         };
         self.problems.mark(&self.path, mark);
-
-        if anchor > 0 {
-            let size = Size {
-                values: before.values.saturating_sub(self.budget.values),
-                bytes: before.bytes.saturating_sub(self.budget.bytes),
-            };
-            // The value is kept twice, so it is counted twice.
-            self.spend(size)?;
-            let anchored = Anchored {
-                value: value.clone(),
-                path: self.path.clone(),
-                size,
-            };
-            self.anchors.insert(anchor, anchored);
-        }
         Ok(value)
     }
 
@@ -183,7 +153,6 @@ impl<'r> Reader<'r> {
         text: Cow<'_, str>,
         style: ScalarStyle,
     ) -> Result<(Json, Vec<String>), Fatal> {
-        self.spend(Size::of_text(&text))?;
         let value = match style {
             ScalarStyle::Plain => scalar::resolve(&text),
             _ => Json::String(text.into_owned()),
@@ -203,10 +172,13 @@ impl<'r> Reader<'r> {
         }
 
         // A short variable may have a long value.
-        self.spend(Size {
-            values: 0,
-            bytes: filled.text.len(),
-        })?;
+        self.bytes += filled.text.len();
+        if self.bytes > MAX_TEXT {
+            let message = format!(
+                "the texts of the file, with variables, come to more than {MAX_TEXT} bytes; expected fewer"
+            );
+            return self.fatal(message);
+        }
         Ok((Json::String(filled.text), filled.variables))
     }
 
@@ -232,38 +204,29 @@ impl<'r> Reader<'r> {
         let mut places: BTreeMap<String, Place> = BTreeMap::new();
 
         loop {
-            let (key, style) = match self.next()? {
+            let key = match self.next()? {
                 Event::MappingEnd => {
                     self.depth -= 1;
                     return Ok(Json::Object(entries));
                 }
-                Event::Scalar(text, style, _, None) => (text.into_owned(), style),
-                Event::Scalar(_, _, _, Some(_)) => return self.tag(),
-                Event::Alias(_) => {
-                    return self.fatal("an alias is used as a key; expected a text");
-                }
+                Event::Scalar(text, _, 0, None) => text.into_owned(),
+                Event::Scalar(..) | Event::Alias(_) => return self.not_plain(),
                 _ => return self.fatal("a collection is used as a key; expected a text"),
             };
-            self.spend(Size::of_text(&key))?;
-
             let place = self.place;
             let path = below(&self.path, &key);
-            let is_merge = style == ScalarStyle::Plain && key == "<<";
             let first = places.get(&key).copied();
             if let Some(first) = first {
                 let (key, line) = (Name(&key), first.line);
                 let message =
                     format!("the key `{key}` is repeated here; it is already in line {line}");
                 self.problems.push_at(place, &path, message);
-            } else if is_merge {
-                let message = "merges are not read; expected the keys themselves, or an alias for the whole value";
-                self.problems.push_at(place, &path, message);
             }
 
             let event = self.next()?;
             let value = self.below(path, event, Some(place))?;
             // The first of repeated keys is used, to find further problems.
-            if first.is_none() && !is_merge {
+            if first.is_none() {
                 places.insert(key.clone(), place);
                 entries.insert(key, value);
             }
@@ -272,48 +235,11 @@ impl<'r> Reader<'r> {
 
     /// Begins a collection.
     fn begin(&mut self) -> Result<(), Fatal> {
-        self.spend(Size::of_text(""))?;
-        self.check_depth(1)?;
         self.depth += 1;
-        Ok(())
-    }
-
-    fn alias(&mut self, anchor: usize, key: Place) -> Result<Json, Fatal> {
-        let Some(Anchored { value, path, size }) = self.anchors.get(&anchor).cloned() else {
-            return self.fatal(
-                "the alias is inside the value that it repeats; expected it after that value",
-            );
-        };
-
-        self.spend(size)?;
-        // An alias can be deeper than the place where it is used allows.
-        self.check_depth(levels(&value))?;
-        self.problems.mark_alias(&self.path, key, &path);
-        Ok(value)
-    }
-
-    fn check_depth(&mut self, levels: usize) -> Result<(), Fatal> {
-        if self.depth + levels > MAX_DEPTH {
+        if self.depth > MAX_DEPTH {
             let message = format!("this is nested deeper than {MAX_DEPTH} levels; expected fewer");
             return self.fatal(message);
         }
-        Ok(())
-    }
-
-    fn spend(&mut self, size: Size) -> Result<(), Fatal> {
-        let Size { values, bytes } = self.budget;
-        let Some(values) = values.checked_sub(size.values) else {
-            let message = format!("the file has more than {MAX_VALUES} values; expected fewer");
-            return self.fatal(message);
-        };
-        let Some(bytes) = bytes.checked_sub(size.bytes) else {
-            let message = format!(
-                "the texts of the file, with aliases and variables, come to more than {MAX_TEXT} bytes; expected fewer"
-            );
-            return self.fatal(message);
-        };
-
-        self.budget = Size { values, bytes };
         Ok(())
     }
 
@@ -322,30 +248,12 @@ impl<'r> Reader<'r> {
         Err(Fatal)
     }
 
-    fn tag<T>(&mut self) -> Result<T, Fatal> {
+    /// Refuses a value that is written by a tag, an anchor or an alias.
+    fn not_plain<T>(&mut self) -> Result<T, Fatal> {
         self.fatal(
-            "there is a tag here; expected a value without one, or a text that begins with `!` in quotes",
+            "there is a tag, an anchor or an alias here; expected the value itself, or a text that begins with `!`, `&` or `*` in quotes",
         )
     }
-}
-
-impl Size {
-    fn of_text(text: &str) -> Self {
-        Self {
-            values: 1,
-            bytes: text.len(),
-        }
-    }
-}
-
-/// Returns the number of levels of a value, including itself.
-fn levels(value: &Json) -> usize {
-    let below = match value {
-        Json::Array(items) => items.iter().map(levels).max(),
-        Json::Object(entries) => entries.values().map(levels).max(),
-        _ => None,
-    };
-    below.unwrap_or_default() + 1
 }
 
 fn place(marker: &Marker) -> Place {

@@ -57,7 +57,7 @@ fn a_variable_fills_no_more_than_a_file_may_hold() {
     let error = loader.load_text("flow.yaml", &flow).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "flow.yaml:1:8: nodes: the texts of the file, with aliases and variables, come to more than 1048576 bytes; expected fewer"
+        "flow.yaml:1:8: nodes: the texts of the file, with variables, come to more than 1048576 bytes; expected fewer"
     );
 }
 
