@@ -7,7 +7,7 @@
 use cogwork_text::counted;
 use serde_json::{Map, Value as Json};
 
-use crate::names::{Name, did_you_mean, list, nearest};
+use crate::names::{Name, NameList, did_you_mean, nearest};
 use crate::problems::{Problems, below, item};
 
 /// The keyword for the noun that describes a tag or a name.
@@ -313,7 +313,7 @@ impl<'c> Check<'c> {
         let hint = match also.or_else(|| nearest(key, names.iter().copied())) {
             // Settings one level too high are the most frequent mistake.
             None if names.contains(&"config") => "; does it belong into `config`?".to_owned(),
-            None => format!("; known keys: {}", list(names)),
+            None => format!("; known keys: {}", NameList::and(names)),
             meant => did_you_mean(meant),
         };
         let message = format!("unknown key `{}`{hint}", Name(key));
@@ -472,7 +472,7 @@ fn known(noun: &str, names: &[&str]) -> String {
         Some(stem) => format!("{stem}ies"),
         None => format!("{noun}s"),
     };
-    format!("known {plural}: {}", list(names))
+    format!("known {plural}: {}", NameList::and(names))
 }
 
 fn shown(variables: &[String]) -> String {

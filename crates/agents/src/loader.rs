@@ -53,7 +53,7 @@ use crate::{FileError, FileFlow, Made, Making, node_types, providers, schema};
 ///     config: {provider: rules, rules: [], temperature: warm}
 /// ").unwrap_err();
 /// assert_eq!(format!("{error:#}"), "\
-/// greeting.yaml:4:11: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `branches`, `chain_of_thought`, `map`, `strategy`, `subflow`, `template`, `tool`, `wait`; did you mean `agent`?
+/// greeting.yaml:4:11: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `branches`, `chain_of_thought`, `map`, `strategy`, `subflow`, `template`, `tool` and `wait`; did you mean `agent`?
 /// greeting.yaml:5:9: nodes[1].id: line 3 already has a node with the id `greeter`; choose another id
 /// greeting.yaml:7:55: nodes[1].config.temperature: expected a number, found a text");
 /// # Ok(())

@@ -1,24 +1,6 @@
-//! Shows names from files in messages: as lists, shortened, and as suggestions.
+//! Shows names from files in messages: shortened, and as suggestions.
 
-pub(crate) use cogwork_text::Name;
-
-/// Formats names as `` `a`, `b`, `c` ``: at most the first [`LISTED`] names, and the number of
-/// others.
-pub(crate) fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
-    const LISTED: usize = 30;
-    let mut names = names.into_iter();
-    let shown: Vec<_> = names
-        .by_ref()
-        .take(LISTED)
-        .map(|name| format!("`{}`", Name(name.as_ref())))
-        .collect();
-
-    match (shown.is_empty(), names.count()) {
-        (true, _) => "none".to_owned(),
-        (_, 0) => shown.join(", "),
-        (_, more) => format!("{} and {more} more", shown.join(", ")),
-    }
-}
+pub(crate) use cogwork_text::{Name, NameList};
 
 /// Returns the end of a message about an unknown name.
 pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {

@@ -61,7 +61,7 @@ impl<T: fmt::Display> fmt::Display for Escaped<T> {
 }
 
 /// Names in a sentence: `` `a`, `b` or `c` ``. An empty list is shown as `none`. Names after the
-/// first 20 are only counted: `` `a`, `b` and 3 more ``.
+/// first 30 are only counted: `` `a`, `b` and 3 more ``.
 ///
 /// ```
 /// use cogwork_text::NameList;
@@ -77,7 +77,7 @@ pub struct NameList<I> {
 
 impl<I> NameList<I> {
     /// The maximum number of names shown.
-    const MAX_NAMES: usize = 20;
+    const MAX_NAMES: usize = 30;
 
     /// Joins the names with `and`.
     pub fn and(names: impl IntoIterator<IntoIter = I>) -> Self {

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::wiring::{END, Edge, Wiring};
 use super::{Loading, Making, items_at, text_at};
-use crate::names::{Name, did_you_mean, list, nearest};
+use crate::names::{Name, NameList, did_you_mean, nearest};
 use crate::problems::{below, item};
 use crate::schema::{keys_of, nodes_setting};
 use crate::{FlowState, Made, Template};
@@ -226,7 +226,7 @@ impl Loading<'_> {
         }
 
         let meant = did_you_mean(nearest(slot, known.iter().map(String::as_str)));
-        let known = list(known.iter().map(|slot| format!("{{{slot}}}")));
+        let known = NameList::and(known.iter().map(|slot| format!("{{{slot}}}")));
         let slot = Name(slot);
         format!("unknown slot `{{{slot}}}`; known slots: {known}, and `{{{{` for a brace{meant}")
     }

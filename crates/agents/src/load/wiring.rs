@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::{NodeIds, items_at};
-use crate::names::{Name, did_you_mean, list, nearest};
+use crate::names::{Name, NameList, did_you_mean, nearest};
 use crate::problems::{Problems, below, item};
 use crate::{FlowState, Made};
 
@@ -130,7 +130,7 @@ impl<'v> Wiring<'v> {
             _ => "one of them",
         };
 
-        let nodes = list(&nodes);
+        let nodes = NameList::and(&nodes);
         let message = format!(
             "no edges lead from {nodes} to the end; expected an edge with `to: {END}` from {one}"
         );

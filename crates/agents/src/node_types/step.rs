@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use cogwork_flow::{Action, Node, from_fn};
 use cogwork_llm::{ChatResponse, ToolCall};
-use cogwork_text::{Name, NameList};
 use cogwork_thinking::SettingProblem;
 use cogwork_tools::Tools;
 use cogwork_typed::ask::{Meter, ToolCalls, ToolUse};
@@ -15,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use super::inside::{NoAnswer, filled};
 use super::labels::{self, labels};
 use crate::choice::Choice;
-use crate::names::{did_you_mean, list, nearest};
+use crate::names::{Name, NameList, did_you_mean, nearest};
 use crate::problems::{below, item};
 use crate::schema::{keys_of, required_keys, tool_setting};
 use crate::{FlowState, Made, Making, Output, Template};
@@ -121,7 +120,7 @@ fn check_names(tools: &Tools, arguments: &BTreeMap<String, Json>, making: &mut M
         let meant = did_you_mean(nearest(name, known.iter().copied()));
         let message = format!(
             "the tool has no such argument; expected {}{meant}",
-            list(&known)
+            NameList::or(&known)
         );
         making.report(SettingProblem::new(message).at(format!("arguments.{name}")));
     }

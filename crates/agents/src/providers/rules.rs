@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::offline::Reply;
-use crate::names::list;
+use crate::names::NameList;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -39,9 +39,9 @@ impl LlmClient for Rules {
         match fits.or(self.r#else.as_ref()) {
             Some(reply) => Ok(reply.response()),
             None => {
-                let known = list(self.rules.iter().map(|rule| &rule.when));
+                let known = NameList::or(self.rules.iter().map(|rule| &rule.when));
                 let message = format!(
-                    "no rule fits the last message, and there is no `else`; expected one of {known} in it"
+                    "no rule fits the last message, and there is no `else`; expected {known} in it"
                 );
                 Err(LlmError::new(LlmErrorKind::Other, message))
             }

@@ -88,12 +88,12 @@ fn a_list_of_names_is_a_part_of_a_sentence() {
 
 #[test]
 fn of_many_names_the_rest_is_counted() {
-    let names: Vec<String> = (1..=23).map(|number| number.to_string()).collect();
+    let names: Vec<String> = (1..=33).map(|number| number.to_string()).collect();
 
-    let whole = NameList::or(names.iter().take(20)).to_string();
-    assert!(whole.ends_with("`19` or `20`"), "{whole}");
+    let whole = NameList::or(names.iter().take(30)).to_string();
+    assert!(whole.ends_with("`29` or `30`"), "{whole}");
     let cut = NameList::or(&names).to_string();
-    assert!(cut.ends_with("`19`, `20` and 3 more"), "{cut}");
+    assert!(cut.ends_with("`29`, `30` and 3 more"), "{cut}");
 }
 
 #[test]
