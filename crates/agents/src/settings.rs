@@ -34,21 +34,12 @@ fn efforts(_: &mut SchemaGenerator) -> Schema {
 
 impl RequestSettings {
     pub(crate) fn request(self) -> ChatRequest {
-        let mut request = ChatRequest::default().with_stop(self.stop);
-        if let Some(temperature) = self.temperature {
-            request = request.with_temperature(temperature);
-        }
-        if let Some(tokens) = self.max_tokens {
-            request = request.with_max_tokens(tokens);
-        }
-        if let Some(effort) = self.effort {
-            request = request.with_effort(effort);
-        }
-
-        match self.seed {
-            Some(seed) => request.with_seed(seed),
-            None => request,
-        }
+        ChatRequest::default()
+            .with_temperature(self.temperature)
+            .with_max_tokens(self.max_tokens)
+            .with_effort(self.effort)
+            .with_seed(self.seed)
+            .with_stop(self.stop)
     }
 }
 

@@ -52,31 +52,31 @@ impl ChatRequest {
 
     /// Sets the maximum number of tokens of the reply. The default is the backend's.
     #[must_use]
-    pub fn with_max_tokens(mut self, tokens: u32) -> Self {
-        self.max_tokens = Some(tokens);
+    pub fn with_max_tokens(mut self, tokens: impl Into<Option<u32>>) -> Self {
+        self.max_tokens = tokens.into();
         self
     }
 
     /// Sets the sampling temperature; 0 selects the most likely reply. The default is the
     /// backend's.
     #[must_use]
-    pub fn with_temperature(mut self, temperature: f32) -> Self {
-        self.temperature = Some(temperature);
+    pub fn with_temperature(mut self, temperature: impl Into<Option<f32>>) -> Self {
+        self.temperature = temperature.into();
         self
     }
 
     /// Sets how much the model thinks before it replies. The default is the model's.
     #[must_use]
-    pub fn with_effort(mut self, effort: Effort) -> Self {
-        self.effort = Some(effort);
+    pub fn with_effort(mut self, effort: impl Into<Option<Effort>>) -> Self {
+        self.effort = effort.into();
         self
     }
 
     /// Sets the random seed, for backends with reproducible sampling. By default, each call has a
     /// new seed.
     #[must_use]
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
+    pub fn with_seed(mut self, seed: impl Into<Option<u64>>) -> Self {
+        self.seed = seed.into();
         self
     }
 
