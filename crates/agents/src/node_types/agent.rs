@@ -1,14 +1,13 @@
 use cogwork_text::{Name, NameList, check_schema};
 use cogwork_thinking::SettingProblem;
 use cogwork_typed::ask::Limits;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::labels::{self, labels};
 use crate::memory::MemorySettings;
 use crate::schema::{thinking_setting, tools_setting};
-use crate::settings::duration;
 use crate::{Agent, Made, Making};
 
 /// The settings of an agent, in addition to those of its client.
@@ -48,32 +47,17 @@ pub(super) struct Settings {
     asks_again: Option<u32>,
     /// The limits of a visit, with its tools and thinking modes; a visit that reaches one fails. Default: none.
     #[serde(default)]
-    limits: VisitLimits,
+    #[schemars(schema_with = "visit_limits")]
+    limits: Limits,
 }
 
 /// Those limits that an agent has: it makes no thoughts, and isn't asked to conclude.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-struct VisitLimits {
-    /// The maximum number of calls to the model.
-    #[schemars(range(min = 1))]
-    calls: Option<u32>,
-    /// The maximum number of tokens, read and written.
-    #[schemars(range(min = 1))]
-    tokens: Option<u64>,
-    /// The maximum time of calls to the model and to tools, in seconds.
-    #[schemars(range(min = 0.001, max = 31_536_000.0))]
-    time: Option<f64>,
-}
-
-impl VisitLimits {
-    fn limits(self) -> Limits {
-        let mut limits = Limits::default();
-        limits.calls = self.calls;
-        limits.tokens = self.tokens;
-        limits.time = self.time.and_then(duration);
-        limits
+fn visit_limits(generator: &mut SchemaGenerator) -> Schema {
+    let mut limits = Limits::json_schema(generator);
+    if let Some(Json::Object(known)) = limits.get_mut("properties") {
+        known.retain(|name, _| ["calls", "tokens", "bytes", "time"].contains(&name.as_str()));
     }
+    limits
 }
 
 /// The value that an agent answers with.
@@ -103,7 +87,7 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
         .with_prompt(making.prompt(settings.prompt))
         .with_tool_rounds(settings.tool_rounds.unwrap_or(8))
         .with_asks_again(settings.asks_again.unwrap_or(2))
-        .with_limits(settings.limits.limits());
+        .with_limits(settings.limits);
     // A name that isn't listed was reported above, with its place.
     if let Ok(tools) = making.tools("tools", &tools).with_approval(&approve) {
         agent = agent.with_tools(tools);
