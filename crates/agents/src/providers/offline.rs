@@ -1,4 +1,4 @@
-use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient, ToolCall, Usage};
+use cogwork_llm::{ChatResponse, FinishReason, ScriptedClient, ToolCall};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
@@ -23,8 +23,6 @@ pub(super) struct WholeReply {
     /// Whether the reply ends as one that is cut off at the limit of tokens. Default: false.
     #[serde(default)]
     cut_off: bool,
-    /// The tokens the call is said to have taken. Default: not known.
-    usage: Option<Tokens>,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -35,15 +33,6 @@ struct Call {
     /// Its arguments. Default: none.
     #[serde(default)]
     arguments: Map<String, Json>,
-}
-
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Tokens {
-    /// Tokens read.
-    prompt: u32,
-    /// Tokens written.
-    completion: u32,
 }
 
 impl Reply {
@@ -66,16 +55,9 @@ impl Reply {
             (false, true) => FinishReason::Stop,
             (false, false) => FinishReason::ToolCalls,
         };
-
-        let response = ChatResponse::new(reply.text.as_str())
+        ChatResponse::new(reply.text.as_str())
             .with_tool_calls(calls)
-            .with_finish_reason(reason);
-        match &reply.usage {
-            Some(Tokens { prompt, completion }) => {
-                response.with_usage(Usage::new((*prompt).into(), (*completion).into()))
-            }
-            None => response,
-        }
+            .with_finish_reason(reason)
     }
 }
 
