@@ -331,7 +331,7 @@ impl Loader {
     }
 
     /// Loads the flow of a file of at most 256 KiB, including its subflows: at most 100 files with 2,000
-    /// nodes and 256 different variables.
+    /// nodes.
     ///
     /// # Errors
     ///

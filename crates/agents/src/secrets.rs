@@ -10,10 +10,6 @@ use cogwork_text::{Mask, Name};
 /// The maximum number of bytes of all texts with variables, with their values.
 pub(crate) const MAX_TEXT: usize = 1024 * 1024;
 
-/// The maximum number of different variables of a flow, with all its files. Each of them is searched
-/// for in everything that is shown.
-const MAX_VARIABLES: usize = 256;
-
 /// Looks up variables. It is a function, so that tests, and programs with a vault, do not need the
 /// environment of the process.
 pub(crate) type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -31,26 +27,17 @@ struct Known {
 
 impl Secrets {
     /// Adds a value.
-    ///
-    /// # Errors
-    ///
-    /// If there are [`MAX_VARIABLES`] others. A value beyond these isn't filled in, so it cannot be
-    /// shown.
-    fn keep(&self, name: &str, value: &str) -> Result<(), String> {
+    fn keep(&self, name: &str, value: &str) {
         let mut known = self.lock();
-        if known.values.get(name).is_some_and(|known| known == value) {
-            return Ok(());
-        }
-        // A variable that is used again takes no more room.
-        if known.values.len() >= MAX_VARIABLES && !known.values.contains_key(name) {
-            return Err(format!(
-                "the flow, with all its files, has more than {MAX_VARIABLES} different variables; expected fewer"
-            ));
+        let is_known = known.values.get(name).is_some_and(|known| known == value);
+        // In a flow that is only drawn, names stand for values. They are no secrets, and a file may have
+        // thousands.
+        if is_known || value.strip_prefix('$') == Some(name) {
+            return;
         }
 
         known.values.insert(name.to_owned(), value.to_owned());
         known.mask = hiding(std::mem::take(&mut known.mask), name, value);
-        Ok(())
     }
 
     /// Hides the values in the texts of an error.
@@ -128,18 +115,9 @@ pub(crate) struct Filled {
 }
 
 /// Replaces the variables of a text.
-///
-/// # Errors
-///
-/// If the flow has too many different ones.
-pub(crate) fn fill(
-    raw: &str,
-    environment: &Environment,
-    secrets: &Secrets,
-) -> Result<Filled, String> {
+pub(crate) fn fill(raw: &str, environment: &Environment, secrets: &Secrets) -> Filled {
     let mut filled = Filled::default();
     let mut rest = raw;
-    let mut begins_none = false;
 
     // Longer texts are rejected, so the rest doesn't need to be filled in.
     while let Some((before, after)) = rest
@@ -147,53 +125,37 @@ pub(crate) fn fill(
         .filter(|_| filled.text.len() <= MAX_TEXT)
     {
         filled.text.push_str(before);
-        rest = after;
-        if let Some(after) = rest.strip_prefix('$') {
+        let Some((name, behind)) = after.strip_prefix('{').and_then(name) else {
+            // Two dollars are one, and so is one that begins no variable.
             filled.text.push('$');
-            rest = after;
-        } else if let Some(after) = rest.strip_prefix('{') {
-            let Some((name, behind)) = name(after) else {
-                // Told once for a text, however often it occurs.
-                begins_none = true;
-                filled.text.push('$');
-                continue;
-            };
+            rest = after.strip_prefix('$').unwrap_or(after);
+            continue;
+        };
 
-            rest = behind;
-            match environment(name) {
-                Some(value) => {
-                    secrets.keep(name, &value)?;
-                    filled.text.push_str(&value);
-                }
-                None => filled.problems.push(format!(
-                    "the environment variable `{}` is not set; expected a value",
-                    Name(name)
-                )),
+        rest = behind;
+        filled.variables.push(name.to_owned());
+        match environment(name) {
+            Some(value) => {
+                secrets.keep(name, &value);
+                filled.text.push_str(&value);
             }
-
-            filled.variables.push(name.to_owned());
-        } else {
-            filled.text.push('$');
+            None => filled.problems.push(format!(
+                "the environment variable `{}` is not set; expected a value",
+                Name(name)
+            )),
         }
     }
-
     filled.text.push_str(rest);
-    // As in a shell. A server would only say that such a key is wrong.
-    let bare = raw.strip_prefix('$').map(|bare| format!("{bare}}}"));
-    if let Some(Some((bare, ""))) = bare.as_deref().map(name) {
-        let message = format!(
-            "`${bare}` is no variable without braces; expected `${{{bare}}}`, or `$$` for a dollar"
-        );
-        filled.problems.push(message);
-    }
-    if begins_none {
-        filled.problems.push(
-            "`${` begins no variable; expected `${NAME}` with a name of letters, digits and `_`, or `$$` for a dollar"
-                .to_owned(),
-        );
+
+    // As in a shell, or with a name that is none. A server would only say that such a key is wrong.
+    let meant = raw.strip_prefix('$').unwrap_or_default();
+    let is_meant = meant.starts_with('{') || name(&format!("{meant}}}")) == Some((meant, ""));
+    if is_meant && filled.variables.is_empty() {
+        let message = "the dollar begins no variable; expected `${NAME}` with a name of letters, digits and `_`, or `$$` for a dollar";
+        filled.problems.push(message.to_owned());
     }
 
-    Ok(filled)
+    filled
 }
 
 /// Returns the name of a variable, and the text after its brace.

@@ -163,10 +163,7 @@ impl<'r> Reader<'r> {
             Json::String(text) if text.contains('$') => text,
             value => return Ok((value, Vec::new())),
         };
-        let filled = match fill(&text, self.environment, self.secrets) {
-            Ok(filled) => filled,
-            Err(too_many) => return self.fatal(too_many),
-        };
+        let filled = fill(&text, self.environment, self.secrets);
         for problem in filled.problems {
             self.problems.push_at(self.place, &self.path, problem);
         }

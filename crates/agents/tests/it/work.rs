@@ -102,38 +102,3 @@ fn reading_ten_times_the_template_takes_about_ten_times_as_long() {
         assert_grows_linearly(piece, &short, &long, |text| drop(Template::new(text)));
     }
 }
-
-#[test]
-fn the_variables_of_all_files_of_a_flow_are_bounded() {
-    let folder = tempfile::tempdir().unwrap();
-    let part = |first: usize, count: usize| {
-        let variables = each(count, |n| format!("${{X{}}}", first + n));
-        format!(
-            "nodes: [{{id: a, type: agent, config: {{provider: rules, rules: [], else: \"{variables}\"}}}}]"
-        )
-    };
-    let load = |parts: [String; 2]| {
-        for (number, part) in parts.iter().enumerate() {
-            std::fs::write(folder.path().join(format!("{number}.yaml")), part).unwrap();
-        }
-
-        let nodes = each(2, |n| {
-            format!("- {{id: s{n}, type: subflow, config: {{file: {n}.yaml}}}}\n")
-        });
-        let flow = format!("nodes:\n{nodes}edges: [{{from: s0, to: s1}}]\n");
-        let path = folder.path().join("flow.yaml");
-        std::fs::write(&path, flow).unwrap();
-
-        Loader::new().without_clients().load(path)
-    };
-
-    load([part(0, 200), part(144, 112)]).expect("256 variables, some of them twice");
-    let error = load([part(0, 200), part(144, 113)])
-        .unwrap_err()
-        .to_string();
-
-    assert!(
-        error.contains("1.yaml:1:73: nodes[0].config.else: the flow, with all its files, has more than 256 different variables; expected fewer"),
-        "{error}"
-    );
-}
