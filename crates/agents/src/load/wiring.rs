@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::{NodeIds, items_at};
-use crate::names::{Name, NameList, did_you_mean, nearest};
+use crate::names::{Name, NameList};
 use crate::problems::{Problems, below, item};
 use crate::{FlowState, Made};
 
@@ -153,11 +153,11 @@ impl<'v> Wiring<'v> {
                 WiringProblem::Unreachable { .. } if !is_sound => {}
                 WiringProblem::Unreachable { node }
                 | WiringProblem::ActionLeadsNowhere { node, .. } => {
-                    self.push_at_node(node, told(problem, self.ids), problems);
+                    self.push_at_node(node, told(problem), problems);
                 }
                 problem => {
                     if let Some(path) = self.path_of(problem, problems) {
-                        problems.push(&path, told(problem, self.ids));
+                        problems.push(&path, told(problem));
                     }
                 }
             }
@@ -200,24 +200,14 @@ impl<'v> Wiring<'v> {
 }
 
 /// Returns the sentence of a problem, and what would have been accepted if it doesn't say so.
-fn told(problem: &WiringProblem, ids: &NodeIds<'_>) -> String {
-    let hint = match problem {
-        WiringProblem::UnknownStart { start, .. } => did_you_mean(nearest(start, ids.iter())),
-        WiringProblem::UnknownSource { from, .. } => did_you_mean(nearest(from, ids.iter())),
-        WiringProblem::UnknownTarget { to, .. } => {
-            did_you_mean(nearest(to, ids.iter().chain([END])))
-        }
-        WiringProblem::UndeclaredAction {
-            action, declared, ..
-        } => {
-            let declared = declared.iter().map(Action::as_str);
-            did_you_mean(nearest(action.as_str(), declared))
-        }
+fn told(problem: &WiringProblem) -> String {
+    let expected = match problem {
+        WiringProblem::UnknownTarget { .. } => "; `end` ends the flow".to_owned(),
         WiringProblem::DuplicateEdge { .. } => "; expected one for each action".to_owned(),
         WiringProblem::Unreachable { node } => {
             format!("; expected an edge with `to: {}`", Name(node))
         }
         _ => String::new(),
     };
-    format!("{problem}{hint}")
+    format!("{problem}{expected}")
 }
