@@ -20,37 +20,20 @@ pub(crate) const ENVIRONMENT: &str = "x-environment";
 /// The keyword for the key that selects one of several mappings, next to `oneOf`.
 pub(crate) const TAG: &str = "x-tag";
 
-/// The keyword that is `true` for the name of a tool. The file may name tools that editors can't
-/// know.
-pub(crate) const TOOL: &str = "x-tool";
-
 /// The keyword for the names by which a setting is known elsewhere. They are suggestions, not
 /// aliases.
 const ALSO: &str = "x-also";
 
 type Schema = Map<String, Json>;
 
-/// Reports all problems of the value at a path. References in its schema are those of `root`.
-/// `tools` are the names of the tools that nodes can name, or `None` if not all of them are known.
-pub(crate) fn check(
-    value: &Json,
-    schema: &Json,
-    root: &Json,
-    path: &str,
-    tools: Option<&[&str]>,
-    problems: &mut Problems,
-) {
-    let mut check = Check {
-        root,
-        tools,
-        problems,
-    };
-    check.value(value, schema, path);
+/// Reports all problems of a file.
+pub(crate) fn check(file: &Json, schema: &Json, problems: &mut Problems) {
+    let root = schema;
+    Check { root, problems }.value(file, schema, "");
 }
 
 struct Check<'c> {
     root: &'c Json,
-    tools: Option<&'c [&'c str]>,
     problems: &'c mut Problems,
 }
 
@@ -99,10 +82,6 @@ impl<'c> Check<'c> {
 
     /// Returns the allowed texts, if the schema only lists texts.
     fn names(&self, schema: &'c Schema) -> Option<Vec<&'c str>> {
-        // The schema for editors doesn't know the tools of the servers that the file names.
-        if schema.contains_key(TOOL) && self.tools.is_some() {
-            return self.tools.map(<[_]>::to_vec);
-        }
         if let Some(one) = schema.get("const") {
             return Some(vec![one.as_str()?]);
         }

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value as Json, json};
 
 use crate::Loader;
-use crate::check::{ENVIRONMENT, NOUN, TAG, TOOL};
+use crate::check::{ENVIRONMENT, NOUN, TAG};
 use crate::load::{Graph, ServerSettings};
 use crate::loader::{NodeType, Provider};
 use crate::settings::{RequestSettings, properties};
@@ -123,7 +123,7 @@ fn tool(loader: &Loader) -> Json {
     let names: Vec<_> = loader.tools.names().collect();
     // Those of the servers in the file aren't known here, so any text may be one.
     let name = [json!({"type": "string"}), json!({"enum": names})];
-    json!({"anyOf": name, NOUN: "tool", TOOL: true, ENVIRONMENT: false})
+    json!({"anyOf": name, ENVIRONMENT: false})
 }
 
 fn thinking(loader: &Loader) -> Json {

@@ -146,19 +146,9 @@ impl Loading<'_> {
         let mut digested = value.clone();
         remove_keys(&mut digested);
         self.digest.update(digested.to_string());
-        // Before the check, which compares the names of tools with these.
+
+        check(&value, &self.schema, &mut self.source.problems);
         self.add_tools(&value);
-
-        let Source {
-            tools,
-            has_unknown_tools,
-            problems,
-            ..
-        } = &mut self.source;
-        let tools: Vec<&str> = tools.names().collect();
-        let tools = (!*has_unknown_tools).then_some(tools.as_slice());
-        check(&value, &self.schema, &self.schema, "", tools, problems);
-
         self.flow(&value, "")
     }
 }

@@ -12,7 +12,6 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::{Loading, items_at};
-use crate::check::check;
 use crate::problems::item;
 
 /// A server of tools that speaks the Model Context Protocol (MCP): either a command that is started
@@ -70,18 +69,6 @@ impl Loading<'_> {
         let Some(servers) = file.get("tools") else {
             return;
         };
-
-        // The check of the whole file, which finds these problems again, needs the names of the tools.
-        if let Some(schema) = self.schema.pointer("/properties/tools") {
-            check(
-                servers,
-                schema,
-                &self.schema,
-                "tools",
-                None,
-                &mut self.source.problems,
-            );
-        }
 
         for (index, server) in items_at(servers, "mcp").iter().enumerate() {
             let path = item("tools.mcp", index);
