@@ -1,5 +1,3 @@
-use std::fmt;
-
 use cogwork_flow::{Action, Flow, FlowBuilder, Node, from_fn};
 
 use crate::FlowState;
@@ -37,13 +35,5 @@ impl Made {
             [] => Self::node(node),
             actions => Self::node(node.with_actions(actions.iter().copied())),
         }
-    }
-}
-
-impl fmt::Debug for Made {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Made")
-            .field("actions", &self.actions)
-            .finish_non_exhaustive()
     }
 }

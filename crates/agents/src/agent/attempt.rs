@@ -2,7 +2,7 @@
 
 use cogwork_flow::engine::reach_limit;
 use cogwork_flow::{Action, Node};
-use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolCall, ToolChoice};
+use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, Message, ToolChoice};
 use cogwork_thinking::Report;
 use cogwork_typed::ask::{
     Asking, Format, Limit, Meter, Policy, ToolCalls, ToolUse, Unanswered, Verdict,
@@ -207,11 +207,6 @@ impl<'a> Draft<'a> {
 
     async fn call_tools(&mut self, response: &ChatResponse) -> Judged<ChatResponse> {
         if !self.may_call() {
-            // Reported all the same, so that people see what the model wanted.
-            let reason = "the call was not made, because of the limit of rounds".to_owned();
-            let not_made = |call: &ToolCall| ToolUse::new(call, Err(reason.clone()));
-            self.used.extend(response.tool_calls().iter().map(not_made));
-
             let rounds = self.agent.tool_rounds;
             return unusable(Unusable {
                 kind: AgentErrorKind::TooManyToolCalls { rounds },

@@ -2,16 +2,13 @@ use std::fmt;
 
 use cogwork_flow::engine::CannotWait;
 use cogwork_llm::{FinishReason, LlmError};
-use cogwork_text::{ErrorText, Name, OneLine, ReplyExcerpt, counted};
+use cogwork_text::{ErrorText, ReplyExcerpt, counted};
 use cogwork_tools::ToolError;
 use cogwork_typed::AnswerProblem;
 use cogwork_typed::ask::Limit;
 
 use crate::problems::one_line;
 use crate::{TemplateError, Visit};
-
-/// The maximum number of characters of the arguments of a call that an error shows.
-const MAX_ARGUMENTS: usize = 1_000;
 
 /// An error of a visit of an agent.
 ///
@@ -127,24 +124,6 @@ impl AgentError {
     pub fn visit(&self) -> &Visit {
         &self.0.visit
     }
-
-    /// Writes the last reply of the model, or the last tool that it called.
-    fn write_last_reply(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Visit { tries, tools, .. } = self.visit();
-        let Some(last) = tries.last() else {
-            return Ok(());
-        };
-
-        // A reply that only calls tools has no text to show.
-        match tools.last() {
-            Some(tool) if last.reply.trim().is_empty() => {
-                let name = Name(&tool.name);
-                let arguments = OneLine::new(&tool.arguments).with_max_chars(MAX_ARGUMENTS);
-                write!(f, "\nthe reply calls `{name}` with {arguments}")
-            }
-            _ => fmt::Display::fmt(&ReplyExcerpt(&last.reply), f),
-        }
-    }
 }
 
 impl From<AgentErrorKind> for AgentError {
@@ -159,10 +138,13 @@ impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.kind.fmt(f)?;
 
-        if f.alternate() {
-            self.write_last_reply(f)?;
+        match self.visit().tries.last() {
+            // A reply that only calls tools has no text to show.
+            Some(last) if f.alternate() && !last.reply.trim().is_empty() => {
+                ReplyExcerpt(&last.reply).fmt(f)
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

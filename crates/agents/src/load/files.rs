@@ -83,26 +83,23 @@ impl Loading<'_> {
         shown: &str,
     ) -> Result<Option<Assembled>, SettingProblem> {
         let path = folder.real_path().map_err(SettingProblem::new)?.join(name);
-        let file_name = name.to_string_lossy().into_owned();
-        self.check_nesting(&path, &file_name)?;
+        self.check_nesting(&path)?;
 
         let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
         let text = folder.read_text_file(name, most);
         let text = text.map_err(SettingProblem::new)?;
 
         self.files += 1;
-        self.open.push((path, file_name));
+        self.open.push(path);
         let flow = self.text(shown, Some(folder.clone()), &text);
         self.open.pop();
         Ok(flow)
     }
 
-    fn check_nesting(&self, path: &Path, name: &str) -> Result<(), SettingProblem> {
+    fn check_nesting(&self, path: &Path) -> Result<(), SettingProblem> {
         // By the real path, so that a link can't hide a cycle.
-        if self.open.iter().any(|(open, _)| open == path) {
-            let names = self.open.iter().map(|(_, name)| name.as_str());
-            let way = names.chain([name]).collect::<Vec<_>>().join(" → ");
-            let message = format!("the file includes itself: {way}; remove the cycle of subflows");
+        if self.open.iter().any(|open| open == path) {
+            let message = "the file includes itself, perhaps by way of others; remove the cycle";
             return Err(SettingProblem::new(message));
         }
         // Each level takes some of the stack.

@@ -217,11 +217,3 @@ fn not_connected() -> ScriptedClient {
     let message = "the flow was loaded without clients; expected a loader that connects";
     ScriptedClient::default().then(LlmError::new(LlmErrorKind::Settings, message))
 }
-
-impl fmt::Debug for Making<'_, '_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Making")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
-}

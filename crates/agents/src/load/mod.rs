@@ -38,8 +38,9 @@ pub(crate) struct Loading<'l> {
     source: Source,
     /// The problems of texts that have been read.
     problems: Vec<FileProblem>,
-    /// The files that are being read, the outermost first, with their names.
-    open: Vec<(PathBuf, String)>,
+    /// The files that are being read, the outermost first.
+    open: Vec<PathBuf>,
+    /// The number of files so far.
     files: usize,
     nodes: usize,
     /// The digest of what has been read.

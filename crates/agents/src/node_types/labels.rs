@@ -15,7 +15,7 @@ pub(super) fn labels(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// Returns the choice between labels that match the schema, without those that it reports. The reserved
+/// Returns the choice between labels that match the schema, without those that it reports: reserved
 /// ones have another meaning.
 pub(super) fn checked(
     making: &mut Making<'_, '_>,
@@ -25,17 +25,13 @@ pub(super) fn checked(
     let mut checked: Vec<Action> = Vec::new();
 
     for (place, label) in labels.into_iter().enumerate() {
-        let message = if checked.iter().any(|other| other.as_str() == label) {
-            format!("the action `{label}` is listed twice; expected each once")
-        } else if label.trim() != label || label.contains(['\n', '\r']) {
-            "the label begins or ends with a space, or has more than one line; expected one trimmed line".to_owned()
-        } else if reserved.iter().any(|action| action.as_str() == label) {
-            format!("`{label}` is reserved; choose another action")
-        } else {
-            checked.push(label.into());
-            continue;
-        };
-        making.report(SettingProblem::new(message).at(format!("actions[{place}]")));
+        let label = Action::from(label);
+        if reserved.contains(&label) {
+            let message = format!("`{label}` is reserved; choose another action");
+            making.report(SettingProblem::new(message).at(format!("actions[{place}]")));
+        } else if !checked.contains(&label) {
+            checked.push(label);
+        }
     }
     Choice(checked)
 }

@@ -119,11 +119,6 @@ impl FlowState {
         self.dropped_visits
     }
 
-    /// Returns the reasoning of the last visit of a `chain_of_thought` node.
-    pub fn reasoning(&self, node: &str) -> Option<&Reasoning> {
-        self.reasonings.get(node)
-    }
-
     /// Returns the reasonings of the `chain_of_thought` nodes, by node.
     pub fn reasonings(&self) -> &BTreeMap<String, Reasoning> {
         &self.reasonings
@@ -132,11 +127,6 @@ impl FlowState {
     /// Returns the session of the last visit of a `strategy` node.
     pub fn solving(&self, node: &str) -> Option<&Solving> {
         self.solvings.get(node)
-    }
-
-    /// Returns the state of the last visit of a `subflow` node.
-    pub fn inside(&self, node: &str) -> Option<&FlowState> {
-        self.inside.get(node)
     }
 
     /// Sets the output of a node and adds its cost.

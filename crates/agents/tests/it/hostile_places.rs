@@ -103,16 +103,13 @@ fn only_regular_files_and_links_to_them_are_flows() {
 
 #[test]
 fn a_flow_that_is_a_part_of_itself_is_told_however_it_is_named() {
-    for (file, cycle) in [
-        ("inside/same/flow.yaml", "flow.yaml → flow.yaml"),
-        ("other.yaml", "flow.yaml → other.yaml → other.yaml"),
-    ] {
+    for file in ["inside/same/flow.yaml", "other.yaml"] {
         let project = Project::new(&SUBFLOW.replace("inner.yaml", file));
         fs::create_dir(project.path("inside")).unwrap();
         symlink("..", project.path("inside/same")).unwrap();
         fs::hard_link(project.path("flow.yaml"), project.path("other.yaml")).unwrap();
 
-        let told = format!("the file includes itself: {cycle}; remove the cycle of subflows");
+        let told = "the file includes itself, perhaps by way of others; remove the cycle";
         assert_eq!(
             project.problems(),
             [format!("nodes[0].config.file: {told}")]
