@@ -191,27 +191,6 @@ impl<'c> Check<'c> {
             Some(tag) => self.unknown_name(tag, noun, &names, &at_tag),
         };
         self.problems.push(&at_tag, message);
-        self.shared(entries, key, tags, path);
-    }
-
-    /// Checks the keys that mean the same in all branches, if the branch is unknown.
-    fn shared(&mut self, entries: &Schema, tag: &str, tags: &[Tagged<'c>], path: &str) {
-        let branches = tags.iter().filter_map(|(_, branch)| properties(branch));
-        let known: Vec<(&'c String, &'c Json)> = branches.flatten().collect();
-
-        for (key, value) in entries.iter().filter(|(key, _)| *key != tag) {
-            let named = known.iter().filter(|(name, _)| *name == key);
-            let mut schemas = named.map(|(_, schema)| *schema);
-            let Some(first) = schemas.next() else {
-                self.unknown_key(key, &known, path);
-                continue;
-            };
-
-            // Keys that mean different things in the branches can't be checked without the branch.
-            if schemas.all(|other| self.resolved(other) == self.resolved(first)) {
-                self.value(value, first, &below(path, key));
-            }
-        }
     }
 
     /// Checks a value against a schema without alternatives.

@@ -155,15 +155,6 @@ impl Problems {
     pub(crate) fn any_in(&self, path: &str) -> bool {
         self.found.iter().any(|found| is_in(&found.path, path))
     }
-
-    /// Returns whether the only problem of a node, if there is one, is its provider, so that its other
-    /// settings can be checked.
-    pub(crate) fn allow_node(&self, node: &str) -> bool {
-        // A wrong name of a provider shouldn't hide the problems of the prompt.
-        let provider = below(node, "config.provider");
-        let mut of_node = self.found.iter().filter(|found| is_in(&found.path, node));
-        of_node.all(|found| found.path == provider) && !self.is_full()
-    }
 }
 
 /// A problem of a file, and its place.

@@ -163,7 +163,7 @@ impl Loading<'_> {
         for (index, node) in nodes.iter().enumerate() {
             let path = item(&path, index);
             // A node whose settings have been refused can't be read as its type.
-            let is_sound = self.source.problems.allow_node(&path);
+            let is_sound = !self.source.problems.any_in(&path) && !self.source.problems.is_full();
             let node = is_sound.then(|| self.node(node, visible, &path));
             made.push(node.flatten());
         }
