@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cogwork_text::files::Folder;
 use cogwork_thinking::SettingProblem;
 use cogwork_tools::Tools;
 use cogwork_tools::mcp::McpServer;
@@ -80,27 +79,20 @@ fn by_command(
     }
 
     let program = program(source, command).map_err(|problem| problem.at("command"))?;
-    // Servers of files expect paths relative to the file, wherever the program was started.
-    let folder = folder(source, settings.folder.as_deref());
-    let folder = folder.map_err(|problem| problem.at("folder"))?;
-
     let mut command = Command::new(program);
     command.args(&settings.args).envs(&settings.env);
-    if let Some(folder) = folder {
-        command.current_dir(folder);
+    // Servers of files expect paths relative to the file, wherever the program was started.
+    if let Some(folder) = &source.folder {
+        command.current_dir(folder.real_path().map_err(SettingProblem::new)?);
     }
     Ok(McpServer::command(&command))
 }
 
 fn by_url(url: &str, settings: &ServerSettings) -> Result<McpServer, SettingProblem> {
-    let of_command = match settings {
-        _ if !settings.args.is_empty() => Some("args"),
-        _ if !settings.env.is_empty() => Some("env"),
-        _ => settings.folder.as_ref().map(|_| "folder"),
-    };
-    if let Some(setting) = of_command {
-        let problem = "a server over HTTP is not started; remove this, or use `command`";
-        return Err(SettingProblem::new(problem).at(setting));
+    if !settings.args.is_empty() || !settings.env.is_empty() {
+        let problem =
+            "a server over HTTP is not started; remove `args` and `env`, or use `command`";
+        return Err(SettingProblem::new(problem).at("url"));
     }
 
     let server = McpServer::http(url);
@@ -118,7 +110,11 @@ fn program(source: &Source, command: &str) -> Result<PathBuf, SettingProblem> {
         return Ok(path.to_owned());
     }
 
-    let beneath = base(source)?.file_beneath(command);
+    let Some(folder) = &source.folder else {
+        let message = "this flow was not loaded from a file, so it cannot name files; expected a program in PATH or an absolute path";
+        return Err(SettingProblem::new(message));
+    };
+    let beneath = folder.file_beneath(command);
     let path = beneath.and_then(|(folder, name)| Ok(folder.real_path()?.join(name)));
     match path.map_err(SettingProblem::new)? {
         path if path.is_file() => Ok(path),
@@ -127,24 +123,4 @@ fn program(source: &Source, command: &str) -> Result<PathBuf, SettingProblem> {
             Err(SettingProblem::new(message))
         }
     }
-}
-
-/// Returns the working directory: by default, the folder of the file, or `None` for a text that
-/// is not from a file.
-fn folder(source: &Source, folder: Option<&str>) -> Result<Option<PathBuf>, SettingProblem> {
-    let path = match (folder, &source.folder) {
-        (None, None) => return Ok(None),
-        (None, Some(base)) => base.real_path(),
-        (Some(folder), _) => {
-            let folder = base(source)?.beneath(folder);
-            folder.and_then(|folder| folder.real_path())
-        }
-    };
-    path.map(Some).map_err(SettingProblem::new)
-}
-
-fn base(source: &Source) -> Result<&Folder, SettingProblem> {
-    let message = "this flow was not loaded from a file, so it cannot name files; expected a program in PATH or an absolute path";
-    let folder = source.folder.as_ref();
-    folder.ok_or_else(|| SettingProblem::new(message))
 }

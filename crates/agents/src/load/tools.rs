@@ -32,9 +32,6 @@ pub(crate) struct ServerSettings {
     /// The environment variables of the command, in addition to a few such as PATH and HOME.
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
-    /// The working directory of the command, in the folder of this file or below. Default: the folder of this file.
-    #[schemars(length(min = 1), extend("x-environment" = false))]
-    pub(super) folder: Option<String>,
     /// The address of a server over HTTP.
     #[schemars(length(min = 1))]
     pub(super) url: Option<String>,

@@ -112,7 +112,7 @@ nodes:
 }
 
 #[tokio::test]
-async fn a_relative_command_runs_in_the_folder_of_its_file_or_in_one_inside() {
+async fn a_relative_command_runs_in_the_folder_of_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().canonicalize().unwrap();
     let exe = current_exe().unwrap();
@@ -121,25 +121,19 @@ async fn a_relative_command_runs_in_the_folder_of_its_file_or_in_one_inside() {
         format!("#!/bin/sh\npwd >started\nexec {exe} --exact servers::serve --nocapture\n");
     std::fs::write(folder.join("server"), script).unwrap();
     make_executable(&folder.join("server"));
-    std::fs::create_dir(folder.join("data")).unwrap();
 
-    for (settings, expected) in [
-        ("", folder.clone()),
-        ("folder: data, ", folder.join("data")),
-    ] {
-        let text = format!(
-            "tools: {{mcp: [{{name: one, command: ./server, {settings}env: {{{MODE}: normal}}, tools: [echo]}}]}}\n\
-             nodes: [{{id: a, type: agent, config: {{provider: scripted, replies: [No.], tools: [echo]}}}}]\n"
-        );
-        let file = folder.join("flow.yaml");
-        std::fs::write(&file, text).unwrap();
-        let flow = Loader::new().load(&file).unwrap();
-        assert!(!expected.join("started").exists());
-        flow.connect().await.unwrap();
+    let text = format!(
+        "tools: {{mcp: [{{name: one, command: ./server, env: {{{MODE}: normal}}, tools: [echo]}}]}}\n\
+         nodes: [{{id: a, type: agent, config: {{provider: scripted, replies: [No.], tools: [echo]}}}}]\n"
+    );
+    let file = folder.join("flow.yaml");
+    std::fs::write(&file, text).unwrap();
+    let flow = Loader::new().load(&file).unwrap();
+    assert!(!folder.join("started").exists());
+    flow.connect().await.unwrap();
 
-        let started = std::fs::read_to_string(expected.join("started")).unwrap();
-        assert_eq!(Path::new(started.trim()), expected);
-    }
+    let started = std::fs::read_to_string(folder.join("started")).unwrap();
+    assert_eq!(Path::new(started.trim()), folder);
 }
 
 fn make_executable(path: &Path) {
