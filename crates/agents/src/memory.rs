@@ -1,8 +1,5 @@
 //! The memories that a file names.
 
-#[cfg(feature = "recall")]
-mod notes_file;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -110,7 +107,7 @@ fn place(making: &mut Making<'_, '_>, file: &str) -> Result<PathBuf, SettingProb
 
 #[cfg(feature = "recall")]
 fn in_file(path: PathBuf) -> Arc<dyn Memory> {
-    Arc::new(notes_file::NotesFile::new(path))
+    Arc::new(cogwork_recall::Notes::at(path))
 }
 
 #[cfg(not(feature = "recall"))]

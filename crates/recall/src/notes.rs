@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use cogwork_text::files;
 use cogwork_thinking::memory::{Found, Memory, MemoryError, check_size};
 use serde::Deserialize;
+use tokio::sync::OnceCell;
 
 use crate::blocking::blocking;
 use crate::store::Store;
@@ -40,7 +41,9 @@ const MOST_BYTES: u64 = 1024 * 1024 * 1024;
 /// ```
 #[derive(Clone)]
 pub struct Notes {
-    store: Arc<Store>,
+    path: Arc<Path>,
+    /// Opened on first use.
+    store: Arc<OnceCell<Arc<Store>>>,
 }
 
 impl Notes {
@@ -50,9 +53,17 @@ impl Notes {
     ///
     /// Returns an error if the file isn't a memory, is damaged, or cannot be opened.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Self, RecallError> {
-        let path = path.into();
-        let store = blocking(move || Store::open(&path)).await?;
-        Ok(Self::new(store))
+        let notes = Self::at(path);
+        notes.store().await?;
+        Ok(notes)
+    }
+
+    /// Returns the notes at `path`, which are opened, or created, when they are first used.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into().into(),
+            store: Arc::default(),
+        }
     }
 
     /// Creates notes that aren't stored in a file.
@@ -61,13 +72,17 @@ impl Notes {
     ///
     /// Returns an error if there isn't enough memory for them.
     pub fn in_memory() -> Result<Self, RecallError> {
-        Ok(Self::new(Store::in_memory()?))
+        let store = Arc::new(Store::in_memory()?);
+        Ok(Self {
+            path: Path::new("in memory").into(),
+            store: Arc::new(OnceCell::new_with(Some(store))),
+        })
     }
 
-    fn new(store: Store) -> Self {
-        Self {
-            store: Arc::new(store),
-        }
+    async fn store(&self) -> Result<Arc<Store>, RecallError> {
+        let path = Arc::clone(&self.path);
+        let open = || async { blocking(move || Store::open(&path)).await.map(Arc::new) };
+        self.store.get_or_try_init(open).await.cloned()
     }
 
     /// Adds the notes of a file with one JSON object per line, such as `{"text": "Ada likes tea."}`,
@@ -117,7 +132,7 @@ impl Memory for Notes {
         top_k: usize,
         threshold: f32,
     ) -> Result<Vec<Found>, MemoryError> {
-        let store = Arc::clone(&self.store);
+        let store = self.store().await?;
         let query = query.to_owned();
         let search = move || store.search_notes(&query, top_k, threshold);
         Ok(blocking(search).await?)
@@ -127,7 +142,7 @@ impl Memory for Notes {
         // Nothing has to be forgotten for a text that is refused.
         check_size(text)?;
 
-        let store = Arc::clone(&self.store);
+        let store = self.store().await?;
         let text = text.to_owned();
         Ok(blocking(move || store.add_note(&text)).await?)
     }
@@ -135,9 +150,7 @@ impl Memory for Notes {
 
 impl fmt::Debug for Notes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Notes")
-            .field("place", &self.store.place())
-            .finish()
+        f.debug_struct("Notes").field("path", &self.path).finish()
     }
 }
 
