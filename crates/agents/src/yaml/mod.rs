@@ -3,7 +3,6 @@
 //! A typed deserializer stops at the first problem. With the places kept beside the value, all
 //! problems can be reported at once, each with its line and column.
 
-mod hint;
 mod scalar;
 
 use std::borrow::Cow;
@@ -102,7 +101,7 @@ impl<'r> Reader<'r> {
             Some(Err(error)) => {
                 let place = place(error.marker());
                 let line = self.text.lines().nth(place.line.saturating_sub(1));
-                let hint = hint::about(line.unwrap_or_default(), error.info());
+                let hint = hint(line.unwrap_or_default(), error.info());
                 let message = format!("no YAML from here on: {}{hint}", one_line(error.info()));
 
                 self.problems.push_at(place, "", message);
@@ -250,6 +249,17 @@ impl<'r> Reader<'r> {
         self.fatal(
             "there is a tag, an anchor or an alias here; expected the value itself, or a text that begins with `!`, `&` or `*` in quotes",
         )
+    }
+}
+
+/// Returns the end of a message about a line that is not YAML: what to change, if that is likely.
+fn hint(line: &str, info: &str) -> &'static str {
+    if line.contains('\t') {
+        "; expected spaces in place of tabs"
+    } else if line.contains("${") && info.contains("flow mapping") {
+        "; inside { } and [ ] expected `\"${NAME}\"`, in quotes"
+    } else {
+        "; if this is a text with special characters, put it in quotes, and double each `'` in it: `'a: b'`"
     }
 }
 

@@ -13,7 +13,7 @@ fn agent(settings: &str) -> String {
 }
 
 #[test]
-fn a_syntax_error_shows_the_line_and_what_to_quote() {
+fn a_syntax_error_tells_what_to_quote() {
     let lines = [
         "prompt: Topic: {input}",
         "prompt: {input} is the topic",
