@@ -125,16 +125,8 @@ impl<'c> Check<'c> {
         // No alternative is close, so the message names the types of all of them.
         let kinds = branches.iter().flat_map(|branch| self.kinds(branch));
         let expected = called(kinds.collect());
-        let mut tagged = branches
-            .iter()
-            .filter_map(|branch| self.tags(self.resolved(branch)?));
-        let hint = tagged
-            .next()
-            .map(|(key, tags)| self.mapping_with(value, key, &tags, path));
-
         let found = self.shown_kind(value, path);
-        let hint = hint.unwrap_or_default();
-        let message = format!("expected {expected}, found {found}{hint}");
+        let message = format!("expected {expected}, found {found}");
         self.problems.push(path, message);
     }
 
@@ -172,8 +164,7 @@ impl<'c> Check<'c> {
     ) {
         let Json::Object(entries) = value else {
             let found = self.shown_kind(value, path);
-            let hint = self.mapping_with(value, key, tags, path);
-            let message = format!("expected a mapping with `{key}`, found {found}{hint}");
+            let message = format!("expected a mapping with `{key}`, found {found}");
             return self.problems.push(path, message);
         };
 
@@ -336,20 +327,6 @@ impl<'c> Check<'c> {
         match self.problems.variables(path) {
             [] => kind(value).to_owned(),
             variables => format!("the text of `{}`", shown(variables)),
-        }
-    }
-
-    /// Returns a suggestion for a text that is the tag of a mapping, such as `reflection` for
-    /// `{type: reflection}`.
-    fn mapping_with(&self, value: &Json, key: &str, tags: &[Tagged<'_>], path: &str) -> String {
-        let text = value
-            .as_str()
-            .filter(|_| self.problems.variables(path).is_empty());
-        let meant = text.and_then(|text| nearest(text, tags.iter().map(|(name, _)| *name)));
-
-        match meant {
-            Some(name) => format!("; did you mean `{{{key}: {}}}`?", Name(name)),
-            None => String::new(),
         }
     }
 }
