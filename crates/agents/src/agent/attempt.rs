@@ -53,7 +53,7 @@ struct Attempt<'a> {
     visit: Visit,
 }
 
-impl Attempt<'_> {
+impl<'a> Attempt<'a> {
     async fn answer(&mut self, request: &ChatRequest) -> Result<(Output, Action), AgentErrorKind> {
         let agent = self.agent;
         let begun = agent.thinking.begin(&self.meter, request.clone());
@@ -61,7 +61,7 @@ impl Attempt<'_> {
         let generating = begun.map_err(AgentErrorKind::Client)?;
 
         // The modes may have changed the question.
-        let mut draft = Draft::new(self, generating.request().clone());
+        let mut draft = self.question(generating.request().clone(), read_draft);
         let formats = agent.formats(!agent.tools.is_empty());
         let drafted = self.ask(&mut draft, formats, agent.asks_again).await;
         self.visit.tools = std::mem::take(&mut draft.used);
@@ -93,10 +93,9 @@ impl Attempt<'_> {
         // The draft counts as the first reply, and has called all tools that it needed.
         let corrected = match agent.asks_again.checked_sub(1) {
             Some(more) => {
-                let request = request.with_tool_choice(ToolChoice::None);
-                let mut correction = Correction { agent, request };
-                let formats = agent.formats(false);
-                self.ask(&mut correction, formats, more).await
+                let mut question = self.question(request, read_correction);
+                question.rounds = agent.tool_rounds;
+                self.ask(&mut question, agent.formats(false), more).await
             }
             None => Err(unusable.kind),
         };
@@ -105,12 +104,15 @@ impl Attempt<'_> {
         output.text = response.into_text();
         match corrected {
             // A text is complete without its action; a value has been written anew.
-            Ok(corrected) if is_value => {
-                output.text = corrected.text;
-                output.truncated = corrected.is_truncated;
-                Ok((output, corrected.action))
+            Ok((text, action, truncated)) if is_value => {
+                let output = Output {
+                    text,
+                    truncated,
+                    ..output
+                };
+                Ok((output, action))
             }
-            Ok(corrected) => Ok((output, corrected.action)),
+            Ok((_, action, _)) => Ok((output, action)),
             // An action isn't missing if it needn't be named.
             Err(AgentErrorKind::NoAction { .. }) if agent.actions().contains(&Action::DEFAULT) => {
                 Ok((output, Action::DEFAULT))
@@ -119,22 +121,37 @@ impl Attempt<'_> {
         }
     }
 
-    /// Returns a reply that can be used, and adds all replies to the visit.
-    async fn ask<P>(
+    /// Returns a question to the model. `read` returns what a reply says, if it can be used.
+    fn question<R>(
+        &self,
+        request: ChatRequest,
+        read: fn(&Agent, ChatResponse) -> Result<R, Unusable>,
+    ) -> Question<'a, R> {
+        Question {
+            agent: self.agent,
+            meter: self.meter.share(),
+            calls: ToolCalls::new(&self.agent.tools, "the agent"),
+            request,
+            read,
+            follow_up: Vec::new(),
+            used: Vec::new(),
+            rounds: 0,
+        }
+    }
+
+    /// Returns what a reply says that can be used, and adds all replies to the visit.
+    async fn ask<R: Send>(
         &mut self,
-        policy: &mut P,
+        question: &mut Question<'a, R>,
         formats: Vec<Format>,
         asks_again: u32,
-    ) -> Result<P::Reply, AgentErrorKind>
-    where
-        P: Policy<Problem = Unusable, Stop = AgentErrorKind>,
-    {
+    ) -> Result<R, AgentErrorKind> {
         let agent = self.agent;
         let mut asking = Asking::new(agent.thinking.client(), &agent.refused, formats)
             .with_meter(&self.meter)
             .with_asks_again(asks_again);
 
-        let asked = self.meter.limit(asking.run(policy)).await;
+        let asked = self.meter.limit(asking.run(question)).await;
         // Also the replies to a question that a limit has ended.
         self.visit.tries.extend(asking.into_log().tries);
 
@@ -161,13 +178,28 @@ fn has_content(report: &Report) -> bool {
     parts.iter().any(|count| *count > 0)
 }
 
-/// The question to the model, whose reply thinking modes may still change, so that it needn't be
-/// readable yet.
-struct Draft<'a> {
+/// Returns a draft. Thinking modes may still change it, so it needn't be readable yet.
+fn read_draft(_: &Agent, response: ChatResponse) -> Result<ChatResponse, Unusable> {
+    not_empty(response.text(), response.finish_reason())?;
+    Ok(response)
+}
+
+/// Returns the text and the action of a corrected answer, and whether it is cut off.
+fn read_correction(
+    agent: &Agent,
+    response: ChatResponse,
+) -> Result<(String, Action, bool), Unusable> {
+    let (text, action) = agent.expected.answer(response.text())?;
+    Ok((text, action, is_truncated(&response)))
+}
+
+/// A question to the model.
+struct Question<'a, R> {
     agent: &'a Agent,
     meter: Meter,
     calls: ToolCalls<'a>,
     request: ChatRequest,
+    read: fn(&Agent, ChatResponse) -> Result<R, Unusable>,
     /// The messages of the tool calls so far, and of their results.
     follow_up: Vec<Message>,
     used: Vec<ToolUse>,
@@ -177,20 +209,7 @@ struct Draft<'a> {
 
 type Judged<R> = Verdict<R, Unusable, AgentErrorKind>;
 
-impl<'a> Draft<'a> {
-    fn new(attempt: &Attempt<'a>, request: ChatRequest) -> Self {
-        let agent = attempt.agent;
-        Self {
-            agent,
-            meter: attempt.meter.share(),
-            calls: ToolCalls::new(&agent.tools, "the agent"),
-            request,
-            follow_up: Vec::new(),
-            used: Vec::new(),
-            rounds: 0,
-        }
-    }
-
+impl<R> Question<'_, R> {
     /// Returns the request with the tool calls and their results.
     fn conversation(&self) -> ChatRequest {
         let mut request = self.request.clone();
@@ -205,7 +224,7 @@ impl<'a> Draft<'a> {
         self.rounds < self.agent.tool_rounds
     }
 
-    async fn call_tools(&mut self, response: &ChatResponse) -> Judged<ChatResponse> {
+    async fn call_tools(&mut self, response: &ChatResponse) -> Judged<R> {
         if !self.may_call() {
             let rounds = self.agent.tool_rounds;
             return unusable(Unusable {
@@ -232,8 +251,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-impl Policy for Draft<'_> {
-    type Reply = ChatResponse;
+impl<R: Send> Policy for Question<'_, R> {
+    type Reply = R;
     type Problem = Unusable;
     type Stop = AgentErrorKind;
 
@@ -247,49 +266,15 @@ impl Policy for Draft<'_> {
         }
     }
 
-    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Judged<ChatResponse> {
+    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Judged<R> {
         // The thinking is not part of the answer.
         let response = response.clone().separate_thinking();
         if !response.tool_calls().is_empty() {
             return self.call_tools(&response).await;
         }
 
-        match not_empty(response.text(), response.finish_reason()) {
-            Ok(()) => Verdict::Usable(response),
-            Err(problem) => unusable(problem),
-        }
-    }
-}
-
-/// The question for what was missing in an answer, or wrong with it.
-struct Correction<'a> {
-    agent: &'a Agent,
-    request: ChatRequest,
-}
-
-struct Corrected {
-    text: String,
-    action: Action,
-    is_truncated: bool,
-}
-
-impl Policy for Correction<'_> {
-    type Reply = Corrected;
-    type Problem = Unusable;
-    type Stop = AgentErrorKind;
-
-    fn request(&self, format: Format) -> ChatRequest {
-        self.agent.expected.request(self.request.clone(), format)
-    }
-
-    async fn judge(&mut self, response: &ChatResponse, _: Format) -> Judged<Corrected> {
-        let response = response.clone().separate_thinking();
-        match self.agent.expected.answer(response.text()) {
-            Ok((text, action)) => Verdict::Usable(Corrected {
-                text,
-                action,
-                is_truncated: is_truncated(&response),
-            }),
+        match (self.read)(self.agent, response) {
+            Ok(reply) => Verdict::Usable(reply),
             Err(problem) => unusable(problem),
         }
     }
