@@ -110,9 +110,9 @@ impl<'c> Check<'c> {
                 continue;
             }
 
-            let before = self.problems.len();
+            let before = self.problems.found.len();
             self.value(value, branch, path);
-            let problems = self.problems.split_off(before);
+            let problems = self.problems.found.split_off(before);
             if problems.is_empty() {
                 return;
             }

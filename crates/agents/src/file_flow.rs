@@ -130,7 +130,6 @@ impl fmt::Debug for FileFlow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FileFlow")
             .field("name", &self.flow.name())
-            .field("variables", &self.secrets)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

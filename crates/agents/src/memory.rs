@@ -71,14 +71,10 @@ impl MemorySettings {
                 settings.recall,
             ),
             Self::File(settings) => {
-                let place = place(making, &settings.file);
-                let place = place.map_err(|problem| making.report(problem.at("memory.file")));
-                let place = place.ok()?;
-                (
-                    Some(StoreKey::File(place.clone())),
-                    in_file(place),
-                    settings.recall,
-                )
+                let store = in_file(making, &settings.file);
+                let store = store.map_err(|problem| making.report(problem.at("memory.file")));
+                let (path, store) = store.ok()?;
+                (Some(StoreKey::File(path)), store, settings.recall)
             }
         };
 
@@ -91,27 +87,23 @@ impl MemorySettings {
     }
 }
 
-/// Returns the path of a file, which may not exist yet.
-fn place(making: &mut Making<'_, '_>, file: &str) -> Result<PathBuf, SettingProblem> {
-    if cfg!(not(feature = "recall")) {
-        let message = "this program was built without the feature `recall` of cogwork-agents; expected a memory of another type";
-        return Err(SettingProblem::new(message));
-    }
-
+/// Returns the memory in a file, which may not exist yet, and its path.
+#[cfg(feature = "recall")]
+fn in_file(
+    making: &mut Making<'_, '_>,
+    file: &str,
+) -> Result<(PathBuf, Arc<dyn Memory>), SettingProblem> {
     let (folder, name) = making.beside(file)?;
     // The file may be missing, but a folder or a link in its place is refused now, not in the run.
     folder.has_file(&name).map_err(SettingProblem::new)?;
-    let folder = folder.real_path().map_err(SettingProblem::new)?;
-    Ok(folder.join(name))
-}
+    let path = folder.real_path().map_err(SettingProblem::new)?.join(name);
 
-#[cfg(feature = "recall")]
-fn in_file(path: PathBuf) -> Arc<dyn Memory> {
-    Arc::new(cogwork_recall::Notes::at(path))
+    let notes = cogwork_recall::Notes::at(&path);
+    Ok((path, Arc::new(notes)))
 }
 
 #[cfg(not(feature = "recall"))]
-fn in_file(_: PathBuf) -> Arc<dyn Memory> {
-    // Its settings have been refused.
-    Arc::new(InMemory::new())
+fn in_file(_: &mut Making<'_, '_>, _: &str) -> Result<(PathBuf, Arc<dyn Memory>), SettingProblem> {
+    let message = "this program was built without the feature `recall` of cogwork-agents; expected a memory of another type";
+    Err(SettingProblem::new(message))
 }

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_text::{Escaped, Name, OneLine};
+use cogwork_text::{Escaped, Name, OneLine, counted};
 
 /// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,21 +134,8 @@ impl Problems {
         self.found.extend(others.into_iter().take(room));
     }
 
-    /// Removes and returns all problems after the first ones.
-    pub(crate) fn split_off(&mut self, first: usize) -> Vec<FileProblem> {
-        self.found.split_off(first)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.found.len()
-    }
-
     pub(crate) fn is_full(&self) -> bool {
         self.found.len() >= Self::MAX
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.found.is_empty()
     }
 
     /// Returns whether there is a problem at the path or below it.
@@ -240,8 +227,7 @@ impl fmt::Display for FileError {
         match more.len() {
             0 => Ok(()),
             _ if f.alternate() => more.iter().try_for_each(|problem| write!(f, "\n{problem}")),
-            1 => f.write_str(" (and 1 more problem)"),
-            count => write!(f, " (and {count} more problems)"),
+            count => write!(f, " (and {})", counted(count, "more problem")),
         }
     }
 }

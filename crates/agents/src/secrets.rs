@@ -1,7 +1,6 @@
 //! `${NAME}` in texts: replaced with values from the environment, which are hidden in all output.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cogwork_llm::LlmError;
@@ -14,14 +13,14 @@ pub(crate) const MAX_TEXT: usize = 1024 * 1024;
 /// environment of the process.
 pub(crate) type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// The values that came from the environment, by the names of their variables. Clones share them:
+/// The values that came from the environment, with the names of their variables. Clones share them:
 /// clients and tools are created while the rest of the flow is still being read.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Arc<Mutex<Known>>);
 
 #[derive(Default)]
 struct Known {
-    values: BTreeMap<String, String>,
+    values: BTreeSet<(String, String)>,
     mask: Mask,
 }
 
@@ -29,15 +28,13 @@ impl Secrets {
     /// Adds a value.
     fn keep(&self, name: &str, value: &str) {
         let mut known = self.lock();
-        let is_known = known.values.get(name).is_some_and(|known| known == value);
         // In a flow that is only drawn, names stand for values. They are no secrets, and a file may have
         // thousands.
-        if is_known || value.strip_prefix('$') == Some(name) {
-            return;
+        if value.strip_prefix('$') != Some(name)
+            && known.values.insert((name.to_owned(), value.to_owned()))
+        {
+            known.mask = hiding(std::mem::take(&mut known.mask), name, value);
         }
-
-        known.values.insert(name.to_owned(), value.to_owned());
-        known.mask = hiding(std::mem::take(&mut known.mask), name, value);
     }
 
     /// Hides the values in the texts of an error.
@@ -98,12 +95,6 @@ fn secrets_of(value: &str) -> Vec<&str> {
 /// Splits a value in the same way as addresses are split.
 fn pieces(value: &str) -> impl Iterator<Item = &str> {
     value.split(['/', '\\', '?', '#', '@', ':', '&', '='])
-}
-
-impl fmt::Debug for Secrets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.lock().values.keys()).finish()
-    }
 }
 
 /// A text with its variables replaced, their names, and the problems.

@@ -170,12 +170,7 @@ fn is_truncated(response: &ChatResponse) -> bool {
 
 /// Returns whether thinking modes or a memory have taken part.
 fn has_content(report: &Report) -> bool {
-    let parts = [
-        report.hooks.len(),
-        report.memory.len(),
-        report.memory_failures.len(),
-    ];
-    parts.iter().any(|count| *count > 0)
+    !report.hooks.is_empty() || !report.memory.is_empty() || !report.memory_failures.is_empty()
 }
 
 /// Returns a draft. Thinking modes may still change it, so it needn't be readable yet.

@@ -132,7 +132,7 @@ impl Loading<'_> {
 
         let flow = self.checked(text);
         let Source { problems, .. } = std::mem::replace(&mut self.source, outer);
-        let flow = flow.filter(|_| problems.is_empty());
+        let flow = flow.filter(|_| problems.found.is_empty());
         self.problems.extend(problems.found);
         flow
     }

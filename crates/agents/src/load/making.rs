@@ -3,19 +3,19 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use cogwork_flow::FlowBuilder;
+use cogwork_flow::{Flow, FlowBuilder};
 use cogwork_llm::{ChatRequest, LlmClient, LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_text::files::Folder;
 use cogwork_thinking::settings::Registered;
 use cogwork_thinking::settings::{read, schema_of};
 use cogwork_thinking::{SettingProblem, ThinkingMode};
 use cogwork_tools::Tools;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::masked::MaskedClient;
 use super::{Assembled, Loading, NodeIds, text_at};
 use crate::loader::NodeType;
-use crate::problems::item;
+use crate::problems::{below, item};
 use crate::settings::{RequestSettings, part_of};
 use crate::{FlowState, Made, Template};
 
@@ -32,31 +32,32 @@ pub struct Making<'m, 'l> {
     pub(crate) request: ChatRequest,
 }
 
-impl<'m, 'l> Making<'m, 'l> {
-    pub(super) fn new(
-        loading: &'m mut Loading<'l>,
-        id: &'m str,
-        ids: &'m NodeIds<'m>,
-        config: &'m Json,
-        path: &'m str,
-    ) -> Self {
-        Self {
-            loading,
-            id,
+impl Loading<'_> {
+    /// Returns the node that a mapping describes, or reports its problems and returns `None`.
+    pub(super) fn node(&mut self, node: &Json, ids: &NodeIds<'_>, path: &str) -> Option<Made> {
+        let node_type = self.loader.node_types.get(text_at(node, "type"))?;
+        let empty = json!({});
+
+        let mut making = Making {
+            loading: self,
+            id: text_at(node, "id"),
             ids,
-            config,
-            path,
+            config: node.get("config").unwrap_or(&empty),
+            path: &below(path, "config"),
             client: Arc::new(not_connected()),
             request: ChatRequest::default(),
-        }
+        };
+        making.make(node_type)
     }
+}
 
+impl Making<'_, '_> {
     /// Creates the node, unless its settings have problems. If those of its client have some, the rest
     /// is still checked.
-    pub(super) fn make(&mut self, node_type: &Registered<NodeType>) -> Option<Made> {
+    fn make(&mut self, node_type: &Registered<NodeType>) -> Option<Made> {
         let NodeType { make, has_client } = &node_type.value;
         // The number, because earlier nodes may have problems, too.
-        let before = self.loading.source.problems.len();
+        let before = self.loading.source.problems.found.len();
 
         let made = if *has_client {
             if let Err(problem) = self.create_client() {
@@ -67,7 +68,7 @@ impl<'m, 'l> Making<'m, 'l> {
             make(self.config, self)
         };
 
-        made.filter(|_| self.loading.source.problems.len() == before)
+        made.filter(|_| self.loading.source.problems.found.len() == before)
     }
 
     /// Creates the client and the options of its requests.
@@ -179,12 +180,11 @@ impl<'m, 'l> Making<'m, 'l> {
         text.map_or_else(Template::default, |text| self.template("prompt", &text))
     }
 
-    /// Returns a node with the flow, unless it can't be built.
-    pub(crate) fn subflow(&mut self, flow: FlowBuilder<FlowState>) -> Option<Made> {
-        match flow.build() {
-            Ok(flow) => Some(Made::subflow(flow)),
-            Err(error) => self.refuse("", error),
-        }
+    /// Returns the flow, or reports why it can't be built and returns `None`.
+    pub(crate) fn built(&mut self, flow: FlowBuilder<FlowState>) -> Option<Flow<FlowState>> {
+        flow.build()
+            .map_err(|error| self.report(SettingProblem::new(error)))
+            .ok()
     }
 
     /// Returns the flow of a file next to this one, or reports its problems and returns `None`.

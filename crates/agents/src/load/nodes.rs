@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use cogwork_flow::Flow;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::wiring::{END, Edge, Wiring};
-use super::{Loading, Making, items_at, text_at};
+use super::{Loading, items_at, text_at};
 use crate::names::{Name, NameList, did_you_mean, nearest};
 use crate::problems::{below, item};
 use crate::schema::{keys_of, nodes_setting};
@@ -111,7 +111,7 @@ impl Loading<'_> {
         let wiring = Wiring::new(value, path, &ids, &self.source.problems);
         // Built even if nodes are missing, so that problems of the edges are told in the same pass.
         let flow = wiring.build(made, &mut self.source.problems)?;
-        let is_sound = self.source.problems.is_empty();
+        let is_sound = self.source.problems.found.is_empty();
         is_sound.then_some(Assembled { flow, answer })
     }
 
@@ -124,7 +124,7 @@ impl Loading<'_> {
         let answer = self.answer(value, &ids, path);
         // Unlike a flow, branches have no edges that could be checked without all nodes.
         let made = made.into_iter().collect::<Option<Vec<Made>>>();
-        let made = made.filter(|_| self.source.problems.is_empty())?;
+        let made = made.filter(|_| self.source.problems.found.is_empty())?;
 
         let flows = ids.iter().zip(made).map(|(id, Made { actions, add })| {
             let builder = add(Flow::builder(id).start(id), id.to_owned());
@@ -229,15 +229,5 @@ impl Loading<'_> {
         let known = NameList::and(known.iter().map(|slot| format!("{{{slot}}}")));
         let slot = Name(slot);
         format!("unknown slot `{{{slot}}}`; known slots: {known}, and `{{{{` for a brace{meant}")
-    }
-
-    fn node(&mut self, node: &Json, ids: &NodeIds<'_>, path: &str) -> Option<Made> {
-        let node_type = self.loader.node_types.get(text_at(node, "type"))?;
-        let path = below(path, "config");
-        let empty = json!({});
-        let config = node.get("config").unwrap_or(&empty);
-
-        let id = text_at(node, "id");
-        Making::new(self, id, ids, config, &path).make(node_type)
     }
 }

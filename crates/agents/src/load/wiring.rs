@@ -109,7 +109,7 @@ impl<'v> Wiring<'v> {
         match builder.build() {
             Ok(flow) => {
                 // With other problems, edges may be missing that lead there.
-                if problems.is_empty() {
+                if problems.found.is_empty() {
                     self.check_ends(&flow, problems);
                 }
                 Some(flow)

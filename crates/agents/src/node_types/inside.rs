@@ -90,6 +90,6 @@ impl<T: 'static> Inside<T> {
             }
         }
 
-        making.subflow(builder)
+        making.built(builder).map(Made::subflow)
     }
 }

@@ -120,10 +120,8 @@ fn inside_of_one(
     flow: FlowBuilder<FlowState>,
     say: impl Fn(&FlowState) -> Result<Output, NoAnswer> + Clone + Send + Sync + 'static,
 ) -> Option<Made> {
-    match flow.build() {
-        Ok(flow) => inside(making, prompt, flow, |_| Action::DEFAULT, say),
-        Err(error) => making.refuse("", error),
-    }
+    let flow = making.built(flow)?;
+    inside(making, prompt, flow, |_| Action::DEFAULT, say)
 }
 
 fn part<'s>(state: &'s mut FlowState, id: &str) -> &'s mut FlowState {

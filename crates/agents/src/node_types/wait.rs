@@ -49,7 +49,8 @@ pub(super) fn make(settings: Settings, making: &mut Making<'_, '_>) -> Option<Ma
     };
 
     let event = settings.event.unwrap_or_else(|| making.id().to_owned());
-    making.subflow(waiting.flow(event, settings.timeout.and_then(duration)))
+    let flow = waiting.flow(event, settings.timeout.and_then(duration));
+    making.built(flow).map(Made::subflow)
 }
 
 struct Waiting {
@@ -99,7 +100,7 @@ impl Waiting {
         // The next visit doesn't begin with the last refusal of this one.
         let timed_out = Action::TIMED_OUT;
         let give_up = from_fn(move |state: &mut FlowState| {
-            state.set_refusal(&id, None);
+            state.refusals.remove(&*id);
             Action::TIMED_OUT
         });
         builder
@@ -149,17 +150,18 @@ impl Waiting {
     }
 
     fn use_answer(&self, state: &mut FlowState, answer: &Json) -> Action {
-        let (refusal, action) = match self.read(answer) {
+        match self.read(answer) {
             Ok((text, action)) => {
+                state.refusals.remove(&*self.id);
                 state.put(&self.id, Output::new(text));
-                (None, action)
+                action
             }
-            Err(problem) => (Some(problem), ASK_AGAIN),
-        };
-
-        // Kept in the state, so that the question that is asked again says why.
-        state.set_refusal(&self.id, refusal);
-        action
+            // Kept in the state, so that the question that is asked again says why.
+            Err(problem) => {
+                state.refusals.insert(self.id.to_string(), problem);
+                ASK_AGAIN
+            }
+        }
     }
 
     /// Returns the text and the action of an answer, or what is wrong with it.

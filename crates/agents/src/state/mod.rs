@@ -157,13 +157,6 @@ impl FlowState {
         }
     }
 
-    pub(crate) fn set_refusal(&mut self, node: &str, problem: Option<String>) {
-        match problem {
-            Some(problem) => self.refusals.insert(node.to_owned(), problem),
-            None => self.refusals.remove(node),
-        };
-    }
-
     /// Returns the state of a flow inside a node, or of a branch, with this input.
     pub(crate) fn with_input(input: Output) -> Self {
         Self {
