@@ -32,7 +32,7 @@ async fn the_example_of_the_document_loads_and_runs() {
     // With the crate's own client, the key is taken, and loading calls no server.
     let loader = Loader::new().with_environment(key);
     let loaded = loader.load(file("document.yaml")).unwrap();
-    insta::assert_snapshot!(format!("{loaded:?}"), @r#"FileFlow { name: "flow", variables: {"API_KEY"} }"#);
+    insta::assert_snapshot!(format!("{loaded:?}"), @r#"FileFlow { name: "flow", .. }"#);
 
     let loader = loader.with_client_wrapper(move |_, _| Arc::clone(&client));
 

@@ -46,7 +46,7 @@ fn check_tells_every_problem_of_every_file() {
     empty.yaml:1:1: expected a mapping, found nothing
     suite.yaml:2:9: arms[0]: unknown field `nam`, expected one of `name`, `flow`, `type`, `config`
     nowhere.yaml: No such file or directory (os error 2)
-    flow.yaml:1:23: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `branches`, `chain_of_thought`, `map`, `strategy`, `subflow`, `template`, `tool`, `wait`; did you mean `agent`?
+    flow.yaml:1:23: nodes[0].type: unknown node type `agnet`; known node types: `agent`, `branches`, `chain_of_thought`, `map`, `strategy`, `subflow`, `template`, `tool` and `wait`; did you mean `agent`?
     flow.yaml:1:36: nodes[1]: node `b` cannot be reached from the start; expected an edge with `to: b`
     ");
 }
@@ -194,7 +194,7 @@ fn a_run_that_fails_says_where_and_why() {
     );
     let failed = place.line("run flow.yaml -q --json --input Goodbye");
     assert_eq!(failed.code, 3);
-    insta::assert_snapshot!(failed.err, @"cogwork: flow `flow`, node `a`: exec failed: the call to the model failed: no rule fits the last message, and there is no `else`; expected one of `Hello` in it");
+    insta::assert_snapshot!(failed.err, @"cogwork: flow `flow`, node `a`: exec failed: the call to the model failed: no rule fits the last message, and there is no `else`; expected `Hello` in it");
     let result = failed.json();
     assert_eq!(result["state"]["input"]["text"], "Goodbye");
     let error = result["error"].as_str().unwrap();
