@@ -34,8 +34,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Lists all problems of flows and suites, with line and column.
     ///
-    /// Some checks need another mistake to be fixed first: the settings of a node or mode of unknown type, and the
-    /// slots and edges of a node with an unknown or malformed setting.
+    /// Some checks need another mistake to be fixed first: the settings of a node or mode of unknown type or provider,
+    /// and the tools, slots and edges of a node with an unknown or malformed setting.
     Check(Check),
     /// Draws the flow of a file.
     Draw(Draw),
