@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! clerk: 58.5.
-//!   quote {"article": "lamp", "pieces": "three"} -> bad input for the tool `quote`: found the string "three"; expected a whole number from 0 to 4294967295
+//!   quote {"article": "lamp", "pieces": "three"} -> bad input for the tool `quote`: invalid type: string "three", expected u32
 //!   quote {"article": "lamp", "pieces": 3} -> {"pieces":3,"euros":58.5}
 //! reviewer: A number is not an answer.
 //! clerk: Three lamps cost 58.50 euros, and we would be glad to send them.

@@ -32,7 +32,7 @@
 //! let wrong = ToolCall::new("call_2", "sum", r#"{"numbers": 1}"#);
 //! assert_eq!(
 //!     tools.call(&wrong).await.unwrap_err().to_string(),
-//!     "bad input for the tool `sum`: found the number 1; expected an array",
+//!     "bad input for the tool `sum`: invalid type: integer `1`, expected a sequence",
 //! );
 //! let unknown = ToolCall::new("call_3", "add", "{}");
 //! assert_eq!(tools.call(&unknown).await.unwrap_err().to_string(), "there is no tool `add`; expected `sum`");
@@ -63,9 +63,6 @@ mod spans;
 
 mod schema;
 pub use schema::{check_name, schema_of};
-
-mod words;
-pub use words::in_json_words;
 
 #[cfg(feature = "mcp")]
 pub mod mcp;

@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::words::in_json_words;
 use crate::{ToolError, schema_of};
 
 /// A tool that a model can call.
@@ -100,7 +99,7 @@ impl<T: Tool + ?Sized> Tool for Box<T> {
 ///
 /// The JSON Schema of the input is that of `A`, with the doc comments of its fields as
 /// descriptions. Unknown fields are ignored unless `A` has `#[serde(deny_unknown_fields)]`. If the
-/// input doesn't match, the model reads an error in the words of JSON.
+/// input doesn't match, the model reads the error of serde.
 ///
 /// The function returns any type that can be serialised. The model reads a string as it is, and
 /// any other value as JSON.
@@ -157,7 +156,7 @@ where
 }
 
 fn read<A: DeserializeOwned>(input: &Value) -> Result<A, ToolError> {
-    A::deserialize(input).map_err(|error| ToolError::input(in_json_words(&error)))
+    A::deserialize(input).map_err(ToolError::input)
 }
 
 /// Returns a string as it is, and any other value as JSON.

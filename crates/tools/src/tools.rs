@@ -7,13 +7,11 @@ use std::time::Duration;
 use cogwork_llm::{ToolCall, ToolDefinition};
 use cogwork_text::Name;
 use futures_util::FutureExt;
-use serde_json::error::Category;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 use tracing::field::display;
 
 use crate::spans::{call_span, error_type};
-use crate::words::in_json_words;
 use crate::{Tool, ToolError, check_name};
 
 /// A registry of tools, with limits for their calls. Clones share the tools.
@@ -286,10 +284,7 @@ impl Tools {
         };
         input.map(Value::Object).map_err(|error| ToolError::Input {
             tool: call.name().to_owned(),
-            problem: match error.classify() {
-                Category::Data => in_json_words(&error),
-                _ => format!("the arguments are not JSON: {error}; expected an object"),
-            },
+            problem: format!("the arguments are not a JSON object: {error}"),
         })
     }
 

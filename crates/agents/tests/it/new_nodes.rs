@@ -138,7 +138,7 @@ edges:
 
     let text = "nodes: [{id: add, type: tool, config: {tool: sum, arguments: {numbers: '{input}', unit: m}}}]";
     assert_eq!(answer(text, "[1, 2]").await, "3 m");
-    insta::assert_snapshot!(answer(text, "x").await, @r#"flow `flow`, node `add`: exec failed: bad input for the tool `sum`: found the string "x"; expected an array"#);
+    insta::assert_snapshot!(answer(text, "x").await, @r#"flow `flow`, node `add`: exec failed: bad input for the tool `sum`: invalid type: string "x", expected a sequence"#);
 }
 
 #[tokio::test]

@@ -8,6 +8,6 @@
 )]
 
 mod calls;
+mod outputs;
 mod shown;
 mod spans;
-mod words;

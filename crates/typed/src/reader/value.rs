@@ -1,7 +1,6 @@
 //! Reads one value: fits it to the shape, and lets the type have the last word.
 
 use cogwork_text::Name;
-use cogwork_tools::in_json_words;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -162,7 +161,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Returns the value, or the pointer to what is wrong, and what is expected there.
     fn accepted(&self, value: &Value) -> Result<T, (String, String)> {
         let value = serde_path_to_error::deserialize(value)
-            .map_err(|error| (pointer(error.path()), in_json_words(error.inner())))?;
+            .map_err(|error| (pointer(error.path()), error.inner().to_string()))?;
 
         if let Some(check) = &self.check {
             check(&value).map_err(|problem| (String::new(), problem))?;

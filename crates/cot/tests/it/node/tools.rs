@@ -140,8 +140,8 @@ async fn whatever_goes_wrong_with_a_call_is_its_result() {
     let thought = &reasoning.thoughts()[0];
     assert_snapshot!(shown(&thought.trace.tool_calls), @r#"
     divide {} ✗ there is no tool `divide`; expected `fail`, `hang` or `multiply`
-    multiply {"factors": "12"} ✗ bad input for the tool `multiply`: found the string "12"; expected an array
-    multiply 12 * 12 ✗ bad input for the tool `multiply`: found the number 12; expected an object
+    multiply {"factors": "12"} ✗ bad input for the tool `multiply`: invalid type: string "12", expected a sequence
+    multiply 12 * 12 ✗ bad input for the tool `multiply`: the arguments are not a JSON object: invalid type: integer `12`, expected a map at line 1 column 2
     fail {} ✗ the tool `fail` failed: on fire
     hang {} ✗ the tool `hang` took longer than 30s
     multiply {"factors": [12, 12]} → 144

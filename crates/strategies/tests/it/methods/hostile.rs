@@ -85,7 +85,7 @@ async fn ids_and_arguments_of_native_calls_are_texts_like_any_other() {
     let weather = ToolCall::new("a", "weather", "{\"city\": \"Ber");
     let solved = calling([weather, ToolCall::new("b", "now", "")], tools).await;
     insta::assert_snapshot!(tool_calls(solved.trace()), @r#"
-    a: "{\"city\": \"Ber" -> bad input for the tool `weather`: the arguments are not JSON: EOF while parsing a string at line 1 column 13; expected an object
+    a: "{\"city\": \"Ber" -> bad input for the tool `weather`: the arguments are not a JSON object: EOF while parsing a string at line 1 column 13
     b: "" -> noon
     "#);
 }
