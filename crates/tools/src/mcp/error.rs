@@ -117,16 +117,7 @@ impl From<McpError> for ToolError {
 fn unreachable<'e>(during: &str, error: &'e (dyn Error + 'static)) -> String {
     let next = |error: &&'e (dyn Error + 'static)| (*error).source();
     // Chains of errors are short, unless one of them contains itself.
-    let sources: Vec<_> = successors(Some(error), next).take(16).collect();
-
-    #[cfg(feature = "mcp-http")]
-    if sources
-        .iter()
-        .any(|source| super::http::refuses_token(*source))
-    {
-        return "refuses the token; expected another one".to_owned();
-    }
-
-    let innermost = sources.last().copied().unwrap_or(error);
+    let innermost = successors(Some(error), next).take(16).last();
+    let innermost = innermost.unwrap_or(error);
     format!("can't be reached{during}: {innermost}")
 }

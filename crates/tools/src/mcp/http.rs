@@ -1,14 +1,10 @@
 //! Connecting to servers over HTTP.
 
-use std::error::Error;
-
 use rmcp::ClientServiceExt;
 use rmcp::model::ClientConfig;
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpClientTransportConfig, StreamableHttpError,
-};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::connection::{client, newest};
@@ -51,21 +47,6 @@ pub(super) async fn connect(
     served
         .await
         .map_err(|error| McpError::of_start(server, &error))
-}
-
-/// Returns whether a server refused the token, or the lack of one.
-pub(super) fn refuses_token(error: &(dyn Error + 'static)) -> bool {
-    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-        Some(StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_)) => {
-            true
-        }
-        Some(StreamableHttpError::UnexpectedServerResponse(answer)) => {
-            // rmcp has the status only in its message.
-            let statuses = ["HTTP 401 ", "HTTP 403 "];
-            statuses.iter().any(|status| answer.starts_with(status))
-        }
-        _ => false,
-    }
 }
 
 fn http_client(url: &str) -> Result<reqwest::Client, String> {
