@@ -263,8 +263,8 @@ impl Tools {
     /// Returns an error if the tool is unknown, if the arguments aren't a JSON object, or if the
     /// call fails.
     pub async fn call(&self, call: &ToolCall) -> Result<String, ToolError> {
-        let input = self.input_of(call);
-        self.traced(call.name(), Some(call.id()), input).await
+        let input = self.input_of(call)?;
+        self.call_with(call.name(), Some(call.id()), input).await
     }
 
     /// Returns the input of a call as its tool would receive it. If the arguments contain a key
@@ -288,7 +288,7 @@ impl Tools {
         })
     }
 
-    /// Calls a tool with parsed input. `id` is that of the call, if it has one.
+    /// Calls a tool with parsed input, in a span of its own. `id` is that of the call, if it has one.
     ///
     /// # Errors
     ///
@@ -299,27 +299,14 @@ impl Tools {
         id: Option<&str>,
         input: Value,
     ) -> Result<String, ToolError> {
-        self.traced(name, id, Ok(input)).await
-    }
+        // Before the span, whose names should be few: a model may invent any.
+        let tool = self.find(name)?;
+        let span = call_span(name, id);
+        if self.traced_content {
+            span.record("gen_ai.tool.call.arguments", display(&input));
+        }
 
-    /// Makes a call in a span of its own.
-    async fn traced(
-        &self,
-        name: &str,
-        id: Option<&str>,
-        input: Result<Value, ToolError>,
-    ) -> Result<String, ToolError> {
-        // A model may invent any name, but the values of a field should be few.
-        let is_known = self.by_name.contains_key(name);
-        let span = call_span(if is_known { name } else { "unknown" }, id);
-
-        let made = async {
-            let input = input?;
-            if self.traced_content && is_known {
-                span.record("gen_ai.tool.call.arguments", display(&input));
-            }
-            self.make(name, input).await
-        };
+        let made = self.make(name, tool.as_ref(), input);
         let made = made.instrument(span.clone()).await;
 
         match &made {
@@ -335,9 +322,7 @@ impl Tools {
         made
     }
 
-    async fn make(&self, name: &str, input: Value) -> Result<String, ToolError> {
-        let tool = self.find(name)?;
-
+    async fn make(&self, name: &str, tool: &dyn Tool, input: Value) -> Result<String, ToolError> {
         // The registry and the tool share no state that a panic could leave inconsistent.
         let call = AssertUnwindSafe(async { tool.call(input).await }).catch_unwind();
         // The limit holds also for tools that have none of their own.
