@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 /// A person's answer to a tool call that needs approval.
 ///
-/// It is also read from `true`, `false`, `yes` or `no`.
+/// It is also read from `true` and `false`.
 ///
 /// ```
 /// use cogwork_tools::ToolApproval;
@@ -58,7 +58,7 @@ impl ToolApproval {
             "required": ["approved"],
             "additionalProperties": false,
         });
-        json!({"anyOf": [form, {"enum": [true, false, "yes", "no"]}]})
+        json!({"anyOf": [form, {"type": "boolean"}]})
     }
 
     /// Returns the message for the model, if the call is refused.
@@ -80,30 +80,23 @@ impl ToolApproval {
 #[serde(
     untagged,
     deny_unknown_fields,
-    expecting = "expected `true`, `false`, `yes`, `no`, or an object with `approved` and optionally `reason`"
+    expecting = "expected `true`, `false`, or an object with `approved` and optionally `reason`"
 )]
 enum Answer {
     Short(bool),
-    Word(Word),
     Long {
         approved: bool,
         reason: Option<String>,
     },
 }
 
-/// As people write it.
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Word {
-    Yes,
-    No,
-}
-
 impl From<Answer> for ToolApproval {
     fn from(answer: Answer) -> Self {
         match answer {
-            Answer::Short(true) | Answer::Word(Word::Yes) => Self::approved(),
-            Answer::Short(false) | Answer::Word(Word::No) => Self::refused(),
+            Answer::Short(approved) => Self {
+                approved,
+                reason: None,
+            },
             Answer::Long { approved, reason } => Self { approved, reason },
         }
     }

@@ -184,7 +184,7 @@ async fn an_answer_that_is_none_is_refused_and_the_question_stays() {
     insta::assert_snapshot!(told.join("\n"));
 
     assert_eq!(resume(&store, &flow).await.unwrap_err().event, event);
-    deliver(&store, &event, &json!("yes")).await;
+    deliver(&store, &event, &true).await;
     resume(&store, &flow).await.unwrap();
     assert_eq!(*sent.lock().unwrap(), ["Ada"]);
 }

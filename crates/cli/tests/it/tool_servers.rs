@@ -73,7 +73,7 @@ fn after_a_typo_in_an_approval_the_command_asks_again() {
     let (told, screen) = on_a_terminal(&place, &arguments, "yse\ny\n");
 
     told.answers("I see a ship.\n");
-    let again = "cogwork: the answer to `approve look 1.1 at flow/agent#1.1` cannot be used: want object, but got string; value must be one of true, false, 'yes', 'no'";
+    let again = "cogwork: the answer to `approve look 1.1 at flow/agent#1.1` cannot be used: want object, but got string; want boolean, but got string";
     assert!(screen.contains(again), "{screen}");
     assert_eq!(screen.matches("wants to call").count(), 2, "{screen}");
 }
@@ -86,7 +86,7 @@ fn an_answer_to_no_wait_of_a_resumed_run_is_refused_with_its_waits() {
     place.resume(&["--answer", "look=yes"]).fails(4, told);
 
     // Its scripted model begins anew, and wants to call the tool once more.
-    let answer = "approve look 1.1 at flow/agent#1.1=yes";
+    let answer = "approve look 1.1 at flow/agent#1.1=true";
     place
         .resume(&["--answer", answer])
         .fails(5, "`approve look 2.1");
