@@ -19,21 +19,19 @@ pub(super) struct Connection {
     stop: Option<RunningServiceCancellationToken>,
     /// `None` if the server was not started here.
     stderr: Option<Stderr>,
-    /// Whether the server was started for the old protocol only.
-    pub(super) is_old: bool,
     pub(super) listing: Listing,
 }
 
 impl Connection {
-    /// Connects, and asks for the tools. A server that `is_old` isn't asked for the new protocol.
-    pub(super) async fn open(server: &McpServer, is_old: bool) -> Result<Self, McpError> {
+    /// Connects, and asks for the tools.
+    pub(super) async fn open(server: &McpServer) -> Result<Self, McpError> {
         // Outside of what has the limit, so that a server that hangs still shows what it wrote.
         let mut stderr = None;
         let limit = server.start_timeout;
 
         // One limit for both, because no tool can be used before both are done.
         let opened = async {
-            let mut connection = Self::connect(server, is_old, &mut stderr).await?;
+            let mut connection = Self::connect(server, &mut stderr).await?;
             connection.listing = connection.list(server).await?;
             Ok(connection)
         };
@@ -49,11 +47,7 @@ impl Connection {
     }
 
     /// Connects to a server. What a started one writes to its standard error goes to `stderr`.
-    async fn connect(
-        server: &McpServer,
-        is_old: bool,
-        stderr: &mut Option<Stderr>,
-    ) -> Result<Self, McpError> {
+    async fn connect(server: &McpServer, stderr: &mut Option<Stderr>) -> Result<Self, McpError> {
         let command = match &server.place {
             Place::Command(command) => command,
             #[cfg(feature = "mcp-http")]
@@ -64,18 +58,13 @@ impl Connection {
             }
         };
 
-        if !is_old {
-            match Self::start(server, command, newest(), stderr).await {
-                // Servers with an old SDK end at any request before `initialize`.
-                Err(error) if error.has_ended => {}
-                started => return started,
+        match Self::start(server, command, newest(), stderr).await {
+            // Servers with an old SDK end at any request before `initialize`.
+            Err(error) if error.has_ended => {
+                Self::start(server, command, ClientLifecycleMode::Initialize, stderr).await
             }
+            started => started,
         }
-
-        let oldest = ClientLifecycleMode::Initialize;
-        let mut connection = Self::start(server, command, oldest, stderr).await?;
-        connection.is_old = true;
-        Ok(connection)
     }
 
     /// Starts a server, and speaks a generation of the protocol.
@@ -107,7 +96,6 @@ impl Connection {
             peer: service.peer().clone(),
             stop: Some(service.cancellation_token()),
             stderr,
-            is_old: false,
             listing: Listing::new(),
         };
 

@@ -102,13 +102,11 @@ impl McpTools {
     async fn running(&self) -> Result<Arc<Connection>, McpError> {
         let _starting = self.0.starting.lock().await;
         let last = self.last_connection();
-        if let Some(connection) = last.as_ref().filter(|last| !last.is_closed()) {
-            return Ok(Arc::clone(connection));
+        if let Some(connection) = last.filter(|last| !last.is_closed()) {
+            return Ok(connection);
         }
 
-        // A server that ended at the new protocol once would do so again.
-        let is_old = last.is_some_and(|last| last.is_old);
-        let connection = Arc::new(Connection::open(self.server(), is_old).await?);
+        let connection = Arc::new(Connection::open(self.server()).await?);
         // Another lock, so that the tools can be listed while the server starts.
         let current = self.0.connection.write();
         *current.unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&connection));

@@ -22,23 +22,21 @@ fn serve() {
 
 /// Returns the server with a mode, which isn't started yet.
 pub(crate) fn server(mode: &str) -> McpServer {
-    server_with(mode, "", "")
-}
-
-/// Returns the server with a mode and another variable, which isn't started yet.
-pub(crate) fn server_with(mode: &str, name: &str, value: &str) -> McpServer {
-    let mut command = Command::new(current_exe().unwrap());
-    command.args(["--exact", "fixture::serve", "--nocapture"]);
-    command.env(MODE, mode).env_remove("HOME");
-    if !name.is_empty() {
-        command.env(name, value);
-    }
-    McpServer::command(&command).with_name("fixture")
+    McpServer::command(&command(mode)).with_name("fixture")
 }
 
 /// Returns a server that offers these tools.
 pub(crate) fn offering(tools: &Value) -> McpServer {
-    server_with("normal", TOOLS, &tools.to_string())
+    let mut command = command("normal");
+    command.env(TOOLS, tools.to_string());
+    McpServer::command(&command).with_name("fixture")
+}
+
+fn command(mode: &str) -> Command {
+    let mut command = Command::new(current_exe().unwrap());
+    command.args(["--exact", "fixture::serve", "--nocapture"]);
+    command.env(MODE, mode).env_remove("HOME");
+    command
 }
 
 pub(crate) async fn connected(mode: &str) -> McpTools {

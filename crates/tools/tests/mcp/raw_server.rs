@@ -4,7 +4,6 @@
 //! What it does is chosen by the variable `FIXTURE_MODE`, and by the tools that are called.
 
 use std::env::var;
-use std::fs;
 use std::io::{BufRead, Write, stdin, stdout};
 use std::process::exit;
 
@@ -12,9 +11,6 @@ use serde_json::{Value, json};
 
 /// The variable with the mode.
 pub(crate) const MODE: &str = "FIXTURE_MODE";
-
-/// The variable with the file in which an old server counts the questions that it doesn't know.
-pub(crate) const COUNT: &str = "FIXTURE_COUNT";
 
 /// The variable with the tools that are offered, unless they are the usual ones.
 pub(crate) const TOOLS: &str = "FIXTURE_TOOLS";
@@ -87,11 +83,6 @@ impl Server {
         match message["method"].as_str().unwrap_or_default() {
             "server/discover" if self.mode == "old" => {
                 eprintln!("expected initialize");
-                // The test counts how often it was asked.
-                if let Ok(file) = var(COUNT) {
-                    let counted = fs::read_to_string(&file).unwrap_or_default();
-                    let _ = fs::write(file, counted + "x");
-                }
                 exit(3);
             }
             "initialize" if self.mode == "refuses" => error(id, -32000, "not today"),
