@@ -41,18 +41,10 @@ impl Connection {
 }
 
 fn answer(response: CallToolResponse) -> Result<String, ToolError> {
-    let result = match response {
-        CallToolResponse::Complete(result) => result,
-        CallToolResponse::InputRequired(_) => {
-            return Err(ToolError::unavailable(
-                "it asks for input from a person or a model, which isn't supported",
-            ));
-        }
-        _ => {
-            return Err(ToolError::unavailable(
-                "it wants to answer later, which isn't supported",
-            ));
-        }
+    let CallToolResponse::Complete(result) = response else {
+        return Err(ToolError::unavailable(
+            "it asks for input or wants to answer later, which isn't supported",
+        ));
     };
 
     let text = text(&result);
@@ -79,7 +71,7 @@ fn text(result: &CallToolResult) -> String {
     parts.join("\n")
 }
 
-/// Returns a text as it is, and what other content is, such as `[image image/png, 5 bytes]`.
+/// Returns a text as it is, and what other content is, such as `[image image/png]`.
 fn part(block: &ContentBlock) -> String {
     if let Some(text) = block.as_text() {
         return text.text.clone();
@@ -99,18 +91,8 @@ fn part(block: &ContentBlock) -> String {
         .collect();
     let words = words.join(" ");
 
-    if let Some(text) = field("text") {
-        return format!("[{words}]\n{text}");
-    }
-    match field("data").or_else(|| field("blob")) {
-        Some(base64) => format!("[{words}, {} bytes]", decoded_length(base64)),
+    match field("text") {
+        Some(text) => format!("[{words}]\n{text}"),
         None => format!("[{words}]"),
     }
-}
-
-/// Returns the number of bytes that the Base64 text stands for.
-fn decoded_length(base64: &str) -> usize {
-    let digits = base64.trim_end_matches('=').len();
-    // Four digits are three bytes, and the last group may be incomplete.
-    digits / 4 * 3 + digits % 4 * 3 / 4
 }

@@ -50,8 +50,8 @@
 //! # Results
 //!
 //! Texts are passed to the model as they are. Models accept only text as the result of a tool, so
-//! of images, audio and other data, the model reads the type and the size. A result that the server
-//! marks as an error becomes [`ToolError::Failed`](crate::ToolError::Failed).
+//! of images, audio and other data, the model reads the type. A result that the server marks
+//! as an error becomes [`ToolError::Failed`](crate::ToolError::Failed).
 
 mod call;
 mod connection;

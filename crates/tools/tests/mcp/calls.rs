@@ -31,11 +31,11 @@ async fn texts_are_passed_on_and_data_is_described() {
     assert_snapshot!(call(&tools, "reply", reply).await.unwrap(), @r"
     two
     lines
-    [image image/png, 5 bytes]
-    [audio audio/wav, 6 bytes]
+    [image image/png]
+    [audio audio/wav]
     [resource file:///a.txt]
     inside
-    [resource file:///b.bin a/b, 2 bytes]
+    [resource file:///b.bin a/b]
     [resource_link file:///c c text/plain]
     ");
 }
@@ -86,7 +86,7 @@ async fn errors_of_tools_and_of_the_protocol_are_told_apart() {
     bad input for the tool `fail`: expected a path
     the tool `fail` is not available: the MCP server `fixture` answered with the error -32603 during the call: internal
     the tool `reply` is not available: the MCP server `fixture` sent an answer of an unknown form during the call
-    the tool `reply` is not available: it asks for input from a person or a model, which isn't supported
+    the tool `reply` is not available: it asks for input or wants to answer later, which isn't supported
     ");
 }
 
