@@ -150,7 +150,7 @@ impl Header {
         let flow = Name(&self.flow);
         let text = format!(
             "{place}: the flow `{flow}` has changed since the run began: {difference}; \
-             to continue with the changed flow, use `resume_changed`, or `Fork::with_changed_flow` for a fork"
+             to continue with the changed flow, fork the run, and accept the change"
         );
         Err(StoreError::new(StoreErrorKind::AnotherFlow, text))
     }

@@ -63,12 +63,11 @@ impl<'a> Edited<'a> {
     }
 
     /// Starts the new run, after checking that the flow can use what is edited.
-    pub(super) async fn start(&self) -> Result<RunJournal, BoxError> {
+    pub(super) async fn start(&self) -> Result<RunJournal, StoreError> {
         self.preview().await?;
 
         let run = &self.arguments.run;
-        let started = self.store.fork(run, self.flow, self.fork()).await;
-        Ok(started.map_err(|error| as_options(&error))?)
+        self.store.fork(run, self.flow, self.fork()).await
     }
 
     /// Prints what can be changed.
@@ -83,10 +82,9 @@ impl<'a> Edited<'a> {
         write_json(json!({"step": preview.step, "outcomes": outcomes, "state": preview.state}))
     }
 
-    async fn preview(&self) -> Result<ForkPreview<FlowState>, String> {
+    async fn preview(&self) -> Result<ForkPreview<FlowState>, StoreError> {
         let run = &self.arguments.run;
-        let previewed = self.store.preview_fork(run, self.flow, self.fork()).await;
-        previewed.map_err(|error| as_options(&error))
+        self.store.preview_fork(run, self.flow, self.fork()).await
     }
 
     fn fork(&self) -> Fork<FlowState> {
@@ -181,28 +179,4 @@ fn edited_state(arguments: &arguments::Fork) -> Result<Option<FlowState>, String
         let origin = Escaped::new(origin);
         format!("{origin}: this isn't a state of a flow: {error}; `--show` prints the recorded one")
     })
-}
-
-/// Returns an error that names the options of the command instead of the methods of the library.
-pub(super) fn as_options(error: &StoreError) -> String {
-    // The library names its methods, which whoever uses the command has never seen.
-    let options = [
-        ("`Fork::with_outcome_of`", "`--outcome-of`"),
-        ("`Fork::with_run_id`", "`--id`"),
-        ("`Fork::at_end`", "`--at end`"),
-        (
-            "`resume_changed`, or `Fork::with_changed_flow` for a fork",
-            "`--changed-flow` of `cogwork fork`, and `--at end` to keep all steps",
-        ),
-        ("`Fork::at`", "`--at` and a step"),
-        (
-            "the journal failed: the recorded outcome cannot be read",
-            "the outcome cannot be read; expected JSON in the form in which `--show` prints it",
-        ),
-    ];
-
-    let text = error.to_string();
-    options
-        .iter()
-        .fold(text, |text, (method, option)| text.replace(method, option))
 }

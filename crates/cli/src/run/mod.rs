@@ -47,8 +47,7 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
 
     let (state, journal) = match (&store, &arguments.resume) {
         (Some(store), Some(run_id)) => {
-            let resumed = store.resume(run_id, flow).await;
-            let journal = resumed.map_err(|error| forking::as_options(&error))?;
+            let journal = store.resume(run_id, flow).await?;
             check_events(flow, Some((store, &journal)), &arguments.options).await?;
             (journal.state()?, Some(journal))
         }

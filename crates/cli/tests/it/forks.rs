@@ -99,7 +99,7 @@ fn the_new_run_has_the_requested_id_and_can_be_resumed() {
 fn a_changed_flow_is_accepted_on_request() {
     let recorded = record(&file("Good."));
     recorded.edit(&file("Bad.").replace("critic", "judge"));
-    recorded.refuses(&["2"], "use `--changed-flow`");
+    recorded.refuses(&["2"], "fork the run, and accept the change");
     recorded.forks(&["2", "--changed-flow"], "Bad.\n");
 
     // A change before the step.
@@ -192,13 +192,13 @@ fn an_edit_or_a_step_that_the_flow_cannot_use_starts_nothing() {
         (&["2", "--state", "none.json"], "none.json: No such file"),
         (
             &["2", "--outcome", r#"{"visit": {"output": {"text": 5}}}"#],
-            "node `critic`: the outcome cannot be read; expected JSON in the form in which `--show`",
+            "the recorded outcome cannot be read: invalid type: integer `5`, expected a string",
         ),
         (
             &["2", "--outcome-of", "critic=5"],
             "expected `pair/critic#2`",
         ),
-        (&["end", "--outcome", "5"], "not with `--at end`"),
+        (&["end", "--outcome", "5"], "expected a step"),
         (
             &["2", "--model", "large"],
             "no node of the flow has a model",

@@ -74,7 +74,7 @@ impl<S> Fork<S> {
             }
         }
 
-        let problem = format!("it has {MAX_IDS} forks without an id; expected `Fork::with_run_id`");
+        let problem = format!("it has {MAX_IDS} forks without an id; expected an id for this one");
         Err(source.problem(StoreErrorKind::AlreadyThere, &problem))
     }
 
@@ -119,7 +119,7 @@ impl<S> Fork<S> {
         let steps = Source::steps(&lines);
         // The step after the end has no outcome yet.
         if self.at == At::End && !self.outcomes.is_empty() {
-            let problem = "an outcome can be edited with `Fork::at`, not with `Fork::at_end`";
+            let problem = "there is no outcome to edit at the end; expected a step";
             return Err(source.problem(StoreErrorKind::UnknownStep, &problem));
         }
         let step = source.step(self.at, &steps, &lines)?;
@@ -347,7 +347,7 @@ impl<'a> Outcomes<'a> {
             several => {
                 let known = self.names(several);
                 Err(format!(
-                    "step {number} has several outcomes; expected `Fork::with_outcome_of` with {known}"
+                    "step {number} has several outcomes; expected a new one of {known}"
                 ))
             }
         }

@@ -55,7 +55,7 @@ async fn a_changed_flow_is_refused_or_accepted_and_then_on_record<S: Tested>() {
 
     let error = store.resume("a", &new).await.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::AnotherFlow);
-    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, use `resume_changed`, or `Fork::with_changed_flow` for a fork");
+    insta::assert_snapshot!(S::told(error, folder.path()), @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, fork the run, and accept the change");
     assert_eq!(store.lines("a"), before);
 
     drop(store.resume_changed("a", &new).await.unwrap());

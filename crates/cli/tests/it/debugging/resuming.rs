@@ -78,7 +78,7 @@ fn a_changed_flow_is_continued_by_a_fork() {
     place.start(&[]).fails(5, "");
     place.write("flow.yaml", &node("b"));
 
-    let hint = "use `--changed-flow` of `cogwork fork`, and `--at end` to keep all steps";
+    let hint = "to continue with the changed flow, fork the run, and accept the change";
     place.resume(&[]).fails(4, hint);
 }
 

@@ -53,7 +53,7 @@ async fn a_different_flow_is_refused_and_a_changed_one_on_request<S: Tested>() {
     let new = changed(&counted(&calls), "twice");
     let forked = store.fork("a", &new, Fork::at(4)).await;
     let error = refused(&store, folder.path(), forked, StoreErrorKind::AnotherFlow).await;
-    insta::assert_snapshot!(error, @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, use `resume_changed`, or `Fork::with_changed_flow` for a fork");
+    insta::assert_snapshot!(error, @"STORE, line 1: the flow `work` has changed since the run began: gone: the batch `double`, the edge from `double` on `default` to `adding`, the edge from `gather` on `enough` to `double`; new: the edge from `gather` on `enough` to `twice`, the batch `twice`, the edge from `twice` on `default` to `adding`; to continue with the changed flow, fork the run, and accept the change");
 
     let fork = Fork::at(4).with_changed_flow(true).with_run_id("b");
     drop(store.fork("a", &new, fork).await.unwrap());
@@ -96,11 +96,11 @@ async fn an_outcome_that_is_not_on_record_is_refused<S: Tested>() {
         errors.push(refused(&store, folder.path(), forked, StoreErrorKind::UnknownStep).await);
     }
     insta::assert_snapshot!(errors.join("\n"), @r"
-    STORE: the run `a` cannot be forked: step 4 has several outcomes; expected `Fork::with_outcome_of` with `work/double#4[0]`, `work/double#4[1]` or `work/double#4[2]`
+    STORE: the run `a` cannot be forked: step 4 has several outcomes; expected a new one of `work/double#4[0]`, `work/double#4[1]` or `work/double#4[2]`
     STORE: the run `a` cannot be forked: no outcome of step 8 is on record
     STORE: the run `a` cannot be forked: step 4 has no outcome of `work/double#4[3]`; expected `work/double#4[0]`, `work/double#4[1]` or `work/double#4[2]`
     STORE: the run `a` cannot be forked: step 3 has no outcome of `work/gather#2`; expected `work/gather#3`
-    STORE: the run `a` cannot be forked: an outcome can be edited with `Fork::at`, not with `Fork::at_end`
+    STORE: the run `a` cannot be forked: there is no outcome to edit at the end; expected a step
     ");
 }
 
