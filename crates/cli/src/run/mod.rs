@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cogwork_agents::{FileFlow, FlowState, Loader, Template};
+use cogwork_flow::BoxError;
 use cogwork_flow::engine::Journal as _;
-use cogwork_flow::{BoxError, Flow};
-use cogwork_journal::{RunJournal, RunQuery, Store};
-use cogwork_text::{Name, NameList};
+use cogwork_journal::Store;
+use cogwork_text::Name;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 
@@ -42,13 +42,15 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
         return Err(format!("the node `{node}` {problem}; expected --journal PLACE").into());
     }
     if arguments.resume.is_none() {
-        check_events(flow, None, &arguments.options).await?;
+        // Otherwise, the new run would exist, and the corrected command could not start it.
+        for (event, _) in &arguments.options.answers {
+            flow.begin().check_event(event)?;
+        }
     }
 
     let (state, journal) = match (&store, &arguments.resume) {
         (Some(store), Some(run_id)) => {
             let journal = store.resume(run_id, flow).await?;
-            check_events(flow, Some((store, &journal)), &arguments.options).await?;
             (journal.state()?, Some(journal))
         }
         (Some(store), None) => {
@@ -108,43 +110,6 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
         store: Some(&edited.store),
     };
     execution.execute(journal.state()?, Some(journal)).await
-}
-
-/// Checks that the run that is resumed, or any new one, waits for what the answers are to. Otherwise, a
-/// new run would exist, and the corrected command could not start it.
-async fn check_events(
-    flow: &Flow<FlowState>,
-    resumed: Option<(&Store, &RunJournal)>,
-    options: &RunOptions,
-) -> Ended {
-    let graph = flow.graph();
-    // The graph doesn't have the events of calls inside nodes, such as approvals.
-    let is_on_record = |event: &str| resumed.is_some_and(|(_, journal)| journal.awaits(event));
-    let mut answers = options.answers.iter();
-    let unknown = answers.find(|(event, _)| !graph.awaits(event) && !is_on_record(event));
-    let Some((unknown, _)) = unknown else {
-        return Ok(());
-    };
-
-    let mut summaries = Vec::new();
-    if let Some((store, journal)) = resumed {
-        let this = RunQuery::new().run_id(journal.run_id());
-        summaries = store.query(this).await?;
-    }
-    let mut known = graph.events();
-    for summary in &summaries {
-        let waits = summary.status.waits().iter();
-        known.extend(waits.map(|wait| wait.event.as_str()));
-    }
-
-    let (unknown, known) = (Name(unknown), NameList::and(&known));
-    let problem = match resumed {
-        Some(_) => format!("the run doesn't wait for the event `{unknown}`; it waits for {known}"),
-        None => format!(
-            "no node waits for the event `{unknown}` at the start; the flow waits for {known}"
-        ),
-    };
-    Err(format!("--answer: {problem}").into())
 }
 
 /// Loads a flow, and starts the servers of tools that its file names. No message that follows shows

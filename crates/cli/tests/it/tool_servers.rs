@@ -79,11 +79,11 @@ fn after_a_typo_in_an_approval_the_command_asks_again() {
 }
 
 #[test]
-fn an_answer_to_no_wait_of_a_resumed_run_is_refused_with_its_waits() {
+fn an_answer_to_no_wait_of_a_resumed_run_is_refused() {
     let place = approving();
     assert_eq!(place.start(&[]).code, 5);
-    let told = "cogwork: --answer: the run doesn't wait for the event `look`; it waits for `approve look 1.1 at flow/agent#1.1`\n";
-    place.resume(&["--answer", "look=yes"]).fails(4, told);
+    let told = "nothing waits for the event `look`; the nodes wait for none";
+    place.resume(&["--answer", "look=yes"]).fails(3, told);
 
     // Its scripted model begins anew, and wants to call the tool once more.
     let answer = "approve look 1.1 at flow/agent#1.1=true";

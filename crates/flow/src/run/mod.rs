@@ -202,7 +202,7 @@ impl<'f, S> Run<'f, S> {
                 let known = graph.events();
                 let known = NameList::and(&known);
                 let reason =
-                    format!("no node waits for the event `{name}`; the flow waits for {known}");
+                    format!("nothing waits for the event `{name}`; the nodes wait for {known}");
                 self.error(Failure::Refused(reason))
             })
     }

@@ -43,7 +43,7 @@ fn answers_can_be_given_at_the_start() {
 
     let hint = "cogwork: the run was not recorded; start it with `--journal PLACE` to resume it with an answer, or with `--answer approval=…`\n";
     run(&[]).fails(5, hint);
-    let told = "cogwork: --answer: no node waits for the event `aproval` at the start; the flow waits for `approval`\n";
+    let told = "nothing waits for the event `aproval`; the nodes wait for `approval`\n";
     run(&["--answer", "aproval=true"]).fails(4, told);
 }
 
@@ -56,7 +56,7 @@ fn of_several_answers_none_is_delivered_if_one_is_refused() {
     place.start(&[]).fails(5, waits);
 
     let two = ["--answer", "approval=no", "--answer", "aproval=yes"];
-    place.resume(&two).fails(4, "");
+    place.resume(&two).fails(3, "");
     place.resume(&[]).fails(5, waits);
 
     let yes = ["--answer", "approval=yes"];

@@ -52,7 +52,7 @@ async fn the_run_itself_can_deliver_the_answer() {
     let mut run = flow.begin().with_journal(lines.journal());
 
     let early = run.deliver("how many", &5).await.unwrap_err();
-    insta::assert_snapshot!(early, @"flow `f`, node `n`: no node waits for the event `how many`; the flow waits for none");
+    insta::assert_snapshot!(early, @"flow `f`, node `n`: nothing waits for the event `how many`; the nodes wait for none");
 
     let error = run.finish(&mut state).await.unwrap_err();
     assert!(error.paused().is_some());

@@ -68,7 +68,7 @@ async fn an_event_that_nobody_waits_for_is_refused() {
     let flow = asking(ask("word"), &Arc::default());
     let run = flow.begin();
     let error = run.deliver("wrod", &"good").await.unwrap_err();
-    assert_snapshot!(error, @"flow `paper`, node `write`: no node waits for the event `wrod`; the flow waits for `word`");
+    assert_snapshot!(error, @"flow `paper`, node `write`: nothing waits for the event `wrod`; the nodes wait for `word`");
 
     let flow = Flow::builder("f")
         .node("n", note("n", &Arc::default()))
@@ -81,7 +81,7 @@ async fn an_event_that_nobody_waits_for_is_refused() {
         .await
         .unwrap_err();
 
-    assert_snapshot!(error, @"flow `f`, node `n`: no node waits for the event `word`; the flow waits for none");
+    assert_snapshot!(error, @"flow `f`, node `n`: nothing waits for the event `word`; the nodes wait for none");
 }
 
 #[tokio::test]
