@@ -214,8 +214,7 @@ fn misplaced(_: &str) -> Result<Infallible, &'static str> {
 /// How a run is executed and shown.
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
-    /// Answer an event that the run waits for, now or later: JSON, or else a text. Can be repeated. An event with `=` is
-    /// in double quotes.
+    /// Answer an event that the run waits for, now or later: JSON, or else a text. Can be repeated.
     #[arg(long = "answer", value_name = "EVENT=VALUE", value_parser = named)]
     pub(crate) answers: Vec<Named>,
     /// Make a page of the run: one HTML file, which shows requests and replies of models, plans, tokens and times. An
@@ -294,23 +293,13 @@ pub(crate) struct Fork {
 /// A name with a value.
 pub(crate) type Named = (String, Value);
 
-/// Reads `NAME=VALUE`. A name that contains `=` is in double quotes.
+/// Reads `NAME=VALUE`.
 fn named(argument: &str) -> Result<Named, &'static str> {
-    let mut quoted = serde_json::Deserializer::from_str(argument).into_iter::<String>();
-    let quoted = quoted.next().and_then(Result::ok).and_then(|name| {
-        let value = argument.get(quoted.byte_offset()..)?.strip_prefix('=')?;
-        Some((name, value))
-    });
-    let plain = || {
-        let (name, value) = argument.split_once('=')?;
-        Some((name.to_owned(), value))
-    };
-
-    let (name, value) = quoted
-        .or_else(plain)
-        .filter(|(name, _)| !name.is_empty())
-        .ok_or("expected a name, `=`, and a value")?;
-    Ok((name, json_or_text(value)))
+    let named = argument
+        .split_once('=')
+        .filter(|(name, _)| !name.is_empty());
+    let (name, value) = named.ok_or("expected a name, `=`, and a value")?;
+    Ok((name.to_owned(), json_or_text(value)))
 }
 
 /// Where a run is forked.

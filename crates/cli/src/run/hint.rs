@@ -4,7 +4,6 @@ use std::path::Path;
 
 use cogwork_flow::Paused;
 use cogwork_text::{Escaped, Name, OneLine};
-use serde_json::Value;
 
 use super::progress::step_name;
 use crate::output::tell;
@@ -54,10 +53,7 @@ impl Hint<'_> {
             tell(format_args!(
                 "cogwork: the run waits at {step} for `{event}`{until}{why}"
             ));
-            answers += &format!(
-                " --answer {}",
-                quoted(&format!("{}=…", named(&pause.event)))
-            );
+            answers += &format!(" --answer {}", quoted(&format!("{}=…", pause.event)));
         }
 
         match self.command() {
@@ -91,15 +87,6 @@ fn without_password(place: &str) -> String {
         Some(format!("{scheme}://{name}:…@{server}"))
     };
     address().unwrap_or_else(|| place.to_owned())
-}
-
-/// Returns the name of an event as `--answer` reads it.
-fn named(event: &str) -> String {
-    if event.contains('=') {
-        Value::from(event).to_string()
-    } else {
-        event.to_owned()
-    }
 }
 
 /// Returns an argument as a shell reads it.

@@ -67,21 +67,21 @@ fn of_several_answers_none_is_delivered_if_one_is_refused() {
 }
 
 #[test]
-fn an_event_whose_key_has_an_equals_sign_is_answered_as_the_hint_says() {
-    let wait = "type: wait, config: {event: approval, key: '{input}=b', actions: [yes, no]}";
+fn an_event_with_a_key_is_answered_as_the_hint_says() {
+    let wait = "type: wait, config: {event: approval, key: '{input}', actions: [yes, no]}";
     let place = Place::with_flow(&format!("nodes: [{{id: editor, {wait}}}]"));
-    insta::assert_snapshot!(place.start(&[]).err, @r#"
-    cogwork: the run waits at editor/wait#1 for `approval the sea=b`
-    cogwork: to answer: cogwork run flow.yaml --journal runs --resume 7 --answer '"approval the sea=b"=…'
-    "#);
+    insta::assert_snapshot!(place.start(&[]).err, @"
+    cogwork: the run waits at editor/wait#1 for `approval the sea`
+    cogwork: to answer: cogwork run flow.yaml --journal runs --resume 7 --answer 'approval the sea=…'
+    ");
 
-    let answer = r#""approval the sea=b"=yes"#;
+    let answer = "approval the sea=yes";
     place.resume(&["--answer", answer]).answers("yes\n");
 
-    let early = ["-q", "--input", "c", "--answer", r#""approval c=b"=no"#];
+    let early = ["-q", "--input", "c", "--answer", "approval c=no"];
     place.run(&early).answers("no\n");
     let without = place.run(&["-q", "--input", "c", "--answer", "approval=no"]);
-    without.fails(4, "the flow waits for `approval …`");
+    without.fails(4, "the nodes wait for `approval …`");
 }
 
 #[test]
