@@ -22,21 +22,11 @@ pub(crate) fn loader() -> Loader {
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Returns whether a file is a suite, perhaps one with problems.
-pub(crate) fn is_suite(file: &Path) -> bool {
-    has_key(file, "arms")
-}
-
-/// Returns whether a file is a flow, perhaps one with problems.
-pub(crate) fn is_flow(file: &Path) -> bool {
-    has_key(file, "nodes")
-}
-
-/// Returns whether the mapping in a file has a key, whatever its other problems.
-fn has_key(file: &Path, key: &str) -> bool {
+fn is_suite(file: &Path) -> bool {
     let text = read_text(file, MOST_BYTES).unwrap_or_default();
     let text = text.trim_start_matches('\u{feff}');
     let read = serde_yaml::from_str::<BTreeMap<String, IgnoredAny>>(text);
-    read.is_ok_and(|keys| keys.contains_key(key))
+    read.is_ok_and(|keys| keys.contains_key("arms"))
 }
 
 pub(crate) fn check(arguments: &Check) -> Ended {

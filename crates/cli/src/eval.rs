@@ -12,7 +12,7 @@ use cogwork_text::{Escaped, Name};
 use cogwork_trace::Page;
 
 use crate::arguments::Eval;
-use crate::commands::{is_flow, loader};
+use crate::commands::loader;
 use crate::output::{Ended, Exit, check_replaceable, read_text, replace_file, tell, write};
 use crate::signals::cancelled_by_user;
 use crate::trace::check_page;
@@ -23,13 +23,7 @@ const MOST_BYTES: u64 = 256 * 1024 * 1024;
 pub(crate) async fn eval(arguments: &Eval) -> Ended {
     let loader = loader().with_process_environment();
     let suite = Suite::load(&arguments.suite, &loader).map_err(|error| {
-        if is_flow(&arguments.suite) {
-            let file = Escaped::new(arguments.suite.display());
-            let problem = "this is a flow, not a suite; `cogwork run` runs it";
-            tell(format_args!("{file}: {problem}"));
-        } else {
-            tell(error);
-        }
+        tell(error);
         Exit::Problems
     })?;
 

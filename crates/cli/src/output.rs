@@ -14,8 +14,6 @@ use cogwork_text::files::{self, Folder};
 use cogwork_text::{Escaped, MultiLine};
 use serde_json::Value;
 
-use crate::commands::is_suite;
-
 /// How a command ended. An error that isn't an [`Exit`] still has to be printed.
 pub(crate) type Ended = Result<(), BoxError>;
 
@@ -35,25 +33,14 @@ impl Exit {
         if let Some(exit) = error.downcast_ref::<Self>() {
             return *exit;
         }
+        // One line for each problem, which begins with its place, as compilers do.
         if let Some(error) = error.downcast_ref::<FileError>() {
-            tell_problems(error);
+            tell(format_args!("{error:#}"));
             return Self::Problems;
         }
 
         tell(format_args!("cogwork: {error:#}"));
         Self::NotReadOrWritten
-    }
-}
-
-/// Prints the problems of a flow: one line for each, which begins with the place, as compilers do.
-fn tell_problems(error: &FileError) {
-    match error.problems() {
-        // That all of its keys are unknown says less.
-        [first, ..] if is_suite(Path::new(&*first.file)) => {
-            let problem = "this is a suite, not a flow; `cogwork eval` makes its runs";
-            tell(format_args!("{}: {problem}", first.file));
-        }
-        _ => tell(format_args!("{error:#}")),
     }
 }
 
