@@ -102,7 +102,8 @@ Exit codes:
 const MCP_HELP: &str = "\
 Environment:
   COGWORK_DATA   the folder for sessions, if --data is not given
-  COGWORK_TOKEN  the tokens of clients over HTTP, separated by spaces, if --token-file is not given
+  COGWORK_TOKEN  the tokens of clients over HTTP, separated by white space. Clients with different tokens have no
+                 access to each other's sessions. Without any, a new one is printed on standard error at each start.
   OPENAI_MODEL   the model of the tool `solve`, with OPENAI_BASE_URL and OPENAI_API_KEY
 
 Exit codes:
@@ -136,10 +137,6 @@ pub(crate) struct Mcp {
     /// alone is one of 127.0.0.1. Connections are not encrypted.
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) http: Option<SocketAddr>,
-    /// A file with the tokens of clients, one in each line. Clients with different tokens have no access to each other's
-    /// sessions. Without any token, a new one is printed on standard error at each start.
-    #[arg(long, value_name = "FILE", requires = "http")]
-    pub(crate) token_file: Option<PathBuf>,
     /// Accept requests that call this server by this name, in addition to the local ones. Can be repeated.
     #[arg(long, value_name = "HOST", requires = "http")]
     pub(crate) allow_host: Vec<String>,

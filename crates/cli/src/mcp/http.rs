@@ -3,25 +3,21 @@
 use std::net::SocketAddr;
 
 use cogwork_mcp::{HttpSettings, Server};
-use cogwork_text::Escaped;
 use tokio::net::TcpListener;
 
 use crate::arguments::Mcp;
-use crate::output::{Ended, read_text, tell};
+use crate::output::{Ended, tell};
 
-/// The variable with the tokens.
+/// The variable with the tokens. Other users of the machine could see those of a command line.
 const VARIABLE: &str = "COGWORK_TOKEN";
-
-/// The maximum length of the file with the tokens, in bytes.
-const MAX_TOKEN_FILE: u64 = 1024 * 1024;
 
 pub(super) async fn serve(server: &Server, address: SocketAddr, arguments: &Mcp) -> Ended {
     // Before the address is printed: nobody can use it if the tokens are refused.
-    let (place, tokens) = tokens(arguments)?;
+    let tokens = std::env::var(VARIABLE).unwrap_or_default();
     let mut settings = settings(arguments);
     for (number, token) in (1..).zip(tokens.split_whitespace()) {
         let added = settings.with_token(token);
-        settings = added.map_err(|error| format!("{place}: token {number}: {error}"))?;
+        settings = added.map_err(|error| format!("{VARIABLE}: token {number}: {error}"))?;
     }
 
     let listener = TcpListener::bind(address).await;
@@ -51,23 +47,4 @@ fn settings(arguments: &Mcp) -> HttpSettings {
         settings = settings.with_allowed_origin(origin);
     }
     settings
-}
-
-/// Returns the text with the tokens, from the file or else from the environment, and where it is
-/// from.
-fn tokens(arguments: &Mcp) -> Result<(String, String), String> {
-    let Some(file) = &arguments.token_file else {
-        // Not an option, because other users of the machine can see command lines.
-        let text = std::env::var(VARIABLE).unwrap_or_default();
-        return Ok((VARIABLE.to_owned(), text));
-    };
-
-    let place = Escaped::new(file.display()).to_string();
-    let text = read_text(file, MAX_TOKEN_FILE)?;
-    if text.trim().is_empty() {
-        return Err(format!(
-            "{place} contains no token; expected one in each line"
-        ));
-    }
-    Ok((place, text))
 }

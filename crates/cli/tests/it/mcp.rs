@@ -177,22 +177,14 @@ fn a_token_is_printed_if_none_is_given() {
 }
 
 #[test]
-fn tokens_come_from_the_environment_or_a_file() {
+fn tokens_come_from_the_environment() {
     let mut command = server(&["--memory", "--http", "localhost:0"]);
-    let tokens = "first-token-of-variable second-token-of-variable";
+    let tokens = "first-token-of-variable\nsecond-token-of-variable";
     command.env("COGWORK_TOKEN", tokens);
     let from_variable = HttpServer::start(&mut command);
     for token in ["first-token-of-variable", "second-token-of-variable"] {
         assert_eq!(from_variable.status(token), "200");
     }
-
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("tokens");
-    std::fs::write(&file, "\nthe-token-of-the-file\n").unwrap();
-    command.arg("--token-file").arg(&file);
-    let from_file = HttpServer::start(&mut command);
-    assert_eq!(from_file.status("the-token-of-the-file"), "200");
-    assert_eq!(from_file.status("first-token-of-variable"), "401");
 }
 
 #[test]
@@ -205,9 +197,8 @@ fn errors_of_the_settings_are_told() {
 
     for (arguments, code, part) in [
         ("--http nowhere", 2, "expected a port, or an address"),
-        ("--token-file x", 2, "--http"),
+        ("--allow-host x", 2, "--http"),
         (&taken, 4, "is not available"),
-        ("--memory --http 0 --token-file /none", 4, "/none: "),
         ("--memory --data x", 2, "cannot be used with"),
         (&file, 4, "cogwork: "),
         (
