@@ -1,6 +1,5 @@
 //! The command line.
 
-use std::convert::Infallible;
 #[cfg(feature = "mcp")]
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -171,9 +170,6 @@ pub(crate) struct Run {
     /// The file.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// There is none: this only says where the input belongs.
-    #[arg(hide = true, value_name = "TEXT", value_parser = misplaced)]
-    _text: Vec<Infallible>,
     /// The input of the flow; `-` reads it from standard input.
     #[arg(
         long,
@@ -202,10 +198,6 @@ pub(crate) struct Run {
     pub(crate) resume: Option<String>,
     #[command(flatten)]
     pub(crate) options: RunOptions,
-}
-
-fn misplaced(_: &str) -> Result<Infallible, &'static str> {
-    Err("expected the input of the flow after `--input`, as one argument")
 }
 
 /// How a run is executed and shown.

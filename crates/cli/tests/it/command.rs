@@ -284,16 +284,16 @@ edges: [{{from: a, to: b}}]
 #[test]
 fn a_wrong_command_line_is_told_with_the_right_one() {
     told(&["run", REVIEW, "--input", "x", "--max-steps", "0"]).fails(2, "");
-    for arguments in [&["run", REVIEW][..], &["fly"], &["check"], &[]] {
+    for arguments in [
+        &["run", REVIEW][..],
+        &["run", REVIEW, "the sea"],
+        &["fly"],
+        &["check"],
+        &[],
+    ] {
         told(arguments).fails(2, "Usage: cogwork");
     }
 
-    // What follows the file is most likely the input.
-    insta::assert_snapshot!(told(&["run", REVIEW, "the", "sea"]).err, @"
-    error: invalid value 'the' for '[TEXT]...': expected the input of the flow after `--input`, as one argument
-
-    For more information, try '--help'.
-    ");
     let help = told(&["--help"]).out;
     assert!(
         help.contains("  4  the input or the journal could not be read"),
