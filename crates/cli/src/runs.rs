@@ -1,7 +1,6 @@
 //! The command `runs`: lists recorded runs, or what is recorded of one of them.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::SystemTime;
 
 use cogwork_flow::engine::Entry;
@@ -9,26 +8,21 @@ use cogwork_journal::{RecordedEntry, RunStatus, RunSummary, Store};
 use cogwork_text::{Name, OneLine, counted};
 
 use crate::arguments::Runs;
-use crate::output::{Ended, write};
-
-/// How many entries are in memory at once.
-const PART: u64 = 1_000;
+use crate::output::{Ended, tell, write};
 
 pub(crate) async fn runs(arguments: &Runs) -> Ended {
     let store = Store::at(&arguments.journal)?;
     match &arguments.run {
         Some(run_id) => list_entries(&store, run_id).await,
-        None => list_runs(&store, &arguments.journal).await,
+        None => list_runs(&store).await,
     }
 }
 
-async fn list_runs(store: &Store, place: &str) -> Ended {
+async fn list_runs(store: &Store) -> Ended {
     let runs = store.runs().await?;
-    // A place without runs is empty, but one that isn't there is a mistake.
-    if runs.is_empty() && !place.contains("://") && !Path::new(place).exists() {
-        let place = OneLine::new(place);
-        let expected = "expected a folder or a SQLite file with runs";
-        return Err(format!("{place}: there is nothing here; {expected}").into());
+    // The place may be misspelt.
+    if runs.is_empty() {
+        tell("cogwork: there are no runs at the place of --journal");
     }
 
     for run in &runs {
@@ -76,21 +70,11 @@ fn summary(run: &RunSummary) -> String {
 }
 
 async fn list_entries(store: &Store, run_id: &str) -> Ended {
-    let mut start = 0;
-
-    loop {
-        let entries = store.entries(run_id, start..start + PART).await?;
-        if entries.is_empty() {
-            return Ok(());
-        }
-
-        // In parts, because the record of a run may not fit into memory.
-        start += PART;
-        for RecordedEntry { at, entry, .. } in &entries {
-            let at = at.map_or_else(|| "at an unknown time".to_owned(), time);
-            write(format_args!("{at}  {}", description(entry)))?;
-        }
+    for RecordedEntry { at, entry, .. } in store.entries(run_id, 0..u64::MAX).await? {
+        let at = at.map_or_else(|| "at an unknown time".to_owned(), time);
+        write(format_args!("{at}  {}", description(&entry)))?;
     }
+    Ok(())
 }
 
 /// Describes an entry in one line, without outcomes and answers, which may be long or secret.

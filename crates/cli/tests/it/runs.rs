@@ -48,14 +48,12 @@ fn runs_and_what_is_recorded_of_one_are_listed_with_their_times() {
 }
 
 #[test]
-fn a_place_or_a_run_that_is_not_there_is_an_error() {
-    for (more, problem) in [
-        (&[][..], "runs: there is nothing here"),
-        (&["7"], "there is no run `7`"),
-    ] {
-        let told = Place::new().cogwork(&[&["runs", "--journal", "runs"], more].concat());
-        told.fails(4, problem);
-    }
+fn a_place_or_a_run_that_is_not_there_is_told() {
+    let place = Place::new();
+    let empty = place.line("runs --journal runs");
+    empty.fails(0, "cogwork: there are no runs at the place of --journal");
+    let problem = "there is no run `7`";
+    place.line("runs --journal runs 7").fails(4, problem);
 }
 
 #[test]
