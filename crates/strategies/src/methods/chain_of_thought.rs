@@ -1,4 +1,3 @@
-use cogwork_plan::{Plan, Status, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -9,8 +8,7 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName};
 /// Divides the problem into steps and works through them (Wei et al. 2022).
 ///
 /// The model is called three times: for the steps, for their results with the answer, and for a
-/// check that may correct the answer. The steps with their results are the [plan](crate::Solving::plan) of
-/// the trace. If the check corrected the answer, the last step needs verification.
+/// check that may correct the answer.
 ///
 /// | stage | written by |
 /// |---|---|
@@ -35,10 +33,9 @@ use crate::{Answer, Ask, Method, Solve, Stop, Strategy, StrategyName};
 /// let method = ChainOfThoughtMethod { verification: false, ..Default::default() };
 /// let solved = Solver::new(client, method).solve("What is 17 * 3?").await?;
 /// assert_eq!(solved.answer(), Some("51"));
-/// assert_eq!(
-///     solved.trace().plan().ok_or("no plan")?.outline().to_string(),
-///     "- [Done] Multiply the tens.: 30\n- [Done] Multiply the ones.: 21\n- [Done] Add.: 51",
-/// );
+/// let thoughts = solved.trace().session().thoughts().iter();
+/// let steps = thoughts.filter(|thought| thought.stage == "step_decomposition");
+/// assert_eq!(steps.count(), 4); // the steps, after a thought about them
 /// # Ok(())
 /// # }
 /// ```
@@ -103,45 +100,21 @@ impl Method for ChainOfThoughtMethod {
         for step in &steps {
             cx.add(ThoughtDraft::here(&**step))?;
         }
-        // A run that ends before the results still has a plan.
-        cx.set_plan(steps.iter().map(Step::pending).collect());
 
         let question = Ask::of::<Results>(cx.prompt(&["sequential_reasoning"])?)
-            // Only asked for: fewer results are still of use, and the plan shows which are missing.
+            // Only asked for: fewer results are still of use.
             .narrowed("results", |key| key.offering_items(1, steps.len()))
             .answering(cx.problem());
         let read = cx.ask("sequential_reasoning", question)?;
-        let mut plan = plan(&steps, &read.results);
-        cx.set_plan(plan.clone());
         cx.keep(&*read.answer);
         cx.think("sequential_reasoning", or(&read.thought, "The results:"))?;
         for result in read.results.iter().take(steps.len()) {
             cx.add(ThoughtDraft::here(&**result))?;
         }
 
-        let found = read.answer;
-        cx.think("solution_formulation", &*found)?;
+        cx.think("solution_formulation", &*read.answer)?;
         let check = self.verification;
-        let answer = verified(cx, "answer_verification", found.clone(), check)?;
-        if answer != found
-            && let Some(last) = plan.steps_mut().last_mut()
-        {
-            // It is unknown which step is wrong, but the answer came from the last one.
-            last.status = Status::VerificationNeeded;
-            last.mark = Some("the check gave a different answer".to_owned());
-            cx.set_plan(plan);
-        }
-
+        let answer = verified(cx, "answer_verification", read.answer, check)?;
         respond(cx, answer)
     }
-}
-
-/// Returns the steps with their results.
-fn plan(steps: &[String], results: &[String]) -> Plan {
-    let mut results = results.iter();
-    let steps = steps.iter().map(|step| match results.next() {
-        Some(result) => Step::done(step, result),
-        None => Step::verification_needed(step, "the model gave no result"),
-    });
-    steps.collect()
 }

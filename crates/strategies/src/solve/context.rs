@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use cogwork_llm::{Message, Messages};
-use cogwork_plan::Plan;
 use cogwork_text::{Name, NameList};
 use cogwork_tools::Tools;
 use cogwork_typed::ask::no_answer;
@@ -78,7 +77,7 @@ pub(super) fn advance(
 ) -> Result<Option<Arc<Batch>>, SolveError> {
     let started = Instant::now();
     let strategy = &shared.strategy;
-    // Thoughts, plan and answer follow from the calls again. A second way to keep them could
+    // Thoughts and answer follow from the calls again. A second way to keep them could
     // differ.
     let before = solving.begin_again(strategy);
 
@@ -305,11 +304,6 @@ impl Solve<'_> {
             self.run.best = Some(text.into());
             self.run.is_guess = true;
         }
-    }
-
-    /// Sets the plan that the result has.
-    pub fn set_plan(&mut self, plan: Plan) {
-        self.run.plan = Some(plan).filter(|plan| !plan.is_empty());
     }
 
     /// [Adds](Messages::add) a message to the conversation.

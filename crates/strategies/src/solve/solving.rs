@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_flow::watch::report_from;
-use cogwork_plan::Plan;
 use cogwork_text::{Name, OneLine};
 use cogwork_typed::ask::{Limit, Meter, Spent};
 use serde::{Deserialize, Serialize};
@@ -34,8 +33,6 @@ pub struct Solving {
     /// Whether the best answer isn't one that the model gave.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_guess: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) plan: Option<Plan>,
     /// The limit that was reached, after which only the conclusion is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) over: Option<Limit>,
@@ -58,7 +55,6 @@ impl Solving {
             failed: Meter::default(),
             best: None,
             is_guess: false,
-            plan: None,
             over: None,
             end: None,
             next: None,
@@ -70,7 +66,6 @@ impl Solving {
     pub(super) fn begin_again(&mut self, strategy: &Strategy) -> Session {
         self.best = None;
         self.is_guess = false;
-        self.plan = None;
         std::mem::replace(&mut self.session, Session::new(strategy.clone()))
     }
 
@@ -113,11 +108,6 @@ impl Solving {
     /// Returns the session with the thoughts.
     pub fn session(&self) -> &Session {
         &self.session
-    }
-
-    /// Returns the plan, if the strategy has one.
-    pub fn plan(&self) -> Option<&Plan> {
-        self.plan.as_ref()
     }
 
     /// Returns the calls so far, with the raw replies.
@@ -211,8 +201,8 @@ impl Solved {
         self.0.spent()
     }
 
-    /// Returns how the answer was found: the thoughts, the calls, and the plan if there is one. It is
-    /// displayed as the thoughts in lines.
+    /// Returns how the answer was found: the thoughts and the calls. It is displayed as the thoughts
+    /// in lines.
     pub fn trace(&self) -> &Solving {
         &self.0
     }

@@ -3,8 +3,6 @@ mod evidence;
 
 use std::collections::BTreeMap;
 
-use cogwork_plan::{Plan, Status, Step};
-use cogwork_text::OneLine;
 use cogwork_tools::Tools;
 
 use serde_json::{Value, json};
@@ -32,9 +30,8 @@ use crate::{Answer, Ask, Called, Method, PlannedCall, Solve, Stop, Strategy, Str
 /// | `solving_phase` | the model: the solution |
 /// | `final_response` | the method: the answer |
 ///
-/// The [plan](crate::Solving::plan) of the trace has the evidence as results. If a call failed, its step
-/// needs verification. For a step that a model should do, add a tool that calls the model. If a run
-/// is stopped, its best answer is the last evidence.
+/// For a step that a model should do, add a tool that calls the model. If a run is stopped, its best
+/// answer is the last evidence.
 ///
 /// ```
 /// use cogwork_llm::ScriptedClient;
@@ -53,10 +50,6 @@ use crate::{Answer, Ask, Called, Method, PlannedCall, Solve, Stop, Strategy, Str
 /// ]);
 /// let solved = Solver::new(client, Rewoo::default()).with_tools(tools).solve("Twice seven, in words?").await?;
 /// assert_eq!((solved.answer(), solved.spent().calls), (Some("fourteen"), 2));
-/// assert_eq!(
-///     solved.trace().plan().ok_or("no plan")?.outline().to_string(),
-///     "- [Done] Double 7. (#E1): 14\n- [Done] Say it in words.",
-/// );
 /// # Ok(())
 /// # }
 /// ```
@@ -100,7 +93,7 @@ impl Method for Rewoo {
         let calls: Vec<PlannedCall> = calls.collect();
         specify(cx, &calls)?;
 
-        let called = gather(cx, &steps, &calls)?;
+        let called = gather(cx, &calls)?;
         let outputs: Vec<&str> = called.iter().map(|called| called.output.as_str()).collect();
         cx.think("working_phase", outputs.join("\n"))?;
 
@@ -108,7 +101,6 @@ impl Method for Rewoo {
         let prompt = cx.prompt(&["solving_phase"])?;
         let question = Ask::of(format!("The evidence:\n{evidence}\n\n{prompt}"));
         let answer = ask_for_answer(cx, "solving_phase", question)?;
-        cx.set_plan(with_evidence(&steps, &called, Status::Done));
         respond(cx, answer)
     }
 }
@@ -124,7 +116,6 @@ impl Rewoo {
         let lines: Vec<String> = steps.iter().map(BlueprintStep::to_string).collect();
         let text = lines.join("\n");
         cx.add(ThoughtDraft::at(stage, or(&thought, &text)).with("plan", lines))?;
-        cx.set_plan(with_evidence(&steps, &[], Status::Pending));
         Ok(steps)
     }
 }
@@ -144,11 +135,7 @@ fn specify(cx: &mut Solve, calls: &[PlannedCall]) -> Result<(), Stop> {
 }
 
 /// Makes all calls, each as soon as the evidence in its input exists. Returns the results in order.
-fn gather(
-    cx: &mut Solve,
-    steps: &[BlueprintStep],
-    calls: &[PlannedCall],
-) -> Result<Vec<Called>, Stop> {
+fn gather(cx: &mut Solve, calls: &[PlannedCall]) -> Result<Vec<Called>, Stop> {
     let mut called = Vec::new();
     // The plan was checked: the first call that isn't made only refers to earlier ones.
     while called.len() < calls.len() {
@@ -160,7 +147,6 @@ fn gather(
         if let Some(last) = called.iter().rfind(|called| !called.failed) {
             cx.keep_guess(&last.output);
         }
-        cx.set_plan(with_evidence(steps, &called, Status::Pending));
     }
 
     Ok(called)
@@ -177,24 +163,3 @@ fn collect(cx: &mut Solve, called: &[Called]) -> Result<String, Stop> {
     cx.add(ThoughtDraft::at("evidence_collection", &*text).with("evidence", json!(by_name)))?;
     Ok(text)
 }
-
-/// Returns the plan with the evidence so far. Steps without a call have the status `others`.
-fn with_evidence(steps: &[BlueprintStep], called: &[Called], others: Status) -> Plan {
-    let excerpt = |output: &str| OneLine::new(output).with_max_chars(MAX_RESULT).to_string();
-    let step = |step: &BlueprintStep| {
-        let name = step.to_string();
-        let id = step.call.as_ref().map(|call| &call.id);
-        match called.iter().find(|called| Some(&called.id) == id) {
-            Some(found) if found.failed => Step::verification_needed(name, excerpt(&found.output)),
-            Some(found) => Step::done(name, excerpt(&found.output)),
-            None => Step {
-                status: others,
-                ..Step::pending(name)
-            },
-        }
-    };
-    steps.iter().map(step).collect()
-}
-
-/// The maximum number of characters of evidence that the plan quotes.
-const MAX_RESULT: usize = 200;

@@ -389,9 +389,6 @@ async fn shown(script: Script) -> String {
             .map_or_else(String::new, |from| format!(" from {from}"));
         let _ = write!(shown, "\n{name}{from}: {count}, {status:?}");
     }
-    if let Some(plan) = solved.trace().plan() {
-        let _ = write!(shown, "\n{}", plan.outline());
-    }
 
     let requests = client.requests();
     match requests.split_last() {
