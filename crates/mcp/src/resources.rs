@@ -1,5 +1,7 @@
 //! Sessions and strategies as resources, as Markdown and as JSON.
 
+use std::collections::BTreeMap;
+
 use cogwork_strategies::{Stage, Strategy};
 use cogwork_text::{Name, OneLine};
 use cogwork_tools::schemars::{self, JsonSchema};
@@ -214,7 +216,9 @@ pub(crate) async fn read(
             match format {
                 Format::Markdown => strategy_text(strategy),
                 Format::Json => {
-                    let json = serde_json::to_string_pretty(strategy);
+                    // As in a file of tables.
+                    let table = BTreeMap::from([(name, strategy)]);
+                    let json = serde_json::to_string_pretty(&table);
                     json.map_err(|error| internal(&Failure::new(error)))?
                 }
             }

@@ -1,7 +1,6 @@
 use std::collections::HashSet;
 
 use cogwork_text::{Name, NameList};
-use serde::{Serialize, Serializer};
 
 use crate::table::TableError;
 use crate::{Strategy, table};
@@ -125,13 +124,6 @@ impl Strategies {
     /// Returns the strategies in the order of the text they were read from.
     pub fn iter(&self) -> impl Iterator<Item = &Strategy> {
         self.list.iter()
-    }
-}
-
-/// Serialises the strategies as a text with their tables.
-impl Serialize for Strategies {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter().map(|strategy| (strategy.name(), &*strategy.0)))
     }
 }
 

@@ -3,16 +3,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::table::{self, Parameter, named};
+use crate::table::{Parameter, named};
 
 /// A strategy: its stages, and which of them may follow which. Cloning shares the table.
 ///
 /// A strategy is always valid: every stage can be reached from the start and leads to a final one.
 /// It is obtained from a [`StrategyName`](crate::StrategyName) or from
-/// [`Strategies`](crate::Strategies).
+/// [`Strategies`](crate::Strategies). What serde has written is read without these checks.
 ///
 /// ```
 /// use cogwork_strategies::StrategyName;
@@ -26,7 +25,8 @@ use crate::table::{self, Parameter, named};
 /// assert!(needs["observation"].required);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Strategy(pub(crate) Arc<Table>);
 
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub struct Strategy(pub(crate) Arc<Table>);
     expecting = "a mapping with `description` and `stages`"
 )]
 pub(crate) struct Table {
-    #[serde(skip)]
+    #[serde(default)]
     pub(crate) name: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) aliases: Vec<String>,
@@ -127,26 +127,6 @@ impl fmt::Debug for Strategy {
     /// it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Strategy").field(&self.name()).finish()
-    }
-}
-
-/// Serialises the strategy as a text with one table.
-impl Serialize for Strategy {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map([(self.name(), &*self.0)])
-    }
-}
-
-/// Checks the table like one of a text. The error has the first problem and the number of problems.
-impl<'de> Deserialize<'de> for Strategy {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let tables = serde_yaml::Value::deserialize(deserializer)?;
-        let tables = table::read(tables).map_err(D::Error::custom)?;
-        let only = <[Self; 1]>::try_from(tables);
-        only.map(|[only]| only).map_err(|tables| {
-            let message = format!("found {} tables of strategies; expected one", tables.len());
-            D::Error::custom(message)
-        })
     }
 }
 

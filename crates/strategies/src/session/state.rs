@@ -120,7 +120,8 @@ impl Session {
             let is_on_branch = self.branch(thought.branch).is_ok();
             thought.id == ThoughtId::at(place) && are_before && is_on_branch
         });
-        are_branches && are_thoughts && self.branch(self.current).is_ok()
+        let has_start = self.strategy.stage(&self.strategy.0.start).is_some();
+        has_start && are_branches && are_thoughts && self.branch(self.current).is_ok()
     }
 
     /// Returns the strategy.

@@ -47,7 +47,7 @@ pub(crate) fn from_yaml(text: &str) -> Result<Vec<Strategy>, TableError> {
 }
 
 /// Reads the tables by name. Each is read by itself, so that the problems of all are reported.
-pub(crate) fn read(tables: Value) -> Result<Vec<Strategy>, TableError> {
+fn read(tables: Value) -> Result<Vec<Strategy>, TableError> {
     let Value::Mapping(tables) = tables else {
         let message = "the text is not a mapping; expected strategies by their names";
         return Err(TableError::syntax(message, None));
@@ -65,7 +65,7 @@ pub(crate) fn read(tables: Value) -> Result<Vec<Strategy>, TableError> {
         };
         match serde_path_to_error::deserialize(table) {
             Ok(table) => {
-                let strategy = named_table(name, table);
+                let strategy = named_table(name, table, &mut error);
                 check::check(&strategy.0, &mut error);
                 // After the table itself, so that problems come in the order of the text.
                 check_names(&strategy, &mut taken, &mut error);
@@ -112,7 +112,12 @@ pub(crate) fn check_names(
 }
 
 /// Returns the strategy of a table. It starts with the first stage, unless the table says otherwise.
-fn named_table(name: String, mut table: Table) -> Strategy {
+fn named_table(name: String, mut table: Table, error: &mut TableError) -> Strategy {
+    // It has none unless serde has written it.
+    if !table.name.is_empty() && table.name != name {
+        let other = Name(&table.name);
+        error.push(&name, format!("its `name` is `{other}`; expected its key"));
+    }
     if let (true, Some(first)) = (table.start.is_empty(), table.stages.first()) {
         table.start.clone_from(&first.name);
     }

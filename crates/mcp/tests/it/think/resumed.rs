@@ -109,8 +109,7 @@ async fn a_session_of_a_custom_strategy_keeps_its_rules() {
 
 #[tokio::test]
 async fn a_custom_strategy_cannot_take_the_name_of_another() {
-    let table = serde_json::to_string(&Strategies::built_in()).expect("JSON");
-    let same = Strategies::from_yaml(&table).expect("tables");
+    let same = Strategies::built_in();
 
     let refused = builder().with_strategies(same).open();
     let message = refused.expect_err("an error").to_string();
