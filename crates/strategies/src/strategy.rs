@@ -39,7 +39,6 @@ pub(crate) struct Table {
     pub(crate) name: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) aliases: Vec<String>,
-    #[serde(default)]
     pub(crate) description: String,
     /// The name of the start stage. It is always written, since some formats don't preserve the
     /// order of stages.
@@ -61,10 +60,8 @@ pub struct Stage {
     #[serde(skip)]
     pub name: String,
     /// The purpose of the stage.
-    #[serde(default)]
     pub description: String,
     /// The question for the model.
-    #[serde(default)]
     pub prompt: String,
     /// The parameters of a thought in this stage by name.
     #[serde(

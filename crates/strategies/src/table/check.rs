@@ -19,9 +19,6 @@ pub(super) fn check(table: &Table, error: &mut TableError) {
             error.push(place, not_a_name(name));
         }
     }
-    if table.description.trim().is_empty() {
-        error.push(place, "it has no `description`; expected a text");
-    }
     // Without stages, each further check would complain once more.
     if table.stages.is_empty() {
         return error.push(place, "it has no `stages`; expected at least one");
@@ -87,14 +84,6 @@ pub(super) fn check(table: &Table, error: &mut TableError) {
 fn check_stage(stage: &Stage, place: &str, error: &mut TableError) {
     if !is_name(&stage.name) {
         error.push(place, not_a_name(&stage.name));
-    }
-    for (key, text) in [
-        ("description", &stage.description),
-        ("prompt", &stage.prompt),
-    ] {
-        if text.trim().is_empty() {
-            error.push(place, format!("it has no `{key}`; expected a text"));
-        }
     }
     if stage.is_final && !stage.next.is_empty() {
         let message = "it has both `final` and `next`; expected one of them";

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use cogwork_text::{Name, OneLine};
+use cogwork_text::OneLine;
 
 /// The problems of a text with tables, up to 100.
 ///
@@ -33,11 +33,7 @@ impl TableError {
         let message = message
             .split_once(" at line ")
             .map_or(message, |(what, _)| what);
-        // The key comes from the text, so it is shortened and escaped like every name.
-        let twice = message.strip_prefix("duplicate entry with key ");
-        let twice = twice.map(|key| format!("`{}` is defined twice", Name(key.trim_matches('"'))));
 
-        let message = twice.as_deref().unwrap_or(message);
         let mut error = Self::default();
         match line {
             Some(line) => error.push("", format_args!("line {line}: {message}")),

@@ -74,25 +74,12 @@ fn read(tables: Value) -> Result<Vec<Strategy>, TableError> {
             Err(mistake) => {
                 let path = mistake.path().to_string();
                 let place = format!("{name}.{path}");
-                let message = complaint(&mistake.inner().to_string());
-                error.push(place.trim_end_matches('.'), message);
+                error.push(place.trim_end_matches('.'), mistake.inner());
             }
         }
     }
 
     error.or(strategies)
-}
-
-/// Says of a missing key what it may be, which serde does not.
-fn complaint(message: &str) -> String {
-    const TYPES: &str =
-        "`text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map` or `any`";
-
-    match message.strip_prefix("missing field ") {
-        Some("`type`") => format!("it has no `type`; expected {TYPES}"),
-        Some(key) => format!("it has no {key}; expected one"),
-        None => message.to_owned(),
-    }
 }
 
 /// Adds a problem for each name of a strategy that another one has `taken`.

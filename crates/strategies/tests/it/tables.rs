@@ -17,12 +17,14 @@ my strategy:
   stages:
     only: {description: d, prompt: p, final: true}
 first:
+  description: Begins and ends.
   stages:
     begin:
       description: Begins.
       prompt: Begin.
       next: [middle, begn, middle]
     middle:
+      description: Goes on.
       prompt: Go on.
       next: [trap, end]
     trap:
@@ -31,7 +33,7 @@ first:
       next: [trap]
     island:
       description: No way in.
-      prompt: ''
+      prompt: Swim.
       next: [end]
     end:
       description: The end.
@@ -46,13 +48,10 @@ second:
     a: {description: d, prompt: p, final: true}
 fourth: {description: Nothing in it., stages: {}}
 "), @"
-    13 problems in the tables:
+    10 problems in the tables:
     `my strategy`: `my strategy` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`
-    `first`: it has no `description`; expected a text
     `first.stages.begin.next`: `begn` is not a stage; expected `begin`, `middle`, `trap`, `island` or `end`
     `first.stages.begin.next`: `middle` is there twice; expected once
-    `first.stages.middle`: it has no `description`; expected a text
-    `first.stages.island`: it has no `prompt`; expected a text
     `first.stages.end`: it has both `final` and `next`; expected one of them
     `first.stages.trap`: it does not lead to a final stage
     `first.stages.island`: it cannot be reached from the start
@@ -80,10 +79,12 @@ fn the_form_of_a_table() {
     let told = [
         problems("t: 7"),
         problems("t: {description: 12}"),
+        problems("t: {stages: {}}"),
         problems("t: {description: d, stages: [a]}"),
         stage("text"),
         stage("{paramters: {}}"),
-        stage("{next: end}"),
+        stage("{description: d}"),
+        stage("{description: d, prompt: p, next: end}"),
         stage("{final: yes}"),
         stage("{parameters: {'a b': {type: text, description: d}}}"),
         parameter("text"),
@@ -96,18 +97,20 @@ fn the_form_of_a_table() {
     insta::assert_snapshot!(told.join("\n"), @r#"
     `t`: invalid type: integer `7`, expected a mapping with `description` and `stages`
     `t.description`: invalid type: integer `12`, expected a string
+    `t`: missing field `description`
     `t.stages`: invalid type: sequence, expected a map
     `t.stages.s`: invalid type: string "text", expected a mapping with `description` and `prompt`
     `t.stages.s.paramters`: unknown field `paramters`, expected one of `description`, `prompt`, `parameters`, `next`, `final`
+    `t.stages.s`: missing field `prompt`
     `t.stages.s.next`: invalid type: string "end", expected a sequence
     `t.stages.s.final`: invalid type: string "yes", expected a boolean
     `t.stages.s.parameters`: `a b` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`
     `t.stages.s.parameters.a_1`: invalid type: string "text", expected a mapping with `type` and `description`
-    `t.stages.s.parameters.a_1`: it has no `type`; expected `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map` or `any`
+    `t.stages.s.parameters.a_1`: missing field `type`
     `t.stages.s.parameters.a_1`: unknown variant `int`, expected one of `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map`, `any`
-    `t.stages.s.parameters.a_1`: it has no `description`; expected one
-    `t.stages.s.parameters.a_1`: it has no `items`; expected one
-    `t.stages.s.parameters.a_1`: it has no `description`; expected one
+    `t.stages.s.parameters.a_1`: missing field `description`
+    `t.stages.s.parameters.a_1`: missing field `items`
+    `t.stages.s.parameters.a_1`: missing field `description`
     "#);
 }
 
@@ -127,7 +130,7 @@ fn the_message_has_the_first_problem() {
 #[test]
 fn texts_that_cannot_be_read() {
     insta::assert_snapshot!(problems("a: [b"), @"line 2: did not find expected ',' or ']'");
-    insta::assert_snapshot!(problems("a: {}\na: {}"), @"line 1: `a` is defined twice");
+    insta::assert_snapshot!(problems("a: {}\na: {}"), @r#"line 1: duplicate entry with key "a""#);
     insta::assert_snapshot!(problems("- a\n- b"), @"the text is not a mapping; expected strategies by their names");
     insta::assert_snapshot!(problems("a: {}\n---\nb: {}"), @"deserializing from YAML containing more than one document is not supported");
     insta::assert_snapshot!(problems("%TAG ! x\n---\na: 1"), @"`a`: invalid type: integer `1`, expected a mapping with `description` and `stages`");
@@ -203,16 +206,22 @@ fn large_tables(n: usize) -> [(&'static str, String); 4] {
     };
     let table = |stages: String| format!("a:\n  description: d\n  stages:\n{stages}");
     let whole = each(n, "    s#: {description: d, prompt: p, final: true}\n");
-    let all = format!("{whole}    e: {{next: [{}]}}", each(n, "s#, "));
+    let all = format!(
+        "{whole}    e: {{description: d, prompt: p, next: [{}]}}",
+        each(n, "s#, ")
+    );
 
     [
         (
             "strategies with the same name",
-            each(n, "a#: {aliases: [b], stages: {c: {}}}\n"),
+            each(n, "a#: {aliases: [b], description: d, stages: {}}\n"),
         ),
         (
             "stages that lead nowhere",
-            table(each(n, "    s#: {next: [x, y]}\n")),
+            table(each(
+                n,
+                "    s#: {description: d, prompt: p, next: [x, y]}\n",
+            )),
         ),
         ("stages that nothing leads to", table(whole)),
         ("a stage that leads to all others", table(all)),
