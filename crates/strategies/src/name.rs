@@ -9,21 +9,20 @@ use crate::{Strategies, Strategy, UnknownStrategy};
 /// ```
 /// use cogwork_strategies::StrategyName;
 ///
-/// assert_eq!("base_sequential".parse(), Ok(StrategyName::Linear)); // the document uses both names
+/// assert_eq!("react".parse(), Ok(StrategyName::React));
 /// assert_eq!(StrategyName::SelfAsk.strategy().start().name, "problem_reception");
 ///
 /// let error = "tree".parse::<StrategyName>().unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "`tree` is not a strategy; expected `linear`, `base_sequential`, `chain_of_thought`, `react`, \
-///      `rewoo`, `scratchpad`, `self_ask`, `self_consistency`, `step_back` or `tree_of_thoughts`",
+///     "`tree` is not a strategy; expected `linear`, `chain_of_thought`, `react`, `rewoo`, \
+///      `scratchpad`, `self_ask`, `self_consistency`, `step_back` or `tree_of_thoughts`",
 /// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum StrategyName {
-    /// One thought after another, with revisions, branches, a hypothesis and its verification. Its
-    /// alias is `base_sequential`.
+    /// One thought after another, with revisions, branches, a hypothesis and its verification.
     Linear,
     /// Steps that are worked through in order (Wei et al. 2022).
     ChainOfThought,
@@ -110,7 +109,7 @@ impl FromStr for StrategyName {
 
     fn from_str(text: &str) -> Result<Self, UnknownStrategy> {
         let mut names = Self::ALL.into_iter();
-        let named = names.find(|name| name.table().names().any(|known| known == text));
+        let named = names.find(|name| name.as_str() == text);
         named.ok_or_else(|| built_in().unknown(text))
     }
 }

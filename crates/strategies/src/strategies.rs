@@ -12,7 +12,6 @@ use crate::{Strategy, table};
 /// | key of a strategy | meaning |
 /// |---|---|
 /// | `description` | what the strategy does |
-/// | `aliases` | other names of the strategy; optional |
 /// | `start` | the stage in which a session starts; by default, the first one |
 /// | `stages` | the stages by name |
 ///
@@ -88,7 +87,7 @@ impl Strategies {
     /// Returns a problem for each name that is in both sets. In that case,
     /// nothing is added.
     pub fn extend(&mut self, other: Self) -> Result<(), TableError> {
-        let known = self.list.iter().flat_map(Strategy::names);
+        let known = self.list.iter().map(Strategy::name);
         let mut taken: HashSet<String> = known.map(str::to_owned).collect();
         let mut error = TableError::default();
 
@@ -102,19 +101,18 @@ impl Strategies {
         Ok(())
     }
 
-    /// Returns the strategy with this name or alias.
+    /// Returns the strategy with this name.
     ///
     /// # Errors
     ///
     /// Returns an [`UnknownStrategy`] that lists the known names.
     pub fn get(&self, name: &str) -> Result<&Strategy, UnknownStrategy> {
-        let is_named = |strategy: &&Strategy| strategy.names().any(|known| known == name);
-        let found = self.list.iter().find(is_named);
+        let found = self.list.iter().find(|strategy| strategy.name() == name);
         found.ok_or_else(|| self.unknown(name))
     }
 
     pub(crate) fn unknown(&self, name: &str) -> UnknownStrategy {
-        let known = self.list.iter().flat_map(Strategy::names);
+        let known = self.list.iter().map(Strategy::name);
         UnknownStrategy {
             name: name.to_owned(),
             known: known.map(str::to_owned).collect(),

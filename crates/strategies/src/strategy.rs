@@ -37,8 +37,6 @@ pub struct Strategy(pub(crate) Arc<Table>);
 pub(crate) struct Table {
     #[serde(default)]
     pub(crate) name: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) aliases: Vec<String>,
     pub(crate) description: String,
     /// The name of the start stage. It is always written, since some formats don't preserve the
     /// order of stages.
@@ -82,11 +80,6 @@ impl Strategy {
     /// Returns the name.
     pub fn name(&self) -> &str {
         &self.0.name
-    }
-
-    /// Returns the name, followed by the aliases.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.name()).chain(self.0.aliases.iter().map(String::as_str))
     }
 
     /// Returns the description.

@@ -61,9 +61,9 @@ fn a_legal_walk_with_placeholders() {
 }
 
 #[test]
-fn a_walk_to_the_end_of_the_strategy_with_two_names() {
+fn a_walk_to_the_end() {
     let walk = [
-        "base_sequential",
+        "linear",
         "initial_thought_planning",
         "thought_generation",
         "thought_evaluation",
@@ -127,7 +127,7 @@ fn tables_and_names() {
     let (code, out, err) = run(&["liner", "problem_reception"]);
     assert_eq!((code, out.as_str()), (Some(2), ""));
     assert!(
-        err.starts_with("`liner` is not a strategy; expected `linear`, `base_sequential`,"),
+        err.starts_with("`liner` is not a strategy; expected `linear`, `chain_of_thought`,"),
         "{err}"
     );
     assert_eq!(run(&["--help"]).0, Some(0));

@@ -36,7 +36,7 @@ pub(super) struct Settings {
 
 fn strategies(_: &mut SchemaGenerator) -> Schema {
     let known = Strategies::built_in();
-    let names: Vec<&str> = known.iter().flat_map(Strategy::names).collect();
+    let names: Vec<&str> = known.iter().map(Strategy::name).collect();
     json_schema!({"enum": names, "x-noun": "strategy"})
 }
 

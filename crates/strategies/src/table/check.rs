@@ -14,10 +14,8 @@ type Edges<'t> = HashMap<&'t str, Vec<&'t str>>;
 /// Adds the problems of a table. The start must lead to every stage, and every stage to a final one.
 pub(super) fn check(table: &Table, error: &mut TableError) {
     let place = table.name.as_str();
-    for name in [&table.name].into_iter().chain(&table.aliases) {
-        if !is_name(name) {
-            error.push(place, not_a_name(name));
-        }
+    if !is_name(place) {
+        error.push(place, not_a_name(place));
     }
     // Without stages, each further check would complain once more.
     if table.stages.is_empty() {

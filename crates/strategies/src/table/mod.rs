@@ -88,13 +88,10 @@ pub(crate) fn check_names(
     taken: &mut HashSet<String>,
     error: &mut TableError,
 ) {
-    for name in strategy.names() {
-        if !taken.insert(name.to_owned()) {
-            let name = Name(name);
-            let message =
-                format!("`{name}` is the name of a different strategy; choose another name");
-            error.push(strategy.name(), message);
-        }
+    let name = strategy.name();
+    if !taken.insert(name.to_owned()) {
+        let message = "this is the name of a different strategy; choose another name";
+        error.push(name, message);
     }
 }
 

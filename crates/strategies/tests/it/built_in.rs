@@ -118,7 +118,6 @@ fn names_and_what_is_not_one() {
         assert_eq!(name.strategy().name(), name.as_str());
     }
 
-    assert_eq!("base_sequential".parse(), Ok(StrategyName::Linear));
     let unknown = "Re\u{1b}Act".parse::<StrategyName>().unwrap_err();
     let message = unknown.to_string();
     assert!(message.starts_with("`Re\\u{1b}Act` is not a strategy; expected `linear`"));

@@ -41,14 +41,13 @@ first:
       final: true
       next: [begin]
 second:
-  aliases: [first]
   description: d
   start: nowhere
   stages:
     a: {description: d, prompt: p, final: true}
 fourth: {description: Nothing in it., stages: {}}
 "), @"
-    10 problems in the tables:
+    9 problems in the tables:
     `my strategy`: `my strategy` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`
     `first.stages.begin.next`: `begn` is not a stage; expected `begin`, `middle`, `trap`, `island` or `end`
     `first.stages.begin.next`: `middle` is there twice; expected once
@@ -57,7 +56,6 @@ fourth: {description: Nothing in it., stages: {}}
     `first.stages.island`: it cannot be reached from the start
     `second.start`: `nowhere` is not a stage; expected `a`
     `second.stages.a`: it cannot be reached from the start
-    `second`: `first` is the name of a different strategy; choose another name
     `fourth`: it has no `stages`; expected at least one
     ");
 }
@@ -142,14 +140,14 @@ fn texts_that_cannot_be_read() {
 fn a_name_that_is_taken() {
     let mut strategies = Strategies::built_in();
     let before = strategies.clone();
-    let mine = Strategies::from_yaml(
-        "mine:\n  aliases: [react]\n  description: d\n  stages:\n    a: {description: d, prompt: p, final: true}",
+    let same = Strategies::from_yaml(
+        "react:\n  description: d\n  stages:\n    a: {description: d, prompt: p, final: true}",
     );
-    let error = strategies.extend(mine.unwrap()).unwrap_err();
+    let error = strategies.extend(same.unwrap()).unwrap_err();
 
     assert_eq!(
         error.to_string(),
-        "`mine`: `react` is the name of a different strategy; choose another name"
+        "`react`: this is the name of a different strategy; choose another name"
     );
     assert_eq!(strategies, before);
 }
@@ -213,8 +211,8 @@ fn large_tables(n: usize) -> [(&'static str, String); 4] {
 
     [
         (
-            "strategies with the same name",
-            each(n, "a#: {aliases: [b], description: d, stages: {}}\n"),
+            "strategies without stages",
+            each(n, "a#: {description: d, stages: {}}\n"),
         ),
         (
             "stages that lead nowhere",

@@ -107,12 +107,3 @@ async fn a_model_that_never_gives_a_usable_reply_fails_the_session() {
                     the reply is empty; expected lines with `thought: …`, `question: …`";
     assert!(view.text.starts_with(expected), "{}", view.text);
 }
-
-#[tokio::test]
-async fn a_strategy_may_have_another_name() {
-    let host = Host::new().await;
-    let view = host
-        .reason(json!({"problem": "?", "strategy": "base_sequential"}))
-        .await;
-    assert!(view.text.contains(" (linear): "), "{}", view.text);
-}
