@@ -74,14 +74,14 @@ impl Step {
         let branch = branch.filter(|branch| branch.id != BranchId::MAIN);
         let details = thought.details();
         let details = details.map(|(name, value)| (name.to_owned(), value));
-        let parents = thought.parents().map(|parent| parent.get().into());
+        let parents = thought.parents().map(|parent| parent.0 as u64);
 
         Self {
-            number: thought.id.get().into(),
+            number: thought.id.0 as u64,
             parents: parents.collect(),
             branch: branch.map(|branch| branch.name.clone()),
             stage: thought.stage.clone(),
-            revises: thought.revises.map(|revised| revised.get().into()),
+            revises: thought.revises.map(|revised| revised.0 as u64),
             text: thought.text.clone(),
             details: details.collect(),
         }

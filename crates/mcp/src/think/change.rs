@@ -218,7 +218,7 @@ fn with_known_ids(
     let needed = parameters.filter(|(_, parameter)| parameter.required);
     for (name, _) in needed {
         let known = match name.as_str() {
-            "branch_from_thought" => from.map(|from| from.get().into()),
+            "branch_from_thought" => from.map(|from| from.0.into()),
             name if name.ends_with("_id") => known_id(session, branch, name),
             _ => None,
         };

@@ -51,12 +51,12 @@ struct Call {
     parameters: Option<Map<String, Value>>,
     /// The number of the earlier thought that this one replaces
     #[schemars(range(min = 1))]
-    revises: Option<u32>,
+    revises: Option<usize>,
     /// By default, the current one
     branch: Option<String>,
     /// The number of the thought from which a new branch begins
     #[schemars(range(min = 1))]
-    branch_from: Option<u32>,
+    branch_from: Option<usize>,
     /// Begins a session, unless the last one follows this strategy and isn't complete
     strategy: Option<String>,
     /// Begins another session, for this purpose
@@ -106,7 +106,7 @@ async fn think(store: &SessionStore, call: Call, caller: &Caller) -> Result<Stri
     };
 
     let mut draft = draft(call.thought, call.stage, call.parameters);
-    draft.revises = call.revises.map(ThoughtId::new);
+    draft.revises = call.revises.map(ThoughtId);
     let beginning = strategy.map(|strategy| Beginning {
         strategy: strategy.clone(),
         purpose: call.purpose.unwrap_or_default(),
@@ -114,7 +114,7 @@ async fn think(store: &SessionStore, call: Call, caller: &Caller) -> Result<Stri
     let change = Change::Think(Thinking {
         draft,
         branch: call.branch,
-        from: call.branch_from.map(ThoughtId::new),
+        from: call.branch_from.map(ThoughtId),
     });
     record(store, &caller.connection, id, is_named, beginning, change).await
 }

@@ -316,17 +316,18 @@ fn branch(cx: &mut Solve) -> Result<String, Stop> {
     // A branch of this name could begin anywhere.
     let trial = cx.session().clone();
     let question = naming(cx, BRANCH, FROM, newest(cx.path()))?.with_check(move |reply| {
-        let forked = trial.clone().fork(ThoughtId::new(1), reply.field(NAME));
+        let forked = trial.clone().fork(ThoughtId(1), reply.field(NAME));
         forked.map(drop).map_err(|refused| refused.to_string())
     });
     let reply = cx.ask(BRANCH, question)?;
     let name = reply.field(NAME);
     let last = cx.add(reply.draft(BRANCH, or(&reply.text, name)))?;
 
-    let named = reply.fields.get(FROM).and_then(Value::as_u64).unwrap_or(0);
+    let named = reply.fields.get(FROM).and_then(ThoughtId::of_value);
+    let named = named.unwrap_or(ThoughtId(1));
     let leads_on = |thought: &&Thought| {
         let next = &cx.session().stage_of(thought).next;
-        next.iter().any(|next| next == GENERATION) && u64::from(thought.id.get()) >= named
+        next.iter().any(|next| next == GENERATION) && thought.id >= named
     };
     // The path starts with the last thought, so this is the first one after the named one. There is
     // always one, since the thought that opens the branch qualifies.
@@ -336,7 +337,7 @@ fn branch(cx: &mut Solve) -> Result<String, Stop> {
 
     let aside = match from == last {
         true => String::new(),
-        false => format!(" Thoughts {} to {last} are left aside.", from.get() + 1),
+        false => format!(" Thoughts {} to {last} are left aside.", from.0 + 1),
     };
     let name = Name(name);
     Ok(format!(
@@ -359,8 +360,8 @@ fn naming(
     field: &'static str,
     known: Vec<ThoughtId>,
 ) -> Result<Ask, Stop> {
-    let known: Vec<u32> = known.into_iter().map(ThoughtId::get).collect();
-    let list = known.iter().map(u32::to_string).collect::<Vec<_>>();
+    let known: Vec<usize> = known.into_iter().map(|thought| thought.0).collect();
+    let list = known.iter().map(usize::to_string).collect::<Vec<_>>();
     let list = list.join(", ");
     let prompt = prompt(cx, stage)?;
 

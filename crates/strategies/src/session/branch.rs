@@ -7,27 +7,11 @@ use super::ThoughtId;
 /// The number of a branch in its session, counted from 0 in the order of creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct BranchId(u32);
+pub struct BranchId(pub usize);
 
 impl BranchId {
     /// The branch on which every session starts, named `main`.
     pub const MAIN: Self = Self(0);
-
-    /// Returns the number.
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-
-    /// Returns the index of the branch in the session's list.
-    pub(super) fn index(self) -> usize {
-        usize::try_from(self.0).unwrap_or(usize::MAX)
-    }
-
-    /// Returns the id of the branch at an index of the session's list.
-    pub(super) fn at(index: usize) -> Self {
-        // The maximum number of branches is far below `u32::MAX`.
-        Self(u32::try_from(index).unwrap_or(u32::MAX))
-    }
 }
 
 impl fmt::Display for BranchId {

@@ -40,7 +40,7 @@ impl Session {
             return Err(SessionError::Full(limit));
         }
 
-        let id = BranchId::at(self.branches.len());
+        let id = BranchId(self.branches.len());
         self.branches.push(Branch::new(id, name, Some(from)));
         Ok(id)
     }
@@ -129,7 +129,7 @@ impl Session {
     /// Returns an error if the branch doesn't exist.
     pub fn branch(&self, branch: BranchId) -> Result<&Branch, SessionError> {
         let missing = self.no_such_branch(branch);
-        self.branches.get(branch.index()).ok_or(missing)
+        self.branches.get(branch.0).ok_or(missing)
     }
 
     /// Returns the branch with this name.
@@ -139,7 +139,7 @@ impl Session {
 
     pub(super) fn branch_mut(&mut self, branch: BranchId) -> Result<&mut Branch, SessionError> {
         let missing = self.no_such_branch(branch);
-        self.branches.get_mut(branch.index()).ok_or(missing)
+        self.branches.get_mut(branch.0).ok_or(missing)
     }
 
     fn no_such_branch(&self, branch: BranchId) -> SessionError {

@@ -55,7 +55,7 @@ impl Default for SessionLimits {
 /// let collected = session.merge(&branches[1..], branches[0], answers)?;
 ///
 /// let thought = session.thought(collected).ok_or("not there")?;
-/// assert_eq!(thought.parents().map(|t| t.get()).collect::<Vec<_>>(), [3, 4]);
+/// assert_eq!(thought.parents().map(|t| t.0).collect::<Vec<_>>(), [3, 4]);
 /// assert_eq!(session.path(collected).last().map(|t| t.id), Some(problem));
 /// let again: Session = serde_json::from_str(&serde_json::to_string(&session)?)?;
 /// assert_eq!(again, session);
@@ -112,13 +112,13 @@ impl Session {
 
         let are_branches = branches.all(|(place, branch)| {
             let mut named = branch.thoughts.iter().chain(&branch.from);
-            branch.id == BranchId::at(place) && named.all(exists)
+            branch.id.0 == place && named.all(exists)
         });
         let are_thoughts = thoughts.all(|(place, thought)| {
             // Parents come first, so a path always ends.
             let are_before = thought.parents().all(|parent| parent < thought.id);
             let is_on_branch = self.branch(thought.branch).is_ok();
-            thought.id == ThoughtId::at(place) && are_before && is_on_branch
+            thought.id.0 == place + 1 && are_before && is_on_branch
         });
         let has_start = self.strategy.stage(&self.strategy.0.start).is_some();
         has_start && are_branches && are_thoughts && self.branch(self.current).is_ok()
@@ -184,7 +184,7 @@ impl Session {
 
     /// Returns the thought with this id.
     pub fn thought(&self, thought: ThoughtId) -> Option<&Thought> {
-        thought.index().and_then(|index| self.thoughts.get(index))
+        self.thoughts.get(thought.0.checked_sub(1)?)
     }
 
     pub(super) fn existing(&self, thought: ThoughtId) -> Result<&Thought, SessionError> {

@@ -130,7 +130,7 @@ impl Session {
         let has_revision = revision.is_some_and(|known| known.kind == ParameterType::Thought);
         if let (Some(revised), true) = (draft.revises, has_revision) {
             let parameter = parameters.entry(REVISES.to_owned());
-            parameter.or_insert_with(|| revised.get().into());
+            parameter.or_insert_with(|| revised.0.into());
         }
 
         // A thought that stays in a stage continues the one before it, which had the parameters.
@@ -157,7 +157,7 @@ impl Session {
         }
 
         Ok(Thought {
-            id: ThoughtId::at(self.thoughts.len()),
+            id: ThoughtId(self.thoughts.len() + 1),
             branch: branch.id,
             parent: branch.tip(),
             stage: stage.name.clone(),

@@ -12,35 +12,14 @@ use super::{BranchId, Merged};
 /// Models refer to thoughts by this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ThoughtId(u32);
+pub struct ThoughtId(pub usize);
 
 impl ThoughtId {
-    /// Creates an id from a number. The number isn't checked against a session.
-    pub const fn new(number: u32) -> Self {
-        Self(number)
-    }
-
-    /// Returns the number.
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-
     /// Returns the thought that the value of a parameter names.
     pub(crate) fn of_value(value: &Value) -> Option<Self> {
         // A negative number or one with a fraction names no thought.
-        let number = u32::try_from(value.as_u64()?).ok()?;
+        let number = usize::try_from(value.as_u64()?).ok()?;
         (number > 0).then_some(Self(number))
-    }
-
-    /// Returns the index of the thought in the session's list.
-    pub(super) fn index(self) -> Option<usize> {
-        usize::try_from(self.0).ok()?.checked_sub(1)
-    }
-
-    /// Returns the id of the thought at an index of the session's list.
-    pub(super) fn at(index: usize) -> Self {
-        // The maximum number of thoughts is far below `u32::MAX`.
-        Self(u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1))
     }
 }
 

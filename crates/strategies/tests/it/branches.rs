@@ -82,10 +82,10 @@ fn the_tree_of_the_document_with_branches() {
     ");
 
     let path = session.path(session.branch(a).unwrap().tip());
-    let path: Vec<u32> = path.map(|thought| thought.id.get()).collect();
+    let path: Vec<usize> = path.map(|thought| thought.id.0).collect();
     assert_eq!(path, [11, 10, 9, 7, 4, 3, 2, 1]);
     assert_eq!(session.path(None).count(), 0);
-    assert_eq!(session.path(ThoughtId::new(99)).count(), 0);
+    assert_eq!(session.path(ThoughtId(99)).count(), 0);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_fork_stands_where_it_was_forked_and_can_be_forked() {
     walk(&mut session, &["continuation_decision"]);
 
     let path = session.path(session.branch(nested).unwrap().tip());
-    let path: Vec<u32> = path.map(|thought| thought.id.get()).collect();
+    let path: Vec<usize> = path.map(|thought| thought.id.0).collect();
     assert_eq!(path, [5, 4, 2, 1]);
 }
 
@@ -117,7 +117,7 @@ fn targets_are_checked() {
     let (mut session, a, b) = two_approaches();
     let fork = |from, name: &str| {
         let name = name.to_owned();
-        move |s: &mut Session| s.fork(ThoughtId::new(from), name.clone()).map(drop)
+        move |s: &mut Session| s.fork(ThoughtId(from), name.clone()).map(drop)
     };
     insta::assert_snapshot!(refused(&mut session, &[
         &fork(99, "x"),
@@ -138,7 +138,7 @@ fn targets_are_checked() {
     no open or complete branch has a score; expected at least one
     the branch `main` is the current one; switch to a different one first
     ");
-    assert!(session.fork(ThoughtId::new(1), "x".repeat(65)).is_err());
+    assert!(session.fork(ThoughtId(1), "x".repeat(65)).is_err());
 
     session.prune(b).unwrap();
     let pruned = refused(
@@ -203,7 +203,7 @@ fn a_merge_takes_what_was_set_last_and_lists_the_differences() {
     let id = session.merge(&branches, MAIN, draft).unwrap();
 
     let thought = session.thought(id).unwrap();
-    let parents: Vec<u32> = thought.parents().map(ThoughtId::get).collect();
+    let parents: Vec<usize> = thought.parents().map(|parent| parent.0).collect();
     assert_eq!(parents, [7, 3, 5]);
     let merged = thought.merged.as_ref().unwrap();
     let written = serde_json::to_string(&merged.values).unwrap();

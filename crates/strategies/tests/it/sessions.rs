@@ -122,7 +122,7 @@ fn a_revision_names_a_thought_of_its_path() {
     ];
     walk(&mut session, &stages);
 
-    let [one, two, four] = [1, 2, 4].map(ThoughtId::new);
+    let [one, two, four] = [1, 2, 4].map(ThoughtId);
     let revise = || ThoughtDraft::at("thought_revision", "Better.");
     insta::assert_snapshot!(all_refused(&mut session, [
         revise(),

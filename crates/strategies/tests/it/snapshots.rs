@@ -16,8 +16,8 @@ fn restored(session: &Session) -> Session {
 enum Act {
     Move(usize),
     Illegal(usize),
-    Stay { revises: Option<u32>, long: bool },
-    Fork(u32),
+    Stay { revises: Option<usize>, long: bool },
+    Fork(usize),
     Switch(usize),
     Score(usize, f64),
     SelectBest,
@@ -27,13 +27,13 @@ enum Act {
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let stay = (prop::option::of(0..30_u32), any::<bool>());
+    let stay = (prop::option::of(0..30_usize), any::<bool>());
 
     prop_oneof![
         10 => (0..4_usize).prop_map(Act::Move),
         2 => (0..12_usize).prop_map(Act::Illegal),
         3 => stay.prop_map(|(revises, long)| Act::Stay { revises, long }),
-        3 => (0..30_u32).prop_map(Act::Fork),
+        3 => (0..30_usize).prop_map(Act::Fork),
         3 => (0..8_usize).prop_map(Act::Switch),
         2 => ((0..8_usize), -1.0..11.0).prop_map(|(branch, score)| Act::Score(branch, score)),
         1 => Just(Act::SelectBest),
@@ -77,12 +77,12 @@ fn done(session: &mut Session, act: &Act, number: usize) -> Result<String, Sessi
         }
         Act::Stay { revises, long } => {
             let mut draft = ThoughtDraft::here(if *long { text.repeat(40) } else { text });
-            draft.revises = revises.map(ThoughtId::new);
+            draft.revises = revises.map(ThoughtId);
 
             session.think(draft).map(|id| id.to_string())
         }
         Act::Fork(from) => session
-            .fork(ThoughtId::new(*from), text)
+            .fork(ThoughtId(*from), text)
             .map(|id| id.to_string()),
         Act::Switch(index) => session.switch(branch(index)).map(|()| String::new()),
         Act::Score(index, score) => session.score(branch(index), *score).map(|()| String::new()),
