@@ -16,13 +16,14 @@ pub struct ServerLimits {
     /// The maximum length of the arguments of a call, in bytes of JSON. The default is 256 KiB,
     /// which is also the most.
     pub argument_bytes: usize,
-    /// The maximum number of thoughts in a session. The default is 10,000. In a session of
+    /// The maximum number of thoughts in a session. The default is 10,000, and `think` allows up to
+    /// [`MAX_THOUGHTS`](cogwork_strategies::session::Session::MAX_THOUGHTS). In a session of
     /// `sequentialthinking`, the oldest thoughts are dropped if there are more, but remain counted.
     /// A session of `think` may be changed ten times as often, which includes scores and undone
     /// thoughts.
     pub thoughts: usize,
-    /// The maximum number of branches in a session. The default is 1,000. In a session of
-    /// `sequentialthinking`, the branches that began first are left out if there are more.
+    /// The maximum number of branches in a session. The default is 1,000, which is also the most for
+    /// `think`. In a session of `sequentialthinking`, the branches that began first are left out if there are more.
     pub branches: usize,
     /// The maximum number of sessions of one client. The default is 10,000. If there are more, those
     /// of `sequentialthinking` without a name are removed that were used the longest time ago.

@@ -64,8 +64,7 @@
 //! ```
 //!
 //! Nine strategies are [built in](StrategyName), and [`Strategies`] reads more from YAML or JSON.
-//! The size and the depth of tables are limited by constants, and those of sessions by
-//! [`SessionLimits`](session::SessionLimits).
+//! Tables and sessions have limits, which are constants.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,7 +1,7 @@
 //! The sessions of `think`, and calls that change them.
 
 use cogwork_strategies::Strategy;
-use cogwork_strategies::session::{Branch, Session, SessionLimits};
+use cogwork_strategies::session::{Branch, Session, SessionError};
 use cogwork_text::OneLine;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,6 @@ pub(super) enum Entry {
     /// The first one, with the table of the strategy.
     Begin {
         rules: Strategy,
-        limits: SessionLimits,
         change: Change,
     },
     Change(Change),
@@ -50,24 +49,17 @@ impl Recorded for ThinkState {
     type Entry = Entry;
 
     fn replay(&mut self, entry: Entry) -> Result<(), Failure> {
-        self.add(&entry).map(drop)
+        self.add(&entry, None).map(drop)
     }
 }
 
 impl ThinkState {
-    /// Adds an entry. If it is impossible, the session doesn't change.
-    fn add(&mut self, entry: &Entry) -> Result<Done, Failure> {
+    /// Adds an entry. If it is impossible, or the limits don't allow it, the session doesn't change.
+    fn add(&mut self, entry: &Entry, limits: Option<&ServerLimits>) -> Result<Done, Failure> {
         // A copy, because a change that fails may have been made in part.
         let (mut session, change) = match (entry, self.session.clone()) {
             (Entry::Change(change), Some(session)) => (session, change),
-            (
-                Entry::Begin {
-                    rules,
-                    limits,
-                    change,
-                },
-                None,
-            ) => (Session::with_limits(rules.clone(), *limits), change),
+            (Entry::Begin { rules, change }, None) => (Session::new(rules.clone()), change),
             (Entry::Begin { .. }, Some(_)) => {
                 let message = "the session already exists; choose another id";
                 return Err(Failure::new(message));
@@ -79,6 +71,9 @@ impl ThinkState {
         };
 
         let done = change.make(&mut session)?;
+        if let Some(limits) = limits {
+            check_room(&session, limits)?;
+        }
         self.session = Some(session);
         self.entries = self.entries.saturating_add(1);
         Ok(done)
@@ -99,7 +94,7 @@ impl ThinkState {
             )));
         }
 
-        let done = self.add(entry).map_err(|failure| {
+        let done = self.add(entry, Some(limits)).map_err(|failure| {
             let place = self.place(id, entry);
             Failure::new(format_args!("{failure}. Nothing has changed.{place}"))
         })?;
@@ -118,9 +113,7 @@ impl ThinkState {
     /// Returns where the session is, or would begin.
     fn place(&self, id: &SessionId, entry: &Entry) -> String {
         let begun = match entry {
-            Entry::Begin { rules, limits, .. } => {
-                Some(Session::with_limits(rules.clone(), *limits))
-            }
+            Entry::Begin { rules, .. } => Some(Session::new(rules.clone())),
             Entry::Change(_) => None,
         };
         let Some(session) = self.session.as_ref().or(begun.as_ref()) else {
@@ -170,17 +163,11 @@ pub(super) async fn record(
                     check_strategy(&strategy, session)?;
                     Entry::Change(change)
                 }
-                (Some(Beginning { strategy, .. }), None) => {
-                    let mut session_limits = SessionLimits::default();
-                    session_limits.thoughts = limits.thoughts;
-                    session_limits.branches = limits.branches;
-                    Entry::Begin {
-                        // Kept with the session, which outlives the settings of the server.
-                        rules: strategy,
-                        limits: session_limits,
-                        change,
-                    }
-                }
+                (Some(Beginning { strategy, .. }), None) => Entry::Begin {
+                    // Kept with the session, which outlives the settings of the server.
+                    rules: strategy,
+                    change,
+                },
                 (None, _) => Entry::Change(change),
             };
             state.report(&own, &entry, &limits)
@@ -190,6 +177,19 @@ pub(super) async fn record(
 
     connection.set_current(SessionKind::Think, id);
     Ok(report)
+}
+
+/// Checks that a session that was changed is within the limits.
+fn check_room(session: &Session, limits: &ServerLimits) -> Result<(), SessionError> {
+    let full = |most: usize, what: &str| Err(SessionError::Full(format!("{most} {what}")));
+
+    if session.branches().len() > limits.branches {
+        full(limits.branches, "branches")
+    } else if session.thoughts().len() > limits.thoughts {
+        full(limits.thoughts, "thoughts")
+    } else {
+        Ok(())
+    }
 }
 
 /// Checks that a session follows this strategy. It keeps its rules, even if the server doesn't have

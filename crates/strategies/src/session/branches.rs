@@ -16,7 +16,7 @@ impl Session {
     /// # Errors
     ///
     /// Returns an error if the thought doesn't exist, if the name is empty, longer than 64 characters
-    /// or already in use, or if the session has reached its limit of branches.
+    /// or already in use, or if the session has [`MAX_BRANCHES`](Self::MAX_BRANCHES).
     pub fn fork(
         &mut self,
         from: ThoughtId,
@@ -34,7 +34,7 @@ impl Session {
             )));
         }
 
-        let most = self.limits.branches;
+        let most = Self::MAX_BRANCHES;
         if self.branches.len() >= most {
             let limit = format!("{most} branches");
             return Err(SessionError::Full(limit));

@@ -11,5 +11,5 @@ mod thought;
 pub use branch::{Branch, BranchId, BranchStatus};
 pub use error::SessionError;
 pub use merge::Merged;
-pub use state::{Session, SessionLimits};
+pub use state::Session;
 pub use thought::{Thought, ThoughtDraft, ThoughtId};

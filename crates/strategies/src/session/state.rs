@@ -4,26 +4,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Branch, BranchId, BranchStatus, SessionError, Thought, ThoughtId};
 use crate::{Stage, Strategy};
 
-/// The limits of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[non_exhaustive]
-pub struct SessionLimits {
-    /// The maximum number of thoughts on all branches. The default is 100,000.
-    pub thoughts: usize,
-    /// The maximum number of branches, including `main` and closed branches. The default is 1,000.
-    pub branches: usize,
-}
-
-impl Default for SessionLimits {
-    fn default() -> Self {
-        Self {
-            thoughts: 100_000,
-            branches: 1_000,
-        }
-    }
-}
-
 /// A session: thoughts on branches, each in a stage of a strategy.
 ///
 /// A new session has the branch `main`, without thoughts, in the start stage. A branch is complete
@@ -65,7 +45,6 @@ impl Default for SessionLimits {
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct Session {
     strategy: Strategy,
-    pub(super) limits: SessionLimits,
     pub(super) current: BranchId,
     pub(super) branches: Vec<Branch>,
     pub(super) thoughts: Vec<Thought>,
@@ -87,16 +66,16 @@ impl<'de> Deserialize<'de> for Session {
 }
 
 impl Session {
-    /// Creates a session with the default [`SessionLimits`].
-    pub fn new(strategy: impl Into<Strategy>) -> Self {
-        Self::with_limits(strategy, SessionLimits::default())
-    }
+    /// The maximum number of thoughts on all branches.
+    pub const MAX_THOUGHTS: usize = 100_000;
 
-    /// Creates a session with other limits.
-    pub fn with_limits(strategy: impl Into<Strategy>, limits: SessionLimits) -> Self {
+    /// The maximum number of branches, including `main` and closed branches.
+    pub const MAX_BRANCHES: usize = 1_000;
+
+    /// Creates a session.
+    pub fn new(strategy: impl Into<Strategy>) -> Self {
         Self {
             strategy: strategy.into(),
-            limits,
             current: BranchId::MAIN,
             branches: vec![Branch::new(BranchId::MAIN, "main".to_owned(), None)],
             thoughts: Vec::new(),

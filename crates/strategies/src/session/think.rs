@@ -35,7 +35,7 @@ impl Session {
     /// - a parameter is missing, unknown or of the wrong type, or names a thought that doesn't
     ///   exist,
     /// - the revised thought isn't on the path of the branch, or
-    /// - a [limit](super::SessionLimits) is reached.
+    /// - the session has [`MAX_THOUGHTS`](Self::MAX_THOUGHTS).
     pub fn think_on(
         &mut self,
         branch: BranchId,
@@ -181,7 +181,7 @@ impl Session {
 
     /// Adds a checked thought if there is room for it.
     pub(super) fn add(&mut self, thought: Thought) -> Result<ThoughtId, SessionError> {
-        let most = self.limits.thoughts;
+        let most = Self::MAX_THOUGHTS;
         if self.thoughts.len() >= most {
             let limit = format!("{most} thoughts");
             return Err(SessionError::Full(limit));

@@ -241,7 +241,7 @@ pub enum EndReason {
         /// The limit.
         limit: Limit,
     },
-    /// A [limit of the session](crate::session::SessionLimits) was reached.
+    /// The [session](Session) was full.
     SessionFull {
         /// The limit, such as `1000 branches`.
         limit: String,

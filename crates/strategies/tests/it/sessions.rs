@@ -2,7 +2,7 @@
 
 use cogwork_strategies::StrategyName;
 use cogwork_strategies::session::{
-    BranchId, BranchStatus, Session, SessionError, SessionLimits, ThoughtDraft, ThoughtId,
+    BranchId, BranchStatus, Session, SessionError, ThoughtDraft, ThoughtId,
 };
 use serde_json::json;
 
@@ -160,25 +160,16 @@ fn a_revision_names_a_thought_of_its_path() {
 }
 
 #[test]
-fn limits_of_thoughts_and_branches() {
-    let mut limits = SessionLimits::default();
-    limits.thoughts = 3;
-    limits.branches = 2;
+fn a_session_has_a_limit_of_branches() {
+    let mut session = Session::new(StrategyName::Linear);
+    let first = session.think(ThoughtDraft::here("1")).unwrap();
+    for number in 1..Session::MAX_BRANCHES {
+        session.fork(first, number.to_string()).unwrap();
+    }
 
-    let mut session = Session::with_limits(StrategyName::Linear, limits);
-    let stages = [
-        "problem_reception",
-        "initial_thought_planning",
-        "thought_generation",
-    ];
-    let ids = walk(&mut session, &stages);
-    let error = refused(&mut session, ThoughtDraft::here("4"));
-    assert_eq!(error.to_string(), "the limit of 3 thoughts is reached");
-
-    session.fork(ids[0], "one").unwrap();
     let before = session.clone();
-    let error = session.fork(ids[0], "two").unwrap_err();
-    assert_eq!(error.to_string(), "the limit of 2 branches is reached");
+    let error = session.fork(first, "one more").unwrap_err();
+    assert_eq!(error.to_string(), "the limit of 1000 branches is reached");
     assert_eq!(session, before);
 }
 
