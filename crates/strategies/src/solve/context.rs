@@ -479,8 +479,14 @@ impl Solve<'_> {
     }
 
     fn park(&mut self, batch: Batch) -> Stop {
+        // Only before new calls: a run that is complete ends as such, even if it has used up its
+        // limits. The recorded cost counts, since a replay doesn't have that of failed attempts.
         if let Err(over) = self.check_limits() {
             return over;
+        }
+        let by_calls = self.shared.limits.reached_by_calls(&self.run.spent);
+        if let Some(limit) = by_calls.filter(|_| !batch.questions.is_empty()) {
+            return Stop(Reason::Limit(limit));
         }
 
         self.open = Some(batch);

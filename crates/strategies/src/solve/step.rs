@@ -75,12 +75,6 @@ impl Node<Solving> for SolveNode {
             next => next,
         };
 
-        // Only before new calls: a run that is complete ends as such, even if it has used up its
-        // limits.
-        if let (None, Some(batch)) = (solving.over, &waiting) {
-            solving.over = reached(shared, solving, batch);
-        }
-
         let (conclusion, reserve) = conclusion(shared, solving).unzip();
         // Questions for the answer may use what is kept for the conclusion, since none follows.
         let is_last = waiting.as_ref().is_some_and(|batch| is_last(shared, batch));
@@ -186,21 +180,6 @@ impl SolveNode {
         let calls = asked.into_iter().map(Call::Model);
         let calls = calls.chain(called.into_iter().map(Call::Tool));
         Ok((calls.collect(), error))
-    }
-}
-
-/// Returns the limit that doesn't allow the calls, if there is one.
-///
-/// A replay doesn't have the cost of failed attempts and must decide the same. The meter includes
-/// this cost.
-fn reached(shared: &Shared, solving: &Solving, batch: &Batch) -> Option<Limit> {
-    let thoughts = solving.session.thoughts().len();
-    // The recorded cost, and not that of the meter, which a replay lacks.
-    let over = shared.limits.reached(&solving.spent, thoughts);
-
-    match batch.questions.is_empty() {
-        true => over,
-        false => over.or_else(|| shared.limits.reached_by_calls(&solving.spent)),
     }
 }
 
