@@ -309,16 +309,7 @@ impl<'p> Votes<'p> {
 
     /// Returns how many of `paths` gave an answer, as a text.
     fn collection(&self, paths: usize) -> String {
-        let mut text = format!("{} of {paths} paths gave an answer.", self.answered());
-        if self.lost > 0 {
-            text.push_str(&format!(" Lost: {}.", self.lost));
-        }
-
-        let not_needed = paths.saturating_sub(self.finished());
-        if not_needed > 0 {
-            text.push_str(&format!(" Not needed any more: {not_needed}."));
-        }
-        text
+        format!("{} of {paths} paths gave an answer.", self.answered())
     }
 
     /// Returns the answers and their paths, as a text.
@@ -335,15 +326,7 @@ impl<'p> Votes<'p> {
     fn selection(&self) -> String {
         let winner = self.answers().next().map_or("", |(_, answer)| answer);
         let (votes, finished) = (self.count_of(0), self.finished());
-        let equal = self.groups.iter().filter(|group| group.len() == votes);
-
-        let tie = match equal.count() {
-            0 | 1 => String::new(),
-            equal => {
-                format!("; {equal} answers have as many, and this one came on the earliest path")
-            }
-        };
-        format!("{winner}, with {votes} of {finished} votes{tie}.")
+        format!("{winner}, with {votes} of {finished} votes.")
     }
 }
 

@@ -217,7 +217,7 @@ impl Method for TreeOfThoughts {
 
         let question = questions::solution(tree.best_steps());
         let answer = ask_for_answer(cx, "solution_formulation", question)?;
-        cx.think("path_justification", tree.justification(cx))?;
+        cx.think("path_justification", tree.justification())?;
         respond(cx, answer)
     }
 }

@@ -369,45 +369,22 @@ impl Tree {
         self.leaves.first().map_or(&[], |best| &best.steps)
     }
 
-    /// Compares the score of the best branch with those of the others.
-    pub(super) fn justification(&self, cx: &Solve) -> String {
-        let Some(Leaf {
-            branch,
-            name,
-            worth,
-            ..
-        }) = self.leaves.first()
-        else {
-            return String::new();
-        };
-        let mut text = format!("`{name}` has a score of {}", worth.score);
-        if worth.is_solved {
-            text.push_str(" and is solved");
-        }
-
-        let others = cx.session().branches().iter();
-        let others = others.filter(|other| other.id != *branch);
-        let mut others: Vec<(f64, &str)> = others
-            .filter_map(|other| Some((other.score?, &*other.name)))
-            .collect();
-        others.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-        let scores = others.iter().take(MAX_OTHERS);
-        let scores: Vec<String> = scores
-            .map(|(score, name)| format!("`{name}` {score}"))
-            .collect();
-
-        match scores.is_empty() {
-            true => format!("{text}; it is the only branch."),
-            false => format!("{text}; best of the others: {}.", scores.join(", ")),
+    /// Returns why the best branch was chosen. The session has the scores of the others.
+    pub(super) fn justification(&self) -> String {
+        match self.leaves.first() {
+            Some(Leaf { name, worth, .. }) if worth.is_solved => {
+                format!("`{name}` is solved, with a score of {}.", worth.score)
+            }
+            Some(Leaf { name, worth, .. }) => {
+                format!("`{name}` has the best score, {}.", worth.score)
+            }
+            None => String::new(),
         }
     }
 }
 
 /// The maximum number of steps of a branch.
 const MAX_DEPTH: usize = 50;
-
-/// The maximum number of other branches that a justification names.
-const MAX_OTHERS: usize = 5;
 
 /// Prunes a branch for which the model couldn't be asked, unless the run is about to end.
 fn abandon(cx: &mut Solve, leaf: &Leaf, what: &str, problem: &AskProblem) -> Result<(), Stop> {
