@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::session::ThoughtDraft;
-use crate::table::Parameter;
 
 /// The key of the thought itself.
 pub(super) const THOUGHT: &str = "thought";
@@ -327,32 +326,6 @@ fn letters(name: &str) -> String {
 /// Returns whether a text is a word such as `none`, with which models fill in what they leave out.
 pub(crate) fn is_none(text: &str) -> bool {
     text.len() <= 80 && matches!(letters(text).as_str(), "" | "none" | "na" | "null")
-}
-
-/// Reads a value of a reply as the type of a parameter. Null stays null.
-///
-/// # Errors
-///
-/// Returns the problem, which begins with the name.
-pub(crate) fn typed(name: &str, value: Value, parameter: &Parameter) -> Result<Value, String> {
-    const KEY: &str = "value";
-
-    let written = match &value {
-        Value::Null => return Ok(value),
-        Value::String(text) => format!("{KEY}: {text}"),
-        value => json!({KEY: value}).to_string(),
-    };
-    let reader = AnswerReader::of_keys([parameter.key(KEY)]).in_lines();
-    match reader.read(&written) {
-        Ok(read) => Ok(read.value.get(KEY).cloned().unwrap_or_default()),
-        Err(problem) => {
-            let inside = problem
-                .pointer()
-                .trim_start_matches(['/'])
-                .trim_start_matches(KEY);
-            Err(format!("`{name}{inside}`: {}", problem.message()))
-        }
-    }
 }
 
 /// Reads JSON, except for a number that would be written differently: `1.10` may be a version or a

@@ -134,10 +134,7 @@ fn method(name: StrategyName) -> Box<dyn Method> {
         StrategyName::Linear => Linear { max_thoughts: 6 }.into(),
         StrategyName::React => React { max_cycles: 3 }.into(),
         StrategyName::Rewoo => Rewoo { max_calls: 4 }.into(),
-        StrategyName::Scratchpad => Box::new(Scratchpad {
-            max_steps: 3,
-            ..Scratchpad::default()
-        }),
+        StrategyName::Scratchpad => Scratchpad { max_steps: 3 }.into(),
         StrategyName::SelfAsk => Box::new(SelfAsk {
             max_questions: 3,
             ..SelfAsk::default()

@@ -1,12 +1,11 @@
 //! Replies that a method cannot use are asked for again, with what was wrong.
 
 use cogwork_llm::ScriptedClient;
-use cogwork_strategies::methods::{ChainOfThoughtMethod, Rewoo, Scratchpad, SelfAsk};
+use cogwork_strategies::methods::{ChainOfThoughtMethod, Rewoo, SelfAsk};
 use cogwork_strategies::{Method, Solver, StrategyName};
 use cogwork_tools::Tools;
 
 use super::support::{complaints, scripted, tools};
-use super::wires::sum;
 
 /// Returns what is wrong with the replies that are followed by better ones.
 async fn wrong(method: impl Into<Box<dyn Method>>, replies: &[&str]) -> String {
@@ -160,14 +159,12 @@ async fn values_of_variables() {
     let deep = format!("{}1{}", "[".repeat(100), "]".repeat(100));
     let replies = [
         &format!("state_variables: {{\"x\": {deep}}}"),
-        &format!("state_variables: {{\"x\": \"{}\"}}", "a".repeat(70_000)),
         "state_variables: {\"x\": 1}",
         "done: yes",
         "1",
     ];
     insta::assert_snapshot!(wrong(StrategyName::Scratchpad, &replies).await, @r#"
     line 1, `/state_variables`: found the text "{"x": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…"; expected an object with any keys
-    the variables have 70008 bytes; expected at most 65536
     "#);
 }
 
@@ -190,17 +187,12 @@ async fn approaches_of_a_tree() {
 /// Settings that cannot work are found before the first call.
 #[tokio::test]
 async fn settings_and_tools_that_do_not_fit() {
-    let unknown_result = Scratchpad {
-        result: Some("sum".to_owned()),
-        ..sum()
-    };
     let unknown_tool = SelfAsk {
         answering_tool: Some("find".to_owned()),
         ..SelfAsk::default()
     };
 
-    let methods: [(Box<dyn Method>, Tools); 3] = [
-        (unknown_result.into(), tools()),
+    let methods: [(Box<dyn Method>, Tools); 2] = [
         (unknown_tool.into(), tools()),
         (StrategyName::Rewoo.into(), Tools::new()),
     ];
@@ -211,7 +203,6 @@ async fn settings_and_tools_that_do_not_fit() {
     }
 
     insta::assert_snapshot!(errors.join("\n"), @"
-    stage `problem_reception`: the result variable `sum` is not defined; expected `total` or `left`
     stage `problem_reception`: there is no tool `find` to answer questions; expected `height` or `minus`
     stage `problem_reception`: the strategy `rewoo` plans with tools, and there are none; add one or more with `Solver::with_tools`
     ");

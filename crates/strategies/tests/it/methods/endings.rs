@@ -62,10 +62,7 @@ async fn a_model_that_never_ends_is_brought_to_an_end() {
         max_questions: 3,
         ..SelfAsk::default()
     };
-    let steps = Scratchpad {
-        max_steps: 5,
-        ..Scratchpad::default()
-    };
+    let steps = Scratchpad { max_steps: 5 };
 
     // The same again and again.
     let think = |n: u32| match n % 2 {

@@ -2,8 +2,7 @@
 
 use cogwork_llm::backend::{Capabilities, Capability};
 use cogwork_llm::{ChatResponse, ScriptedClient, ToolCall};
-use cogwork_strategies::methods::{React, Scratchpad};
-use cogwork_strategies::table::Parameter;
+use cogwork_strategies::methods::React;
 use cogwork_strategies::{
     Answer, Call, Called, Solve, Solved, Solver, Solving, Stop, StrategyName,
 };
@@ -174,29 +173,6 @@ async fn outputs_of_tools_do_not_grow_without_bound() {
     let client = ScriptedClient::new(["action: wordy", "action: finish\naction_input: x"]);
     let solved = run(StrategyName::React, client, tools).await;
     assert!(tool_calls(solved.trace()).len() < 17_000);
-}
-
-#[tokio::test]
-async fn texts_of_a_scratchpad_stay_the_texts_they_are() {
-    let text = |name: &str| (name.to_owned(), Parameter::text(""));
-    let method = Scratchpad {
-        variables: vec![text("version"), text("id")],
-        result: Some("version".to_owned()),
-        ..Scratchpad::default()
-    };
-    let replies = [
-        r#"state_variables: {"version": "1.10", "id": "12345678901234567890123"}"#,
-        "state_variables: version = 1.20\ndone: yes",
-    ];
-    let (solver, _) = scripted(method, replies);
-    let solved = solver.solve("p").await.unwrap();
-
-    assert_eq!(solved.answer(), Some("1.20"));
-    let tracked = &solved.trace().session().thoughts()[3];
-    assert_eq!(
-        tracked.parameters["state_variables"].to_string(),
-        r#"{"id":"12345678901234567890123","version":"1.20"}"#
-    );
 }
 
 #[tokio::test]
