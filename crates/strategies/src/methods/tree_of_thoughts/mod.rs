@@ -92,7 +92,7 @@ impl Default for TreeOfThoughts {
     }
 }
 
-/// The maximum number of approaches, proposals, values or votes in one round.
+/// The maximum number of approaches, proposals or values in one round.
 const MOST: usize = 20;
 
 /// Determines which branches are developed next.
@@ -119,11 +119,6 @@ pub enum Search {
 pub enum Evaluator {
     /// The model scores each branch separately, from 1 to 20 times, and the mean counts.
     Values(usize),
-    /// The model compares the branches of a round, from 1 to 20 times, and votes for one of them.
-    /// The score of a branch is its share of the votes. A single branch is scored separately.
-    ///
-    /// Votes work better if it is hard to give an absolute score, for example to prose.
-    Votes(usize),
     /// A program scores each branch. See [`check`](Self::check).
     Check(Check),
 }
@@ -155,7 +150,6 @@ impl fmt::Debug for Evaluator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Values(times) => write!(f, "Values({times})"),
-            Self::Votes(times) => write!(f, "Votes({times})"),
             Self::Check(_) => f.write_str("Check(..)"),
         }
     }

@@ -12,7 +12,7 @@ use super::{MOST, TreeOfThoughts, Worth};
 use crate::methods::normal_form::normal_form;
 use crate::methods::shared::{ShortAnswer, real};
 use crate::solve::ANSWER;
-use crate::table::{Parameter, ParameterType};
+use crate::table::Parameter;
 use crate::{Ask, AskProblem, StageReply};
 
 /// The approaches to a problem.
@@ -149,34 +149,6 @@ pub(super) fn value(leaf: &Leaf) -> Ask<Value> {
     .with_name(&*leaf.name)
 }
 
-/// A vote for one of several branches.
-#[derive(Deserialize, JsonSchema)]
-pub(super) struct Vote {
-    /// the number of the way that is chosen
-    choice: usize,
-    /// whether it holds the whole solution already
-    solved: bool,
-}
-
-/// Asks which of several branches is the best.
-pub(super) fn vote(leaves: &[Leaf]) -> Ask<Vote> {
-    let ways = (1..).zip(leaves).map(|(number, leaf): (usize, _)| {
-        let steps = numbered(&leaf.steps);
-        format!("Way {number}:\n{steps}")
-    });
-    let ways = ways.collect::<Vec<_>>().join("\n\n");
-
-    let choice = ParameterType::Integer {
-        min: Some(1.0),
-        max: Some(real(leaves.len())),
-    };
-    Ask::of::<Vote>(format!(
-        "Ways to the solution, as far as they were gone.\n\n{ways}\n\nJudge them, and choose the one that is \
-         most likely to lead to a solution."
-    ))
-    .with_field("choice", Parameter::new(choice, "the number of the way that is chosen"))
-}
-
 /// Asks for the solution that follows from the steps of a branch.
 pub(super) fn solution(steps: &[String]) -> Ask<ShortAnswer> {
     let steps = numbered(steps);
@@ -199,39 +171,14 @@ pub(super) fn mean(replies: &[Result<Value, AskProblem>]) -> Result<Judged, AskP
 
     let sum: f64 = values.iter().map(|value| value.evaluation_score).sum();
     let solved = values.iter().filter(|value| value.solved).count();
-    let worth = worth(sum / real(values.len()), solved, values.len());
-    Ok((worth, first.thought.clone()))
-}
-
-/// Returns the worth of each branch: its share of the votes, times ten.
-pub(super) fn shares(
-    replies: &[Result<Vote, AskProblem>],
-    branches: usize,
-) -> Vec<Result<Judged, AskProblem>> {
-    let votes: Vec<&Vote> = replies.iter().flatten().collect();
-    let all = votes.len();
-
-    let share = |branch| {
-        let own: Vec<_> = votes.iter().filter(|vote| vote.choice == branch).collect();
-        let solved = own.iter().filter(|vote| vote.solved).count();
-        let worth = worth(10.0 * real(own.len()) / real(all), solved, own.len());
-        (worth, format!("{} of {all} votes.", own.len()))
-    };
-    (1..=branches)
-        .map(|branch| match all {
-            0 => Err(problem(replies)),
-            _ => Ok(share(branch)),
-        })
-        .collect()
-}
-
-/// Returns a score in hundredths, since it isn't more precise.
-fn worth(score: f64, solved: usize, of: usize) -> Worth {
-    Worth {
-        score: (score * 100.0).round() / 100.0,
+    let mean = sum / real(values.len());
+    let worth = Worth {
+        // In hundredths, since a score isn't more precise.
+        score: (mean * 100.0).round() / 100.0,
         // A single wrong "solved" must not end the search.
-        is_solved: solved * 2 > of,
-    }
+        is_solved: solved * 2 > values.len(),
+    };
+    Ok((worth, first.thought.clone()))
 }
 
 /// Returns why no question has a reply.

@@ -196,17 +196,6 @@ impl Tree {
                 });
                 return Ok(judged.collect());
             }
-            Evaluator::Votes(times) if leaves.len() > 1 => {
-                let vote = questions::vote(leaves);
-                let vote = |number| vote.clone().with_name(format!("vote {number}"));
-                let votes = cx.ask_all(
-                    EVALUATION,
-                    (1..=(*times).clamp(1, MOST)).map(vote).collect(),
-                )?;
-                return Ok(questions::shares(&votes, leaves.len()));
-            }
-            // A single branch can't be compared.
-            Evaluator::Votes(_) => 1,
             Evaluator::Values(times) => (*times).clamp(1, MOST),
         };
 

@@ -174,8 +174,8 @@ fn methods() -> Vec<Box<dyn Method>> {
         all_paths: true,
         ..SelfConsistency::default()
     };
-    let voting = TreeOfThoughts {
-        evaluation: Evaluator::Votes(3),
+    let judging = TreeOfThoughts {
+        evaluation: Evaluator::Values(3),
         threshold: 4.0,
         ..tree(Search::BreadthFirst { beam_width: 3 })
     };
@@ -184,7 +184,7 @@ fn methods() -> Vec<Box<dyn Method>> {
     let others: [Box<dyn Method>; 5] = [
         asking.into(),
         to_the_end.into(),
-        voting.into(),
+        judging.into(),
         deep.into(),
         best.into(),
     ];

@@ -231,7 +231,7 @@ pub(super) fn judged(score: u32, solved: bool) -> String {
     format!("thought: I judge.\nevaluation_score: {score}\nsolved: {solved}")
 }
 
-fn with_a_tree() -> [Script; 7] {
+fn with_a_tree() -> [Script; 6] {
     let score = |score| judged(score, false);
     let broad = [
         TWO,
@@ -275,16 +275,6 @@ fn with_a_tree() -> [Script; 7] {
         &judged(10, true),
         "answer: rice",
     ];
-    let vote = |choice: u32| format!("thought: best of all\nchoice: {choice}\nsolved: no");
-    let votes = [
-        TWO,
-        "- book a table\n- take the tram",
-        "- buy rice\n- buy noodles",
-        &vote(3),
-        &vote(1),
-        &vote(3),
-        "answer: rice",
-    ];
     let checked = [
         r#"approaches: [{"id": "tens", "description": "1 + 1 = 2", "promise": 5}]"#,
         "- 2 + 1 = 3\n- 2 * 2 = 4",
@@ -309,11 +299,6 @@ fn with_a_tree() -> [Script; 7] {
         depth: 5,
         ..tree(Search::BestFirst)
     };
-    let voting = TreeOfThoughts {
-        depth: 1,
-        evaluation: Evaluator::Votes(3),
-        ..tree(BROAD)
-    };
     let checking = TreeOfThoughts {
         evaluation: Evaluator::check(check),
         ..tree(BROAD)
@@ -322,7 +307,6 @@ fn with_a_tree() -> [Script; 7] {
         script("tree_breadth_first", tree(BROAD), problem, broad),
         script("tree_depth_first", depth_first.clone(), problem, deep),
         script("tree_best_first", best_first, problem, best),
-        script("tree_with_votes", voting, problem, votes),
         script("tree_with_a_check", checking, "Make 4.", checked),
         script("tree_exhausted", depth_first, problem, exhausted),
         Script {
