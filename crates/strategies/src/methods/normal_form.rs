@@ -137,8 +137,8 @@ fn number(text: &str) -> Option<(String, usize)> {
     })
 }
 
-/// Returns a text in lower case and in the compatibility form of Unicode (NFKC), with ASCII digits,
-/// dashes and separators of thousands.
+/// Returns a text in lower case and in the compatibility form of Unicode (NFKC), with ASCII dashes and
+/// separators of thousands.
 ///
 /// NFKC alone would merge different numbers: `10²` and `102`, `1½` and `11/2`, or `1 000` with a
 /// space that breaks and with one that doesn't. They are told apart before.
@@ -171,17 +171,10 @@ fn common_form(text: &str) -> String {
 
 /// Returns the character that stands for several of the same meaning, which NFKC keeps apart.
 fn unified(character: char) -> char {
-    // The zeros of decimal digits in other scripts.
-    const ZEROS: [char; 6] = ['٠', '۰', '०', '০', '௦', '๐'];
-    let value = |zero: &char| u32::from(character).checked_sub(u32::from(*zero));
-    let value = ZEROS.iter().filter_map(value).find(|value| *value < 10);
-
     match character {
         '–' | '‐' | '‑' | '‒' | '−' => '-',
         '⁄' | '∕' => '/',
         'ς' => 'σ',
-        other => value
-            .and_then(|value| char::from_digit(value, 10))
-            .unwrap_or(other),
+        other => other,
     }
 }

@@ -200,7 +200,6 @@ fn answers_are_compared_by_what_they_say() {
         ("１，０００", "1000"),
         ("1\u{202f}000\u{a0}km", "1000 km"),
         ("1’000’000", "1000000"),
-        ("٤٢", "42"),
         ("Cafe\u{301}", "CAFÉ"),
         ("STRASSE", "Straße"),
         ("ﬁve", "five"),
