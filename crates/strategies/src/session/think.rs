@@ -111,10 +111,7 @@ impl Session {
         let named = draft.stage.as_deref();
         let named = named.filter(|stage| !(is_first && *stage == from.name));
 
-        // After a final stage, the refusal of the strategy is more helpful than "not open".
-        if named.is_none() || !from.is_final {
-            self.open(branch)?;
-        }
+        self.open(branch)?;
         let stage = match named {
             None => from,
             Some(name) => {
@@ -169,13 +166,10 @@ impl Session {
     }
 
     fn no_way(&self, from: &Stage, to: &str) -> SessionError {
-        let expected = match &from.next[..] {
-            [] => "nothing follows the final stage".to_owned(),
-            next => format!("expected {}", NameList::or(next)),
-        };
+        let expected = NameList::or(&from.next);
         let (strategy, from, to) = (Name(self.strategy().name()), Name(&from.name), Name(to));
         SessionError::Refused(format!(
-            "`{strategy}` does not lead from `{from}` to `{to}`; {expected}"
+            "`{strategy}` does not lead from `{from}` to `{to}`; expected {expected}"
         ))
     }
 

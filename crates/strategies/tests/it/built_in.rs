@@ -65,15 +65,17 @@ fn every_edge_is_taken_and_every_other_move_refused() {
                     assert_eq!(trial.stage(), to);
                     edges += 1;
                 } else {
-                    let expected = match &table[&from.name][..] {
-                        [] => "nothing follows the final stage".to_owned(),
-                        next => format!("expected {}", NameList::or(next)),
-                    };
                     let (name, from, to) = (strategy.name(), &from.name, &to.name);
-                    assert_eq!(
-                        moved.unwrap_err().to_string(),
-                        format!("`{name}` does not lead from `{from}` to `{to}`; {expected}")
-                    );
+                    let expected = match &table[from][..] {
+                        [] => "the branch `main` is complete; expected an open one".to_owned(),
+                        next => {
+                            let next = NameList::or(next);
+                            format!(
+                                "`{name}` does not lead from `{from}` to `{to}`; expected {next}"
+                            )
+                        }
+                    };
+                    assert_eq!(moved.unwrap_err().to_string(), expected);
                     assert_eq!(trial, session, "a refusal changes nothing");
                     refused += 1;
                 }

@@ -42,7 +42,7 @@ fn nothing_follows_the_end() {
         ThoughtDraft::at("final_response", "Again."),
         ThoughtDraft::here("Again."),
     ]), @"
-    `step_back` does not lead from `final_response` to `final_response`; nothing follows the final stage
+    the branch `main` is complete; expected an open one
     the branch `main` is complete; expected an open one
     ");
 }
