@@ -143,14 +143,6 @@ impl ParameterType {
         choices: Vec::new(),
     };
 
-    /// Returns whether a text is one of the choices of this type.
-    pub(crate) fn has_choice(&self, text: &str) -> bool {
-        match self {
-            Self::Text { choices } => choices.iter().any(|choice| choice == text),
-            _ => false,
-        }
-    }
-
     /// Returns the JSON Schema of the values.
     pub(crate) fn schema(&self) -> Value {
         match self {

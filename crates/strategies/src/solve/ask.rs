@@ -163,21 +163,15 @@ impl<T: 'static> Ask<T> {
         self
     }
 
-    /// Asks for one of these values in a field, unless there are none or too many.
+    /// Asks for one of these values in a field.
     #[must_use]
     pub(crate) fn choosing<V: Into<Value>>(
         self,
         name: &str,
         choices: impl IntoIterator<Item = V>,
     ) -> Self {
-        // One more than are listed, to know that there are too many.
-        let choices = choices.into_iter().take(MAX_CHOICES + 1).map(Into::into);
-        let choices: Vec<Value> = choices.collect();
-
-        match choices.len() {
-            1..=MAX_CHOICES => self.narrowed(name, |key| key.offering(&json!({"enum": choices}))),
-            _ => self,
-        }
+        let choices: Vec<Value> = choices.into_iter().map(Into::into).collect();
+        self.narrowed(name, |key| key.offering(&json!({"enum": choices})))
     }
 
     /// Reads a text such as `none` as a value of this field, even if the field may be left out.
@@ -268,7 +262,7 @@ impl<T: 'static> Ask<T> {
         self
     }
 
-    /// Asks the model which of these stages comes next, if there is more than one.
+    /// Asks the model in a field `next` which of these stages comes next, if there is more than one.
     #[must_use]
     pub fn with_next<'a>(mut self, stages: impl IntoIterator<Item = &'a Stage>) -> Self {
         let told = |stage: &Stage| (stage.name.to_owned(), stage.description.to_owned());
@@ -317,9 +311,6 @@ impl<T> fmt::Debug for Ask<T> {
             .finish()
     }
 }
-
-/// The maximum number of values that are asked for by name.
-const MAX_CHOICES: usize = 64;
 
 /// Checks that the value of a field is an answer to the problem.
 pub(crate) fn check_answer(field: &str, answer: &str, problem: &str) -> Result<(), String> {

@@ -17,7 +17,7 @@ use crate::session::ThoughtDraft;
 pub(super) const THOUGHT: &str = "thought";
 
 /// The key of the name of the next stage.
-const NEXT: &str = "next";
+pub(crate) const NEXT: &str = "next";
 
 /// A line that models add without being asked, with the imagined output of a tool.
 const INVENTED: &str = "observation";
@@ -141,7 +141,7 @@ impl Form {
         keys.extend(self.keys.iter().cloned());
         if self.has_choice() {
             let what = "the name of the stage that is next";
-            let next = AnswerKey::new(self.next_key(), what, &text);
+            let next = AnswerKey::new(NEXT, what, &text);
             keys.push(next.offering(&self.stages()));
         }
 
@@ -173,16 +173,6 @@ impl Form {
     /// Returns the thought of a reply that is still arriving.
     pub(super) fn growing_thought(&self) -> GrowingText<Value> {
         GrowingText::new(self.reader().in_lines(), THOUGHT)
-    }
-
-    /// Returns the key of the next stage. Another one is used if a field already has the usual one.
-    fn next_key(&self) -> &'static str {
-        let is_taken = |key: &AnswerKey| key.name().eq_ignore_ascii_case(NEXT);
-        if self.keys.iter().any(is_taken) {
-            "next_stage"
-        } else {
-            NEXT
-        }
     }
 
     /// Returns the schema of the stages that are asked for.
@@ -268,8 +258,7 @@ impl Form {
 
     /// Returns the stage that a reply names, alone or in a sentence that names no other one.
     fn stage_in(&self, found: &Map<String, Value>) -> Result<String, String> {
-        let key = self.next_key();
-        let said = found.get(key).map(trimmed).unwrap_or_default();
+        let said = found.get(NEXT).map(trimmed).unwrap_or_default();
         let stages = || self.next.iter().map(|(name, _)| name);
 
         let written = letters(&said);
@@ -282,7 +271,10 @@ impl Form {
             None => {
                 let stages: Vec<&String> = stages().collect();
                 let expected = NameList::or(&stages);
-                Err(format!("`{key}` is `{}`, expected {expected}", Name(&said)))
+                Err(format!(
+                    "`{NEXT}` is `{}`, expected {expected}",
+                    Name(&said)
+                ))
             }
         }
     }
@@ -339,7 +331,7 @@ pub(crate) fn json_or_text(text: &str) -> Value {
     }
 }
 
-fn trimmed(value: &Value) -> String {
+pub(super) fn trimmed(value: &Value) -> String {
     match value {
         Value::String(text) => text.trim().to_owned(),
         Value::Null => String::new(),

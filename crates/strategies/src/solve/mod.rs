@@ -22,7 +22,7 @@ pub(crate) use ask::{ANSWER, check_answer, check_text};
 pub use context::Solve;
 pub use error::SolveError;
 pub use form::StageReply;
-pub(crate) use form::{is_none, json_or_text};
+pub(crate) use form::{NEXT, is_none, json_or_text};
 pub use method::{Method, Stop};
 pub use recorded_calls::{AskProblem, Asked, Call, Called};
 pub use solver::Solver;

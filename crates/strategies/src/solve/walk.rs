@@ -1,9 +1,10 @@
 //! Working through the table of any strategy.
 
-use cogwork_typed::ask::{NoAnswer, no_answer};
-use serde_json::Value;
+use cogwork_typed::ask::no_answer;
+use serde_json::json;
 
-use super::{Answer, Ask, Method, Solve, StageReply, Stop};
+use super::form::trimmed;
+use super::{Answer, Ask, Method, Solve, StageReply, Stop, check_text};
 use crate::{Stage, Strategy};
 
 /// Asks the model in every stage.
@@ -11,7 +12,7 @@ use crate::{Stage, Strategy};
 /// The model receives the prompt of each stage, fills in the parameters of the stage, and chooses the
 /// next stage if several may follow. If the start stage has no required parameters and one next
 /// stage, it takes the problem, and the model isn't asked. The answer is the text of the final stage,
-/// or its parameters if it has no text. If a run is stopped earlier, its best answer is the last
+/// or else its parameter, or its parameters as JSON. If a run is stopped earlier, its best answer is the last
 /// thought. A refusal, or a text such as `N/A`, isn't an answer; [`no_answer`] defines what counts as
 /// one.
 ///
@@ -59,7 +60,7 @@ impl Method for Strategy {
             let ends = self.next(stage).all(|stage| stage.is_final);
             // Before the last stage there is an answer already, in case that a limit ends the run
             // there.
-            match ends && no_answer_at(stage, &answer, cx.problem()).is_none() {
+            match ends && no_answer(&answer, &offering(cx, stage)).is_none() {
                 true => cx.keep(answer.clone()),
                 false => cx.keep_guess(&answer),
             }
@@ -97,12 +98,9 @@ impl Strategy {
             return question;
         }
 
-        let stage = stage.clone();
-        let problem = cx.problem().to_owned();
-        question.for_answer().with_check(move |reply| {
-            let reason = no_answer_at(&stage, &text_of(reply), &problem);
-            reason.map_or(Ok(()), |reason| Err(format!("the reply {reason}")))
-        })
+        let offering = offering(cx, stage);
+        let question = question.for_answer();
+        question.with_check(move |reply| check_text(&text_of(reply), &offering))
     }
 }
 
@@ -112,26 +110,14 @@ fn text_of(reply: &StageReply) -> String {
         return reply.text.clone();
     }
 
-    let shown = |value: &Value| match value.as_str() {
-        Some(text) => text.to_owned(),
-        None => value.to_string(),
-    };
-    let fields = reply.fields.iter();
-    let lines: Vec<String> = match reply.fields.len() {
-        1 => fields.map(|(_, only)| shown(only)).collect(),
-        _ => fields
-            .map(|(name, value)| format!("{name}: {}", shown(value)))
-            .collect(),
-    };
-    lines.join("\n")
+    let mut values = reply.fields.values();
+    match (values.next(), values.next()) {
+        (Some(only), None) => trimmed(only),
+        _ => json!(reply.fields).to_string(),
+    }
 }
 
-/// Returns why a text isn't an answer in a stage. The problem, the prompt of the stage and the type
-/// of a parameter may offer a text such as `none` as a choice.
-fn no_answer_at(stage: &Stage, text: &str, problem: &str) -> Option<NoAnswer> {
-    let mut parameters = stage.parameters.values();
-    if parameters.any(|parameter| parameter.kind.has_choice(text)) {
-        return None;
-    }
-    no_answer(text, &format!("{problem}\n{}", stage.prompt))
+/// Returns the problem and the prompt of a stage, which may offer a text such as `none` as a choice.
+fn offering(cx: &Solve, stage: &Stage) -> String {
+    format!("{}\n{}", cx.problem(), stage.prompt)
 }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer};
 use serde_yaml::Value;
 
 use crate::Strategy;
+use crate::solve::NEXT;
 use crate::strategy::Table;
 
 /// The maximum length of a text with tables, in bytes.
@@ -108,13 +109,16 @@ fn named_table(name: String, mut table: Table, error: &mut TableError) -> Strate
     Strategy(Arc::new(Table { name, ..table }))
 }
 
-/// Reads parameters by name, and refuses names that a reply couldn't use.
+/// Reads parameters by name, and refuses names that a reply couldn't use, or uses for the next stage.
 pub(crate) fn named<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, Parameter>, D::Error> {
     let parameters = BTreeMap::<String, Parameter>::deserialize(deserializer)?;
     match parameters.keys().find(|name| !is_name(name)) {
         Some(name) => Err(D::Error::custom(not_a_name(name))),
+        None if parameters.contains_key(NEXT) => Err(D::Error::custom(format!(
+            "`{NEXT}` is where a reply names the next stage; choose another name"
+        ))),
         None => Ok(parameters),
     }
 }

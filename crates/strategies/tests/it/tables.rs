@@ -85,6 +85,7 @@ fn the_form_of_a_table() {
         stage("{description: d, prompt: p, next: end}"),
         stage("{final: yes}"),
         stage("{parameters: {'a b': {type: text, description: d}}}"),
+        stage("{parameters: {next: {type: text, description: d}}}"),
         parameter("text"),
         parameter("{description: d}"),
         parameter("{type: int, description: d}"),
@@ -103,6 +104,7 @@ fn the_form_of_a_table() {
     `t.stages.s.next`: invalid type: string "end", expected a sequence
     `t.stages.s.final`: invalid type: string "yes", expected a boolean
     `t.stages.s.parameters`: `a b` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`
+    `t.stages.s.parameters`: `next` is where a reply names the next stage; choose another name
     `t.stages.s.parameters.a_1`: invalid type: string "text", expected a mapping with `type` and `description`
     `t.stages.s.parameters.a_1`: missing field `type`
     `t.stages.s.parameters.a_1`: unknown variant `int`, expected one of `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map`, `any`

@@ -146,18 +146,7 @@ async fn a_strategy_from_a_file_asks_again_after_a_refusal() {
 }
 
 #[tokio::test]
-async fn a_choice_called_none_is_a_value() {
-    let risk = "risk: {type: text, description: d, choices: [low, high, None]";
-    for parameters in [
-        format!("{{{risk}}}}}"),
-        format!("{{{risk}, required: false}}}}"),
-    ] {
-        let (solver, _) = scripted(plain(&parameters), ["risk: none"]);
-        let solved = solver.solve("The risk?").await.unwrap();
-        assert_eq!(solved.answer(), Some("None"), "{parameters}");
-    }
-
-    // Without that choice, the value is missing.
+async fn a_parameter_called_none_is_missing() {
     let free = plain("{reason: {type: text, description: d, required: false}}");
     let (solver, _) = scripted(free, ["thought: It is low.\nreason: none"]);
     let solved = solver.solve("The risk?").await.unwrap();

@@ -194,26 +194,24 @@ async fn a_name_that_a_model_gives_cannot_steer_a_terminal() {
 #[tokio::test]
 async fn names_in_a_table_may_be_those_that_the_form_has_itself() {
     let stages = "begin: {description: d, prompt: p, next: [stopped]}
-        stopped: {description: d, prompt: p, next: [__, --], parameters: {next: {type: text, description: d}, thought: {type: text, description: d}}}
+        stopped: {description: d, prompt: p, next: [__, --], parameters: {answer: {type: text, description: d}, thought: {type: text, description: d}}}
         __: {description: d, prompt: p, next: [--]}
         --: {description: d, prompt: p, final: true, parameters: {a_b: {type: text, description: d}, ab: {type: text, description: d}, -: {type: text, description: d}}}";
     let replies = [
-        "next: left\nthought: so\nnext_stage: __",
+        "answer: left\nthought: so\nnext: __",
         "on",
         "ab: 1\na_b: 2\n-: 3",
     ];
     let (solver, _) = scripted(strategy("mine", stages), replies);
-    insta::assert_snapshot!(told(&solver.solve("the problem").await.unwrap()), @"
+    insta::assert_snapshot!(told(&solver.solve("the problem").await.unwrap()), @r#"
       1 begin: the problem
-      2 stopped: so · next = left
+      2 stopped: so · answer = left
       3 __: on
       4 --:  · - = 3 · a_b = 2 · ab = 1
-    answer: -: 3
-    a_b: 2
-    ab: 1
+    answer: {"-":"3","a_b":"2","ab":"1"}
     end: answered
-    spent: 3 calls, about 287 tokens
-    ");
+    spent: 3 calls, about 281 tokens
+    "#);
 }
 
 #[tokio::test]
