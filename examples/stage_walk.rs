@@ -38,7 +38,6 @@ use std::process::ExitCode;
 use cogwork::strategies::session::{
     Branch, BranchId, BranchStatus, Session, SessionError, ThoughtDraft,
 };
-use cogwork::strategies::table::ParameterType;
 use cogwork::strategies::{Strategy, StrategyName};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -154,7 +153,7 @@ fn refused(
     let missing = known
         .into_iter()
         .flatten()
-        .filter(|(name, parameter)| parameter.required && !given.contains_key(*name));
+        .filter(|(name, parameter)| !parameter.is_optional && !given.contains_key(*name));
     let missing: Vec<&String> = missing.map(|(name, _)| name).collect();
     let unknown = known.map(|known| given.keys().filter(|name| !known.contains_key(*name)));
     let unknown: Vec<&String> = unknown.into_iter().flatten().collect();
@@ -181,8 +180,8 @@ fn draft(strategy: &Strategy, argument: &str) -> ThoughtDraft {
         let stage = strategy.stage(argument);
         let parameters = stage.into_iter().flat_map(|stage| &stage.parameters);
 
-        for (name, parameter) in parameters.filter(|(_, parameter)| parameter.required) {
-            draft = draft.with(name, placeholder(&parameter.kind));
+        for (name, parameter) in parameters.filter(|(_, parameter)| !parameter.is_optional) {
+            draft = draft.with(name, placeholder(&parameter.schema));
         }
 
         return draft;
@@ -208,19 +207,21 @@ fn draft(strategy: &Strategy, argument: &str) -> ThoughtDraft {
         })
 }
 
-fn placeholder(kind: &ParameterType) -> Value {
-    match kind {
-        ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => {
-            json!(min.unwrap_or(0.0))
+fn placeholder(schema: &Value) -> Value {
+    match schema["type"].as_str() {
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        Some("boolean") => json!(true),
+        Some("thought") => json!(1),
+        Some("array") => json!([placeholder(&schema["items"])]),
+        Some("object") if schema.get("properties").is_none() => {
+            json!({"placeholder": placeholder(&schema["additionalProperties"])})
         }
-        ParameterType::Boolean => json!(true),
-        ParameterType::Thought => json!(1),
-        ParameterType::List { items, .. } => json!([placeholder(items)]),
-        ParameterType::Object { fields } => fields
-            .iter()
-            .map(|(name, field)| (name.clone(), placeholder(&field.kind)))
-            .collect(),
-        ParameterType::Map { values } => json!({"placeholder": placeholder(values)}),
+        Some("object") => {
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            fields
+                .map(|(name, field)| (name.clone(), placeholder(field)))
+                .collect()
+        }
         _ => json!("placeholder"),
     }
 }

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use cogwork_agents::Loader;
 use cogwork_cot::{Prompts, Reasoning, Reply};
 use cogwork_strategies::session::Session;
-use cogwork_strategies::table::{Parameter, ParameterType};
+use cogwork_strategies::table::Parameter;
 use cogwork_strategies::{Ask, Strategies};
 use cogwork_typed::ask::Format;
+use serde_json::json;
 
 use crate::typed;
 
@@ -121,27 +122,13 @@ pub fn tokens(dictionary: &str) -> Vec<String> {
 
 /// A question for each type of field.
 fn stage_asks() -> Vec<Ask> {
-    let text = || ParameterType::Text {
-        choices: Vec::new(),
-    };
-    let list = |items| ParameterType::List {
-        items: Box::new(items),
-        min_items: 0,
-    };
-    let number = ParameterType::Number {
-        min: None,
-        max: None,
-    };
-
     let kinds = [
-        text(),
-        number,
-        ParameterType::Boolean,
-        ParameterType::Any,
-        list(text()),
-        ParameterType::Map {
-            values: Box::new(list(ParameterType::Any)),
-        },
+        json!({"type": "string"}),
+        json!({"type": "number"}),
+        json!({"type": "boolean"}),
+        json!({}),
+        json!({"type": "array", "items": {"type": "string"}}),
+        json!({"type": "object", "additionalProperties": {"type": "array"}}),
     ];
 
     let ask = || Ask::new("Go on.");
@@ -149,7 +136,7 @@ fn stage_asks() -> Vec<Ask> {
     let of_kinds = kinds.into_iter().map(|kind| {
         ask()
             .with_field("plan", field(kind.clone()))
-            .with_field("thought", field(text()))
+            .with_field("thought", Parameter::text("A field."))
     });
     of_kinds.chain([ask()]).collect()
 }

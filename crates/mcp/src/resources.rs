@@ -301,8 +301,8 @@ fn stage_text(stage: &Stage) -> String {
     let parameters: String = parameters
         .map(|(name, parameter)| {
             let description = OneLine::new(&parameter.description);
-            let is_required = parameter.required;
-            let required = if is_required { "required" } else { "optional" };
+            let is_optional = parameter.is_optional;
+            let required = if is_optional { "optional" } else { "required" };
             format!("- {} ({required}): {description}\n", code(name))
         })
         .collect();

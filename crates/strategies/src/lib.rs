@@ -25,7 +25,7 @@
 //! let refused = session.think(ThoughtDraft::at("action_planning", "I search for it."));
 //! assert_eq!(
 //!     refused.unwrap_err().to_string(),
-//!     "the stage `action_planning` of `react`: `action` is missing, expected a text",
+//!     "the stage `action_planning` of `react`: `action` is missing; expected a text",
 //! );
 //!
 //! // An error leaves the session unchanged.
@@ -71,7 +71,6 @@
 mod mermaid;
 mod name;
 mod parameter;
-mod parameter_check;
 mod solve;
 mod strategies;
 mod strategy;

@@ -1,224 +1,182 @@
 use std::collections::BTreeMap;
-use std::fmt;
 
-use cogwork_text::NameList;
-use cogwork_typed::AnswerKey;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use cogwork_typed::{AnswerKey, AnswerReader};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 
-use crate::table::named;
-
-/// A parameter of the thoughts in a stage.
+/// A parameter of the thoughts in a stage: a JSON Schema with these keys.
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `type` | see [`ParameterType`] |
 /// | `description` | the description for the model |
-/// | `required` | whether it is required; by default, `true` |
-/// | `min`, `max` | the range of an integer or a number, inclusive; optional |
-/// | `choices` | the accepted texts; by default, any |
-/// | `items` | the items of a list, as a mapping with a `type` |
-/// | `min_items` | the minimum number of items; by default, 0 |
-/// | `fields` | the fields of an object: parameters by name |
-/// | `values` | the values of a map, as a mapping with a `type` |
+/// | `optional` | whether a thought may leave it out; by default, `false` |
+/// | `type` | `string`, `integer`, `number`, `boolean`, `array`, `object`, or `thought`; by default, any JSON |
+/// | `enum` | the accepted values; by default, any of the type |
+/// | `minimum`, `maximum` | the range of an integer or a number, inclusive |
+/// | `items`, `minItems`, `maxItems` | the schema of the items of an array, and how many there are |
+/// | `properties`, `required` | the schemas of the fields of an object by name, and which it must have |
+/// | `additionalProperties` | the schema of other fields of an object, or `false` |
+///
+/// The type `thought` is the number of a thought, which the session checks. A value has at most 32
+/// levels. It may be written as models write it, such as `"7"` for a number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(expecting = "a mapping with `type` and `description`")]
 #[non_exhaustive]
 pub struct Parameter {
     /// The description for the model.
     pub description: String,
-    /// Whether a thought must have the parameter.
-    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
-    pub required: bool,
-    /// The type.
-    #[serde(flatten)]
-    pub kind: ParameterType,
+    /// Whether a thought may leave it out.
+    #[serde(
+        default,
+        rename = "optional",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub is_optional: bool,
+    /// The other keys.
+    #[serde(flatten, deserialize_with = "schema")]
+    pub schema: Value,
 }
 
-fn yes() -> bool {
-    true
+/// The keys of a schema. It is only read to refuse others.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[expect(dead_code, reason = "the reader of replies reads the schema itself")]
+struct Keywords {
+    r#type: Option<Kind>,
+    r#enum: Option<Vec<Value>>,
+    minimum: Option<f64>,
+    maximum: Option<f64>,
+    items: Option<Box<Keywords>>,
+    min_items: Option<usize>,
+    max_items: Option<usize>,
+    properties: Option<BTreeMap<String, Keywords>>,
+    required: Option<Vec<String>>,
+    additional_properties: Option<Additional>,
+    description: Option<String>,
 }
 
-/// The type of a parameter.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(
-    tag = "type",
-    rename_all = "snake_case",
-    deny_unknown_fields,
-    expecting = "a mapping with `type`"
-)]
-#[non_exhaustive]
-pub enum ParameterType {
-    /// `text`: any text, or one of the choices if there are any.
-    Text {
-        /// The accepted texts. If it is empty, any text is accepted.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        choices: Vec<String>,
-    },
-    /// `integer`.
-    Integer {
-        /// The minimum, inclusive.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        min: Option<f64>,
-        /// The maximum, inclusive.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        max: Option<f64>,
-    },
-    /// `number`.
-    Number {
-        /// The minimum, inclusive.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        min: Option<f64>,
-        /// The maximum, inclusive.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        max: Option<f64>,
-    },
-    /// `boolean`.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    String,
+    Integer,
+    Number,
     Boolean,
-    /// `thought`: the number of a thought. The session checks that the thought exists.
-    Thought,
-    /// `list`.
-    List {
-        /// The type of the items.
-        items: Box<ParameterType>,
-        /// The minimum number of items.
-        #[serde(default, skip_serializing_if = "is_zero")]
-        min_items: usize,
-    },
-    /// `object`: exactly these fields.
-    Object {
-        /// The fields by name.
-        #[serde(deserialize_with = "named")]
-        fields: BTreeMap<String, Parameter>,
-    },
-    /// `map`: values of one type, under any names.
-    Map {
-        /// The type of the values.
-        values: Box<ParameterType>,
-    },
-    /// `any`: any JSON, up to 32 levels deep.
-    Any,
+    Array,
+    Object,
 }
 
-/// The maximum depth of a parameter of the type `any`.
-pub(crate) const MAX_DEPTH: usize = 32;
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "`additionalProperties` is neither true or false nor a schema"
+)]
+#[expect(dead_code, reason = "the reader of replies reads the schema itself")]
+enum Additional {
+    Allowed(bool),
+    Values(Box<Keywords>),
+}
+
+/// Reads a schema, and refuses keys that a reader would ignore.
+fn schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    let schema = Value::deserialize(deserializer)?;
+    if schema != json!({"type": THOUGHT}) {
+        Keywords::deserialize(&schema).map_err(D::Error::custom)?;
+    }
+    Ok(schema)
+}
+
+/// The type of the number of a thought, which isn't one of JSON Schema.
+const THOUGHT: &str = "thought";
 
 impl Parameter {
-    /// Creates a required parameter. The description is sent to the model.
-    pub fn new(kind: ParameterType, description: impl Into<String>) -> Self {
+    /// Creates a required parameter with the values of a JSON Schema. The description is sent to the
+    /// model.
+    pub fn new(schema: Value, description: impl Into<String>) -> Self {
         Self {
             description: description.into(),
-            required: true,
-            kind,
+            is_optional: false,
+            schema,
         }
     }
 
     /// Creates a required parameter that accepts any text.
     pub fn text(description: impl Into<String>) -> Self {
-        Self::new(ParameterType::TEXT, description)
+        Self::new(json!({"type": "string"}), description)
     }
 
     /// Makes the parameter optional.
     #[must_use]
     pub fn optional(mut self) -> Self {
-        self.required = false;
+        self.is_optional = true;
         self
+    }
+
+    /// Returns whether it is the number of a thought.
+    pub(crate) fn is_thought(&self) -> bool {
+        self.schema.get("type").is_some_and(|kind| kind == THOUGHT)
     }
 
     /// Returns the key of a reply with this parameter.
     pub(crate) fn key(&self, name: &str) -> AnswerKey {
-        let key = AnswerKey::new(name, self.description.as_str(), &self.kind.schema());
-        let key = match self.kind {
+        let description = self.description.as_str();
+        let key = match self.is_thought() {
             // The schema only knows an integer, and a model should know what it counts.
-            ParameterType::Thought => key.with_kind(self.kind.to_string()),
-            _ => key,
+            true => AnswerKey::new(name, description, &json!({"type": "integer", "minimum": 1}))
+                .with_kind("the number of a thought"),
+            false => AnswerKey::new(name, description, &self.schema),
         };
-        if self.required { key } else { key.optional() }
-    }
-}
-
-impl ParameterType {
-    /// Any text.
-    pub(crate) const TEXT: Self = Self::Text {
-        choices: Vec::new(),
-    };
-
-    /// Returns the JSON Schema of the values.
-    pub(crate) fn schema(&self) -> Value {
-        match self {
-            Self::Text { choices } if choices.is_empty() => json!({"type": "string"}),
-            Self::Text { choices } => json!({"enum": choices}),
-            Self::Integer { min, max } => {
-                json!({"type": "integer", "minimum": min, "maximum": max})
-            }
-            Self::Number { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
-            Self::Boolean => json!({"type": "boolean"}),
-            // The schema cannot say which thoughts there are.
-            Self::Thought => json!({"type": "integer", "minimum": 1}),
-            Self::List { items, min_items } => {
-                json!({"type": "array", "items": items.schema(), "minItems": min_items})
-            }
-            Self::Object { fields } => object_schema(fields),
-            Self::Map { values } => {
-                json!({"type": "object", "additionalProperties": values.schema()})
-            }
-            Self::Any => json!({}),
+        if self.is_optional {
+            key.optional()
+        } else {
+            key
         }
     }
-}
 
-fn object_schema(fields: &BTreeMap<String, Parameter>) -> Value {
-    let properties = fields.iter().map(|(name, field)| {
-        let mut schema = field.kind.schema();
-        if let Value::Object(keywords) = &mut schema {
-            // Servers show the model the descriptions in the schema.
-            keywords.insert("description".to_owned(), field.description.as_str().into());
-        }
-        (name.clone(), schema)
-    });
-    let required = fields.iter().filter(|(_, field)| field.required);
-    let required: Vec<&String> = required.map(|(name, _)| name).collect();
-
-    json!({
-        "type": "object",
-        "properties": properties.collect::<Map<_, _>>(),
-        "required": required,
-        "additionalProperties": false,
-    })
-}
-
-/// Writes what is accepted, as in `a number from 0 to 10`.
-impl fmt::Display for ParameterType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let range = |min: &Option<f64>, max: &Option<f64>| match (min, max) {
-            (Some(min), Some(max)) => format!(" from {min} to {max}"),
-            (Some(min), None) => format!(" of at least {min}"),
-            (None, Some(max)) => format!(" of at most {max}"),
-            (None, None) => String::new(),
+    /// Returns a value in the form of the schema.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong, and where, also if there is no value.
+    pub(crate) fn fit(&self, name: &str, value: Option<&Value>) -> Result<Value, String> {
+        let given = match value {
+            Some(value) if !is_shallow(value) => {
+                return Err(format!(
+                    "`{name}` has too many levels; expected at most {MAX_DEPTH}"
+                ));
+            }
+            // Nothing is to be read into a value that may be anything.
+            Some(value) if self.schema == json!({}) => return Ok(value.clone()),
+            Some(value) => json!({name: value}),
+            None => json!({}),
         };
-        match self {
-            Self::Text { choices } if choices.is_empty() => f.write_str("a text"),
-            Self::Text { choices } => write!(f, "one of {}", NameList::and(choices)),
-            Self::Integer { min, max } => write!(f, "an integer{}", range(min, max)),
-            Self::Number { min, max } => write!(f, "a number{}", range(min, max)),
-            Self::Boolean => f.write_str("true or false"),
-            Self::Thought => f.write_str("the number of a thought"),
-            Self::List { min_items: 0, .. } => f.write_str("a list"),
-            Self::List { min_items: 1, .. } => f.write_str("a list that is not empty"),
-            Self::List { min_items, .. } => write!(f, "a list of at least {min_items} items"),
-            Self::Object { fields } => {
-                write!(f, "an object with {}", NameList::and(fields.keys()))
+
+        let reader = AnswerReader::of_keys([self.key(name)]);
+        let fitted = reader.fit_value(&given).map_err(|problem| {
+            let message = problem.message();
+            match problem.pointer().trim_start_matches('/') {
+                "" => message.to_owned(),
+                place => format!("`{place}`: {message}"),
             }
-            Self::Map { .. } => f.write_str("an object"),
-            Self::Any => write!(f, "JSON of at most {MAX_DEPTH} levels"),
-        }
+        })?;
+        Ok(fitted.get(name).cloned().unwrap_or_default())
     }
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands over a reference"
-)]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
+/// The maximum depth of a value.
+const MAX_DEPTH: usize = 32;
+
+/// Returns whether a value is shallow enough to be saved and read again.
+pub(crate) fn is_shallow(value: &Value) -> bool {
+    fn has_levels(value: &Value, most: usize) -> bool {
+        most > 0
+            && match value {
+                Value::Array(items) => items.iter().all(|item| has_levels(item, most - 1)),
+                Value::Object(fields) => fields.values().all(|field| has_levels(field, most - 1)),
+                _ => true,
+            }
+    }
+
+    has_levels(value, MAX_DEPTH)
 }

@@ -36,7 +36,7 @@ use crate::{Strategy, table};
 ///       description: One guess.
 ///       prompt: Make a guess.
 ///       parameters:
-///         value: {type: number, min: 0, description: What is guessed.}
+///         value: {type: number, minimum: 0, description: What is guessed.}
 ///       next: [check]
 ///     check:
 ///       description: Whether it is right.

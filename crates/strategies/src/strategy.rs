@@ -22,7 +22,7 @@ use crate::table::{Parameter, named};
 /// assert_eq!(next, ["action_planning", "solution_formulation"]);
 ///
 /// let needs = strategy.stage("observation_reception").ok_or("no such stage")?.parameters.clone();
-/// assert!(needs["observation"].required);
+/// assert!(!needs["observation"].is_optional);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize)]

@@ -30,6 +30,28 @@ impl PartialEq for Tree {
     }
 }
 
+/// A value that wasn't written by a model, so that all of it is on one line.
+impl From<&Value> for Tree {
+    fn from(value: &Value) -> Self {
+        let node = match value {
+            Value::Null => Node::Null,
+            Value::Bool(value) => Node::Bool(*value),
+            Value::Number(number) => Node::Number(number.to_string()),
+            Value::String(text) => Node::Text(text.clone()),
+            Value::Array(items) => Node::List(items.iter().map(Self::from).collect()),
+            Value::Object(fields) => {
+                let entries = fields.iter();
+                Node::Object(
+                    entries
+                        .map(|(key, value)| (key.clone(), value.into()))
+                        .collect(),
+                )
+            }
+        };
+        Self::new(1, node)
+    }
+}
+
 impl Tree {
     pub(crate) fn new(line: usize, node: Node) -> Self {
         Self { line, node }

@@ -174,7 +174,7 @@ fn pass(session: &mut Session, branch: BranchId, stage: &str) -> Result<Vec<Stri
             return Ok(Vec::new());
         };
         let mut parameters = only.parameters.values();
-        let needs_something = parameters.any(|parameter| parameter.required);
+        let needs_something = parameters.any(|parameter| !parameter.is_optional);
         let name = only.name.clone();
         if needs_something || only.is_final || passed.contains(&name) {
             return Ok(Vec::new());
@@ -215,7 +215,7 @@ fn with_known_ids(
     };
 
     let parameters = stage.parameters.iter();
-    let needed = parameters.filter(|(_, parameter)| parameter.required);
+    let needed = parameters.filter(|(_, parameter)| !parameter.is_optional);
     for (name, _) in needed {
         let known = match name.as_str() {
             "branch_from_thought" => from.map(|from| from.0.into()),

@@ -4,7 +4,6 @@ use std::fmt;
 
 use cogwork_strategies::Stage;
 use cogwork_strategies::session::{Branch, BranchId, BranchStatus, Session};
-use cogwork_strategies::table::{Parameter, ParameterType};
 use cogwork_text::{Name, NameList, OneLine};
 
 use super::change::following;
@@ -96,40 +95,11 @@ fn write_stage(f: &mut fmt::Formatter<'_>, stage: &Stage) -> fmt::Result {
     }
 
     for (name, parameter) in &stage.parameters {
-        let is_required = parameter.required;
-        let needs = if is_required { "needs" } else { "may have" };
-        let accepts = Accepts(&parameter.kind);
+        let is_optional = parameter.is_optional;
+        let needs = if is_optional { "may have" } else { "needs" };
+        let schema = OneLine::new(&parameter.schema);
         let description = OneLine::new(&parameter.description);
-        write!(f, "\n  {needs} `{}`: {accepts}. {description}", Name(name))?;
+        write!(f, "\n  {needs} `{}` ({schema}): {description}", Name(name))?;
     }
     Ok(())
-}
-
-/// What a parameter accepts, with everything inside it.
-struct Accepts<'a>(&'a ParameterType);
-
-impl fmt::Display for Accepts<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            ParameterType::List { items, .. } => {
-                write!(f, "{}; each item is {}", self.0, Accepts(items))
-            }
-            ParameterType::Map { values } => {
-                let values = Accepts(values);
-                write!(f, "{} with any names; each value is {values}", self.0)
-            }
-            ParameterType::Object { fields } => {
-                let fields: Vec<_> = fields.iter().map(field).collect();
-                write!(f, "an object with {}", fields.join(", "))
-            }
-            other => other.fmt(f),
-        }
-    }
-}
-
-fn field((name, parameter): (&String, &Parameter)) -> String {
-    let is_required = parameter.required;
-    let optional = if is_required { "" } else { "optional, " };
-    let accepts = Accepts(&parameter.kind);
-    format!("`{}` ({optional}{accepts})", Name(name))
 }

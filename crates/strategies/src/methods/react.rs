@@ -13,9 +13,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shared::{check_needed, respond, tool_list};
+use crate::parameter::is_shallow;
 use crate::session::ThoughtDraft;
 use crate::solve::{check_text, is_none};
-use crate::table::ParameterType;
 use crate::{
     Answer, Ask, Called, Method, PlannedCall, Solve, StageReply, Stop, Strategy, StrategyName,
 };
@@ -322,11 +322,6 @@ fn native_call(call: &ToolCall) -> PlannedCall {
 /// Returns whether an action ends the cycles.
 fn is_finish(action: &str) -> bool {
     action.eq_ignore_ascii_case(FINISH)
-}
-
-/// Returns whether a parameter can be nested this deeply.
-fn is_shallow(input: &Value) -> bool {
-    ParameterType::Any.fault(ACTION_INPUT, input).is_none()
 }
 
 /// Reads an action as models write it: only its name, or `search[hobbits]` as in the paper. Returns

@@ -1,10 +1,10 @@
 use cogwork_tools::Tools;
 use cogwork_typed::AnswerKey;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::shared::{ask_for_answer, or, respond};
 use crate::session::ThoughtDraft;
-use crate::table::{Parameter, ParameterType};
+use crate::table::Parameter;
 use crate::{Answer, Ask, Method, Solve, StageReply, Stop, Strategy, StrategyName};
 
 /// Calculates with named variables until they contain the result (Nye et al. 2021).
@@ -121,7 +121,7 @@ fn take_step(cx: &mut Solve, state: &mut State) -> Result<bool, Stop> {
     let is_last = "whether the scratchpad contains the result now";
     let question = question(prompt, changes)
         .narrowed(STATE, AnswerKey::optional)
-        .with_field(DONE, Parameter::new(ParameterType::Boolean, is_last));
+        .with_field(DONE, Parameter::new(json!({"type": "boolean"}), is_last));
     let reply = cx.ask(stage, question)?;
 
     *state = changed(state, &reply);
@@ -136,9 +136,8 @@ fn take_step(cx: &mut Solve, state: &mut State) -> Result<bool, Stop> {
 
 /// Asks for values of variables.
 fn question(prompt: String, description: &str) -> Ask {
-    let values = Box::new(ParameterType::Any);
-    let variables = Parameter::new(ParameterType::Map { values }, description);
-    Ask::new(prompt).with_field(STATE, variables)
+    let variables = json!({"type": "object", "additionalProperties": {}});
+    Ask::new(prompt).with_field(STATE, Parameter::new(variables, description))
 }
 
 /// Returns the variables with the values of a reply. Other variables keep theirs.

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::{BranchId, BranchStatus, Session, SessionError, Thought, ThoughtDraft, ThoughtId};
 use crate::Stage;
-use crate::parameter_check::shown;
-use crate::table::ParameterType;
+use crate::table::Parameter;
 
 /// The parameter that names the revised thought, in stages that have it.
 const REVISES: &str = "revises_thought";
@@ -124,14 +123,15 @@ impl Session {
         let mut parameters = draft.parameters;
         let revision = stage.parameters.get(REVISES);
         // A custom table may use this name for something else.
-        let has_revision = revision.is_some_and(|known| known.kind == ParameterType::Thought);
+        let has_revision = revision.is_some_and(Parameter::is_thought);
         if let (Some(revised), true) = (draft.revises, has_revision) {
             let parameter = parameters.entry(REVISES.to_owned());
             parameter.or_insert_with(|| revised.0.into());
         }
 
         // A thought that stays in a stage continues the one before it, which had the parameters.
-        let problems = self.problems(stage, &parameters, named.is_some() || is_first);
+        let needs_all = named.is_some() || is_first;
+        let problems = self.fit(stage, &mut parameters, needs_all);
         if !problems.is_empty() {
             let (stage, strategy) = (Name(&stage.name), Name(self.strategy().name()));
             let problems = problems.join("; ");
@@ -193,40 +193,52 @@ impl Session {
         Ok(id)
     }
 
-    /// Returns what is wrong with the parameters of a thought. Unless the stage needs all, none is
-    /// missing.
-    fn problems(
+    /// Brings the parameters of a thought into the form of their schemas. Returns what is wrong. Unless
+    /// the stage needs all, none is missing.
+    fn fit(
         &self,
         stage: &Stage,
-        given: &BTreeMap<String, Value>,
+        given: &mut BTreeMap<String, Value>,
         needs_all: bool,
     ) -> Vec<String> {
         let known = &stage.parameters;
         let missing = known.iter().filter(|(name, parameter)| {
-            needs_all && parameter.required && !given.contains_key(*name)
+            needs_all && !parameter.is_optional && !given.contains_key(*name)
         });
-        let missing =
-            missing.map(|(name, known)| format!("`{name}` is missing, expected {}", known.kind));
+        let missing = missing.filter_map(|(name, parameter)| parameter.fit(name, None).err());
+        let mut problems: Vec<String> = missing.collect();
 
-        let wrong = given.iter().filter_map(|(name, value)| {
-            let Some(parameter) = known.get(name) else {
-                let besides = match known.is_empty() {
-                    true => String::new(),
-                    false => format!(" besides {}", NameList::and(known.keys())),
-                };
-                let (name, found) = (Name(name), shown(value));
-                return Some(format!("`{name}` is {found}, expected nothing{besides}"));
+        for (name, value) in given {
+            let fitted = match known.get(name) {
+                Some(parameter) => self.fitted(name, parameter, value),
+                None => Err(unknown(name, known)),
             };
-
-            let fault = parameter.kind.fault(name, value);
-            fault.or_else(|| match parameter.kind {
-                ParameterType::Thought => {
-                    let missing = self.existing(ThoughtId::of_value(value)?).err()?;
-                    Some(format!("`{name}`: {missing}"))
-                }
-                _ => None,
-            })
-        });
-        missing.chain(wrong).collect()
+            match fitted {
+                Ok(fitted) => *value = fitted,
+                Err(problem) => problems.push(problem),
+            }
+        }
+        problems
     }
+
+    fn fitted(&self, name: &str, parameter: &Parameter, value: &Value) -> Result<Value, String> {
+        let fitted = parameter.fit(name, Some(value))?;
+        if let Some(thought) = ThoughtId::of_value(&fitted).filter(|_| parameter.is_thought()) {
+            let missing = |missing| format!("`{name}`: {missing}");
+            self.existing(thought).map_err(missing)?;
+        }
+        Ok(fitted)
+    }
+}
+
+/// Returns the problem of a parameter that isn't one of the known ones.
+fn unknown(name: &str, known: &BTreeMap<String, Parameter>) -> String {
+    let expected = match known.is_empty() {
+        true => "none".to_owned(),
+        false => NameList::and(known.keys()).to_string(),
+    };
+    format!(
+        "there is no parameter `{}`; expected {expected}",
+        Name(name)
+    )
 }

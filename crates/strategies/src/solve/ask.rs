@@ -12,7 +12,7 @@ use super::StageReply;
 use super::form::{Form, THOUGHT};
 use super::question::Question;
 use crate::Stage;
-use crate::table::{Parameter, ParameterType};
+use crate::table::Parameter;
 
 /// The field with the answer to the problem.
 pub(crate) const ANSWER: &str = "answer";
@@ -125,7 +125,7 @@ impl<T: 'static> Ask<T> {
         let name = name.into();
         let form = &mut self.question.form;
         // A choice may be a word such as `none`.
-        if matches!(&parameter.kind, ParameterType::Text { choices } if !choices.is_empty()) {
+        if parameter.schema.get("enum").is_some() {
             form.literal.push(name.clone());
         }
         form.add(parameter.key(&name));

@@ -6,8 +6,9 @@ use cogwork_flow::engine::CannotWait;
 use cogwork_llm::ToolCall;
 use cogwork_tools::Tools;
 use cogwork_typed::ask::{Meter, ToolCalls, call_label};
+use cogwork_typed::{AnswerKey, AnswerReader};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde_json::{Map, Number, Value};
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::Called;
@@ -55,8 +56,10 @@ impl PlannedCall {
             && !self.literal
             && !self.input.is_object()
         {
-            let input = numeric(self.input, schema);
-            self.input = Map::from_iter([(only.clone(), input)]).into();
+            // A number may have been kept as a text, such as `1.10`.
+            let reader = AnswerReader::of_keys([AnswerKey::new(only, "", schema)]);
+            let input = json!({only: self.input});
+            self.input = reader.fit_value(&input).unwrap_or(input);
         }
         self
     }
@@ -107,18 +110,6 @@ impl PlannedCall {
         called.output = used.result;
         called.failed = used.failed;
         Ok((called, replayed))
-    }
-}
-
-/// Converts a number that was kept as a text, such as `1.10`, if the schema expects a number.
-fn numeric(input: Value, schema: &Value) -> Value {
-    let kind = schema.get("type").and_then(Value::as_str);
-    let number = input
-        .as_str()
-        .filter(|_| matches!(kind, Some("number" | "integer")));
-    match number.and_then(|text| serde_json::from_str::<Number>(text.trim()).ok()) {
-        Some(number) => number.into(),
-        None => input,
     }
 }
 

@@ -44,7 +44,7 @@ impl Method for Strategy {
     fn solve(&self, cx: &mut Solve) -> Result<Answer, Stop> {
         let mut stage = self.start();
         let mut parameters = stage.parameters.values();
-        let needs_reply = parameters.any(|parameter| parameter.required);
+        let needs_reply = parameters.any(|parameter| !parameter.is_optional);
         // The problem is known, so stating it needs no call.
         if let ([next], false) = (stage.next.as_slice(), needs_reply) {
             cx.think_problem()?;

@@ -5,7 +5,7 @@ mod error;
 
 pub use error::{TableError, TableProblem};
 
-pub use crate::parameter::{Parameter, ParameterType};
+pub use crate::parameter::Parameter;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

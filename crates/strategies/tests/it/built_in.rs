@@ -104,8 +104,8 @@ fn the_parameters_are_those_of_the_document() {
         for stage in stages.filter(|stage| !stage.parameters.is_empty()) {
             told += &format!("{}/{}", strategy.name(), stage.name);
             for (name, parameter) in &stage.parameters {
-                let optional = ["", " (optional)"][usize::from(!parameter.required)];
-                told += &format!("\n    {name}: {}{optional}", parameter.kind);
+                let optional = ["", " (optional)"][usize::from(parameter.is_optional)];
+                told += &format!("\n    {name}: {}{optional}", parameter.schema);
             }
             told += "\n";
         }

@@ -74,9 +74,9 @@ fn refusals_say_what_is_allowed_and_what_is_wrong() {
     ]), @r#"
     `tree_of_thoughts` does not lead from `problem_reception` to `final_response`; expected `approach_exploration`
     `tree_of_thoughts` does not lead from `problem_reception` to `nowhere\n\u{202e}`; expected `approach_exploration`
-    the stage `approach_exploration` of `tree_of_thoughts`: `approaches` is missing, expected a list that is not empty
-    the stage `approach_exploration` of `tree_of_thoughts`: `approaches` is a list, expected a list that is not empty
-    the stage `approach_exploration` of `tree_of_thoughts`: `approaches[0].promise` is 12, expected a number from 0 to 10; `colour` is the text "red", expected nothing besides `approaches`
+    the stage `approach_exploration` of `tree_of_thoughts`: `approaches` is missing; expected a list of objects with id, description, promise
+    the stage `approach_exploration` of `tree_of_thoughts`: `approaches`: found 0 items; expected at least 1 item
+    the stage `approach_exploration` of `tree_of_thoughts`: `approaches/0/promise`: found the number 12; expected a number from 0 to 10; there is no parameter `colour`; expected `approaches`
     "#);
 
     let many = explore().with("approaches", vec![0; 100_000]);
@@ -92,7 +92,7 @@ fn types_of_parameters() {
         plan.with("action", "search").with("action_input", input)
     };
     let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
-    insta::assert_snapshot!(refused(&mut react, plan(deep)), @"the stage `action_planning` of `react`: `action_input` is more than 32 levels, expected JSON of at most 32 levels");
+    insta::assert_snapshot!(refused(&mut react, plan(deep)), @"the stage `action_planning` of `react`: `action_input` has too many levels; expected at most 32");
     let any = plan(json!({"any": [null, 1.5, {"of": "it"}]}));
     react.think(any).unwrap();
 
@@ -103,13 +103,48 @@ fn types_of_parameters() {
             .with("sub_question", "Who?")
             .with("sub_question_number", number)
     };
-    let numbers = [json!(0), json!(1.5), json!("1")];
+    let numbers = [json!(0), json!(1.5), json!("one")];
     insta::assert_snapshot!(all_refused(&mut ask, numbers.map(ask_for)), @r#"
-    the stage `sub_question_formulation` of `self_ask`: `sub_question_number` is 0, expected an integer of at least 1
-    the stage `sub_question_formulation` of `self_ask`: `sub_question_number` is 1.5, expected an integer of at least 1
-    the stage `sub_question_formulation` of `self_ask`: `sub_question_number` is the text "1", expected an integer of at least 1
+    the stage `sub_question_formulation` of `self_ask`: `sub_question_number`: found the number 0; expected an integer from 1
+    the stage `sub_question_formulation` of `self_ask`: `sub_question_number`: found the number 1.5; expected an integer from 1
+    the stage `sub_question_formulation` of `self_ask`: `sub_question_number`: found the text "one"; expected an integer from 1
     "#);
-    ask.think(ask_for(json!(1.0))).unwrap();
+    let asked = ask.think(ask_for(json!("1"))).unwrap();
+    // It is kept in the form of the table.
+    assert_eq!(
+        ask.thought(asked).unwrap().parameters["sub_question_number"],
+        1
+    );
+}
+
+/// Tools may bring anything.
+#[test]
+fn texts_are_kept_as_they_are() {
+    let mut react = Session::new(StrategyName::React);
+    let stages = ["initial_reasoning", "action_planning", "action_execution"];
+    walk(&mut react, &stages);
+
+    let long = "x".repeat(1_000_000);
+    for text in [
+        "",
+        " a\n",
+        "none",
+        "null",
+        "7",
+        "[1]",
+        "{\"a\": 1}",
+        "```\nx\n```",
+        "a: 1\na: 2",
+        &long,
+    ] {
+        let mut react = react.clone();
+        let observed = ThoughtDraft::at("observation_reception", "").with("observation", text);
+        let observed = react.think(observed).unwrap();
+        assert_eq!(
+            react.thought(observed).unwrap().parameters["observation"],
+            text
+        );
+    }
 }
 
 #[test]
@@ -129,9 +164,9 @@ fn a_revision_names_a_thought_of_its_path() {
         revising(revise(), four),
         revise().with("revises_thought", 0),
     ]), @"
-    the stage `thought_revision` of `linear`: `revises_thought` is missing, expected the number of a thought
+    the stage `thought_revision` of `linear`: `revises_thought` is missing; expected an integer from 1
     the stage `thought_revision` of `linear`: `revises_thought`: there is no thought 4; expected a number from 1 to 3
-    the stage `thought_revision` of `linear`: `revises_thought` is 0, expected the number of a thought
+    the stage `thought_revision` of `linear`: `revises_thought`: found the number 0; expected an integer from 1
     ");
 
     let revised = session.think(revising(revise(), two)).unwrap();

@@ -84,14 +84,15 @@ fn the_form_of_a_table() {
         stage("{description: d}"),
         stage("{description: d, prompt: p, next: end}"),
         stage("{final: yes}"),
-        stage("{parameters: {'a b': {type: text, description: d}}}"),
-        stage("{parameters: {next: {type: text, description: d}}}"),
+        stage("{parameters: {'a b': {type: string, description: d}}}"),
+        stage("{parameters: {next: {type: string, description: d}}}"),
         parameter("text"),
-        parameter("{description: d}"),
         parameter("{type: int, description: d}"),
-        parameter("{type: text}"),
-        parameter("{type: list, description: d}"),
-        parameter("{type: list, description: d, items: {type: object, fields: {x: {type: text}}}}"),
+        parameter("{type: string}"),
+        parameter("{type: number, minimun: 1, description: d}"),
+        parameter("{type: number, minimum: one, description: d}"),
+        parameter("{type: array, items: {type: thought}, description: d}"),
+        parameter("{type: object, additionalProperties: 1, description: d}"),
     ];
     insta::assert_snapshot!(told.join("\n"), @r#"
     `t`: invalid type: integer `7`, expected a mapping with `description` and `stages`
@@ -106,11 +107,12 @@ fn the_form_of_a_table() {
     `t.stages.s.parameters`: `a b` is not a valid name; expected 1 to 64 letters, digits, `_` and `-`
     `t.stages.s.parameters`: `next` is where a reply names the next stage; choose another name
     `t.stages.s.parameters.a_1`: invalid type: string "text", expected a mapping with `type` and `description`
-    `t.stages.s.parameters.a_1`: missing field `type`
-    `t.stages.s.parameters.a_1`: unknown variant `int`, expected one of `text`, `integer`, `number`, `boolean`, `thought`, `list`, `object`, `map`, `any`
+    `t.stages.s.parameters.a_1`: unknown variant `int`, expected one of `string`, `integer`, `number`, `boolean`, `array`, `object`
     `t.stages.s.parameters.a_1`: missing field `description`
-    `t.stages.s.parameters.a_1`: missing field `items`
-    `t.stages.s.parameters.a_1`: missing field `description`
+    `t.stages.s.parameters.a_1`: unknown field `minimun`, expected one of `type`, `enum`, `minimum`, `maximum`, `items`, `minItems`, `maxItems`, `properties`, `required`, `additionalProperties`, `description`
+    `t.stages.s.parameters.a_1`: invalid type: string "one", expected f64
+    `t.stages.s.parameters.a_1`: unknown variant `thought`, expected one of `string`, `integer`, `number`, `boolean`, `array`, `object`
+    `t.stages.s.parameters.a_1`: `additionalProperties` is neither true or false nor a schema
     "#);
 }
 

@@ -458,6 +458,27 @@ impl AnswerReader<Value> {
         Self::of_form(Form::of_keys(keys.collect()))
     }
 
+    /// Returns a value in the form of the answers.
+    ///
+    /// ```
+    /// use cogwork_typed::{AnswerKey, AnswerReader};
+    /// use serde_json::json;
+    ///
+    /// let score = AnswerKey::new("score", "how good it is", &json!({"type": "integer"}));
+    /// let reader = AnswerReader::of_keys([score]);
+    /// assert_eq!(reader.fit_value(&json!({"score": "7"}))?, json!({"score": 7}));
+    /// assert!(reader.fit_value(&json!({"score": "good"})).is_err());
+    /// # Ok::<(), cogwork_typed::AnswerProblem>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns where the value doesn't match, and what is expected there.
+    pub fn fit_value(&self, value: &Value) -> Result<Value, AnswerProblem> {
+        let read = self.read_value(&Tree::from(value), "", &Notes::default())?;
+        Ok(read.value)
+    }
+
     /// Leaves out lines with these names, which models add without being asked.
     #[must_use]
     pub fn leaving_out<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {

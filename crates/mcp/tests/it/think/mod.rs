@@ -8,7 +8,6 @@ mod walk;
 
 use cogwork_mcp::{Server, ServerBuilder};
 use cogwork_strategies::Stage;
-use cogwork_strategies::table::ParameterType;
 use serde_json::{Map, Value, json};
 
 use crate::support::Client;
@@ -24,20 +23,21 @@ async fn client() -> Client {
 }
 
 /// Returns a valid value.
-fn fitting(kind: &ParameterType) -> Value {
-    match kind {
-        ParameterType::Text { choices } => json!(choices.first().map_or("some text", |c| c)),
-        ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => {
-            json!(min.unwrap_or(0.0))
+fn fitting(schema: &Value) -> Value {
+    match schema["type"].as_str() {
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        Some("boolean") => json!(true),
+        Some("thought") => json!(1),
+        Some("array") => json!([fitting(&schema["items"])]),
+        Some("object") if schema.get("properties").is_none() => {
+            json!({"name": fitting(&schema["additionalProperties"])})
         }
-        ParameterType::Boolean => json!(true),
-        ParameterType::Thought => json!(1),
-        ParameterType::List { items, .. } => json!([fitting(items)]),
-        ParameterType::Object { fields } => fields
-            .iter()
-            .map(|(name, field)| (name.clone(), fitting(&field.kind)))
-            .collect(),
-        ParameterType::Map { values } => json!({"name": fitting(values)}),
+        Some("object") => {
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            fields
+                .map(|(name, field)| (name.clone(), fitting(field)))
+                .collect()
+        }
         _ => json!("some text"),
     }
 }
@@ -45,9 +45,9 @@ fn fitting(kind: &ParameterType) -> Value {
 /// Returns valid values of all required parameters.
 fn needed(stage: &Stage) -> Map<String, Value> {
     let parameters = stage.parameters.iter();
-    let required = parameters.filter(|(_, parameter)| parameter.required);
+    let required = parameters.filter(|(_, parameter)| !parameter.is_optional);
     required
-        .map(|(name, parameter)| (name.clone(), fitting(&parameter.kind)))
+        .map(|(name, parameter)| (name.clone(), fitting(&parameter.schema)))
         .collect()
 }
 

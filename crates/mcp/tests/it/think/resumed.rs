@@ -21,7 +21,7 @@ debate:
       description: An argument.
       prompt: Argue.
       parameters:
-        strength: {{type: integer, min: 1, max: 5, description: How strong it is.}}
+        strength: {{type: integer, minimum: 1, maximum: 5, description: How strong it is.}}
       next: [argument, judgement]
     judgement:
       description: Who has argued better.
@@ -92,7 +92,7 @@ async fn a_session_of_a_custom_strategy_keeps_its_rules() {
     let begin = json!({"strategy": "debate", "sessionId": "cats", "thought": "Cats are best."});
     let begun = think(&client, begin).await;
     assert!(
-        begun.contains("needs `strength`: an integer from 1 to 5."),
+        begun.contains(r#"needs `strength` ({"maximum":5,"minimum":1,"type":"integer"}): How"#),
         "{begun}"
     );
     drop(client);

@@ -6,8 +6,8 @@ use cogwork_text::{Name, NameList};
 use cogwork_typed::AnswerKey;
 use serde_json::{Value, json};
 
+use crate::parameter::is_shallow;
 use crate::solve::json_or_text;
-use crate::table::ParameterType;
 use crate::{Ask, PlannedCall, StageReply};
 
 /// A plan that was read from a reply.
@@ -187,8 +187,10 @@ fn check_call(call: &PlannedCall, earlier: &[&str], tools: &[String]) -> Result<
         return Err(format!("`{id}` calls `{tool}`; expected {expected}"));
     }
 
-    if let Some(fault) = ParameterType::Any.fault(id, &call.input) {
-        return Err(fault);
+    if !is_shallow(&call.input) {
+        return Err(format!(
+            "the input of `{id}` has too many levels; expected fewer"
+        ));
     }
     let input = call.input.to_string();
     let mut named = input

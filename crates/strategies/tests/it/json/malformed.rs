@@ -20,7 +20,7 @@ fn client(replies: impl IntoIterator<Item = ChatResponse>) -> ScriptedClient {
 
 /// A strategy with one question, for a score and a reason.
 fn judge() -> Strategy {
-    let parameters = "{score: {type: integer, description: how good it is}, reason: {type: text, description: why}}";
+    let parameters = "{score: {type: integer, description: how good it is}, reason: {type: string, description: why}}";
     let stages = format!(
         "begin: {{description: The problem., prompt: p, next: [judge]}}
         judge: {{description: The judgement., prompt: p, final: true, parameters: {parameters}}}"

@@ -147,7 +147,7 @@ async fn a_strategy_from_a_file_asks_again_after_a_refusal() {
 
 #[tokio::test]
 async fn a_parameter_called_none_is_missing() {
-    let free = plain("{reason: {type: text, description: d, required: false}}");
+    let free = plain("{reason: {type: string, description: d, optional: true}}");
     let (solver, _) = scripted(free, ["thought: It is low.\nreason: none"]);
     let solved = solver.solve("The risk?").await.unwrap();
     let last = solved.trace().session().thoughts().last().unwrap();

@@ -135,7 +135,7 @@ async fn plans_that_cannot_be_carried_out() {
     `#E2` uses `#E3`; expected `#E1`
     `#E1` uses `#E1`; expected no evidence, since it is the first
     `#E1` is used twice; expected a different name for each call
-    `#E1` is more than 32 levels, expected JSON of at most 32 levels
+    the input of `#E1` has too many levels; expected fewer
     the plan has 4 steps and 4 calls; expected at most 100 and 3
     ");
 }

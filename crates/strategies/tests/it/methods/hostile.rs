@@ -194,9 +194,9 @@ async fn a_name_that_a_model_gives_cannot_steer_a_terminal() {
 #[tokio::test]
 async fn names_in_a_table_may_be_those_that_the_form_has_itself() {
     let stages = "begin: {description: d, prompt: p, next: [stopped]}
-        stopped: {description: d, prompt: p, next: [__, --], parameters: {answer: {type: text, description: d}, thought: {type: text, description: d}}}
+        stopped: {description: d, prompt: p, next: [__, --], parameters: {answer: {type: string, description: d}, thought: {type: string, description: d}}}
         __: {description: d, prompt: p, next: [--]}
-        --: {description: d, prompt: p, final: true, parameters: {a_b: {type: text, description: d}, ab: {type: text, description: d}, -: {type: text, description: d}}}";
+        --: {description: d, prompt: p, final: true, parameters: {a_b: {type: string, description: d}, ab: {type: string, description: d}, -: {type: string, description: d}}}";
     let replies = [
         "answer: left\nthought: so\nnext: __",
         "on",
@@ -216,10 +216,10 @@ async fn names_in_a_table_may_be_those_that_the_form_has_itself() {
 
 #[tokio::test]
 async fn a_start_that_needs_something_or_leaves_a_choice_is_asked_for() {
-    let stages = "claim: {description: d, prompt: State the claim., next: [pro, contra], parameters: {side: {type: text, description: d}}}
+    let stages = "claim: {description: d, prompt: State the claim., next: [pro, contra], parameters: {side: {type: string, description: d}}}
         pro: {description: d, prompt: p, next: [end]}
         contra: {description: d, prompt: p, next: [end]}
-        end: {description: d, prompt: p, final: true, parameters: {result: {type: text, description: d}}}";
+        end: {description: d, prompt: p, final: true, parameters: {result: {type: string, description: d}}}";
     let replies = [
         "thought: It is so.\nside: mine\nnext: contra",
         "It is not.",

@@ -5,7 +5,6 @@ mod hostile;
 
 use cogwork_llm::{LlmError, LlmErrorKind, ScriptedClient};
 use cogwork_strategies::session::SessionError;
-use cogwork_strategies::table::{Parameter, ParameterType};
 use cogwork_strategies::{AskProblem, EndReason, Solver, Strategies, StrategyName};
 use cogwork_tools::{Tools, function};
 use cogwork_typed::ask::Limits;
@@ -57,15 +56,6 @@ fn show_values(text: &str) {
         assert_line_is_safe(&problem(text.to_owned()));
     }
 
-    let field = (text.to_owned(), Parameter::new(ParameterType::Any, text));
-    let choices = vec![text.to_owned()];
-    let fields = [field].into();
-    for kind in [
-        ParameterType::Text { choices },
-        ParameterType::Object { fields },
-    ] {
-        assert_line_is_safe(&kind);
-    }
     if let Err(error) = text.parse::<StrategyName>() {
         assert_error_is_safe(&error);
     }

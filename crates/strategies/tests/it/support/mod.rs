@@ -7,7 +7,6 @@ pub(crate) use growth::assert_grows_linearly;
 use std::collections::BTreeMap;
 
 use cogwork_strategies::session::{Session, ThoughtDraft, ThoughtId};
-use cogwork_strategies::table::ParameterType;
 use cogwork_strategies::{Stage, Strategies, Strategy};
 use serde_json::{Value, json};
 
@@ -22,19 +21,21 @@ pub(crate) fn strategy(name: &str, stages: &str) -> Strategy {
 }
 
 /// Returns a valid value.
-pub(crate) fn fitting(kind: &ParameterType) -> Value {
-    match kind {
-        ParameterType::Integer { min, .. } | ParameterType::Number { min, .. } => {
-            json!(min.unwrap_or(0.0))
+pub(crate) fn fitting(schema: &Value) -> Value {
+    match schema["type"].as_str() {
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        Some("boolean") => json!(true),
+        Some("thought") => json!(1),
+        Some("array") => json!([fitting(&schema["items"])]),
+        Some("object") if schema.get("properties").is_none() => {
+            json!({"name": fitting(&schema["additionalProperties"])})
         }
-        ParameterType::Boolean => json!(true),
-        ParameterType::Thought => json!(1),
-        ParameterType::List { items, .. } => json!([fitting(items)]),
-        ParameterType::Object { fields } => fields
-            .iter()
-            .map(|(name, field)| (name.clone(), fitting(&field.kind)))
-            .collect(),
-        ParameterType::Map { values } => json!({"name": fitting(values)}),
+        Some("object") => {
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            fields
+                .map(|(name, field)| (name.clone(), fitting(field)))
+                .collect()
+        }
         _ => json!("some text"),
     }
 }
@@ -42,9 +43,9 @@ pub(crate) fn fitting(kind: &ParameterType) -> Value {
 /// Returns valid values of all required parameters.
 pub(crate) fn needed(stage: &Stage) -> BTreeMap<String, Value> {
     let parameters = stage.parameters.iter();
-    let required = parameters.filter(|(_, parameter)| parameter.required);
+    let required = parameters.filter(|(_, parameter)| !parameter.is_optional);
     required
-        .map(|(name, parameter)| (name.clone(), fitting(&parameter.kind)))
+        .map(|(name, parameter)| (name.clone(), fitting(&parameter.schema)))
         .collect()
 }
 
