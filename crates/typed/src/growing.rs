@@ -63,7 +63,7 @@ impl Beginning {
 ///
 /// assert_eq!(added, ["2 + 2", " is", " 4."]);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct GrowingText<T> {
     reader: AnswerReader<T>,
     key: &'static str,

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -226,15 +225,5 @@ impl<T> Clone for Model<T> {
             reader: self.reader.clone(),
             checks: self.checks.clone(),
         }
-    }
-}
-
-impl<T> fmt::Debug for Model<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Model")
-            .field("answer", &std::any::type_name::<T>())
-            .field("request", &self.settings.request)
-            .field("asks_again", &self.settings.asks_again)
-            .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::Arc;
 
 use cogwork_flow::IntoAction;
@@ -73,15 +72,6 @@ pub struct NodeQuestion {
 /// same one.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct NodeAnswer(Result<Answered<()>, AskError>);
-
-impl<S, T> fmt::Debug for ModelNode<S, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ModelNode")
-            .field("model", &self.model)
-            .field("actions", &self.actions)
-            .finish_non_exhaustive()
-    }
-}
 
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     /// Creates a node that takes the prompt from the state, and stores the answer in it.

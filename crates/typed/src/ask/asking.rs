@@ -479,15 +479,6 @@ impl<'a> Asking<'a> {
     }
 }
 
-impl fmt::Debug for Asking<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Asking")
-            .field("asks_again", &self.asks_again)
-            .field("log", &self.log)
-            .finish_non_exhaustive()
-    }
-}
-
 /// The maximum number of characters of an unusable reply that are included in the conversation.
 const EXCERPT: usize = 4096;
 

@@ -14,7 +14,6 @@ mod bare;
 mod meant;
 mod value;
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -116,21 +115,6 @@ impl<T> Clone for AnswerReader<T> {
             check: self.check.clone(),
             value: PhantomData,
         }
-    }
-}
-
-impl<T> fmt::Debug for AnswerReader<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnswerReader")
-            .field("type", &std::any::type_name::<T>())
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<T: JsonSchema + DeserializeOwned> Default for AnswerReader<T> {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
