@@ -211,7 +211,7 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
             true => request,
             false => request.with_tool_choice(ToolChoice::None),
         };
-        match self.reader.reply_format(format) {
+        match self.reader.reply_format(format, None) {
             Some(format) => request.with_format(format),
             None => request,
         }

@@ -67,7 +67,7 @@ impl Expected {
     /// Returns the request for a reply in a format.
     pub(super) fn request(&self, request: ChatRequest, format: Format) -> ChatRequest {
         let reader = self.value.as_ref();
-        match reader.and_then(|reader| reader.reply_format(format)) {
+        match reader.and_then(|reader| reader.reply_format(format, None)) {
             Some(format) => request.with_format(format),
             None => request,
         }

@@ -87,7 +87,7 @@ impl Question {
     /// out is null instead.
     pub(super) fn reply_format(&self, format: Format, max_tokens: u32) -> Option<ReplyFormat> {
         let reader = self.json_form().reader();
-        reader.reply_format_named("reply", format, Some(max_tokens))
+        reader.reply_format(format, Some(max_tokens))
     }
 
     /// Returns the message for the model, which includes the form of a reply on this format.

@@ -27,7 +27,7 @@ use crate::AnswerKey;
 use crate::ask::{Format, Repair, RepairKind, folded_name};
 use crate::candidates::{MAX_TRIED, candidates, lines, said, without_thinking};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::shape::{ANSWER, AnswerSchema, Form, Shape, Words};
+use crate::shape::{AnswerSchema, Form, Shape, Words};
 use crate::syntax::lines::without_begun_key;
 use crate::syntax::{Notes, Parsed};
 use crate::tree::{Node, Tree};
@@ -217,19 +217,9 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         formats
     }
 
-    /// Returns what a server is asked to enforce in this format.
-    pub fn reply_format(&self, format: Format) -> Option<ReplyFormat> {
-        self.reply_format_named(&schema_name::<T>(), format, None)
-    }
-
-    /// Returns the same with another name of the schema. With `max_tokens`, it is `None` for
+    /// Returns what a server is asked to enforce in this format. With `max_tokens`, it is `None` for
     /// [`Format::Schema`] if [no schema](Self::schema_within) allows only replies that fit.
-    pub fn reply_format_named(
-        &self,
-        name: &str,
-        format: Format,
-        max_tokens: Option<u32>,
-    ) -> Option<ReplyFormat> {
+    pub fn reply_format(&self, format: Format, max_tokens: Option<u32>) -> Option<ReplyFormat> {
         let schema = match format {
             Format::Schema => match max_tokens {
                 Some(tokens) => self.schema_within(tokens)?.to_string(),
@@ -239,7 +229,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             Format::Json => return Some(ReplyFormat::Json),
             Format::Text => return None,
         };
-        Some(ReplyFormat::schema(name, schema))
+        Some(ReplyFormat::schema("reply", schema))
     }
 
     /// Returns the instruction to the model to answer with such a value, in this format. It begins
@@ -505,23 +495,4 @@ fn is_json(text: &str) -> bool {
     inside
         .map_or(said, |(_, inside)| inside.trim_start())
         .starts_with('{')
-}
-
-/// The name of a type in requests: at most 64 letters, digits, `_` and `-`.
-fn schema_name<T: JsonSchema>() -> String {
-    let allowed = |sign: char| {
-        if sign.is_ascii_alphanumeric() {
-            sign
-        } else {
-            '_'
-        }
-    };
-    // OpenAI refuses longer names and other characters.
-    let name: String = T::schema_name().chars().map(allowed).take(64).collect();
-
-    if name.is_empty() {
-        ANSWER.to_owned()
-    } else {
-        name
-    }
 }
