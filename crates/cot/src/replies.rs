@@ -1,7 +1,7 @@
 //! Decides whether a reply can be used, and builds the complaint if it can't.
 
 use cogwork_llm::{ChatRequest, ChatResponse, FinishReason, LlmError, Message};
-use cogwork_typed::ask::{AskLog, Format, Limit, Meter, Policy, Repair, Verdict};
+use cogwork_typed::ask::{AskLog, Format, Limit, Meter, Policy, Repair, Verdict, said};
 use cogwork_typed::{AnswerProblem, AnswerProblemKind, GrowingText, Growth};
 
 use crate::chain_of_thought::Calling;
@@ -171,6 +171,7 @@ impl<'a> Replies<'a> {
         &mut self,
         read: Read,
         open: &[String],
+        response: &ChatResponse,
     ) -> Verdict<Read, AnswerProblem, Kind> {
         let problem = format!(
             "the reply ends the reasoning, but these steps of its plan are not done: {}",
@@ -188,7 +189,10 @@ impl<'a> Replies<'a> {
             // Asked once: a model that repeats itself means it.
             EarlyEnd::Ask if self.fallback.is_none() => {
                 self.fallback = Some(read);
-                Verdict::Questionable { problem, message }
+                Verdict::Continue {
+                    problem: Some(problem),
+                    messages: vec![said(response), message],
+                }
             }
             EarlyEnd::Ask | EarlyEnd::Accept => Verdict::Usable(read),
         }
@@ -290,7 +294,10 @@ impl Policy for Replies<'_> {
 
         if !calls.is_empty() && self.may_call() {
             return match self.call_tools(response, &calls, format).await {
-                Ok(messages) => Verdict::Continue { messages },
+                Ok(messages) => Verdict::Continue {
+                    problem: None,
+                    messages,
+                },
                 Err(error) => Verdict::Stop(Kind::CannotWait(error)),
             };
         }
@@ -311,7 +318,7 @@ impl Policy for Replies<'_> {
 
         match open_steps(&read.reply) {
             open if open.is_empty() || self.goal == Goal::Conclusion => Verdict::Usable(read),
-            open => self.judge_early_end(read, &open),
+            open => self.judge_early_end(read, &open, response),
         }
     }
 

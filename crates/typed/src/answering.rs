@@ -246,7 +246,10 @@ impl<T: JsonSchema + DeserializeOwned + Send + 'static> Answering<'_, T> {
         let messages: Vec<Message> = std::iter::once(response.message()).chain(results).collect();
 
         self.messages.extend(messages.iter().cloned());
-        Verdict::Continue { messages }
+        Verdict::Continue {
+            problem: None,
+            messages,
+        }
     }
 
     /// Complains about a reply.

@@ -242,7 +242,10 @@ impl<R> Question<'_, R> {
         self.used.extend(made);
         // Kept for the thinking modes, which continue the conversation.
         self.follow_up.extend(messages.iter().cloned());
-        Verdict::Continue { messages }
+        Verdict::Continue {
+            problem: None,
+            messages,
+        }
     }
 }
 

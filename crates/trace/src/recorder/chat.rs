@@ -131,7 +131,6 @@ pub(super) fn judged(
     let verdict = match verdict {
         ChatVerdict::Usable => "usable",
         ChatVerdict::Continue => "continue",
-        ChatVerdict::Questioned => "questioned",
         ChatVerdict::Unusable => "unusable",
         _ => "other",
     };

@@ -93,18 +93,11 @@ pub enum Verdict<R, P, S = Limit> {
     /// This doesn't count as asking again, and [`Asking`] doesn't limit how often it happens, so
     /// the policy must do so.
     Continue {
+        /// What the model is asked about, if the reply is questionable.
+        problem: Option<P>,
         /// What is appended to the conversation: the reply as the model should see it, and what
         /// follows from it, such as the results of tool calls.
         messages: Vec<Message>,
-    },
-    /// The reply can be used, but the model is asked about it first. This happens at most once; any
-    /// later reply with this verdict is [unusable](Verdict::Unusable). The question doesn't count
-    /// as asking again.
-    Questionable {
-        /// What is questionable.
-        problem: P,
-        /// The question to the model.
-        message: Message,
     },
     /// The reply cannot be used.
     Unusable {
@@ -230,7 +223,6 @@ impl<'a> Asking<'a> {
         // The earlier replies, each followed by the complaint or by what it led to.
         let mut follow_up = Vec::new();
         let mut asks_left = self.asks_again;
-        let mut has_questioned = false;
         let mut problem_before = None;
 
         loop {
@@ -252,17 +244,14 @@ impl<'a> Asking<'a> {
                 },
             };
 
-            let verdict = self.judge(policy, &response, number, has_questioned).await;
+            let verdict = self.judge(policy, &response, number).await;
             let (problem, message) = match verdict {
                 Verdict::Usable(reply) => return Ok(reply),
                 Verdict::Stop(stop) => return Err(Unanswered::Stopped(stop)),
-                Verdict::Continue { messages } => {
+                Verdict::Continue { problem, messages } => {
                     follow_up.extend(messages);
+                    problem_before = problem;
                     continue;
-                }
-                Verdict::Questionable { problem, message } => {
-                    has_questioned = true;
-                    (problem, message)
                 }
                 Verdict::Unusable { problem, .. } if asks_left == 0 => {
                     return Err(Unanswered::Unusable(problem));
@@ -441,17 +430,11 @@ impl<'a> Asking<'a> {
         policy: &mut P,
         response: &ChatResponse,
         call: Option<u64>,
-        has_questioned: bool,
     ) -> Verdict<P::Reply, P::Problem, P::Stop> {
         // On record before it is read, so that it isn't lost if reading it times out.
         self.log.add(response.text());
 
-        let verdict = match policy.judge(response, self.log.format).await {
-            Verdict::Questionable { problem, message } if has_questioned => {
-                Verdict::Unusable { problem, message }
-            }
-            verdict => verdict,
-        };
+        let verdict = policy.judge(response, self.log.format).await;
 
         let mut repairs: &[Repair] = &[];
         let (kind, problem) = match &verdict {
@@ -459,8 +442,8 @@ impl<'a> Asking<'a> {
                 repairs = policy.repairs(reply);
                 (ChatVerdict::Usable, None)
             }
-            Verdict::Continue { .. } | Verdict::Stop(_) => (ChatVerdict::Continue, None),
-            Verdict::Questionable { problem, .. } => (ChatVerdict::Questioned, Some(problem)),
+            Verdict::Continue { problem, .. } => (ChatVerdict::Continue, problem.as_ref()),
+            Verdict::Stop(_) => (ChatVerdict::Continue, None),
             Verdict::Unusable { problem, .. } => (ChatVerdict::Unusable, Some(problem)),
         };
         let problem = problem.map(ToString::to_string);
@@ -506,9 +489,9 @@ pub fn cut(text: &str, max_chars: usize) -> String {
     }
 }
 
-/// Returns an unusable reply as a message: as the model wrote it if it is short, otherwise an
-/// [`excerpt`]. Its calls aren't part of it, because they aren't answered.
-fn said(response: &ChatResponse) -> Message {
+/// Returns a reply as a message that a complaint or a question follows: as the model wrote it if it
+/// is short, otherwise an [`excerpt`]. Its calls aren't part of it, because they aren't answered.
+pub fn said(response: &ChatResponse) -> Message {
     let text = excerpt(response.text());
     let is_whole = text == response.text() && response.tool_calls().is_empty();
 

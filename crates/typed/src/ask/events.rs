@@ -90,8 +90,6 @@ pub enum ChatVerdict {
     Usable,
     /// The reply is a step towards a usable one.
     Continue,
-    /// The model is asked about the reply.
-    Questioned,
     /// The reply cannot be used.
     Unusable,
 }

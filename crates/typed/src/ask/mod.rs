@@ -66,7 +66,7 @@ mod spent;
 mod tool_calls;
 
 pub use answer::{NoAnswer, is_missing, is_offered, no_answer, stated_answer};
-pub use asking::{Asking, Policy, Unanswered, Verdict, cut, excerpt};
+pub use asking::{Asking, Policy, Unanswered, Verdict, cut, excerpt, said};
 pub use events::{ChatCall, ChatEvent, ChatVerdict, ToolEvent};
 pub(crate) use folded_name::folded_name;
 pub use format::{Format, FormatRefusal, RefusedFormats};

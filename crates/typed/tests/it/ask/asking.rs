@@ -5,13 +5,14 @@ use cogwork_llm::{
     ChatRequest, ChatResponse, LlmError, LlmErrorKind, Message, ReplyFormat, ScriptedClient,
 };
 use cogwork_typed::ask::{
-    Asking, Format, Limit, Meter, Policy, RefusedFormats, Unanswered, Verdict,
+    Asking, Format, Limit, Meter, Policy, RefusedFormats, Unanswered, Verdict, said,
 };
 use proptest::prelude::*;
 
-/// Wants a whole number, and asks about zero.
+/// Wants a whole number, and asks once about zero.
 #[derive(Default)]
 struct Number {
+    has_asked: bool,
     /// What it was told, in order.
     log: Vec<String>,
     /// The pieces of streamed replies.
@@ -42,9 +43,9 @@ impl Policy for Number {
     async fn judge(&mut self, response: &ChatResponse, _: Format) -> Verdict<u32, String> {
         let problem = |what: &str| format!("{:?} is {what}", response.text());
         match response.text().trim().parse() {
-            Ok(0) => Verdict::Questionable {
-                problem: problem("zero"),
-                message: Message::user("Really zero?"),
+            Ok(0) if !std::mem::replace(&mut self.has_asked, true) => Verdict::Continue {
+                problem: Some(problem("zero")),
+                messages: vec![said(response), Message::user("Really zero?")],
             },
             Ok(number) => Verdict::Usable(number),
             Err(_) => Verdict::Unusable {
@@ -76,15 +77,19 @@ fn texts(request: &ChatRequest) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_question_does_not_count_as_asking_again_but_comes_once() {
-    let client = ScriptedClient::new(["0", "0", "0"]);
+async fn a_question_does_not_count_as_asking_again() {
+    let client = ScriptedClient::new(["0", "0"]);
     let refused = RefusedFormats::default();
     let mut asking = Asking::new(&client, &refused, vec![Format::Text]).with_asks_again(0);
 
-    let asked = asking.run(&mut Number::default()).await;
+    let mut number = Number::default();
 
-    assert!(matches!(asked, Err(Unanswered::Unusable(_))));
-    assert_eq!(client.requests().len(), 2);
+    assert_eq!(asking.run(&mut number).await.ok(), Some(0));
+    assert_eq!(number.log, [r#"again: "0" is zero"#]);
+    assert_eq!(
+        texts(&client.requests()[1]),
+        ["A number, by plain text.", "0", "Really zero?"]
+    );
 }
 
 #[tokio::test]

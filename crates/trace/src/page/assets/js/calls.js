@@ -4,7 +4,6 @@ const VERDICTS = {
   __proto__: null,
   usable: { className: 'good', text: '✓ usable' },
   continue: { className: 'good', text: '→ continued' },
-  questioned: { className: 'warn', text: '? questioned' },
   unusable: { className: 'bad', text: '× not usable' },
 };
 
