@@ -74,14 +74,6 @@ pub struct Limits {
     /// Whether the model is asked for the best answer so far before a limit is reached. Default:
     /// true.
     pub conclude: Option<bool>,
-    /// The number of tokens that are kept for that answer. Default: as many as the longest reply, at
-    /// most a quarter of the limit.
-    pub reserve_tokens: Option<u64>,
-    /// The time that is kept for that answer, in seconds. Default: as long as the longest turn, at
-    /// most a quarter of the limit.
-    #[serde(deserialize_with = "seconds::optional")]
-    #[schemars(with = "Option<f64>", range(min = 0.0, max = 31_536_000.0))]
-    pub reserve_time: Option<Duration>,
 }
 
 impl Limits {
@@ -146,8 +138,6 @@ impl Limits {
             time: self.time.or(others.time),
             hard_time: self.hard_time.or(others.hard_time),
             conclude: self.conclude.or(others.conclude),
-            reserve_tokens: self.reserve_tokens.or(others.reserve_tokens),
-            reserve_time: self.reserve_time.or(others.reserve_time),
         }
     }
 
@@ -193,12 +183,9 @@ impl Limits {
         let (tokens, time) = longest.unwrap_or((LEAST_TOKENS, FIRST_TIME));
 
         let part = self.tokens.unwrap_or(u64::MAX) / u64::from(PART);
-        let tokens = tokens.max(LEAST_TOKENS).min(part);
-        let time = time.min(self.time.unwrap_or(Duration::MAX) / PART);
-
         Reserve {
-            tokens: self.reserve_tokens.unwrap_or(tokens),
-            time: self.reserve_time.unwrap_or(time),
+            tokens: tokens.max(LEAST_TOKENS).min(part),
+            time: time.min(self.time.unwrap_or(Duration::MAX) / PART),
             read: None,
         }
     }

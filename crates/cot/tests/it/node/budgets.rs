@@ -22,18 +22,13 @@ fn answers() -> impl Strategy<Value = Vec<Answer>> {
 fn limits() -> impl Strategy<Value = Limits> {
     let tokens = prop_oneof![0_u64..5_000, 0_u64..60_000];
     let bytes = prop_oneof![3 => Just(u64::MAX), 1 => 0_u64..100_000];
-    let reserve = prop::option::of(0_u64..3_000);
-    (tokens, bytes, 0_u32..8, 0_u64..20, reserve).prop_map(
-        |(tokens, bytes, thoughts, seconds, reserve)| {
-            let mut limits = Limits::default()
-                .with_tokens(tokens)
-                .with_bytes(bytes)
-                .with_thoughts(thoughts)
-                .with_time(Duration::from_secs(seconds));
-            limits.reserve_tokens = reserve;
-            limits
-        },
-    )
+    (tokens, bytes, 0_u32..8, 0_u64..20).prop_map(|(tokens, bytes, thoughts, seconds)| {
+        Limits::default()
+            .with_tokens(tokens)
+            .with_bytes(bytes)
+            .with_thoughts(thoughts)
+            .with_time(Duration::from_secs(seconds))
+    })
 }
 
 /// Everything that was spent, also in a turn that failed.

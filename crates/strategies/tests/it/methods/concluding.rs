@@ -204,15 +204,6 @@ async fn time_is_kept_for_the_last_question() {
     assert_eq!(solved.answer(), Some("51"));
     assert_eq!(solved.end().to_string(), "the budget of 100s is spent");
     assert_eq!(solved.spent().time, Duration::from_secs(85));
-
-    // The time can be set.
-    let client = ScriptedClient::default()
-        .then(after("Idea 1.", 1_000))
-        .then(after("answer: 51", 10));
-    let mut budget = budget;
-    budget.reserve_time = Some(Duration::from_secs(40));
-    let solved = solve(client, budget).await;
-    assert_eq!(solved.spent().time, Duration::from_secs(70));
 }
 
 #[tokio::test(start_paused = true)]
@@ -283,18 +274,15 @@ async fn bytes_end_a_run_whose_server_reports_too_few_tokens() {
 fn budgets() -> impl Strategy<Value = Limits> {
     let tokens = prop_oneof![0_u64..3_000, 0_u64..40_000];
     let bytes = prop_oneof![3 => Just(u64::MAX), 1 => 0_u64..60_000];
-    let reserve = prop::option::of(0_u64..2_000);
     let others = (0_u32..12, 0_u32..30, 0_u64..60);
-    (tokens, bytes, others, reserve).prop_map(|(tokens, bytes, others, reserve)| {
+    (tokens, bytes, others).prop_map(|(tokens, bytes, others)| {
         let (calls, thoughts, seconds) = others;
-        let mut budget = Limits::default()
+        Limits::default()
             .with_tokens(tokens)
             .with_bytes(bytes)
             .with_calls(calls)
             .with_thoughts(thoughts)
-            .with_time(Duration::from_secs(seconds));
-        budget.reserve_tokens = reserve;
-        budget
+            .with_time(Duration::from_secs(seconds))
     })
 }
 

@@ -41,12 +41,11 @@ proptest! {
         tokens in 0_u64..20_000,
         bytes in 0_u64..80_000,
         length in 0_usize..10_000,
-        reserve in 64_u64..2_000,
+        reserve in 512_u64..2_000,
     ) {
         let meter = meter(tokens, bytes);
-        let mut limits = Limits::default();
-        limits.reserve_tokens = Some(reserve);
-        meter.keep(Some(limits.reserve(std::iter::empty())));
+        let longest = std::iter::once((reserve, Duration::ZERO));
+        meter.keep(Some(Limits::default().reserve(longest)));
         let Ok(first) = meter.fit(request(length), 1) else {
             return Ok(());
         };
