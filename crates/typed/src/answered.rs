@@ -1,10 +1,9 @@
 use cogwork_llm::Message;
-use serde::{Deserialize, Serialize};
 
 use crate::ask::{AskLog, Repair};
 
 /// An answer, and how it came about.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Answered<T> {
     /// The value.

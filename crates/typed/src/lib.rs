@@ -74,7 +74,7 @@ pub use error::{AskError, AskErrorKind};
 pub use growing::{GrowingText, Growth};
 pub use memory::ChatMemory;
 pub use model::Model;
-pub use node::{ModelNode, NodeAnswer, NodeQuestion};
+pub use node::ModelNode;
 pub use problem::{AnswerProblem, AnswerProblemKind};
 pub use reader::{AnswerReader, ReadAnswer};
 pub use shape::AnswerSchema;

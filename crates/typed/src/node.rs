@@ -3,13 +3,12 @@ use std::sync::Arc;
 use cogwork_flow::IntoAction;
 use cogwork_flow::engine::reach_limit;
 use cogwork_flow::{Action, BoxError, Node};
-use cogwork_llm::Messages;
+use cogwork_llm::{Message, Messages};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::ask::{AskLog, Meter, Repair};
-use crate::{Answered, AskError, AskErrorKind, ChatMemory, Model};
+use crate::{AskError, AskErrorKind, ChatMemory, Model};
 
 type MakePrompt<S> = Arc<dyn Fn(&S) -> Messages + Send + Sync>;
 type Store<S, T> = Arc<dyn Fn(&mut S, T) -> Result<Action, BoxError> + Send + Sync>;
@@ -55,23 +54,6 @@ pub struct ModelNode<S, T = String> {
     observe: Option<Observe<S>>,
     failed: Option<Failed<S>>,
 }
-
-/// The question of a [`ModelNode`].
-#[derive(Debug)]
-pub struct NodeQuestion {
-    /// The conversation so far.
-    earlier: Messages,
-    prompt: Messages,
-    /// The cost of all attempts.
-    meter: Meter,
-}
-
-/// The outcome of a [`ModelNode`].
-///
-/// The value is read again from the reply, so that a run that continues from its journal gets the
-/// same one.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct NodeAnswer(Result<Answered<()>, AskError>);
 
 impl<T: JsonSchema + DeserializeOwned + Send + 'static> Model<T> {
     /// Creates a node that takes the prompt from the state, and stores the answer in it.
@@ -141,8 +123,11 @@ impl<S, T> ModelNode<S, T> {
 }
 
 impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode<S, T> {
-    type Prep = NodeQuestion;
-    type Exec = NodeAnswer;
+    /// The conversation so far, the prompt, and the cost of all attempts.
+    type Prep = (Messages, Messages, Meter);
+    /// What came of the question, without the value: it is read again from the last reply, so that a
+    /// run that continues from its journal gets the same one.
+    type Exec = Result<(AskLog, Vec<Repair>, Vec<Message>), AskError>;
     type Error = BoxError;
 
     fn actions(&self) -> Vec<Action> {
@@ -154,23 +139,18 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode
         true
     }
 
-    fn prep(&self, state: &mut S) -> Result<NodeQuestion, BoxError> {
+    fn prep(&self, state: &mut S) -> Result<Self::Prep, BoxError> {
         let prompt = (self.prompt)(state);
         let memory = self.memory.as_ref().map(|memory| memory(state));
         let earlier = memory.iter().flat_map(|memory| memory.messages());
 
-        Ok(NodeQuestion {
-            earlier: earlier.cloned().collect(),
-            prompt,
-            meter: self.model.meter(),
-        })
+        Ok((earlier.cloned().collect(), prompt, self.model.meter()))
     }
 
-    async fn exec(&self, question: &NodeQuestion) -> Result<NodeAnswer, BoxError> {
-        let mut conversation = question.earlier.clone();
-        conversation.extend(question.prompt.iter().cloned());
+    async fn exec(&self, (earlier, prompt, meter): &Self::Prep) -> Result<Self::Exec, BoxError> {
+        let mut conversation = earlier.clone();
+        conversation.extend(prompt.iter().cloned());
 
-        let meter = &question.meter;
         match self.model.answer(conversation, meter, None).await {
             Err(error) if self.failed.is_none() => {
                 if error.kind() == AskErrorKind::Limit {
@@ -178,18 +158,20 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode
                 }
                 Err(error.into())
             }
-            answered => Ok(NodeAnswer(answered.map(Answered::without_value))),
+            answered => {
+                Ok(answered.map(|answered| (answered.log, answered.repairs, answered.messages)))
+            }
         }
     }
 
     fn post(
         &self,
         state: &mut S,
-        question: NodeQuestion,
-        answer: NodeAnswer,
+        (_, prompt, _): Self::Prep,
+        answer: Self::Exec,
     ) -> Result<Action, BoxError> {
-        let answered = match (answer.0, &self.failed) {
-            (Ok(answered), _) => answered,
+        let (log, repairs, messages) = match (answer, &self.failed) {
+            (Ok(answer), _) => answer,
             (Err(error), None) => return Err(error.into()),
             (Err(error), Some((action, store))) => {
                 store(state, &error);
@@ -197,12 +179,6 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode
             }
         };
 
-        let Answered {
-            repairs,
-            log,
-            messages,
-            ..
-        } = answered;
         // Of the replies, the last one was accepted.
         let reply = log.tries.last().map_or("", |last| last.reply.as_str());
         let value = self.model.reader.read(reply)?.value;
@@ -211,20 +187,8 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode
             observe(state, &log, &repairs);
         }
         if let Some(memory) = &self.memory {
-            let asked = question.prompt.iter().cloned();
-            memory(state).extend(asked.chain(messages));
+            memory(state).extend(prompt.iter().cloned().chain(messages));
         }
         (self.store)(state, value)
-    }
-}
-
-impl<T> Answered<T> {
-    fn without_value(self) -> Answered<()> {
-        Answered {
-            value: (),
-            repairs: self.repairs,
-            log: self.log,
-            messages: self.messages,
-        }
     }
 }
