@@ -33,12 +33,15 @@ pub(super) fn unescaped(body: &str) -> Unescaped {
             'r' => text.push('\r'),
             'b' => text.push('\u{8}'),
             'f' => text.push('\u{c}'),
-            'u' if rest.as_str().len() < 4 || is_half(&rest) => {
-                is_changed = true;
-                break;
-            }
-            'u' => match code_point(&mut rest) {
-                Some(meant) => text.push(meant),
+            'u' => match code_point(rest.as_str()) {
+                Some((meant, length)) => {
+                    text.push(meant);
+                    rest = rest.as_str().get(length..).unwrap_or_default().chars();
+                }
+                None if is_half(rest.as_str()) => {
+                    is_changed = true;
+                    break;
+                }
                 None => {
                     is_changed = true;
                     text.push_str("\\u");
@@ -105,37 +108,21 @@ fn is_latex(body: &str) -> bool {
     has_signs || body.match_indices('\\').any(is_command)
 }
 
-/// Reads the digits of an escape, or of the two that make one character.
-fn code_point(rest: &mut std::str::Chars<'_>) -> Option<char> {
-    let mut ahead = rest.clone();
-    let first = hex(&mut ahead)?;
-
-    let code = if (0xd800..0xdc00).contains(&first) {
-        let is_pair = ahead.next() == Some('\\') && ahead.next() == Some('u');
-        let second = hex(&mut ahead).filter(|code| is_pair && (0xdc00..0xe000).contains(code))?;
-        0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00)
-    } else {
-        first
-    };
-
-    let character = char::from_u32(code)?;
-    *rest = ahead;
-    Some(character)
+/// Returns the character that the digits of an escape mean, or those of two escapes, and how long they
+/// are.
+fn code_point(rest: &str) -> Option<(char, usize)> {
+    [4, 10].into_iter().find_map(|length| {
+        let digits = rest.get(..length)?;
+        let text: String = serde_json::from_str(&format!("\"\\u{digits}\"")).ok()?;
+        Some((text.chars().next()?, length))
+    })
 }
 
-/// Returns whether a text ends inside the two escapes of one character.
-fn is_half(rest: &std::str::Chars<'_>) -> bool {
-    let mut ahead = rest.clone();
-    let first = hex(&mut ahead).filter(|code| (0xd800..0xdc00).contains(code));
-    let second = ahead.as_str();
-    first.is_some() && second.len() < 6 && (second.starts_with("\\u") || "\\u".starts_with(second))
-}
-
-fn hex(rest: &mut std::str::Chars<'_>) -> Option<u32> {
-    let (digits, after) = rest.as_str().split_at_checked(4)?;
-    let code = u32::from_str_radix(digits, 16).ok()?;
-    *rest = after.chars();
-    Some(code)
+/// Returns whether a text may end inside an escape, or between the two of one character.
+fn is_half(rest: &str) -> bool {
+    let second = rest.get(4..).filter(|_| rest.starts_with(['d', 'D']));
+    let is_begun = |second: &str| second.starts_with("\\u") || "\\u".starts_with(second);
+    rest.len() < 4 || second.is_some_and(|second| second.len() < 6 && is_begun(second))
 }
 
 /// A single break between lines is a blank; further ones are kept.
