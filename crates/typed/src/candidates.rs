@@ -37,14 +37,12 @@ pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
     let inside = blocks.iter().flat_map(|block| part.inside(block, words));
     let mut found: Vec<Parsed> = inside.collect();
     // A model that uses fences puts its answer in one, and examples outside of them.
-    let left_out = if found.is_empty() {
-        found = part.search(words, None);
-        part.thinking_inside()
-    } else {
-        part.object_outside(&blocks, words)
-    };
+    if found.is_empty() {
+        return part.search(words, None);
+    }
 
-    if let Some((line, what)) = left_out {
+    if let Some(line) = part.object_outside(&blocks, words) {
+        let what = "left out an object outside of the fence";
         for candidate in &mut found {
             candidate.notes.repair(RepairKind::Prose, line, what);
         }
@@ -140,13 +138,9 @@ impl<'t> Passage<'t> {
         }
     }
 
-    /// Returns what is left out because the value is in fenced blocks: an object outside of them that
-    /// has a key of the value.
-    fn object_outside(
-        self,
-        blocks: &[FencedBlock<'t>],
-        words: &Words,
-    ) -> Option<(usize, &'static str)> {
+    /// Returns the line of an object with a key of the value that is left out because the value is in
+    /// fenced blocks.
+    fn object_outside(self, blocks: &[FencedBlock<'t>], words: &Words) -> Option<usize> {
         let is_inside = |at: usize| {
             let later = blocks.partition_point(|block| block.offset <= at);
             let last = blocks.get(..later).and_then(<[_]>::last);
@@ -160,14 +154,7 @@ impl<'t> Passage<'t> {
         let read = json::read(object.text, object.line, Dialect::Json);
         let mut keys = read.tree.entries().iter();
         let is_value = keys.any(|(key, _)| words.is_root(key));
-        is_value.then_some((object.line, "left out an object outside of the fence"))
-    }
-
-    /// Returns what is left out if there is thinking elsewhere than at the beginning.
-    fn thinking_inside(self) -> Option<(usize, &'static str)> {
-        let at = self.text.find("<think>")?;
-        let line = self.skipping(at).line;
-        Some((line, "there is a `<think>` tag after the beginning"))
+        is_value.then_some(object.line)
     }
 
     fn after(self, offset: usize) -> &'t str {
