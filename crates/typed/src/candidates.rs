@@ -17,13 +17,9 @@ use crate::syntax::lines;
 use crate::syntax::yaml::{self, key_of};
 use crate::tree::{Node, Tree};
 
-/// The maximum number of different values in a text. A search finds one more, so that no later value
-/// is left out without a word.
-pub(crate) const MAX_TRIED: usize = 8;
-
-/// The maximum number of values in a text, of which some are equal. Each is found in a time that is
-/// proportional to the length of the text.
-const MAX_FOUND: usize = 32;
+/// The maximum number of values in a text. Each is found in a time that is proportional to the length
+/// of the text. A search finds one more, so that no later value is left out without a word.
+pub(crate) const MAX_FOUND: usize = 32;
 
 /// Returns the parts of a reply that may be the value, in order.
 pub(crate) fn candidates(text: &str, words: &Words) -> Vec<Parsed> {
@@ -201,7 +197,6 @@ impl<'t> Passage<'t> {
     /// Returns the values in a text, which may be a fenced block that is open or not.
     fn search(self, words: &Words, fence: Option<bool>) -> Vec<Parsed> {
         let mut found: Vec<Parsed> = Vec::new();
-        let mut different = 0;
         let mut at = 0;
 
         loop {
@@ -231,8 +226,7 @@ impl<'t> Passage<'t> {
             };
 
             at = start + candidate.end;
-            different += usize::from(found.iter().all(|other| other.tree != candidate.tree));
-            candidate.is_surplus = different > MAX_TRIED || found.len() == MAX_FOUND;
+            candidate.is_surplus = found.len() == MAX_FOUND;
             // What follows belongs to the value whose brackets are wrong.
             let is_last = candidate.is_broken() || candidate.is_surplus;
             found.push(candidate);

@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::AnswerKey;
 use crate::ask::{Format, Repair, RepairKind, folded_name};
-use crate::candidates::{MAX_TRIED, candidates, lines, said, without_thinking};
+use crate::candidates::{MAX_FOUND, candidates, lines, said, without_thinking};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::{AnswerSchema, Form, Shape, Words};
 use crate::syntax::lines::without_begun_key;
@@ -276,7 +276,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
         let line = last.tree.line;
         if found.last().is_some_and(|found| found.is_surplus) {
-            let message = format!("the reply has more than {MAX_TRIED} values; expected one");
+            let message = format!("the reply has more than {MAX_FOUND} values; expected one");
             return Err(AnswerProblem::new(Kind::Ambiguous, line, message));
         }
 
