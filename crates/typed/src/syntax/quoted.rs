@@ -55,33 +55,19 @@ pub(super) fn unescaped(body: &str) -> Unescaped {
 }
 
 /// Commands of LaTeX that begin like an escape, and leave no word without it.
-const COMMANDS: &str = "bar begin beta binom bmod boxed bullet forall frac nabla rangle rho right rightarrow \
-                        textbf tfrac theta times triangle";
-
-/// Commands that may also be a word after a tab or a line break. Those that are one in many languages,
-/// such as `ne`, aren't among them.
-const WORDS: &str = "neq tan tau text to";
+const COMMANDS: &str = "bar begin beta binom bmod boxed bullet forall frac nabla neq rangle rho right \
+                        rightarrow text textbf tfrac theta times triangle";
 
 /// Returns a text in quotes with each backslash doubled that begins a command of LaTeX, as in `\frac`,
 /// or `None` if there are none. Models forget to double them, and `\f` is an escape of JSON and YAML.
 pub(super) fn with_commands(body: &str) -> Option<String> {
-    let words = match is_latex(body) {
-        true => WORDS,
-        false => "",
-    };
-    let mut known = COMMANDS
-        .split(' ')
-        .chain(words.split(' '))
-        .collect::<Vec<_>>();
-    known.sort_unstable();
-
     let mut doubled = String::new();
     let mut rest = body;
     let mut has_commands = false;
     while let Some((before, after)) = rest.split_once('\\') {
         let end = after.find(|next: char| !next.is_ascii_alphabetic());
         let word = after.get(..end.unwrap_or(after.len())).unwrap_or_default();
-        let is_command = known.binary_search(&word).is_ok() && !word.is_empty();
+        let is_command = COMMANDS.split(' ').any(|command| command == word);
         has_commands |= is_command;
 
         doubled.push_str(before);
@@ -95,17 +81,6 @@ pub(super) fn with_commands(body: &str) -> Option<String> {
 
     doubled.push_str(rest);
     has_commands.then_some(doubled)
-}
-
-/// Returns whether a text has formulas: in dollar signs, with a unit, or with a command that is no
-/// escape.
-fn is_latex(body: &str) -> bool {
-    let is_command = |(at, _): (usize, &str)| {
-        let next = body.get(at + 1..).and_then(|after| after.chars().next());
-        next.is_some_and(|next| next.is_ascii_alphabetic() && !"bfnrtu".contains(next))
-    };
-    let has_signs = body.matches('$').count() > 1 || body.contains(r"\text{");
-    has_signs || body.match_indices('\\').any(is_command)
 }
 
 /// Returns the character that the digits of an escape mean, or those of two escapes, and how long they
