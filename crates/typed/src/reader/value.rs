@@ -134,8 +134,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             let mismatches = &fitted.mismatches;
             let reason = mismatches.iter().find(is_there).or(mismatches.first());
             reason.map(located).unwrap_or_else(|| {
-                let line = line_of(tree, &pointer);
-                AnswerProblem::new(Kind::Mismatch, line, message).at(format!("{prefix}{pointer}"))
+                let problem = AnswerProblem::new(Kind::Mismatch, tree.line, message);
+                problem.at(format!("{prefix}{pointer}"))
             })
         })?;
 
@@ -202,22 +202,4 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
             _ => None,
         })
         .collect()
-}
-
-/// Returns the line of the innermost value on the way to a place.
-fn line_of(tree: &Tree, pointer: &str) -> usize {
-    let mut inner = tree;
-    for part in pointer.split('/').skip(1) {
-        let mut entries = inner.entries().iter();
-        let next = match &inner.node {
-            Node::List(items) => part.parse().ok().and_then(|at: usize| items.get(at)),
-            _ => entries.find(|(key, _)| key == part).map(|(_, tree)| tree),
-        };
-        // A missing key has no line of its own.
-        let Some(next) = next else {
-            break;
-        };
-        inner = next;
-    }
-    inner.line
 }
