@@ -12,7 +12,7 @@ use crate::fit::{Fitted, Fitter, UNKNOWN_KEY};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::ANSWER;
 use crate::syntax::{Ending, MAX_REPAIRS, Notes, Parsed};
-use crate::tree::{Node, Tree};
+use crate::tree::Tree;
 
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     pub(super) fn fit(&self, tree: &Tree) -> Fitted {

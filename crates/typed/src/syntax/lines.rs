@@ -269,40 +269,28 @@ pub(crate) fn any(text: &str) -> Option<Node> {
     }
 }
 
-/// Words and signs after a number that make another one of it.
-const FACTORS: [&str; 5] = ["hundred", "thousand", "million", "billion", "dozen"];
-const OPERATORS: &str = "*+-–=×÷^%";
-
-/// Returns the number that a text such as `8`, `8/10`, `8, since 2 steps are right` or `about 8`
-/// says. A text such as `3 to 8`, `not 8 but 9`, `minus 8`, `2 * 7`, `3/4`, `50%` or `3 million` isn't
-/// accepted, nor is `1,5`, which may be one number or two.
+/// Returns the number that a text such as `8`, `**8**/10`, `8 out of 10` or `8, since 2 steps are right`
+/// begins with. A text such as `8 or 9`, `2 * 7`, `3/4`, `50%` or `3 million` isn't accepted, nor is
+/// `1,5`, which may be one number or two.
 fn number(text: &str) -> Option<String> {
-    let has_digit = |word: &&str| word.contains(|sign: char| sign.is_ascii_digit());
-    let text = text.trim_start_matches('(').replace(" out of ", "/");
-    let (said, after) = text.split_once(['/', '(']).unwrap_or((&text, ""));
-    let words: Vec<&str> = said
-        .split(|sign: char| sign.is_whitespace() || "`*\"'".contains(sign))
-        .filter(|word| !word.is_empty())
-        .collect();
+    let text = text.trim_start_matches(['(', '*', '`', '"']);
+    let text = text.replace(" out of ", "/");
+    let (said, scale) = text.split_once('/').unwrap_or((&text, "10"));
+    let end = said.find(|sign: char| sign.is_whitespace() || "(*`\"'".contains(sign));
+    let (word, rest) = said.split_at(end.unwrap_or(said.len()));
+    let rest = rest.trim_start_matches([' ', '*', '`', '"', '\'']);
 
-    let at = words.iter().position(has_digit)?;
-    let others = words.get(at + 1..)?;
-    let is_continued = match others.first() {
-        Some(&("to" | "or" | "and")) => others.get(1).is_some_and(has_digit),
-        // As in `1 400`.
-        Some(next) if next.bytes().all(|sign| sign.is_ascii_digit()) => true,
-        Some(next) => FACTORS.contains(next) || next.starts_with(|sign| OPERATORS.contains(sign)),
-        // What isn't a scale makes a fraction.
-        None => text.contains('/') && !is_scale(after),
-    };
-    let is_negated = at > 0 && matches!(words.get(at - 1), Some(&("minus" | "negative" | "not")));
-    // A number that comes first is the value, and others are reasons for it.
-    let is_one_of_several = at > 0 && others.iter().any(has_digit);
-    if is_continued || is_negated || is_one_of_several {
+    // A word after the number may make another one of it, and a number may be another value.
+    let is_ended = rest.is_empty() || word.ends_with([',', ';', ':', '.']);
+    let is_explained = rest.starts_with(['(', '\n']);
+    let next = rest.split_whitespace().next().unwrap_or_default();
+    let goes_on =
+        next.starts_with(|sign: char| sign.is_ascii_digit()) || matches!(next, "to" | "or" | "and");
+    if !(is_ended || is_explained) || goes_on || !is_scale(scale) {
         return None;
     }
 
-    let word = words.get(at)?.trim_end_matches(['.', ',', ';', ':', ')']);
+    let word = word.trim_end_matches(['.', ',', ';', ':', ')']);
     number_in(word, false).or_else(|| number_in(word, true))
 }
 

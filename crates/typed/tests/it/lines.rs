@@ -222,7 +222,7 @@ fn values_are_read_from_what_stands_around_them() {
     });
     insta::assert_snapshot!(read.collect::<Vec<_>>().join("\n"), @r##"
     "8/10" => 8
-    "about .5" => 0.5
+    "about .5" => ! line 1, `/value`: found the text "about .5"; expected a number
     "-3" => -3
     "A-3" => ! line 1, `/value`: found the text "A-3"; expected a number
     "1,024" => 1024
@@ -233,7 +233,7 @@ fn values_are_read_from_what_stands_around_them() {
     "1e999" => ! line 1, `/value`: found the text "1e999"; expected a number
     "٣" => ! line 1, `/value`: found the text "٣"; expected a number
     "(8)" => 8
-    "I give it 8 out of 10." => 8
+    "I give it 8 out of 10." => ! line 1, `/value`: found the text "I give it 8 out of 10."; expected a number
     "8, since 2 of 3 hold" => 8
     "3 to 8" => ! line 1, `/value`: found the text "3 to 8"; expected a number
     "8 or 9" => ! line 1, `/value`: found the text "8 or 9"; expected a number
