@@ -423,7 +423,7 @@ fn is_prose(text: &str) -> bool {
     let inside = text.get(1..).unwrap_or_default().trim_start();
     // The offset is that of a bracket, which has one byte.
     let is_quoted = inside.starts_with(['"', '\'', '“', '}', ']', '{', '[']);
-    let mut comments = ["//", "/*", "# "].iter();
+    let mut comments = ["//", "# "].iter();
     if is_quoted || comments.any(|comment| inside.starts_with(comment)) {
         return false;
     }

@@ -102,11 +102,6 @@ impl<'t> Reader<'t> {
 
     fn comment_length(&self) -> Option<usize> {
         let rest = self.rest();
-        if self.is_json() && rest.starts_with("/*") {
-            let length = rest.find("*/").map(|end| end + "*/".len());
-            return Some(length.unwrap_or(rest.len()));
-        }
-
         let is_line = match self.dialect {
             Dialect::Json => rest.starts_with("//") || rest.starts_with("# "),
             Dialect::Yaml => rest.starts_with('#'),
@@ -413,7 +408,7 @@ impl<'t> Reader<'t> {
         if self.is_json() {
             let sign = rest.find([',', ':', '{', '}', '[', ']', '"', '\n'])?;
             // Without a blank before it, it is part of a text such as `http://`.
-            let comments = [" //", " /*", " # "];
+            let comments = [" //", " # "];
             let word = rest.get(..sign).unwrap_or_default();
             let comment = comments.iter().filter_map(|start| word.find(start)).min();
             return comment.or(Some(sign));
