@@ -217,14 +217,8 @@ impl<'t> Reader<'t> {
                     self.advance(1);
                     return false;
                 }
-                // A bracket of another kind closes what is around this value.
-                Some(bracket @ ('}' | ']')) => {
-                    let opening = if bracket == '}' { '{' } else { '[' };
-                    if self.open.contains(&opening) {
-                        self.repair(RepairKind::Json, "closed a bracket");
-                        return false;
-                    }
-                    self.doubt("a bracket closes nothing");
+                Some('}' | ']') => {
+                    self.doubt("a bracket of another kind is open");
                     self.advance(1);
                 }
                 Some(',') => {
