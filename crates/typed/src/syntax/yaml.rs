@@ -466,35 +466,22 @@ impl<'t> Reader<'t> {
 
     /// Reads a text of lines, after `|` or `>`.
     fn block_text(&mut self, style: char, header: &str, column: usize) -> Node {
-        let mut lines: Vec<Line<'t>> = Vec::new();
-        let mut is_moved = false;
+        let rest = self.lines.get(self.at..).unwrap_or_default();
+        let is_inside = |line: &&Line<'_>| line.text.is_empty() || line.column > column;
+        let lines: Vec<Line<'t>> = rest.iter().take_while(is_inside).copied().collect();
+        self.at += lines.len();
 
-        while let Some(line) = self.lines.get(self.at).copied() {
-            if !line.text.is_empty() && line.column <= column {
-                let is_first = lines.iter().all(|line| line.text.is_empty());
-                let is_structure = key_of(line.text).is_some() || item_of(line.text).is_some();
-                is_moved |= is_first && !is_structure;
-                if !is_moved || is_structure {
-                    break;
-                }
-            }
-            lines.push(line);
-            self.at += 1;
+        let first = lines.iter().find(|line| !line.text.is_empty());
+        let next = rest.get(lines.len()).filter(|_| first.is_none());
+        let is_structure = |text: &str| key_of(text).is_some() || item_of(text).is_some();
+        if let Some(next) = next.filter(|next| !is_structure(next.text)) {
+            self.notes.doubt(next.number, "a text is in a wrong column");
         }
 
-        if is_moved && let Some(first) = lines.first() {
-            self.is_yaml = false;
-            let what = "read a text in a wrong column";
-            self.notes
-                .repair(RepairKind::Indentation, first.number, what);
-        }
-
-        let filled = || lines.iter().filter(|line| !line.text.is_empty());
         let explicit = header.chars().find_map(|digit| digit.to_digit(10));
         let indent = match explicit {
             Some(digit) => column + digit as usize,
-            None if is_moved => filled().map(|line| line.column).min().unwrap_or_default(),
-            None => filled().next().map_or(0, |line| line.column),
+            None => first.map_or(0, |line| line.column),
         };
         let content: Vec<&str> = lines
             .iter()
