@@ -18,30 +18,14 @@ impl<'f> Fitter<'f> {
             return None;
         };
         let is_object = matches!(inner.node, Node::Object(_));
-        // An object without properties fits any object, so that nothing shows what is meant.
-        if !is_object || object.properties.is_empty() {
-            return None;
-        }
-        // A key of the object may be its title, too, unless it may have an object.
-        let own = property_of(object, key);
-        if own.is_some_and(|property| self.may_be_object(&property.shape)) {
-            return None;
-        }
-        let fitted = self.fit_properties(object, inner);
-        if !object.has_key_of(inner) || (own.is_some() && fitted.has_unknown) {
+        // A key of the object is no title. Without a key inside, nothing shows what is meant.
+        if !is_object || object.has_key(key) || !object.has_key_of(inner) {
             return None;
         }
 
+        let fitted = self.fit_properties(object, inner);
         let what = format!("took the object in `{}`", Name(key));
         self.if_matching(fitted, tree, &what)
-    }
-
-    fn may_be_object(&self, shape: &Shape) -> bool {
-        match self.form.resolve(shape) {
-            Shape::Any | Shape::Map(_) | Shape::Object(_) => true,
-            Shape::AnyOf(shapes) => shapes.iter().any(|shape| self.may_be_object(shape)),
-            _ => false,
-        }
     }
 
     /// Joins the parts of an item that have a dash each.
