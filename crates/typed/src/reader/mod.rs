@@ -27,7 +27,7 @@ use crate::AnswerKey;
 use crate::ask::{Format, Repair, RepairKind, folded_name};
 use crate::candidates::{MAX_FOUND, candidates, lines, said, without_thinking};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
-use crate::shape::{AnswerSchema, Form, Shape, Words};
+use crate::shape::{AnswerSchema, Form};
 use crate::syntax::lines::without_begun_key;
 use crate::syntax::{Notes, Parsed};
 use crate::tree::{Node, Tree};
@@ -412,17 +412,7 @@ impl AnswerReader<String> {
 impl AnswerReader<Value> {
     /// Creates a reader of values that a JSON Schema describes.
     pub fn of_schema(schema: &Value) -> Self {
-        let mut form = Form::of_schema(schema);
-        let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
-        // A schema without properties leaves the keys to the model, unlike a type without fields.
-        if let Shape::Object(object) = &form.root
-            && object.properties.is_empty()
-            && !is_closed
-        {
-            form.root = Shape::Map(Box::new(Shape::Any));
-            form.words = Words::of(&form);
-        }
-        Self::of_form(form)
+        Self::of_form(Form::of_schema(schema))
     }
 
     /// Creates a reader of objects with these keys, for questions that are put together when a

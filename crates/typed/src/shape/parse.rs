@@ -151,12 +151,15 @@ impl<'s> Parser<'s> {
 
     fn object(&mut self, schema: &'s Value) -> Shape {
         let properties = self.properties(schema);
+        let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         match self.others(schema) {
+            // A schema without properties leaves the keys to the model.
+            None if properties.is_empty() && !is_closed => Shape::Map(Box::new(Shape::Any)),
             Some(values) if properties.is_empty() => Shape::Map(Box::new(values)),
             others => Shape::Object(Object {
                 properties,
                 others: others.map(Box::new),
-                is_closed: schema.get("additionalProperties") == Some(&Value::Bool(false)),
+                is_closed,
             }),
         }
     }
