@@ -64,13 +64,8 @@ pub(crate) fn said(text: &str) -> (&str, usize) {
 }
 
 impl Words {
-    /// Returns whether a value in brackets may be the one that is expected, after this text.
-    fn may_mean(&self, tree: &Tree, before: &str) -> bool {
-        // In a sentence, `{}` is seldom the value.
-        if tree.is_empty_object() && self.may_lack_keys && before.trim().is_empty() {
-            return true;
-        }
-
+    /// Returns whether a value in brackets may be the one that is expected.
+    fn may_mean(&self, tree: &Tree) -> bool {
         let has_root = |tree: &Tree| tree.entries().iter().any(|(key, _)| self.is_root(key));
         let only = match (tree.items(), tree.entries()) {
             ([only], _) | (_, [(_, only)]) => Some(only),
@@ -257,7 +252,7 @@ impl<'t> Passage<'t> {
             let read = json::read(part.text, part.line, Dialect::Json);
             let is_list = matches!(read.tree.node, Node::List(_)) && !words.is_list;
             let passed = match read.is_broken() {
-                false if words.may_mean(&read.tree, self.up_to(at)) => return Some(at),
+                false if words.may_mean(&read.tree) => return Some(at),
                 false => read.end,
                 // The list is prose, as in `[0, 5)`, and the object begins in what it includes.
                 // Passing one after the other would take quadratic time.

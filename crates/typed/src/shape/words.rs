@@ -17,8 +17,6 @@ pub(crate) struct Words {
     pub(crate) is_open: bool,
     /// Whether the value may have any keys in addition to the known ones.
     pub(crate) has_others: bool,
-    /// Whether the value may be an object without keys.
-    pub(crate) may_lack_keys: bool,
     /// Whether the value may be a list.
     pub(crate) is_list: bool,
 }
@@ -55,8 +53,6 @@ impl Words {
                     .map(|property| folded_name(&property.name));
                 self.roots.extend(names);
                 self.has_others |= object.others.is_some();
-                let mut properties = object.properties.iter();
-                self.may_lack_keys |= properties.all(|property| !property.is_required);
             }
             Shape::AnyOf(shapes) => {
                 for shape in shapes {
