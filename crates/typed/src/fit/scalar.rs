@@ -152,13 +152,7 @@ impl Fitter<'_> {
             value => serde_json::from_str::<Value>(text.trim()).is_ok_and(|said| said == *value),
         });
 
-        let Some(choice) = matching.next() else {
-            // In YAML, a comment may follow the name.
-            let is_plain = matches!(tree.node, Node::Plain(_));
-            let (name, _) = text.split_once(" #").filter(|_| is_plain)?;
-            let name = Node::Plain(name.trim_end().to_owned());
-            return self.fit_choice(choices, &Tree::new(tree.line, name));
-        };
+        let choice = matching.next()?;
         if matching.next().is_some() {
             return Some(self.ambiguous(&Shape::Choice(choices.to_vec()), tree));
         }
