@@ -9,8 +9,7 @@ use serde_json::Value;
 use super::reader::in_one_message;
 use super::types::{Call, WithCalls};
 
-static READER: LazyLock<AnswerReader<WithCalls>> =
-    LazyLock::new(|| AnswerReader::new().with_yaml());
+static READER: LazyLock<AnswerReader<WithCalls>> = LazyLock::new(AnswerReader::new);
 
 /// Returns the calls of a reply; none if it doesn't request any. Their ids begin with `id`.
 ///

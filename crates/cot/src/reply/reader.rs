@@ -26,14 +26,12 @@ pub struct Read {
     pub truncated: bool,
 }
 
-static REPLY: LazyLock<AnswerReader<Reply>> = LazyLock::new(|| reader().as_far_as_it_goes());
+static REPLY: LazyLock<AnswerReader<Reply>> =
+    LazyLock::new(|| AnswerReader::new().as_far_as_it_goes());
 static REPLY_WITH_CALLS: LazyLock<AnswerReader<ReplyWith<Value>>> =
-    LazyLock::new(|| reader().as_far_as_it_goes());
-static PARTIAL: LazyLock<AnswerReader<Partial>> = LazyLock::new(|| reader().as_far_as_it_goes());
-
-fn reader<T: JsonSchema + DeserializeOwned>() -> AnswerReader<T> {
-    AnswerReader::new().with_yaml()
-}
+    LazyLock::new(|| AnswerReader::new().as_far_as_it_goes());
+static PARTIAL: LazyLock<AnswerReader<Partial>> =
+    LazyLock::new(|| AnswerReader::new().as_far_as_it_goes());
 
 /// Returns the text of the thinking of a reply that hasn't begun.
 pub(crate) fn growing_thinking() -> GrowingText<Reply> {

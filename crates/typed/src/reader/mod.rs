@@ -67,7 +67,6 @@ type Check<T> = dyn Fn(&T) -> Result<(), String> + Send + Sync;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Settings {
-    takes_yaml: bool,
     needs_end: bool,
     /// Whether a reply that ends inside the value is read.
     takes_cut: bool,
@@ -87,7 +86,7 @@ pub(crate) const MAX_BYTES: usize = 256 * 1024;
 pub struct ReadAnswer<T> {
     /// The value.
     pub value: T,
-    /// The corrections. Empty if the reply is valid JSON that matches the schema.
+    /// The corrections. Empty if the reply is valid JSON or YAML that matches the schema.
     pub repairs: Vec<Repair>,
 }
 
@@ -155,13 +154,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     #[must_use]
     pub fn with_prose(mut self) -> Self {
         self.settings.takes_prose = true;
-        self
-    }
-
-    /// Takes YAML as it takes JSON, without a report.
-    #[must_use]
-    pub fn with_yaml(mut self) -> Self {
-        self.settings.takes_yaml = true;
         self
     }
 

@@ -58,13 +58,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
     /// Reads a candidate as it is.
     fn read_whole(&self, candidate: &Parsed) -> Result<ReadAnswer<T>, AnswerProblem> {
-        let line = candidate.tree.line;
         let mut notes = candidate.notes.clone();
-        if candidate.is_yaml && !self.settings.takes_yaml {
-            let repair = Repair::new(RepairKind::Form, line, "read YAML in place of JSON");
-            notes.repairs.insert(0, repair);
-        }
-
         let tree = &candidate.tree;
         let read = match self.wrapped(tree) {
             Some(inner) => {
@@ -83,10 +77,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         // The model corrects both at once.
         let also = read.err().map(|problem| format!(" ({problem})"));
         let also = also.unwrap_or_default();
-        let form = match candidate.is_yaml && self.settings.takes_yaml {
-            true => "YAML",
-            false => "JSON",
-        };
+        let form = if candidate.is_yaml { "YAML" } else { "JSON" };
         let message = format!("{doubt}; expected valid {form}{also}");
         Err(AnswerProblem::new(Kind::Malformed, *line, message))
     }

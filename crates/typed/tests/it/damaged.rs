@@ -285,9 +285,7 @@ where
         }
     };
 
-    // Every answer in YAML is reported as such.
-    let mut repairs = read.repairs.iter();
-    let is_reported = repairs.any(|repair| repair.what != "read YAML in place of JSON");
+    let is_reported = !read.repairs.is_empty();
     let how = if read.value == *value {
         "meant"
     } else if is_reported {

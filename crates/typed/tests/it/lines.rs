@@ -117,15 +117,6 @@ fn lines_are_read_however_they_are_dressed() {
 }
 
 #[test]
-fn lines_in_place_of_json_are_reported() {
-    let read = shown(&reader(), "action: look\nscore: 8");
-    insta::assert_snapshot!(read, @r##"
-    {"action":"look","score":8}
-      line 1: read YAML in place of JSON
-    "##);
-}
-
-#[test]
 fn values_are_read_from_what_stands_around_them() {
     let number = json!({"type": "number"});
     let text = json!({"type": "string"});

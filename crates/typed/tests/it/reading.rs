@@ -67,12 +67,8 @@ fn an_answer_in_yaml_is_read() {
         format!("```yaml\n{yaml}```"),
         format!("Here it is:\n\n{yaml}"),
     ] {
-        let (value, repairs) = read::<Order>(&reply).unwrap();
-        assert_eq!(value, order());
-        assert!(
-            repairs[0].ends_with("read YAML in place of JSON"),
-            "{repairs:?}"
-        );
+        let read = read::<Order>(&reply);
+        assert_eq!(read.map(|(value, _)| value), Ok(order()), "{reply}");
     }
 }
 
