@@ -189,47 +189,35 @@ impl<'t> Passage<'t> {
         )
     }
 
-    /// Returns the values in a text, which may be a fenced block that is open or not.
+    /// Returns the values in a text, which may be a fenced block that is open or not: one in YAML, and
+    /// those in brackets after it.
     fn search(self, words: &Words, fence: Option<bool>) -> Vec<Parsed> {
-        let mut found: Vec<Parsed> = Vec::new();
-        let mut at = 0;
+        let mut found: Vec<Parsed> = self.yaml(words, fence).into_iter().collect();
+        // What follows belongs to the value whose end is missing.
+        let mut is_last = found.iter().any(Parsed::is_broken);
+        let mut at = found.first().map_or(0, |yaml| yaml.end);
 
-        loop {
-            let rest = self.skipping(at);
-            let is_first_in_line = self.up_to(at).is_empty() || self.up_to(at).ends_with('\n');
-            let yaml = rest.yaml_start(words, is_first_in_line, fence.is_some());
-            let bracket = rest.value_start(yaml, words);
-
-            let (start, mut candidate) = match (yaml, bracket) {
-                (Some(start), bracket) if bracket.is_none_or(|bracket| start < bracket) => {
-                    let mut candidate = rest.skipping(start).yaml(words, fence);
-                    // Where any key may be one of the value, its beginning may be in the text that
-                    // is left out.
-                    let is_vague =
-                        fence.is_some() || words.has_others || words.is_open || words.is_list;
-                    if is_vague && !self.up_to(at + start).trim().is_empty() {
-                        let what = "left out the text before the value";
-                        candidate.notes.repair(RepairKind::Prose, rest.line, what);
-                    }
-                    (at + start, candidate)
-                }
-                (_, Some(bracket)) => {
-                    let candidate = self.json(at + bracket, at, words, fence.is_some());
-                    (at + bracket, candidate)
-                }
-                (_, None) => break,
-            };
-
-            at = start + candidate.end;
+        while !is_last && let Some(bracket) = self.skipping(at).value_start(None, words) {
+            let start = at + bracket;
+            let mut candidate = self.json(start, at, words, fence.is_some());
             candidate.is_surplus = found.len() == MAX_FOUND;
-            // What follows belongs to the value whose brackets are wrong.
-            let is_last = candidate.is_broken() || candidate.is_surplus;
+            is_last = candidate.is_broken() || candidate.is_surplus;
+            at = start + candidate.end;
             found.push(candidate);
-            if is_last {
-                break;
-            }
         }
 
+        let left = self.skipping(at);
+        if let Some(last) = found.last_mut().filter(|last| !last.is_yaml)
+            && let Some(start) = left.yaml_start(words)
+        {
+            let lines = left.skipping(start);
+            // Prose about a value begins with a capital letter, as in `Note: …`.
+            if lines.text.starts_with(char::is_lowercase) && !words.is_open {
+                last.notes.doubt(lines.line, "keys follow the value");
+            }
+            let what = "left out the text after the value";
+            last.notes.repair(RepairKind::Prose, lines.line, what);
+        }
         found
     }
 
@@ -277,15 +265,11 @@ impl<'t> Passage<'t> {
     }
 
     /// Returns the offset of the first line with which YAML of the value may begin.
-    fn yaml_start(self, words: &Words, is_first_in_line: bool, is_framed: bool) -> Option<usize> {
+    fn yaml_start(self, words: &Words) -> Option<usize> {
         let mut offset = 0;
-        for (at, line) in self.text.split_inclusive('\n').enumerate() {
+        for line in self.text.split_inclusive('\n') {
             let after = self.after(offset + line.len());
-            // The rest of a line, after a value in brackets, isn't at its column.
-            let may_begin = (at > 0 || is_first_in_line) && words.begins(line);
-            let is_json =
-                introduces_json(line, after) || (!is_framed && is_json_after_prose(line, words));
-            if may_begin && !is_json {
+            if words.begins(line) && !introduces_json(line, after) {
                 return Some(offset);
             }
             offset += line.len();
@@ -293,26 +277,40 @@ impl<'t> Passage<'t> {
         None
     }
 
-    /// Reads the YAML at the beginning.
-    fn yaml(self, words: &Words, fence: Option<bool>) -> Parsed {
-        let mut parsed = yaml::read(self.text, self.line, words, fence == Some(true));
-        // The brackets of JSON show its end, while YAML may go on after any line.
-        parsed.is_closed = fence == Some(false);
-        // A sentence with a colon looks like a key.
-        let first = parsed.tree.entries().first();
-        let has_words = first.is_some_and(|(key, _)| key.contains(' '));
-        if words.is_open && fence.is_none() && has_words {
-            parsed
-                .notes
-                .doubt(self.line, "text before a colon may be no key");
+    /// Reads the YAML in a text, unless a value in brackets comes before it.
+    fn yaml(self, words: &Words, fence: Option<bool>) -> Option<Parsed> {
+        // Where any key may be one of the value, a sentence with a colon looks like one.
+        let may_be_yaml = fence.is_some() || !words.is_open;
+        let start = self.yaml_start(words).filter(|_| may_be_yaml)?;
+        let bracket = self.value_start(Some(start), words);
+        if bracket.is_some_and(|bracket| bracket < start) {
+            return None;
         }
 
-        let after = self.skipping(parsed.end);
+        let part = self.skipping(start);
+        let mut parsed = yaml::read(part.text, part.line, words, fence == Some(true));
+        // The brackets of JSON show its end, while YAML may go on after any line.
+        parsed.is_closed = fence == Some(false);
+
+        // Where any key may be one of the value, its beginning may be in the text that is left out.
+        let is_vague = fence.is_some() || words.has_others || words.is_list;
+        if is_vague && !self.up_to(start).trim().is_empty() {
+            let what = "left out the text before the value";
+            parsed.notes.repair(RepairKind::Prose, self.line, what);
+        }
+
+        let after = part.skipping(parsed.end);
         if !after.text.trim().is_empty() {
             let what = "left out the text after the value";
             parsed.notes.repair(RepairKind::Prose, after.line, what);
         }
-        parsed
+        let until_bracket = after.up_to(after.bracket().unwrap_or(after.text.len()));
+        if until_bracket.lines().any(|line| words.begins(line)) {
+            parsed.notes.doubt(after.line, "keys follow other text");
+        }
+
+        parsed.end += start;
+        Some(parsed)
     }
 
     /// Reads the JSON at an offset, and judges it by what is around it.
@@ -369,11 +367,6 @@ fn introduces_json(line: &str, after: &str) -> bool {
         && after
             .trim_start_matches(['\r', '\n'])
             .starts_with(['{', '['])
-}
-
-/// Returns whether a line is a sentence that introduces JSON, where any text might be a key.
-fn is_json_after_prose(line: &str, words: &Words) -> bool {
-    words.is_open && key_of(line.trim_end()).is_some_and(|(_, rest)| rest.starts_with(['{', '[']))
 }
 
 /// Returns whether a bracket after this text begins the value of a key, so that the object around it

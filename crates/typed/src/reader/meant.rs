@@ -4,10 +4,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::AnswerReader;
-use crate::fit::Fitted;
 use crate::shape::{ANSWER, Shape};
 use crate::syntax::Parsed;
-use crate::syntax::lines::any;
 use crate::tree::{Node, Tree};
 
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
@@ -18,7 +16,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         let mut meant: Vec<&Parsed> = attempts.collect();
         // Models repeat their answer, which makes it no less clear.
         meant.dedup_by(|next, last| next.tree == last.tree);
-        self.leave_out_prose(&mut meant);
 
         let is_wrapped = |candidate: &&Parsed| self.wrapped(&candidate.tree).is_some();
         let is_list = |candidate: &&Parsed| matches!(candidate.tree.node, Node::List(_));
@@ -28,55 +25,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             meant.retain(is_list);
         }
         meant
-    }
-
-    /// Leaves out lines after JSON that look like YAML, as in `Note: …`.
-    fn leave_out_prose(&self, meant: &mut Vec<&Parsed>) {
-        let is_prose = |candidate: &&Parsed| is_in_lines(candidate) && !self.starts_over(candidate);
-
-        // Fitting each value is only necessary if there are such lines.
-        if meant.iter().any(is_prose)
-            && let Some(answer) = meant.iter().rposition(|meant| self.is_answer(meant))
-        {
-            let later = meant.split_off(answer + 1);
-            meant.extend(later.into_iter().filter(|later| !is_prose(later)));
-        }
-    }
-
-    /// Returns whether JSON is whole and matches the type.
-    fn is_answer(&self, candidate: &Parsed) -> bool {
-        !candidate.is_yaml && !candidate.is_broken() && self.fit_inside(candidate).matches()
-    }
-
-    /// Returns whether lines are an answer of their own: they match the type, and have one of its
-    /// required keys in its own spelling, while prose begins with a capital letter.
-    fn starts_over(&self, candidate: &Parsed) -> bool {
-        let is_required = |key: &str| {
-            let mut properties = self.form.properties().iter();
-            let is_answer = self.form.is_wrapped() && key == ANSWER;
-            is_answer || properties.any(|property| property.is_required && property.name == key)
-        };
-
-        let mut keys = candidate.tree.entries().iter();
-        keys.any(|(key, _)| is_required(key)) && self.fit_inside(candidate).matches()
-    }
-
-    /// Fits a value, without the object around it.
-    fn fit_inside(&self, candidate: &Parsed) -> Fitted {
-        let value = self.wrapped(&candidate.tree);
-        self.fit(value.unwrap_or(&candidate.tree))
-    }
-
-    /// Returns whether the last value may be prose about an earlier one: a text without quotes at
-    /// its only key, or lines with other keys.
-    pub(super) fn may_be_prose(&self, last: &Parsed, earlier: &[&Parsed]) -> bool {
-        let is_text = match last.tree.entries() {
-            [(_, only)] => matches!(&only.node, Node::Plain(text) if any(text).is_none()),
-            _ => false,
-        };
-        let is_unclear = || is_text || self.fit_inside(last).has_unknown;
-        let is_answer = |candidate: &&Parsed| self.is_answer(candidate);
-        is_in_lines(last) && is_unclear() && earlier.iter().any(is_answer)
     }
 
     /// Returns whether a value is an attempt at the answer, rather than an example or a list of
@@ -141,11 +89,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
             _ => false,
         }
     }
-}
-
-/// Returns whether a value is YAML whose end is only shown by what follows.
-fn is_in_lines(candidate: &Parsed) -> bool {
-    candidate.is_yaml && !candidate.is_closed
 }
 
 /// Returns whether a key is that of an answer that isn't an object by itself.

@@ -273,8 +273,7 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         }
 
         let is_item = self.is_item(&last.tree);
-        let is_object = matches!(last.tree.node, Node::Object(_)) && !is_item;
-        let is_clear = is_object && !self.may_be_prose(last, earlier);
+        let is_clear = matches!(last.tree.node, Node::Object(_)) && !is_item;
         if let Some(first) = earlier.first().filter(|_| !is_clear) {
             let first = first.tree.line;
             let expected = if is_item { "one list" } else { "one" };
@@ -302,14 +301,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         if let Some(first) = earlier.first() {
             let what = "left out this value, since a later one follows";
             let repair = Repair::new(RepairKind::Prose, first.tree.line, what);
-            read.repairs.push(repair);
-        }
-        if let Some(later) = found
-            .iter()
-            .find(|other| other.tree.line > line && other.is_yaml)
-        {
-            let what = "left out the text after the value";
-            let repair = Repair::new(RepairKind::Prose, later.tree.line, what);
             read.repairs.push(repair);
         }
         Ok(read)
