@@ -153,10 +153,6 @@ impl<'t> Reader<'t> {
         while let Some(line) = self.next_line() {
             let key = key_of(line.text).filter(|(key, _)| self.belongs(key, line, column, outer));
             let Some((key, rest)) = key else {
-                // Only the keys of the whole value can be told from prose.
-                if outer.is_none() && self.skip_prose(column) {
-                    continue;
-                }
                 break;
             };
 
@@ -190,27 +186,6 @@ impl<'t> Reader<'t> {
             }
             Some(outer) => line.column > outer,
         }
-    }
-
-    /// Skips text between the keys of the value. Returns whether there is another one.
-    fn skip_prose(&mut self, column: usize) -> bool {
-        let Some(stray) = self.lines.get(self.at).copied() else {
-            return false;
-        };
-        let rest = self.lines.get(self.at + 1..).unwrap_or_default();
-        let next = rest.iter().position(|line| {
-            line.column == column
-                && key_of(line.text).is_some_and(|(key, _)| self.words.is_root(&key))
-        });
-        let Some(skipped) = next.filter(|_| !self.words.is_open) else {
-            return false;
-        };
-
-        self.at += skipped + 1;
-        self.is_yaml = false;
-        let what = "left out text between the keys";
-        self.repair(RepairKind::Syntax, stray.number, what);
-        true
     }
 
     /// Reads the items in a column, and those in wrong ones from the column `least`.
