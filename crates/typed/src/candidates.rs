@@ -12,7 +12,7 @@ use cogwork_llm::backend::{SplitThinking, split_thinking};
 
 use crate::shape::{Form, Words};
 use crate::syntax::Parsed;
-use crate::syntax::json::{self, Dialect};
+use crate::syntax::json;
 use crate::syntax::lines;
 use crate::syntax::yaml::{self, key_of};
 use crate::tree::{Node, Tree};
@@ -142,7 +142,7 @@ impl<'t> Passage<'t> {
         let first = brackets.find(|at| !is_inside(*at) && !is_prose(self.after(*at)))?;
 
         let object = self.skipping(first);
-        let read = json::read(object.text, object.line, Dialect::Json);
+        let read = json::read(object.text, object.line);
         let mut keys = read.tree.entries().iter();
         let is_value = keys.any(|(key, _)| words.is_root(key));
         is_value.then_some(object.line)
@@ -169,9 +169,9 @@ impl<'t> Passage<'t> {
 
         // A number at the end of a text might be incomplete.
         let parsed = if is_nested {
-            json::read(text, part.line, Dialect::Json)
+            json::read(text, part.line)
         } else {
-            json::read(&format!("{text}\n"), part.line, Dialect::Json)
+            json::read(&format!("{text}\n"), part.line)
         };
         let is_whole = parsed.end >= text.len() && parsed.notes.doubt.is_none();
         is_whole.then_some(parsed)
@@ -237,7 +237,7 @@ impl<'t> Passage<'t> {
                 return Some(at);
             }
 
-            let read = json::read(part.text, part.line, Dialect::Json);
+            let read = json::read(part.text, part.line);
             let is_list = matches!(read.tree.node, Node::List(_)) && !words.is_list;
             let passed = match read.is_broken() {
                 false if words.may_mean(&read.tree) => return Some(at),
@@ -316,7 +316,7 @@ impl<'t> Passage<'t> {
     /// Reads the JSON at an offset, and judges it by what is around it.
     fn json(self, start: usize, before: usize, words: &Words, is_framed: bool) -> Parsed {
         let part = self.skipping(start);
-        let mut parsed = json::read(part.text, part.line, Dialect::Json);
+        let mut parsed = json::read(part.text, part.line);
         let after = part.after(parsed.end);
         let text_before = self.text.get(before..start).unwrap_or_default();
         let line_before = text_before.rsplit('\n').next().unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::ask::RepairKind;
 
 use super::{Fitted, Fitter};
 use crate::shape::Shape;
-use crate::syntax::json::{self, Dialect};
+use crate::syntax::json;
 use crate::syntax::yaml::{self, key_of};
 use crate::tree::{Node, Tree};
 
@@ -24,7 +24,7 @@ impl<'f> Fitter<'f> {
 
         let text = text.trim();
         let (encoded, what) = if text.starts_with(['{', '[']) {
-            let json = json::read(text, tree.line, Dialect::Json).whole(text)?;
+            let json = json::read(text, tree.line).whole(text)?;
             if !json.notes.repairs.is_empty() {
                 return None;
             }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Bounds, Choice, Form, Shape, Text};
 use crate::fit::Fitter;
-use crate::syntax::json::{self, Dialect};
+use crate::syntax::json;
 
 /// A JSON Schema for servers, without references and recursion. Created by an
 /// [`AnswerReader`](crate::AnswerReader).
@@ -92,7 +92,7 @@ impl AnswerSchema {
     /// Returns whether a value matches the schema exactly.
     pub fn holds(&self, value: &impl Serialize) -> bool {
         let text = serde_json::to_string(value).unwrap_or_default();
-        let tree = json::read(&text, 1, Dialect::Json).tree;
+        let tree = json::read(&text, 1).tree;
 
         let mut fitter = Fitter::new(&self.0, text.len());
         fitter.fit(&self.0.root, &tree).is_exact()

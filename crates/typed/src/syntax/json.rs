@@ -4,25 +4,16 @@ use cogwork_text::Name;
 
 use crate::ask::RepairKind;
 
-use super::quoted::{end_of_quote, ends_text, in_quotes, unescaped, with_commands};
+use super::quoted::{end_of_quote, ends_text, unescaped};
 use super::{Ending, MAX_LEVELS, Notes, Parsed};
 use crate::tree::{Node, Tree};
 
-/// Where the value is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    Json,
-    /// Inside of YAML, where texts need no quotes.
-    Yaml,
-}
-
 /// Reads the value at the start of a text. `line` is the line of the text in the reply, from 1.
-pub(crate) fn read(text: &str, line: usize, dialect: Dialect) -> Parsed {
+pub(crate) fn read(text: &str, line: usize) -> Parsed {
     let mut reader = Reader {
         text,
         at: 0,
         line,
-        dialect,
         open: Vec::new(),
         is_too_deep: false,
         notes: Notes::default(),
@@ -36,7 +27,6 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     line: usize,
-    dialect: Dialect,
     /// The brackets that are open.
     open: Vec<char>,
     /// Whether the rest isn't read, because of its depth.
@@ -51,10 +41,6 @@ impl<'t> Reader<'t> {
 
     fn peek(&self) -> Option<char> {
         self.rest().chars().next()
-    }
-
-    fn is_json(&self) -> bool {
-        self.dialect == Dialect::Json
     }
 
     fn advance(&mut self, bytes: usize) -> &'t str {
@@ -74,7 +60,7 @@ impl<'t> Reader<'t> {
     }
 
     fn is_quote(&self, character: char) -> bool {
-        matches!(character, '"' | '\'') || (self.is_json() && matches!(character, '“' | '‘'))
+        matches!(character, '"' | '\'' | '“' | '‘')
     }
 
     fn repair(&mut self, kind: RepairKind, what: &str) {
@@ -93,19 +79,14 @@ impl<'t> Reader<'t> {
             let Some(length) = self.comment_length() else {
                 return;
             };
-            if self.is_json() {
-                self.repair(RepairKind::Json, "left out a comment");
-            }
+            self.repair(RepairKind::Json, "left out a comment");
             self.advance(length);
         }
     }
 
     fn comment_length(&self) -> Option<usize> {
         let rest = self.rest();
-        let is_line = match self.dialect {
-            Dialect::Json => rest.starts_with("//") || rest.starts_with("# "),
-            Dialect::Yaml => rest.starts_with('#'),
-        };
+        let is_line = rest.starts_with("//") || rest.starts_with("# ");
         is_line.then(|| rest.find('\n').unwrap_or(rest.len()))
     }
 
@@ -159,7 +140,7 @@ impl<'t> Reader<'t> {
 
             // In YAML, such a key has the value null.
             let is_missing = matches!(next, ',' | '}' | ']');
-            if self.is_json() && (is_missing || !has_colon) {
+            if is_missing || !has_colon {
                 // The key shows where a comma, or a quote inside of a text, is meant otherwise.
                 self.doubt(&format!("the key `{}` has no value", Name(&key)));
             }
@@ -211,7 +192,7 @@ impl<'t> Reader<'t> {
                     return false;
                 }
                 Some(bracket) if bracket == close => {
-                    if *has_comma && !is_first && self.is_json() {
+                    if *has_comma && !is_first {
                         self.repair(RepairKind::Json, "left out a comma");
                     }
                     self.advance(1);
@@ -268,11 +249,9 @@ impl<'t> Reader<'t> {
             self.cut(Ending::Inside);
             return None;
         };
-        if self.is_json() {
-            self.repair(RepairKind::Quotes, "put a text in quotes");
-        }
+        self.repair(RepairKind::Quotes, "put a text in quotes");
         // It may be one value, as in `{"time": 12:30}`.
-        if self.is_json() && self.rest().starts_with(':') {
+        if self.rest().starts_with(':') {
             self.doubt("a key is missing");
         }
         // A character that begins no key would never be passed.
@@ -305,7 +284,6 @@ impl<'t> Reader<'t> {
         let inner = self.rest();
         let end = match quote {
             '"' => end_of_quote(inner, quote),
-            _ if !self.is_json() => end_of_quote(inner, quote),
             _ => self.end_of_other_quote(inner, quote),
         };
 
@@ -319,14 +297,6 @@ impl<'t> Reader<'t> {
         let close = self.peek().map_or(0, char::len_utf8);
         self.advance(close);
 
-        if !self.is_json() {
-            let doubled = with_commands(body).filter(|_| quote == '"');
-            if doubled.is_some() {
-                let what = "kept the commands of LaTeX in a text";
-                self.notes.repair(RepairKind::Quotes, line, what);
-            }
-            return in_quotes(doubled.as_deref().unwrap_or(body), quote);
-        }
         if quote != '"' {
             let what = "took other quotes for double quotes";
             self.notes.repair(RepairKind::Quotes, line, what);
@@ -387,11 +357,7 @@ impl<'t> Reader<'t> {
             self.doubt("something is left out");
         }
 
-        let node = if self.is_json() {
-            self.literal(word)
-        } else {
-            Node::Plain(word.to_owned())
-        };
+        let node = self.literal(word);
 
         self.advance(passed);
         node
@@ -399,28 +365,12 @@ impl<'t> Reader<'t> {
 
     fn end_of_bare(&self) -> Option<usize> {
         let rest = self.rest();
-        if self.is_json() {
-            let sign = rest.find([',', ':', '{', '}', '[', ']', '"', '\n'])?;
-            // Without a blank before it, it is part of a text such as `http://`.
-            let comments = [" //", " # "];
-            let word = rest.get(..sign).unwrap_or_default();
-            let comment = comments.iter().filter_map(|start| word.find(start)).min();
-            return comment.or(Some(sign));
-        }
-
-        let ends = |at: usize, mark: char| {
-            let before = rest.get(..at).unwrap_or_default();
-            let after = rest.get(at + 1..).unwrap_or_default();
-            match mark {
-                // A time such as `10:30` isn't a key.
-                ':' => after.starts_with([' ', '\n', ',', ']', '}']),
-                '#' => before.ends_with(char::is_whitespace),
-                _ => true,
-            }
-        };
-        rest.match_indices([',', '[', ']', '{', '}', '\n', ':', '#'])
-            .find(|(at, mark)| ends(*at, mark.chars().next().unwrap_or_default()))
-            .map(|(at, _)| at)
+        let sign = rest.find([',', ':', '{', '}', '[', ']', '"', '\n'])?;
+        // Without a blank before it, it is part of a text such as `http://`.
+        let comments = [" //", " # "];
+        let word = rest.get(..sign).unwrap_or_default();
+        let comment = comments.iter().filter_map(|start| word.find(start)).min();
+        comment.or(Some(sign))
     }
 
     fn literal(&mut self, word: &str) -> Node {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::json::{self, Dialect};
+use super::json;
 use super::line::item_of;
 use super::{Notes, Parsed};
 use crate::ask::{RepairKind, folded_name};
@@ -241,7 +241,7 @@ impl Reader<'_> {
             return None;
         }
 
-        let read = json::read(text, line, Dialect::Json).whole(text)?;
+        let read = json::read(text, line).whole(text)?;
         self.notes.absorb(read.notes);
         Some(read.tree.node)
     }
@@ -265,7 +265,7 @@ pub(crate) fn any(text: &str) -> Option<Node> {
         Value::String(_) => None,
         Value::Number(number) if number.to_string() != text.trim() => None,
         // A number at the end of a text might be incomplete.
-        _ => Some(json::read(&format!("{text}\n"), 1, Dialect::Json).tree.node),
+        _ => Some(json::read(&format!("{text}\n"), 1).tree.node),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::ask::RepairKind;
 
-use super::json::{self, Dialect, is_elision};
+use super::json::{self, is_elision};
 pub(crate) use super::line::key_of;
 use super::line::{
     Line, has_colon, is_complete_literal, is_followed, is_header, is_quoted_in_part, item_of,
@@ -322,7 +322,7 @@ impl<'t> Reader<'t> {
     fn brackets(&mut self, line: Line<'t>, rest: &'t str, column: usize) -> Node {
         let end = self.end_of_region(column);
         let (start, text) = self.slice(line, rest, end);
-        let mut parsed = json::read(text, line.number, Dialect::Yaml);
+        let mut parsed = json::read(text, line.number);
 
         // The bracket or quote is only the beginning of a text, as in `[1] says so`.
         if is_followed(text, parsed.end) {
@@ -341,7 +341,7 @@ impl<'t> Reader<'t> {
         self.notes.absorb(parsed.notes);
         self.pass(start + parsed.end);
         self.ends_in_text = is_cut;
-        parsed.tree.node
+        as_written(parsed.tree).node
     }
 
     /// Passes the lines that begin before an offset.
@@ -465,6 +465,24 @@ impl<'t> Reader<'t> {
             .collect();
         Node::Text(joined(&content, style, header))
     }
+}
+
+/// Returns a value with its numbers as they are elsewhere in YAML, where they may be texts.
+fn as_written(tree: Tree) -> Tree {
+    let node = match tree.node {
+        Node::Number(number) => Node::Plain(number),
+        Node::List(items) => Node::List(items.into_iter().map(as_written).collect()),
+        Node::Object(entries) => {
+            let entries = entries.into_iter();
+            Node::Object(
+                entries
+                    .map(|(key, value)| (key, as_written(value)))
+                    .collect(),
+            )
+        }
+        node => node,
+    };
+    Tree { node, ..tree }
 }
 
 /// Joins the lines of a block as its header asks for.
