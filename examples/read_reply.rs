@@ -74,8 +74,7 @@
 //!       "line": 16,
 //!       "what": "`/next_thought_needed`: read a text as a truth value"
 //!     }
-//!   ],
-//!   "truncated": false
+//!   ]
 //! }
 //! ```
 

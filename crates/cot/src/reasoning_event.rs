@@ -170,9 +170,6 @@ pub enum ReasoningEvent {
         /// The repairs of the reply.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         repairs: Vec<Repair>,
-        /// Whether the reply ended in the middle of a step, which was removed.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        truncated: bool,
         /// Whether the thought ends the reasoning while steps of its plan are not done.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         ended_early: bool,
@@ -254,7 +251,6 @@ impl ReasoningEvent {
             changes: changes.unwrap_or_default(),
             next_thought_needed: thought.next_thought_needed,
             repairs: trace.repairs.clone(),
-            truncated: trace.truncated,
             ended_early: trace.ended_early,
             spent: trace.spent,
             total,

@@ -7,7 +7,9 @@ use cogwork_typed::{AnswerProblem, AnswerProblemKind, GrowingText, Growth};
 use crate::chain_of_thought::Calling;
 use crate::error::Kind;
 use crate::open_steps::open_steps;
-use crate::reply::{fits, growing_thinking, partial, read_reply, reply_format, with_excerpt};
+use crate::reply::{
+    fits, growing_thinking, read_reply, reply_format, thinking_so_far, with_excerpt,
+};
 use crate::turn::{Goal, Turn};
 use crate::{EarlyEnd, Read, ReasoningEvent, Reply, Trace};
 
@@ -113,10 +115,14 @@ impl<'a> Replies<'a> {
         format: Format,
     ) -> Verdict<Read, AnswerProblem, Kind> {
         let node = &self.turn.node;
+        let is_part = matches!(
+            problem.kind(),
+            AnswerProblemKind::CutOff | AnswerProblemKind::Mismatch
+        );
 
         match self.goal {
-            Goal::Conclusion => {
-                // No other call follows a conclusion, so that whatever can be read is kept.
+            // No other call follows a conclusion, so that whatever can be read is kept.
+            Goal::Conclusion if is_part => {
                 let part = self.readable_part(response.text());
                 self.fallback = part.or(self.fallback.take());
             }
@@ -146,23 +152,19 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Returns the readable part of a conclusion that can't be used, with the last plan if the part
-    /// has none.
+    /// Returns the thinking of a conclusion that can't be used, with the last plan, which comes after
+    /// the thinking and is often what was cut off.
     fn readable_part(&self, text: &str) -> Option<Read> {
-        let part = partial(text)?;
-        let thinking = part.current_thinking;
-        let thinking = thinking.filter(|thinking| !thinking.trim().is_empty())?;
-        // The plan comes after the thinking, and is often what was cut off.
-        let plan = Some(part.planning).filter(|plan| !plan.is_empty());
+        let thinking = thinking_so_far(text)?;
+        let thinking = Some(thinking).filter(|thinking| !thinking.trim().is_empty())?;
 
         Some(Read {
             reply: Reply {
                 current_thinking: thinking,
-                planning: plan.or_else(|| self.turn.plan.clone())?,
+                planning: self.turn.plan.clone()?,
                 next_thought_needed: true,
             },
             repairs: Vec::new(),
-            truncated: true,
         })
     }
 

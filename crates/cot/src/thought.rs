@@ -48,7 +48,7 @@ impl Thought {
 pub struct Trace {
     /// Every reply of the turn, in order. The reply without a complaint and without
     /// [tool calls](Self::tool_calls) became the thought. If there is none, the thought is the early
-    /// end that the model was asked about, or the readable part of a conclusion that was cut off.
+    /// end that the model was asked about, or the thinking of a conclusion that was cut off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tries: Vec<Try>,
     /// Every tool call of the turn, in the order in which the model requested them.
@@ -64,9 +64,6 @@ pub struct Trace {
     /// The repairs of the reply that became the thought.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
-    /// Whether the reply ended in the middle of a step, which was removed.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub truncated: bool,
     /// The form in which the last reply was requested.
     #[serde(skip_serializing_if = "Format::is_default")]
     pub format: Format,

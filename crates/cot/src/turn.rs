@@ -336,9 +336,8 @@ impl Turn {
     fn outcome(&self, read: Read, replies: Replies<'_>, limit: Option<Limit>) -> TurnOutcome {
         let is_final = !read.reply.next_thought_needed;
         let trace = Trace {
-            ended_early: is_final && (read.truncated || !open_steps(&read.reply).is_empty()),
+            ended_early: is_final && !open_steps(&read.reply).is_empty(),
             repairs: read.repairs,
-            truncated: read.truncated,
             ..replies.into_trace()
         };
 

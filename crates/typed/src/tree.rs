@@ -120,23 +120,6 @@ impl Tree {
         }
     }
 
-    /// Removes the innermost item of a list that the value ends in. Returns whether there is one.
-    pub(crate) fn drop_last_item(&mut self) -> bool {
-        let last = match &mut self.node {
-            Node::Object(entries) => entries.last_mut().map(|(_, value)| value),
-            Node::List(items) => items.last_mut(),
-            _ => None,
-        };
-        if last.is_some_and(Self::drop_last_item) {
-            return true;
-        }
-
-        match &mut self.node {
-            Node::List(items) => items.pop().is_some(),
-            _ => false,
-        }
-    }
-
     /// Returns the items of a list, or none.
     pub(crate) fn items(&self) -> &[Self] {
         match &self.node {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::types::{Partial, Reply, ReplyWith};
+use super::types::{Reply, ReplyWith};
 
 /// A usable reply, and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -22,16 +22,11 @@ pub struct Read {
     pub reply: Reply,
     /// The repairs, in the order of the lines; empty for a well-formed reply.
     pub repairs: Vec<Repair>,
-    /// Whether the text ended in the middle of a step, which was removed.
-    pub truncated: bool,
 }
 
-static REPLY: LazyLock<AnswerReader<Reply>> =
-    LazyLock::new(|| AnswerReader::new().as_far_as_it_goes());
+static REPLY: LazyLock<AnswerReader<Reply>> = LazyLock::new(AnswerReader::new);
 static REPLY_WITH_CALLS: LazyLock<AnswerReader<ReplyWith<Value>>> =
-    LazyLock::new(|| AnswerReader::new().as_far_as_it_goes());
-static PARTIAL: LazyLock<AnswerReader<Partial>> =
-    LazyLock::new(|| AnswerReader::new().as_far_as_it_goes());
+    LazyLock::new(AnswerReader::new);
 
 /// Returns the text of the thinking of a reply that hasn't begun.
 pub(crate) fn growing_thinking() -> GrowingText<Reply> {
@@ -112,14 +107,7 @@ fn checked(text: &str, read: ReadAnswer<Reply>) -> Result<Read, AnswerProblem> {
 
     // Syntax is read before shape, so that they come in two sequences.
     repairs.sort_by_key(|repair| repair.line);
-    let truncated = repairs
-        .iter()
-        .any(|repair| repair.kind == RepairKind::CutOff);
-    Ok(Read {
-        reply,
-        repairs,
-        truncated,
-    })
+    Ok(Read { reply, repairs })
 }
 
 /// Returns the problem of a text that can't be read.
@@ -167,9 +155,9 @@ pub(super) fn in_one_message(problem: &AnswerProblem) -> AnswerProblem {
     AnswerProblem::new(problem.kind(), problem.line(), message)
 }
 
-/// Reads an unusable reply again, as a type whose parts may all be missing.
-pub(crate) fn partial(text: &str) -> Option<Partial> {
-    PARTIAL.read(text).ok().map(|read| read.value)
+/// Returns the thinking of an unusable reply, as far as it goes.
+pub(crate) fn thinking_so_far(text: &str) -> Option<String> {
+    REPLY.growing_text(text, "current_thinking")
 }
 
 fn read_as<T: JsonSchema + DeserializeOwned + Into<Reply>>(

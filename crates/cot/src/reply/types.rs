@@ -39,19 +39,6 @@ pub struct Reply {
     pub next_thought_needed: bool,
 }
 
-/// The readable parts of an unusable reply. Missing and unreadable parts are omitted, and nothing
-/// is guessed.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Partial {
-    pub(crate) current_thinking: Option<String>,
-    /// The complete steps, with their complete sub-steps. The list may be empty even if the model
-    /// wrote a plan.
-    #[serde(default)]
-    pub(crate) planning: Plan,
-    #[expect(dead_code, reason = "the key tells that a block is a reply")]
-    next_thought_needed: Option<bool>,
-}
-
 /// A reply with a list of tool calls, which is empty if there is a plan.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(bound(deserialize = "Call: Deserialize<'de>"))]

@@ -36,10 +36,6 @@ fn outcome(raw: &str) -> String {
                 writeln!(text, "{repair} ({:?})", repair.kind).unwrap();
             }
 
-            if read.truncated {
-                text.push_str("truncated\n");
-            }
-
             write!(text, "\n{}\n", read.reply).unwrap();
         }
         Err(problem) => writeln!(text, "{:?}: {problem}", problem.kind()).unwrap(),

@@ -55,8 +55,6 @@ pub enum RepairKind {
     Repetition,
     /// Text inside the block that is not part of the reply.
     Prose,
-    /// An incomplete step at the end.
-    CutOff,
 }
 
 impl Repair {

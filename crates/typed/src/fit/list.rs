@@ -83,8 +83,6 @@ impl<'f> Fitter<'f> {
         }
 
         list.value = Some(Value::Array(values));
-        // Only objects outside of lists may be unclosed.
-        list.may_lack_parts = false;
         list
     }
 

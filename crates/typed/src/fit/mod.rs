@@ -37,8 +37,6 @@ pub(crate) struct Fitted {
     pub(crate) mismatches: Vec<AnswerProblem>,
     /// The first part that could be meant in several ways, or is out of bounds.
     pub(crate) refusal: Option<AnswerProblem>,
-    /// Whether a part may be missing without notice if the reply was cut off.
-    pub(crate) may_lack_parts: bool,
     /// Whether it has keys that the schema doesn't know.
     pub(crate) has_unknown: bool,
     /// Whether parts of it were moved or rewritten, so that any other reading is preferred.
@@ -80,7 +78,6 @@ impl Fitted {
         self.mismatches.extend(part.mismatches);
         self.mismatches.truncate(MAX_REPAIRS);
         self.refusal = self.refusal.take().or(part.refusal);
-        self.may_lack_parts |= part.may_lack_parts;
         self.has_unknown |= part.has_unknown;
         self.is_rough |= part.is_rough;
         value

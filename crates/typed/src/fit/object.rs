@@ -21,10 +21,7 @@ pub(super) struct Sorted<'f, 't> {
 
 impl<'f> Fitter<'f> {
     pub(super) fn fit_map(&mut self, values: &'f Shape, entries: &[(String, Tree)]) -> Fitted {
-        let mut fitted = Fitted {
-            may_lack_parts: true,
-            ..Fitted::default()
-        };
+        let mut fitted = Fitted::default();
         let entries: Vec<_> = entries
             .iter()
             .map(|(key, value)| (key.as_str(), value))
@@ -97,10 +94,7 @@ impl<'f> Fitter<'f> {
     }
 
     pub(super) fn fit_properties(&mut self, object: &'f Object, tree: &Tree) -> Fitted {
-        let mut fitted = Fitted {
-            may_lack_parts: object.others.is_some(),
-            ..Fitted::default()
-        };
+        let mut fitted = Fitted::default();
         let mut sorted = self.sorted(object, tree, &mut fitted);
         // Before the unknown keys are reported, since the list may be at one of them.
         self.find_missing_list(object, &mut sorted, &mut fitted);
@@ -178,7 +172,6 @@ impl<'f> Fitter<'f> {
 
     fn missing(&self, property: &Property, tree: &Tree, fitted: &mut Fitted) {
         let name = &property.name;
-        fitted.may_lack_parts = true;
         if property.is_required {
             let offered = property.offered.as_ref().unwrap_or(&property.shape);
             let message = format!("`{name}` is missing; expected {}", self.form.kind(offered));

@@ -68,8 +68,6 @@ type Check<T> = dyn Fn(&T) -> Result<(), String> + Send + Sync;
 #[derive(Debug, Clone, Copy, Default)]
 struct Settings {
     needs_end: bool,
-    /// Whether a reply that ends inside the value is read.
-    takes_cut: bool,
     /// Whether lines of `key: value` were asked for.
     takes_lines: bool,
     takes_prose: bool,
@@ -91,12 +89,6 @@ pub struct ReadAnswer<T> {
 }
 
 impl<T> ReadAnswer<T> {
-    /// Returns how many missing parts were replaced by their defaults.
-    fn lacks(&self) -> usize {
-        let missing = |repair: &&Repair| repair.kind == RepairKind::MissingStatus;
-        self.repairs.iter().filter(missing).count()
-    }
-
     /// Converts the value.
     pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> ReadAnswer<U> {
         ReadAnswer {
@@ -161,14 +153,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     #[must_use]
     pub fn with_closed_value(mut self) -> Self {
         self.settings.needs_end = true;
-        self
-    }
-
-    /// Reads a reply that ends inside the value as far as it goes, without the item of a list that
-    /// it ends in. By default, such replies are refused.
-    #[must_use]
-    pub fn as_far_as_it_goes(mut self) -> Self {
-        self.settings.takes_cut = true;
         self
     }
 
@@ -337,8 +321,8 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         is_nested.then(|| tree.to_value())
     }
 
-    /// Returns what has arrived of the text of a key.
-    pub(crate) fn growing_text(&self, text: &str, key: &str) -> Option<String> {
+    /// Returns what has arrived of the text of a key in the beginning of a reply.
+    pub fn growing_text(&self, text: &str, key: &str) -> Option<String> {
         let tree = self.growing_tree(text)?;
         // Of several values of a key, the last one counts, as in the whole reply.
         let mut entries = tree.entries().iter().rev();

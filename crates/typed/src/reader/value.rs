@@ -11,7 +11,7 @@ use crate::ask::{Repair, RepairKind};
 use crate::fit::{Fitted, Fitter, UNKNOWN_KEY};
 use crate::problem::{AnswerProblem, AnswerProblemKind as Kind};
 use crate::shape::ANSWER;
-use crate::syntax::{Ending, MAX_REPAIRS, Notes, Parsed};
+use crate::syntax::{MAX_REPAIRS, Notes, Parsed};
 use crate::tree::Tree;
 
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
@@ -27,37 +27,12 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
         &self,
         candidate: &Parsed,
     ) -> Result<ReadAnswer<T>, AnswerProblem> {
-        let settings = self.settings;
-        let line = candidate.tree.line;
-        let is_cut = candidate.notes.ending == Ending::Inside;
-        let is_open = is_cut || candidate.notes.ending == Ending::Open;
         // YAML that was cut off between two lines is still valid.
-        let needs_end = settings.needs_end && !candidate.is_closed;
-        if needs_end || (is_open && !settings.takes_cut) {
-            return Err(cut_off(line));
+        let needs_end = self.settings.needs_end && !candidate.is_closed;
+        if candidate.notes.is_cut || needs_end {
+            return Err(cut_off(candidate.tree.line));
         }
 
-        let whole = match is_cut {
-            true => Err(cut_off(line)),
-            false => self.read_whole(candidate),
-        };
-        let mut used = candidate.clone();
-        let is_shorter = candidate.notes.is_cut_in_item && used.tree.drop_last_item();
-        if !is_open || !(is_shorter || is_cut) {
-            return whole;
-        }
-
-        let what = "left out the last item, which is incomplete";
-        used.notes.repair(RepairKind::CutOff, line, what);
-        match (whole, self.read_whole(&used)) {
-            (Ok(whole), Ok(shorter)) if shorter.lacks() < whole.lacks() => Ok(shorter),
-            (Err(_), Ok(shorter)) => Ok(shorter),
-            (whole, _) => whole,
-        }
-    }
-
-    /// Reads a candidate as it is.
-    fn read_whole(&self, candidate: &Parsed) -> Result<ReadAnswer<T>, AnswerProblem> {
         let mut notes = candidate.notes.clone();
         let tree = &candidate.tree;
         let read = match self.wrapped(tree) {
@@ -96,9 +71,6 @@ impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
 
         if let Some(refusal) = &fitted.refusal {
             return Err(located(refusal));
-        }
-        if notes.ending == Ending::Unclosed && fitted.may_lack_parts {
-            return Err(cut_off(tree.line));
         }
 
         // No type may accept more.

@@ -5,7 +5,7 @@ use cogwork_text::Name;
 use crate::ask::RepairKind;
 
 use super::quoted::{end_of_quote, ends_text, unescaped};
-use super::{Ending, MAX_LEVELS, Notes, Parsed};
+use super::{MAX_LEVELS, Notes, Parsed};
 use crate::tree::{Node, Tree};
 
 /// Reads the value at the start of a text. `line` is the line of the text in the reply, from 1.
@@ -14,7 +14,7 @@ pub(crate) fn read(text: &str, line: usize) -> Parsed {
         text,
         at: 0,
         line,
-        open: Vec::new(),
+        levels: 0,
         is_too_deep: false,
         notes: Notes::default(),
     };
@@ -27,8 +27,7 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     line: usize,
-    /// The brackets that are open.
-    open: Vec<char>,
+    levels: usize,
     /// Whether the rest isn't read, because of its depth.
     is_too_deep: bool,
     notes: Notes,
@@ -104,7 +103,7 @@ impl<'t> Reader<'t> {
     }
 
     fn nested(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Node {
-        if self.open.len() >= MAX_LEVELS {
+        if self.levels >= MAX_LEVELS {
             self.doubt("the value is nested too deeply");
             self.is_too_deep = true;
             // What follows is part of the value, and reading it as another one would invent
@@ -113,10 +112,10 @@ impl<'t> Reader<'t> {
             return Node::Null;
         }
 
-        self.open.extend(self.peek());
+        self.levels += 1;
         self.advance(1);
         let node = read(self);
-        self.open.pop();
+        self.levels -= 1;
         node
     }
 
@@ -134,7 +133,7 @@ impl<'t> Reader<'t> {
             let has_colon = self.pass(':');
             self.skip_blanks();
             let Some(next) = self.peek() else {
-                self.cut(Ending::Inside);
+                self.cut();
                 break;
             };
 
@@ -174,7 +173,7 @@ impl<'t> Reader<'t> {
 
     /// Returns whether a value was cut off that isn't a text, and may be incomplete.
     fn is_lost(&self, value: &Tree) -> bool {
-        self.notes.ending == Ending::Inside && value.node == Node::Null
+        self.notes.is_cut && value.node == Node::Null
     }
 
     /// Passes what is before the next item. Returns whether there is one.
@@ -183,12 +182,7 @@ impl<'t> Reader<'t> {
             self.skip_blanks();
             match self.peek() {
                 None => {
-                    let is_inside = is_first || *has_comma || self.open.contains(&'[');
-                    self.cut(match is_inside {
-                        true if close == ']' && !is_first => Ending::Open,
-                        true => Ending::Inside,
-                        false => Ending::Unclosed,
-                    });
+                    self.cut();
                     return false;
                 }
                 Some(bracket) if bracket == close => {
@@ -241,12 +235,12 @@ impl<'t> Reader<'t> {
     fn key(&mut self) -> Option<String> {
         if let Some(quote) = self.peek().filter(|next| self.is_quote(*next)) {
             let key = self.quoted(quote);
-            return (self.notes.ending == Ending::Whole).then_some(key);
+            return (!self.notes.is_cut).then_some(key);
         }
 
         let end = self.rest().find([':', ',', '{', '}', '[', ']', '"', '\n']);
         let Some(end) = end else {
-            self.cut(Ending::Inside);
+            self.cut();
             return None;
         };
         self.repair(RepairKind::Quotes, "put a text in quotes");
@@ -262,20 +256,8 @@ impl<'t> Reader<'t> {
     }
 
     /// Notes that the text ends inside the value. What is written of a text is kept.
-    fn cut(&mut self, ending: Ending) {
-        // The innermost value is the one in which the text ends.
-        if self.is_too_deep || self.notes.ending != Ending::Whole {
-            return;
-        }
-
-        self.notes.ending = ending;
-        self.notes.is_cut_in_item = self.open.contains(&'[');
-        if ending == Ending::Inside {
-            let what = "left out what was not written to its end";
-            self.repair(RepairKind::CutOff, what);
-        } else {
-            self.repair(RepairKind::Json, "closed the brackets");
-        }
+    fn cut(&mut self) {
+        self.notes.is_cut |= !self.is_too_deep;
     }
 
     fn quoted(&mut self, quote: char) -> String {
@@ -289,7 +271,7 @@ impl<'t> Reader<'t> {
 
         let Some(end) = end else {
             self.advance(inner.len());
-            self.cut(Ending::Inside);
+            self.cut();
             return unescaped(inner).text;
         };
 
@@ -345,7 +327,7 @@ impl<'t> Reader<'t> {
         let end = self.end_of_bare().or(is_literal.then_some(rest.len()));
         let Some(end) = end else {
             self.advance(rest.len());
-            self.cut(Ending::Inside);
+            self.cut();
             return Node::Null;
         };
 

@@ -52,7 +52,7 @@ impl Parsed {
 
     /// Returns whether it has several meanings or isn't whole.
     pub(crate) fn is_broken(&self) -> bool {
-        self.notes.doubt.is_some() || self.notes.ending != Ending::Whole
+        self.notes.doubt.is_some() || self.notes.is_cut
     }
 
     /// Returns the value if it is the whole text.
@@ -67,23 +67,8 @@ pub(crate) struct Notes {
     pub(crate) repairs: Vec<Repair>,
     /// The line of the first place that may mean something else, and what is there.
     pub(crate) doubt: Option<(usize, String)>,
-    pub(crate) ending: Ending,
-    /// Whether the text ends inside an item of a list.
-    pub(crate) is_cut_in_item: bool,
-}
-
-/// How a text ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// After the value.
-    #[default]
-    Whole,
-    /// Every value is complete, but the brackets of objects aren't closed.
-    Unclosed,
-    /// After an item of a list, or a text of YAML, that might go on.
-    Open,
-    /// Inside a list or a value.
-    Inside,
+    /// Whether the text ends inside the value.
+    pub(crate) is_cut: bool,
 }
 
 impl Notes {
@@ -102,11 +87,6 @@ impl Notes {
         let room = MAX_REPAIRS.saturating_sub(self.repairs.len());
         self.repairs.extend(part.repairs.into_iter().take(room));
         self.doubt = self.doubt.take().or(part.doubt);
-        self.is_cut_in_item |= part.ending != Ending::Whole;
-        match part.ending {
-            Ending::Whole => {}
-            Ending::Open => self.ending = Ending::Open,
-            Ending::Unclosed | Ending::Inside => self.ending = Ending::Inside,
-        }
+        self.is_cut |= part.is_cut;
     }
 }

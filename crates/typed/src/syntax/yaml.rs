@@ -14,7 +14,7 @@ use super::line::{
 };
 use super::quoted::{end_of_quote, in_quotes, push_breaks, with_commands};
 use super::witness::{Verdict, compare};
-use super::{Ending, MAX_LEVELS, Notes, Parsed};
+use super::{MAX_LEVELS, Notes, Parsed};
 use crate::shape::Words;
 use crate::tree::{Node, Tree};
 
@@ -49,11 +49,7 @@ pub(crate) fn read(text: &str, line: usize, words: &Words, is_open: bool) -> Par
         .lines
         .get(reader.at)
         .map_or(text.len(), |next| next.start);
-    let is_whole = reader.notes.ending == Ending::Whole;
-    if is_open && end == text.len() && reader.ends_in_text && is_whole {
-        reader.notes.ending = Ending::Open;
-        reader.notes.is_cut_in_item = true;
-    }
+    reader.notes.is_cut |= is_open && end == text.len() && reader.ends_in_text;
     reader.judged(tree, end)
 }
 
@@ -331,11 +327,11 @@ impl<'t> Reader<'t> {
 
         // YAML reads their beginnings as escapes.
         self.is_yaml &= with_commands(text.get(..parsed.end).unwrap_or(text)).is_none();
-        let is_open = parsed.notes.ending != Ending::Whole;
+        let is_open = parsed.notes.is_cut;
         let is_cut = is_open && end >= self.lines.len();
         // More lines follow, so that the bracket was forgotten, and where it belongs is a guess.
         if is_open && !is_cut {
-            parsed.notes.ending = Ending::Whole;
+            parsed.notes.is_cut = false;
             self.notes.doubt(line.number, "a bracket isn't closed");
         }
         self.notes.absorb(parsed.notes);
@@ -360,12 +356,8 @@ impl<'t> Reader<'t> {
         let (start, text) = self.slice(line, rest, end);
         let inner = text.get(1..).unwrap_or_default();
         let Some(length) = end_of_quote(inner, quote) else {
-            if end >= self.lines.len() {
-                self.notes.ending = Ending::Inside;
-                self.notes.is_cut_in_item = true;
-            }
-            self.is_yaml = false;
-            self.repair(RepairKind::Quotes, line.number, "closed a quote");
+            self.notes.is_cut |= end >= self.lines.len();
+            self.notes.doubt(line.number, "a quote isn't closed");
             self.pass(start + text.len());
             return Node::Text(in_quotes(inner.trim_end(), quote));
         };

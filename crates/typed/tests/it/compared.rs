@@ -118,9 +118,7 @@ fn what_others_correct_is_corrected_and_reported() {
     }
     insta::assert_debug_snapshot!(reports);
 
-    // Only if no part can be missing.
-    let open = AnswerReader::<Owner>::new().read("{\"name\": \"Ann\"");
-    assert_eq!(open.unwrap().value.name, "Ann");
+    // Other parts may be missing as well.
     let open = TICKET.strip_suffix('}').unwrap();
     assert!(AnswerReader::<Ticket>::new().read(open).is_err());
 

@@ -71,7 +71,6 @@ impl Page {
                 plan,
                 changes,
                 repairs,
-                truncated,
                 ended_early,
                 spent,
                 ..
@@ -85,7 +84,7 @@ impl Page {
                 if *thought > 1 {
                     self.changes(changes);
                 }
-                self.remarks(repairs.len(), *truncated, *ended_early);
+                self.remarks(repairs.len(), *ended_early);
                 self.paragraph(self.styles.faint, Cost(*spent));
                 self.line("");
             }
@@ -283,17 +282,13 @@ impl Page {
     }
 
     /// Adds what is unusual about a thought.
-    fn remarks(&mut self, repairs: usize, truncated: bool, ended_early: bool) {
+    fn remarks(&mut self, repairs: usize, ended_early: bool) {
         let Styles { faint, warning, .. } = self.styles;
 
         if repairs > 0 {
             let repairs = counted(repairs, "repair");
             let text = format!("The reply was read after {repairs}.");
             self.paragraph(faint, text);
-        }
-        if truncated {
-            let text = "The reply ends in the middle of a step, which was left out.";
-            self.paragraph(warning, text);
         }
         if ended_early {
             self.paragraph(warning, "Ended although steps of the plan are not done.");
