@@ -23,7 +23,7 @@ pub(crate) struct Replies<'a> {
     pub(crate) rounds_left: u32,
     pub(crate) trace: Trace,
     /// What is used if no better reply follows: the reply that ends the reasoning early, once the
-    /// model has been asked about it, or the readable part of a conclusion that was cut off.
+    /// model has been asked about it, or the thinking of a conclusion that was cut off.
     fallback: Option<Read>,
     thinking: GrowingText<Reply>,
 }

@@ -3,8 +3,8 @@
 //! 1. Thinking in `<think>` tags is skipped.
 //! 2. A reply that is JSON from its beginning to its end is the value.
 //! 3. Otherwise, the candidates are in the fenced blocks with JSON or YAML.
-//! 4. Without such a block, they are the objects and lists of JSON in the text, and the YAML from a
-//!    line that begins with a key of the value.
+//! 4. Without such a block, they are the YAML from the first line that begins with a key of the value,
+//!    and the objects and lists of JSON in the text after it.
 
 use crate::ask::RepairKind;
 use crate::fenced::{FencedBlock, fenced_blocks};

@@ -45,6 +45,9 @@ type Failed<S> = (Action, Arc<dyn Fn(&mut S, &AskError) + Send + Sync>);
 /// # Ok(())
 /// # }
 /// ```
+///
+/// A [fallback](Node::fallback_with) gets the conversation so far, the prompt and the meter. It returns
+/// the log, the repairs and the messages of its [answer](crate::Answered).
 pub struct ModelNode<S, T = String> {
     model: Model<T>,
     prompt: MakePrompt<S>,
