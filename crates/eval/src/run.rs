@@ -353,7 +353,10 @@ impl Evaluation {
             .with_input(&state.input().text)
             .with_secrets(move |text| hide.hide_secrets(text));
         // A run that has ended is only read.
-        let recorder = (!has_ended).then(|| RunRecorder::new(&journal, settings));
+        let recorder = match has_ended {
+            true => None,
+            false => Some(RunRecorder::new(&journal, settings).await),
+        };
 
         // A clock can't add more, and nothing runs for a year.
         let limit = self.suite.limits.run_seconds.unwrap_or(600).min(31_536_000);

@@ -18,7 +18,7 @@ use crate::header::Header;
 use crate::opener::Opener;
 use crate::read::Record;
 use crate::write::{RunLog, Writer};
-use crate::{ForkOrigin, RunEvents, StoreError, StoreErrorKind, schema};
+use crate::{ForkOrigin, RunEvents, Store, StoreError, StoreErrorKind, schema};
 
 /// The journal of a run in a store, for [`Run::with_journal`](cogwork_flow::Run::with_journal).
 ///
@@ -95,6 +95,11 @@ impl RunJournal {
     /// Returns the run that this one was forked from; `None` if it wasn't forked.
     pub fn fork_origin(&self) -> Option<&ForkOrigin> {
         self.header.fork.as_ref()
+    }
+
+    /// Returns the store of the run.
+    pub fn store(&self) -> Store {
+        Store::over(Arc::clone(&self.opener.backend))
     }
 
     /// Returns where events of the run are added, for people to read.

@@ -159,7 +159,6 @@ impl Store {
         Ok(Self::files(path))
     }
 
-    #[cfg(feature = "postgres")]
     pub(crate) fn over(backend: Arc<dyn Backend>) -> Self {
         Self(backend)
     }

@@ -172,7 +172,7 @@ impl<S: Serialize + DeserializeOwned + Send + 'static> Workflow<S> {
     ///     let (store, flow) = (store.clone(), Arc::clone(&flow));
     ///     async move {
     ///         let journal = store.start_or_resume_any_input(&key, &flow, &()).await.ok()?;
-    ///         let recorder = RunRecorder::owning(journal, RecorderSettings::default());
+    ///         let recorder = RunRecorder::owning(journal, RecorderSettings::default()).await;
     ///         Some(recorder.sink())
     ///     }
     /// });

@@ -350,12 +350,11 @@ impl Runner {
         all.retain(|_, other| !other.stopped.is_cancelled());
         all.insert(journal.run_id().to_owned(), running.clone());
 
-        let store = self.store().clone();
         let stopping = self.stopping().clone();
         tokio::spawn(async move {
             // Also if a node panics.
             let _stopped = running.stopped.drop_guard();
-            let finish = flow.finish(&store, journal, input, running.cancel, running.pieces);
+            let finish = flow.finish(journal, input, running.cancel, running.pieces);
             // Dropped, a run is as after a crash: what it has done is on record.
             stopping.run_until_cancelled(finish).await;
         });

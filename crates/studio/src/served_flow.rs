@@ -120,7 +120,6 @@ impl ServedFlow {
     /// Executes a run until it ends, fails or waits. How it went is on record.
     pub(crate) async fn finish(
         self,
-        store: &Store,
         journal: Arc<RunJournal>,
         input: Option<String>,
         cancellation: CancellationToken,
@@ -136,11 +135,9 @@ impl ServedFlow {
         if let Some(input) = input {
             recording = recording.with_input(input);
         }
-        // A run that the command started without texts has none after an answer, either.
-        recording = recording.as_before(store, &journal).await;
 
         let execution = Execution {
-            recorder: RunRecorder::new(&journal, recording),
+            recorder: RunRecorder::new(&journal, recording).await,
             writing: EventSink::new(Arc::new(Writing {
                 texts: Mutex::new(texts),
                 pieces,

@@ -28,7 +28,7 @@ const ENTRIES: u64 = 500;
 /// let flow = Flow::from_node("double", double)?;
 ///
 /// let journal = store.start("21", &flow, &21).await?;
-/// let recorder = RunRecorder::new(&journal, RecorderSettings::default());
+/// let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
 /// flow.begin().with_journal(journal).with_events(&recorder).finish(&mut 21).await?;
 /// recorder.flush().await?;
 ///

@@ -47,7 +47,7 @@ where
     let text = text
         .as_str()
         .map_or_else(|| text.to_string(), str::to_owned);
-    let recorder = RunRecorder::new(&journal, RecorderSettings::default().with_input(text));
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default().with_input(text)).await;
     let mut state: S = journal.state()?;
 
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);

@@ -155,7 +155,7 @@ pub async fn resumed(folder: &Path) -> Result<PathBuf> {
         let journal = store
             .start_or_resume("order-17", &flow, &String::new())
             .await?;
-        let recorder = RunRecorder::new(&journal, RecorderSettings::default());
+        let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
         let mut order: String = journal.state()?;
 
         let mut run = flow.begin().with_journal(journal).with_events(&recorder);

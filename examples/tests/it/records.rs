@@ -134,7 +134,7 @@ async fn of_a_run_that_crashed_and_was_resumed() {
 
     let journal = store.start("run-1", &flow, &first).await.unwrap();
     let mut reasoning: Reasoning = journal.state().unwrap();
-    let recorder = RunRecorder::new(&journal, RecorderSettings::default());
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);
     run.step(&mut reasoning).await.unwrap();
     run.step(&mut reasoning).await.unwrap();
@@ -143,7 +143,7 @@ async fn of_a_run_that_crashed_and_was_resumed() {
 
     let journal = store.resume("run-1", &flow).await.unwrap();
     let mut reasoning: Reasoning = journal.state().unwrap();
-    let recorder = RunRecorder::new(&journal, RecorderSettings::default());
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);
     run.finish(&mut reasoning).await.unwrap();
     recorder.flush().await.unwrap();

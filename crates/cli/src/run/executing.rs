@@ -36,8 +36,8 @@ impl Execution<'_> {
             store,
         } = &self;
         let id = hint.run_id.clone().unwrap_or_else(new_id);
-        let recorded = store.zip(journal.as_ref());
-        let recorder = recording::start(options, loaded, &state.input().text, recorded).await;
+        let input = &state.input().text;
+        let recorder = recording::start(options, loaded, input, journal.as_ref()).await;
         if !options.quiet {
             hint.tell_start();
         }

@@ -16,7 +16,7 @@ pub(super) async fn start(
     options: &RunOptions,
     loaded: &Arc<FileFlow>,
     input: &str,
-    journal: Option<(&Store, &RunJournal)>,
+    journal: Option<&RunJournal>,
 ) -> Option<RunRecorder> {
     let hiding = Arc::clone(loaded);
     let mut settings = RecorderSettings::default()
@@ -31,10 +31,7 @@ pub(super) async fn start(
 
     match journal {
         // A journal keeps the events of every part of the run, also of parts that ended earlier.
-        Some((store, journal)) => {
-            let settings = settings.as_before(store, journal).await;
-            Some(RunRecorder::new(journal, settings))
-        }
+        Some(journal) => Some(RunRecorder::new(journal, settings).await),
         None if options.page.is_some() => Some(RunRecorder::in_memory(settings)),
         None => None,
     }

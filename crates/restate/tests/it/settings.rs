@@ -38,7 +38,7 @@ async fn the_events_of_a_run_go_to_a_store() {
         let (runs, flow) = (runs.clone(), Arc::clone(&flow));
         async move {
             let journal = runs.start_or_resume_any_input(&key, &flow, &0).await;
-            let recorder = RunRecorder::owning(journal.unwrap(), RecorderSettings::default());
+            let recorder = RunRecorder::owning(journal.unwrap(), RecorderSettings::default()).await;
             Some(recorder.sink())
         }
     });

@@ -15,11 +15,11 @@ use super::numbers::Sent;
 /// The source of reports about calls to models.
 pub(super) const SOURCE: &str = "chat";
 
-/// A message of a request. Each distinct one is recorded once, before the first call that sends it.
-pub(super) fn message(id: u64, message: &Message) -> Value {
+/// A message of a request. Each distinct one is recorded once, with a number, before the first call that
+/// sends it.
+pub(super) fn message(message: &Message) -> Value {
     present(json!({
         "type": "message",
-        "id": id,
         "role": message.role().as_str(),
         "content": message.text(),
         "blocks": list(message.blocks().iter().map(block)),
@@ -56,8 +56,8 @@ fn tool_call(call: &ToolCall) -> Value {
     json!({ "id": call.id(), "name": call.name(), "arguments": call.arguments() })
 }
 
-/// The tools that a request offers. Each distinct list is recorded once.
-pub(super) fn tools(id: u64, tools: &[ToolDefinition]) -> Value {
+/// The tools that a request offers. Each distinct list is recorded once, with a number.
+pub(super) fn tools(tools: &[ToolDefinition]) -> Value {
     let tools = tools.iter().map(|tool| {
         present(json!({
             "name": tool.name(),
@@ -66,7 +66,7 @@ pub(super) fn tools(id: u64, tools: &[ToolDefinition]) -> Value {
         }))
     });
 
-    json!({ "type": "tools", "id": id, "tools": tools.collect::<Vec<_>>() })
+    json!({ "type": "tools", "tools": tools.collect::<Vec<_>>() })
 }
 
 /// A call that returned a reply.

@@ -6,11 +6,11 @@ use std::time::SystemTime;
 use cogwork_flow::draw::FlowGraph;
 use cogwork_flow::engine::StepName;
 use cogwork_flow::watch::{Event, EventKind, Observer};
-use cogwork_journal::ForkOrigin;
 use cogwork_typed::ask::{ChatCall, ChatEvent};
 use serde_json::{Value, json};
 
-use super::numbers::{CallNumbers, Sent};
+use super::earlier::Earlier;
+use super::numbers::Sent;
 use super::{Target, chat};
 use crate::event_reader::IN_JOURNAL;
 use crate::header::Opening;
@@ -24,18 +24,15 @@ const MAX_RECORD: u64 = 64 << 20;
 pub(super) struct Handle {
     settings: RecorderSettings,
     target: Target,
-    forked_from: Option<ForkOrigin>,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The id of the recorded run, once it is known.
-    run: Option<String>,
     bytes: u64,
     is_full: bool,
     lost: u64,
-    numbers: CallNumbers,
+    earlier: Earlier,
 }
 
 /// The step and the time of an event.
@@ -46,21 +43,17 @@ struct Moment<'a> {
 }
 
 impl Handle {
-    pub(super) fn new(
-        target: Target,
-        run: Option<String>,
-        forked_from: Option<ForkOrigin>,
-        settings: RecorderSettings,
-    ) -> Self {
+    pub(super) fn new(target: Target, earlier: Earlier, mut settings: RecorderSettings) -> Self {
+        // Otherwise, whoever continues a run would have to remember how it was started.
+        settings.left_out = settings.left_out.max(earlier.left_out);
         let state = State {
-            run,
+            earlier,
             ..State::default()
         };
 
         Self {
             settings,
             target,
-            forked_from,
             state: Mutex::new(state),
         }
     }
@@ -92,14 +85,12 @@ impl Handle {
             started: (started * 1e3).round() / 1e3,
             graph: Some(flow.clone()),
             input: self.settings.input.clone(),
-            forked_from: self.forked_from.clone(),
+            forked_from: state.earlier.forked_from.clone(),
             prices: self.settings.prices.source().map(str::to_owned),
             left_out: self.settings.left_out,
         };
         let opened = serde_json::to_value(Opening::Opened { at: 0.0, header })?;
 
-        // A reader takes the numbers after this event for new ones.
-        state.numbers = CallNumbers::default();
         self.write(state, opened);
         // The header alone says that the others weren't wanted.
         state.is_full |= self.settings.left_out == Some(LeftOut::Events);
@@ -143,7 +134,7 @@ impl Handle {
                 took,
             } => {
                 let sent = self.record_request(state, moment, call);
-                let number = state.numbers.call(call.number);
+                let number = state.earlier.numbers.call(call.number);
                 chat::reply(number, call, &sent, response, *took, prices)
             }
             ChatEvent::Failed {
@@ -153,7 +144,7 @@ impl Handle {
                 took,
             } => {
                 let sent = self.record_request(state, moment, call);
-                let number = state.numbers.call(call.number);
+                let number = state.earlier.numbers.call(call.number);
                 chat::failure(number, call, &sent, error, text_so_far, *took)
             }
             ChatEvent::Judged {
@@ -162,7 +153,7 @@ impl Handle {
                 problem,
                 repairs,
             } => {
-                let number = state.numbers.call(*call);
+                let number = state.earlier.numbers.call(*call);
                 chat::judged(number, *verdict, problem.as_deref(), repairs)
             }
             // What was sent is recorded with the reply.
@@ -176,27 +167,39 @@ impl Handle {
     fn record_request(&self, state: &mut State, moment: Moment<'_>, call: &ChatCall) -> Sent {
         let mut sent = Sent::default();
         for message in call.request.messages() {
-            let (id, is_new) = state.numbers.message(message);
+            let report = || chat::message(message);
+            let numbers = &mut state.earlier.numbers.messages;
+            let (id, is_new) = numbers.of(message, || self.settings.event(report()).to_string());
             sent.messages.push(id);
             if is_new {
-                let message = reported(chat::SOURCE, chat::message(id, message));
-                self.write_at(state, moment, message);
+                self.write_numbered(state, moment, id, report());
             }
         }
 
         let tools = call.request.tools();
         if !tools.is_empty() {
-            let (id, is_new) = state.numbers.tools(tools);
+            let report = || chat::tools(tools);
+            let numbers = &mut state.earlier.numbers.tools;
+            let (id, is_new) = numbers.of(&tools.to_vec(), || {
+                self.settings.event(report()).to_string()
+            });
             sent.tools = Some(id);
             if is_new {
-                self.write_at(
-                    state,
-                    moment,
-                    reported(chat::SOURCE, chat::tools(id, tools)),
-                );
+                self.write_numbered(state, moment, id, report());
             }
         }
         sent
+    }
+
+    /// Writes what later events refer to by its number.
+    fn write_numbered(&self, state: &mut State, moment: Moment<'_>, id: u64, mut report: Value) {
+        // Without its content, there is nothing to refer to.
+        if self.settings.left_out.is_none()
+            && let Value::Object(fields) = &mut report
+        {
+            fields.insert("id".to_owned(), id.into());
+            self.write_at(state, moment, reported(chat::SOURCE, report));
+        }
     }
 
     fn write_at(&self, state: &mut State, moment: Moment<'_>, mut event: Value) {
@@ -277,7 +280,7 @@ impl Observer for Handle {
     fn run_started(&self, run: &str, flow: &FlowGraph) {
         let mut state = self.lock();
         // Without a journal, the first run that starts is the one to record.
-        let recorded = state.run.get_or_insert_with(|| run.to_owned());
+        let recorded = state.earlier.run.get_or_insert_with(|| run.to_owned());
 
         if *recorded == run && self.start(&mut state, run, flow).is_err() {
             state.lost += 1;
@@ -287,9 +290,9 @@ impl Observer for Handle {
     fn event(&self, event: &Event) {
         let mut state = self.lock();
         // Several runs may share a sink.
-        let is_of_run = state.run.as_deref() == Some(&*event.run);
+        let is_of_run = state.earlier.run.as_deref() == Some(&*event.run);
 
-        if is_of_run && self.record(&mut state, event).is_err() {
+        if is_of_run && !state.earlier.has(event) && self.record(&mut state, event).is_err() {
             state.lost += 1;
         }
     }

@@ -1,17 +1,18 @@
 //! Records what happens in a run.
 
 mod chat;
+mod earlier;
 mod handle;
 mod numbers;
 pub(crate) mod settings;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cogwork_flow::engine::Journal as _;
 use cogwork_flow::watch::EventSink;
-use cogwork_journal::{ForkOrigin, RunEvents, RunJournal, StoreError};
+use cogwork_journal::{RunEvents, RunJournal, StoreError};
 
 use crate::RecorderSettings;
+use earlier::Earlier;
 use handle::Handle;
 
 /// Records what happens in one run, for people: in the journal of the run, or in memory.
@@ -31,7 +32,7 @@ use handle::Handle;
 ///
 /// let store = Store::files(folder.path());
 /// let journal = store.start("greeting", &flow, &"").await?;
-/// let recorder = RunRecorder::new(&journal, RecorderSettings::default());
+/// let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
 /// flow.begin().with_journal(journal).with_events(&recorder).finish(&mut String::new()).await?;
 /// recorder.flush().await?;
 ///
@@ -86,42 +87,37 @@ impl Target {
 
 impl RunRecorder {
     /// Records into the journal of a run. The events of other runs are ignored.
-    pub fn new(journal: &RunJournal, settings: RecorderSettings) -> Self {
-        let forked_from = journal.fork_origin().cloned();
+    ///
+    /// If the run was recorded before, this goes on: what a replay repeats isn't recorded again, and what
+    /// was [left out](RecorderSettings::without_content) stays so, also in a fork of the run.
+    pub async fn new(journal: &RunJournal, settings: RecorderSettings) -> Self {
+        let earlier = Earlier::of(journal).await;
         let target = Target::Journal {
             events: journal.events(),
             has_outcomes: true,
         };
-        Self::to(target, Some(journal.run_id()), forked_from, settings)
+        Self::to(target, earlier, settings)
     }
 
     /// Like [`new`](Self::new), and keeps the run in use while this or its sink exists. For a run whose
     /// outcomes are kept elsewhere, such as on Restate.
-    pub fn owning(journal: RunJournal, settings: RecorderSettings) -> Self {
-        let forked_from = journal.fork_origin().cloned();
-        let events = journal.into_events();
-        let run_id = events.run_id().to_owned();
+    pub async fn owning(journal: RunJournal, settings: RecorderSettings) -> Self {
+        let earlier = Earlier::of(&journal).await;
         let target = Target::Journal {
-            events,
+            events: journal.into_events(),
             has_outcomes: false,
         };
-        Self::to(target, Some(&run_id), forked_from, settings)
+        Self::to(target, earlier, settings)
     }
 
     /// Records a run that has no journal in memory. The events of all runs but the first are ignored.
     pub fn in_memory(settings: RecorderSettings) -> Self {
-        Self::to(Target::Memory(Arc::default()), None, None, settings)
+        Self::to(Target::Memory(Arc::default()), Earlier::default(), settings)
     }
 
-    fn to(
-        target: Target,
-        run_id: Option<&str>,
-        forked_from: Option<ForkOrigin>,
-        settings: RecorderSettings,
-    ) -> Self {
-        let run_id = run_id.map(str::to_owned);
+    fn to(target: Target, earlier: Earlier, settings: RecorderSettings) -> Self {
         Self {
-            handle: Arc::new(Handle::new(target.clone(), run_id, forked_from, settings)),
+            handle: Arc::new(Handle::new(target.clone(), earlier, settings)),
             target,
         }
     }

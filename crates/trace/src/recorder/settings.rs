@@ -2,12 +2,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use cogwork_flow::engine::Journal as _;
-use cogwork_journal::{RunJournal, Store};
 use cogwork_llm::layers::Prices;
 use serde_json::{Number, Value};
 
-use crate::{Header, LeftOut};
+use crate::LeftOut;
 
 /// The maximum length of a text, in bytes.
 const MAX_TEXT: usize = 256 * 1024;
@@ -108,21 +106,6 @@ impl RecorderSettings {
     #[must_use]
     pub fn without_events(mut self) -> Self {
         self.left_out = Some(LeftOut::Events);
-        self
-    }
-
-    /// Leaves out at least what the run has left out before, or the run that it was forked from.
-    /// Otherwise, whoever continues a run would have to remember how it was started.
-    #[must_use]
-    pub async fn as_before(mut self, store: &Store, journal: &RunJournal) -> Self {
-        let origin = journal.fork_origin().map(|origin| &*origin.run_id);
-        // A fork has no events of its own before its first step.
-        for run_id in [Some(journal.run_id()), origin].into_iter().flatten() {
-            let events = store.events(run_id, 0).await.unwrap_or_default();
-            let mut events = events.iter();
-            let header = events.find_map(|event| Header::from_json(&event.json));
-            self.left_out = self.left_out.max(header.and_then(|header| header.left_out));
-        }
         self
     }
 

@@ -14,5 +14,6 @@ mod page;
 mod privacy;
 mod reading;
 mod recording;
+mod resumed;
 mod stores;
 mod support;

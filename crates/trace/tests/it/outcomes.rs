@@ -34,7 +34,7 @@ async fn recorded(settings: RecorderSettings) -> [Vec<Value>; 2] {
     let store = Store::files(folder.path());
     let flow = flow();
     let journal = store.start("r", &flow, &String::new()).await.unwrap();
-    let recorder = RunRecorder::new(&journal, settings);
+    let recorder = RunRecorder::new(&journal, settings).await;
 
     let mut letter = String::new();
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::asking;
 
-async fn events(store: &Store, run_id: &str) -> Vec<Value> {
+pub(crate) async fn events(store: &Store, run_id: &str) -> Vec<Value> {
     let mut events = Vec::new();
     let mut from = 0;
     while let Some(part) = Some(store.events(run_id, from).await.unwrap())
@@ -39,7 +39,7 @@ async fn a_resumed_run_is_opened_again() {
     for _ in 0..2 {
         let flow = asking(ScriptedClient::new(["8"]));
         let journal = store.start_or_resume("r", &flow, &0).await.unwrap();
-        let recorder = RunRecorder::new(&journal, RecorderSettings::default());
+        let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
         let mut run = flow.begin().with_journal(journal).with_events(&recorder);
         run.finish(&mut 0).await.unwrap();
         recorder.flush().await.unwrap();
@@ -64,7 +64,7 @@ async fn the_events_of_another_run_are_not_recorded() {
     let flow = asking(ScriptedClient::new(["8"]));
     let journal = store.start("r", &flow, &0).await.unwrap();
 
-    let recorder = RunRecorder::new(&journal, RecorderSettings::default());
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
     let mut run = flow.begin().with_id("other").with_events(&recorder);
     run.finish(&mut 0).await.unwrap();
     recorder.flush().await.unwrap();
@@ -80,7 +80,7 @@ async fn what_waits_to_be_written_is_limited_and_what_is_lost_is_counted() {
     let flow = Flow::from_node("say", say).unwrap();
 
     let journal = store.start("r", &flow, &0).await.unwrap();
-    let recorder = RunRecorder::new(&journal, RecorderSettings::default());
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);
     run.finish(&mut 0).await.unwrap();
     recorder.flush().await.unwrap();
@@ -102,7 +102,7 @@ async fn a_fold_keeps_all_events() {
     let store = Store::files(folder.path());
     let flow = asking(ScriptedClient::new(["8"]));
     let journal = store.start("r", &flow, &0).await.unwrap();
-    let recorder = RunRecorder::new(&journal, RecorderSettings::default());
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
 
     let run = flow.begin().with_journal(journal).with_events(&recorder);
     let mut run = run.with_fold_every(NonZeroU64::MIN);
@@ -128,7 +128,7 @@ async fn a_run_whose_future_is_dropped_leaves_its_events() {
     );
     let flow = Flow::from_node("stuck", stuck).unwrap();
     let journal = store.start("r", &flow, &0).await.unwrap();
-    let recorder = RunRecorder::new(&journal, RecorderSettings::default());
+    let recorder = RunRecorder::new(&journal, RecorderSettings::default()).await;
 
     let mut number = 0;
     let mut run = flow.begin().with_journal(journal).with_events(&recorder);

@@ -3,14 +3,13 @@
 const CHAT = {
   __proto__: null,
   message(run, report) {
-    const id = uniqueId(run, report.id);
-    const message = { ...report, id, role: report.role ?? '' };
-    run.messages.set(id, message);
+    const message = { ...report, role: report.role ?? '' };
+    run.messages.set(message.id, message);
     run.newMessages.push(message);
   },
 
   tools(run, report) {
-    run.toolLists.set(uniqueId(run, report.id), report.tools ?? []);
+    run.toolLists.set(report.id, report.tools ?? []);
   },
 
   chat(run, report, step) {
@@ -24,7 +23,7 @@ const CHAT = {
   },
 
   judged(run, report, step) {
-    const call = run.callsById.get(uniqueId(run, report.call));
+    const call = run.callsById.get(report.call);
     if (!call) return;
     call.verdict = report.verdict;
     call.problem = report.problem;
@@ -38,27 +37,16 @@ const CHAT = {
   },
 };
 
-/** Returns an id that is unique in the whole run, also if the run was resumed. */
-function uniqueId(run, id) {
-  const unique = run.offset + id;
-  run.nextId = Math.max(run.nextId, unique + 1 || 0);
-  return unique;
-}
-
 function addCall(run, step, report) {
   const previous = run.calls.at(-1);
   const took = report.took;
-  const settings = report.settings ?? {};
-  if (settings.tools !== undefined) settings.tools = uniqueId(run, settings.tools);
   const call = {
     index: run.calls.length,
     number: run.calls.length + 1,
     name: report.name,
     model: report.model ?? '',
-    messages: (report.messages ?? []).map((id) =>
-      Array.isArray(id) ? id.map((end) => uniqueId(run, end)) : uniqueId(run, id),
-    ),
-    settings,
+    messages: report.messages ?? [],
+    settings: report.settings ?? {},
     took,
     reply: report.reply,
     thinking: report.thinking,
@@ -75,7 +63,7 @@ function addCall(run, step, report) {
   };
   claimMessages(run, call.index);
   run.calls.push(call);
-  run.callsById.set(uniqueId(run, report.call), call);
+  run.callsById.set(report.call, call);
   step?.calls.push(call);
   if (step) step.end = Math.max(step.end, run.now);
   return call;

@@ -150,7 +150,6 @@ const RUN_EVENTS = {
 
   /** The run was resumed. The first event of this type is the header. */
   opened(run, event) {
-    run.offset = run.nextId;
     const before = run.sessionStart + (run.now - run.base);
     const pause = Math.max(0, Number(event.started) - before);
     run.base = run.now;

@@ -14,9 +14,6 @@ class Run {
     this.callsById = new Map();
     this.messages = new Map();
     this.newMessages = [];
-    // The ids of messages, calls and lists of tools begin anew when the run is resumed.
-    this.offset = 0;
-    this.nextId = 0;
     this.toolLists = new Map();
     this.tools = [];
     this.problems = [];
