@@ -107,7 +107,7 @@ pub enum EventKind {
         steps: u64,
     },
     /// The outcome of `exec`, or of a [recorded](crate::engine::recorded()) call inside it, was read
-    /// from the journal, so the work wasn't done.
+    /// from the journal, so the work wasn't done. Or a wait has used its answer before.
     Replayed,
     /// The run waits for an event.
     Paused(Paused),

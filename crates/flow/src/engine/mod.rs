@@ -295,6 +295,8 @@ impl Awaited<'_> {
 pub enum Waited {
     /// The event arrived, with this answer.
     Answered(Json),
+    /// The same in a replay: the step has used this answer before.
+    Replayed(Json),
     /// The wait timed out.
     TimedOut,
     /// The event hasn't arrived yet. The run pauses.

@@ -337,7 +337,7 @@ impl<L: Log + 'static> Journal for Recorded<L> {
     async fn wait(&self, step: &StepName, awaited: Awaited<'_>) -> Result<Waited, BoxError> {
         let name = step.to_string();
         let until = match self.known(&name).await? {
-            Some(What::Answered { answer }) => return Ok(Waited::Answered(answer)),
+            Some(What::Answered { answer }) => return Ok(Waited::Replayed(answer)),
             Some(What::TimedOut) => return Ok(Waited::TimedOut),
             // Not later if the clock was set back.
             Some(What::Waiting { until }) => until.map(|until| match awaited.within {

@@ -139,7 +139,17 @@ pub(crate) async fn wait(
     }
 
     match waited {
-        Ok(Waited::Answered(answer)) => Ok(Some(answer)),
+        Ok(Waited::Answered(answer)) => {
+            // A composite node reports what its calls have brought itself.
+            if step.name.call.is_none() {
+                step.returned(&answer);
+            }
+            Ok(Some(answer))
+        }
+        Ok(Waited::Replayed(answer)) => {
+            step.replayed();
+            Ok(Some(answer))
+        }
         Ok(Waited::TimedOut) => Ok(None),
         Ok(Waited::Pending { until }) => {
             let paused = Paused::at(&step.name, awaited, until);

@@ -211,7 +211,6 @@ impl<S: Send> Visit<S> for Wait<S> {
             let Some(answer) = wait(step, journal, awaited).await? else {
                 return Ok(Action::TIMED_OUT);
             };
-            step.returned(&answer);
 
             let used = (self.use_answer)(state, &answer);
             used.map_err(|error| Failure::node(Phase::Post, error).into())

@@ -177,6 +177,34 @@ async fn a_pause_is_told_and_so_is_what_was_replayed_after_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_is_told_once_and_replayed_after_that() {
+    let flow = doubled_and_asked();
+    let record = lines::Lines::default();
+    let mut run = flow.begin().with_journal(record.journal());
+    run.finish(&mut vec![1, 2]).await.unwrap_err();
+    run.deliver("number", &3).await.unwrap();
+    drop(run);
+
+    let mut seen = String::new();
+    for _ in 0..2 {
+        let (sink, told) = events(100);
+        let run = flow.begin().with_journal(record.journal());
+        run.with_events(sink).finish(&mut vec![1, 2]).await.unwrap();
+        let told = lines(told).await;
+        let of_wait = told.lines().filter(|line| line.contains("ask#2"));
+        seen += &of_wait.map(|line| format!("{line}\n")).collect::<String>();
+    }
+    insta::assert_snapshot!(seen, @r"
+    0 r: f/ask#2 entered
+    0 r: f/ask#2 returned 3
+    0 r: f/ask#2 moved on `default` to last
+    0 r: f/ask#2 entered
+    0 r: f/ask#2 replayed
+    0 r: f/ask#2 moved on `default` to last
+    ");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_run_at_its_deadline_is_told_to_fail_at_the_step_it_was_in() {
     let flow = Flow::builder("f")
         .node("up", flaky(1))
