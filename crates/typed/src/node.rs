@@ -127,7 +127,7 @@ impl<S, T> ModelNode<S, T> {
 
 impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode<S, T> {
     /// The conversation so far, the prompt, and the cost of all attempts.
-    type Prep = (Messages, Messages, Meter);
+    type Prep = (Messages, Messages, Arc<Meter>);
     /// What came of the question, without the value: it is read again from the last reply, so that a
     /// run that continues from its journal gets the same one.
     type Exec = Result<(AskLog, Vec<Repair>, Vec<Message>), AskError>;
@@ -147,7 +147,8 @@ impl<S, T: JsonSchema + DeserializeOwned + Send + 'static> Node<S> for ModelNode
         let memory = self.memory.as_ref().map(|memory| memory(state));
         let earlier = memory.iter().flat_map(|memory| memory.messages());
 
-        Ok((earlier.cloned().collect(), prompt, self.model.meter()))
+        let meter = Arc::new(self.model.meter());
+        Ok((earlier.cloned().collect(), prompt, meter))
     }
 
     async fn exec(&self, (earlier, prompt, meter): &Self::Prep) -> Result<Self::Exec, BoxError> {

@@ -56,6 +56,23 @@ fn flow(node: ModelNode<Inbox, Invoice>) -> Flow<Inbox> {
         .unwrap()
 }
 
+#[tokio::test]
+async fn a_second_model_answers_when_the_first_one_fails() {
+    let down = ScriptedClient::default().then(LlmError::new(LlmErrorKind::Transport, "no key"));
+    let second = reader(ScriptedClient::new([USABLE]));
+    let node = reader(down)
+        .with_log(|inbox, log, _| inbox.calls = log.spent.calls)
+        .fallback_with(Arc::new(second), |second, question, _error| async move {
+            second.exec(&question).await
+        });
+
+    let mut inbox = inbox();
+    let flow = Flow::from_node("read", node).unwrap();
+    flow.run(&mut inbox).await.unwrap();
+    assert_eq!(inbox.invoice.unwrap().vendor, "ACME");
+    assert_eq!(inbox.calls, 2);
+}
+
 /// Each attempt makes two calls, and the second attempt is answered.
 #[tokio::test(start_paused = true)]
 async fn the_cost_includes_attempts_that_failed() {
