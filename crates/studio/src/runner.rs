@@ -9,6 +9,7 @@ use cogwork_flow::engine::Journal as _;
 use cogwork_journal::{RunJournal, RunQuery, RunStatus, RunSummary, Store, StoreError};
 use cogwork_trace::Header;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::growing_text::Pieces;
 use crate::served_flow::Begin;
@@ -32,6 +33,8 @@ struct Shared {
     flows: Box<dyn Flows>,
     started: AtomicU64,
     running: Mutex<HashMap<String, Running>>,
+    /// A place for each run that is executed.
+    room: Arc<Semaphore>,
     /// Cancelled when the program shuts down.
     stopping: CancellationToken,
     /// The models of forks with a different one, so that they are resumed with it.
@@ -60,9 +63,20 @@ impl Runner {
             flows: Box::new(flows),
             started: AtomicU64::default(),
             running: Mutex::default(),
+            room: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             stopping: CancellationToken::new(),
             models: Mutex::default(),
         }))
+    }
+
+    /// Sets the maximum number of runs that are executed at the same time. Others are begun or resumed, and
+    /// wait for their turn. Runs that wait for an answer don't count. Unlimited by default.
+    #[must_use]
+    pub fn with_concurrency(self, runs: usize) -> Self {
+        let room = &self.0.room;
+        room.forget_permits(room.available_permits());
+        room.add_permits(runs.clamp(1, Semaphore::MAX_PERMITS));
+        self
     }
 
     /// Starts a run of a flow, and returns its id once the start is on record. Without an id, the run
@@ -350,11 +364,21 @@ impl Runner {
         all.retain(|_, other| !other.stopped.is_cancelled());
         all.insert(journal.run_id().to_owned(), running.clone());
 
-        let stopping = self.stopping().clone();
+        let (room, stopping) = (Arc::clone(&self.0.room), self.stopping().clone());
         tokio::spawn(async move {
+            let Running {
+                cancel,
+                stopped,
+                pieces,
+                ..
+            } = running;
             // Also if a node panics.
-            let _stopped = running.stopped.drop_guard();
-            let finish = flow.finish(journal, input, running.cancel, running.pieces);
+            let _stopped = stopped.drop_guard();
+            let finish = async {
+                // One that is cancelled meanwhile stops at once.
+                let _room = cancel.run_until_cancelled(room.acquire()).await;
+                flow.finish(journal, input, cancel.clone(), pieces).await;
+            };
             // Dropped, a run is as after a crash: what it has done is on record.
             stopping.run_until_cancelled(finish).await;
         });

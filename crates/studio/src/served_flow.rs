@@ -1,6 +1,8 @@
 use std::error::Error;
 use std::fmt;
+use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cogwork_flow::engine::{Journal as _, Progress, RefusedAnswer};
@@ -11,6 +13,7 @@ use cogwork_trace::{GrowingTexts, RecorderSettings, RunRecorder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::FlowError;
 use crate::growing_text::{Pieces, Writing};
@@ -37,7 +40,15 @@ pub struct ServedFlow {
     flow: Arc<dyn AnyFlow>,
     hide: Option<Arc<Hide>>,
     events: Option<EventSink>,
+    limits: Limits,
+}
+
+/// The settings of a [`Run`](cogwork_flow::Run) that limit it.
+#[derive(Clone, Copy, Default)]
+struct Limits {
     max_steps: Option<u64>,
+    time: Option<Duration>,
+    fold_every: Option<NonZeroU64>,
 }
 
 type Hide = dyn Fn(&str) -> String + Send + Sync;
@@ -61,7 +72,7 @@ impl ServedFlow {
             }),
             hide: None,
             events: None,
-            max_steps: None,
+            limits: Limits::default(),
         }
     }
 
@@ -84,7 +95,23 @@ impl ServedFlow {
     /// Sets the maximum number of steps of a run. The default is that of a flow.
     #[must_use]
     pub fn with_max_steps(mut self, steps: u64) -> Self {
-        self.max_steps = Some(steps);
+        self.limits.max_steps = Some(steps);
+        self
+    }
+
+    /// Sets how long a run may be executed each time it is started or resumed. It fails after that, and
+    /// can be resumed. By default, it may be executed forever.
+    #[must_use]
+    pub fn with_time_limit(mut self, limit: Duration) -> Self {
+        self.limits.time = Some(limit);
+        self
+    }
+
+    /// Folds the journals of runs [every so many steps](cogwork_flow::Run::with_fold_every). By default,
+    /// they aren't folded.
+    #[must_use]
+    pub fn with_fold_every(mut self, steps: NonZeroU64) -> Self {
+        self.limits.fold_every = Some(steps);
         self
     }
 
@@ -143,7 +170,7 @@ impl ServedFlow {
                 pieces,
             })),
             events: self.events,
-            max_steps: self.max_steps,
+            limits: self.limits,
             cancellation,
         };
         self.flow.finish(journal, execution).await;
@@ -177,7 +204,7 @@ struct Execution {
     recorder: RunRecorder,
     writing: EventSink,
     events: Option<EventSink>,
-    max_steps: Option<u64>,
+    limits: Limits,
     cancellation: CancellationToken,
 }
 
@@ -278,8 +305,15 @@ where
         if let Some(events) = execution.events {
             run = run.with_events(events);
         }
-        if let Some(steps) = execution.max_steps {
+        let limits = execution.limits;
+        if let Some(steps) = limits.max_steps {
             run = run.with_max_steps(steps);
+        }
+        if let Some(time) = limits.time {
+            run = run.with_deadline(Instant::now() + time);
+        }
+        if let Some(steps) = limits.fold_every {
+            run = run.with_fold_every(steps);
         }
 
         let mut finished = run.finish(&mut state).await;

@@ -1,13 +1,16 @@
 //! Flows that the page starts and resumes.
 
+use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::request::Parts;
+use cogwork_flow::engine::Entry;
 use cogwork_flow::watch::{EventKind, events, note_growth};
-use cogwork_flow::{Branches, Flow, from_exec_with};
-use cogwork_journal::{RunStatus, Store};
+use cogwork_flow::{Branches, Flow, from_exec_with, from_fn};
+use cogwork_journal::{RunStatus, RunSummary, Store};
 use cogwork_studio::{Runner, ServedFlow, View, api};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -197,6 +200,80 @@ async fn texts_grow_piece_by_piece() {
     // The first one is empty, and says that a text starts.
     assert_eq!(text.matches("event: piece").count(), 3, "{text}");
     assert!(text.contains("One …\\n</script>"), "{text}");
+}
+
+/// A flow that works for so long, and the numbers of runs that work now and that worked at most.
+fn working(time: Duration, at_once: &Arc<[AtomicUsize; 2]>) -> Vec<ServedFlow> {
+    let at_once = Arc::clone(at_once);
+    let work = from_exec_with((), move |(), ()| {
+        let at_once = Arc::clone(&at_once);
+        async move {
+            let now = at_once[0].fetch_add(1, Ordering::SeqCst) + 1;
+            at_once[1].fetch_max(now, Ordering::SeqCst);
+            tokio::time::sleep(time).await;
+            at_once[0].fetch_sub(1, Ordering::SeqCst);
+            Ok::<_, std::io::Error>(())
+        }
+    });
+    let flow = Flow::<()>::from_node("work", work).unwrap();
+    vec![ServedFlow::new(flow, |_| Ok(()), |()| None)]
+}
+
+#[tokio::test]
+async fn a_run_has_a_time_limit_and_a_journal_that_is_folded() {
+    let folder = tempfile::tempdir().unwrap();
+    let may_end = Arc::new(Notify::new());
+    let ends = Arc::clone(&may_end);
+    let wait = from_exec_with(ends, async |ends, ()| {
+        ends.notified().await;
+        Ok::<_, std::io::Error>(())
+    });
+    let flow = Flow::<()>::builder("work")
+        .node("begin", from_fn(|(): &mut ()| ()))
+        .node("wait", wait)
+        .chain(["begin", "wait"]);
+    let done = |(): &()| Some("done".to_owned());
+    let flow = ServedFlow::new(flow.build().unwrap(), |_| Ok(()), done)
+        .with_time_limit(Duration::from_millis(500))
+        .with_fold_every(NonZeroU64::MIN);
+    let studio = Served::with_flows(folder.path(), vec![flow]).await;
+
+    let body = json!({"flow": "work", "id": "a"});
+    studio.post("/api/runs", &body).await;
+    let failed = studio.until("a", "failed").await;
+    let error = failed["run"]["error"].as_str().unwrap();
+    assert!(error.contains("reached its deadline"), "{error}");
+    let entries = at(folder.path()).entries("a", 0..1).await.unwrap();
+    assert!(matches!(entries[0].entry, Entry::Snapshot(_)));
+
+    may_end.notify_one();
+    studio.post("/api/run/resume", &json!({"id": "a"})).await;
+    studio.until("a", "ended").await;
+}
+
+#[tokio::test]
+async fn runs_that_are_resumed_wait_for_their_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    let long = working(Duration::from_secs(3600), &Arc::default());
+    let runner = Runner::new(store.clone(), long).with_concurrency(1);
+    for id in 0..6 {
+        let id = id.to_string();
+        runner.start("work", json!(null), Some(&id)).await.unwrap();
+    }
+    // One that waits for its turn is cancelled all the same.
+    runner.cancel("5").await.unwrap();
+    runner.shut_down().await;
+
+    let at_once = Arc::default();
+    let short = working(Duration::from_millis(20), &at_once);
+    let runner = Runner::new(store.clone(), short).with_concurrency(2);
+    assert_eq!(runner.resume_interrupted().await.unwrap().len(), 5);
+    let is_open = |run: &RunSummary| matches!(run.status, RunStatus::Open { .. });
+    while store.runs().await.unwrap().iter().any(is_open) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(at_once[1].load(Ordering::SeqCst), 2);
 }
 
 /// One branch asks, and the other is busy until it may end.
