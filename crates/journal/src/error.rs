@@ -31,6 +31,8 @@ pub enum StoreErrorKind {
     AlreadyThere,
     /// The run belongs to a different flow, or to this flow before it was changed.
     AnotherFlow,
+    /// The id of a new run is empty, or has a NUL character.
+    RunId,
     /// The run was started with a different input.
     AnotherInput,
     /// The run was resumed with a state other than the one with which it began; see

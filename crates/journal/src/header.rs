@@ -13,6 +13,17 @@ use crate::{ForkOrigin, StoreError, StoreErrorKind};
 /// The version of the format.
 pub(crate) const FORMAT: u32 = 1;
 
+/// Checks the id of a new run.
+pub(crate) fn check_run_id(run_id: &str) -> Result<(), StoreError> {
+    // PostgreSQL cannot keep a text with this character.
+    if !run_id.is_empty() && !run_id.contains('\0') {
+        return Ok(());
+    }
+    let run_id = Name(run_id);
+    let text = format_args!("no run can have the id `{run_id}`; expected a text without NUL");
+    Err(StoreError::new(StoreErrorKind::RunId, text))
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Header {
@@ -36,6 +47,7 @@ impl Header {
         flow: FlowGraph,
         input: &impl Serialize,
     ) -> Result<Self, StoreError> {
+        check_run_id(run_id)?;
         let refused = |problem: &dyn std::fmt::Display| {
             let run_id = Name(run_id);
             let text =

@@ -13,7 +13,7 @@ use super::cut::{Cut, Edited, answer_at, step};
 use super::replay::Replay;
 use super::step::step_around_call;
 use super::{At, Fork, ForkOrigin, ForkOutcome, ForkPreview, NewOutcome};
-use crate::header::{Header, now};
+use crate::header::{Header, check_run_id, now};
 use crate::read::{Line, Record, Wanted, check_order};
 use crate::{RunJournal, Store, StoreError, StoreErrorKind};
 
@@ -63,6 +63,7 @@ impl<S> Fork<S> {
         };
 
         if let Some(id) = new_id {
+            check_run_id(&id)?;
             // An id that the program chose must not silently become a different one.
             return open(&id).await;
         }

@@ -55,13 +55,13 @@ impl From<JsonRejection> for Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         use StoreErrorKind::{
-            AlreadyThere, Ended, InUse, Missing, NotWaiting, RefusedAnswer, UnknownEvent,
+            AlreadyThere, Ended, InUse, Missing, NotWaiting, RefusedAnswer, RunId, UnknownEvent,
             UnknownStep,
         };
 
         let status = match error.kind() {
             Missing => StatusCode::NOT_FOUND,
-            UnknownStep | RefusedAnswer => StatusCode::UNPROCESSABLE_ENTITY,
+            UnknownStep | RefusedAnswer | RunId => StatusCode::UNPROCESSABLE_ENTITY,
             InUse | Ended | AlreadyThere | NotWaiting | UnknownEvent => StatusCode::CONFLICT,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };

@@ -283,3 +283,15 @@ async fn the_rest_of_several_questions_stays_answerable() {
         assert_eq!(end.as_deref(), Some(" x: ok x y: ok y"));
     }
 }
+
+#[tokio::test]
+async fn a_run_needs_an_id_that_stores_can_keep() {
+    let folder = tempfile::tempdir().unwrap();
+    let studio = Served::with_flows(folder.path(), rating()).await;
+    for id in ["", "a\0"] {
+        let body = json!({"flow": "rate", "input": "a tale", "id": id});
+        let refused = studio.post("/api/runs", &body).await;
+        assert_eq!(refused.status, 422, "{refused:?}");
+    }
+    assert_eq!(studio.get("/api/run?id=a%00").await.status, 404);
+}
