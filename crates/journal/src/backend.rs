@@ -62,6 +62,12 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync + 'static {
     /// Returns whether somebody has taken a run, or `None` if it doesn't exist.
     async fn is_in_use(&self, run_id: &str) -> Result<Option<bool>, StoreError>;
 
+    /// Takes a run away from whoever has taken it, if that is possible, and from workers until it is put
+    /// back.
+    async fn take_away(&self, _run_id: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Leaves an answer for whoever has taken a run. Returns `false` if nobody has, or if the answer
     /// cannot be left. Returns an error if the run doesn't wait for this event, or not for this answer.
     async fn offer(&self, _run_id: &str, _delivery: &Delivery) -> Result<bool, StoreError> {

@@ -99,7 +99,7 @@ impl RunJournal {
 
     /// Returns the store of the run.
     pub fn store(&self) -> Store {
-        Store::over(Arc::clone(&self.opener.backend))
+        Store(Arc::clone(&self.opener.backend))
     }
 
     /// Returns where events of the run are added, for people to read.
@@ -153,6 +153,15 @@ impl RunJournal {
         let to = To::Waiting(step.map(str::to_owned));
         let delivery = Delivery::of(event, answer, to);
         async move { self.take_answer(delivery?).await }
+    }
+
+    /// Records that the run has failed.
+    pub(crate) async fn fail(&self, error: &str) -> Result<(), StoreError> {
+        if self.has_ended {
+            return Err(StoreError::ended(&self.header.run_id));
+        }
+        let written = self.recorded.progress(Progress::Failed { error }).await;
+        written.map_err(|error| StoreError::of_journal(&self.place, error))
     }
 
     /// Records an answer that the run can use.

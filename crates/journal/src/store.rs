@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cogwork_flow::Flow;
-use cogwork_flow::engine::{Journal as _, Progress};
 use cogwork_text::Name;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -52,7 +51,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Store(Arc<dyn Backend>);
+pub struct Store(pub(crate) Arc<dyn Backend>);
 
 impl Store {
     /// Returns the store in a folder, with a file for each run. The folder is created when the first
@@ -159,10 +158,6 @@ impl Store {
         Ok(Self::files(path))
     }
 
-    pub(crate) fn over(backend: Arc<dyn Backend>) -> Self {
-        Self(backend)
-    }
-
     /// Starts a run and records its input.
     ///
     /// # Errors
@@ -223,12 +218,11 @@ impl Store {
     ) -> impl Future<Output = Result<RunJournal, StoreError>> + Send {
         let opener = self.opener(run_id);
         let header = Header::new(run_id, flow.graph(), input);
-        let flow = flow.graph();
         async move {
             let header = header?;
             let wanted = Wanted {
                 input: Some(header.input.clone()),
-                ..Wanted::flow(flow)
+                ..Wanted::flow(header.graph.clone())
             };
             opener.open(Some(header.into()), Some(wanted)).await
         }
@@ -391,15 +385,19 @@ impl Store {
         async move { opener.deliver(delivery?).await }
     }
 
-    /// Records that a run that isn't in use has failed, such as one that a person has cancelled. It can be
-    /// resumed. The flow of the run isn't needed.
+    /// Cancels a run, which then has failed with this error. It can be resumed. The flow of the run isn't
+    /// needed.
+    ///
+    /// In PostgreSQL, the run may be in use: whoever executes it makes no further call, and a
+    /// [worker](crate::Worker) stops it when it renews its lease, which is after 10 s by default. Workers
+    /// leave it alone until it is [put back](crate::PostgresStore::put_back).
     ///
     /// # Errors
     ///
-    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), if it is [in
-    /// use](StoreErrorKind::InUse), if the record is [damaged](StoreErrorKind::Damaged), or if it cannot
-    /// be read or written.
-    pub fn fail(
+    /// Returns an error if the run [doesn't exist](StoreErrorKind::Missing), [has
+    /// ended](StoreErrorKind::Ended) or is [in use](StoreErrorKind::InUse), if the record is
+    /// [damaged](StoreErrorKind::Damaged), or if it cannot be read or written.
+    pub fn cancel(
         &self,
         run_id: &str,
         error: &str,
@@ -407,10 +405,9 @@ impl Store {
         let opener = self.opener(run_id);
         let error = error.to_owned();
         async move {
-            let place = opener.place();
-            let journal = opener.open(None, Some(Wanted::any())).await?;
-            let written = journal.progress(Progress::Failed { error: &error }).await;
-            written.map_err(|error| StoreError::of_journal(&place, error))
+            opener.backend.take_away(&opener.run_id).await?;
+            let journal = opener.open(None, Some(Wanted::any()));
+            journal.await?.fail(&error).await
         }
     }
 

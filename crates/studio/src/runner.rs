@@ -238,7 +238,8 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// Returns an error if the run doesn't exist, has ended, or is in use by a different program.
+    /// Returns an error if the run doesn't exist or has ended, or if it is in use by a different program and
+    /// the store isn't in PostgreSQL.
     pub async fn cancel(&self, run_id: &str) -> Result<(), FlowError> {
         if let Some(running) = self.running(run_id) {
             running.cancel.cancel();
@@ -254,7 +255,7 @@ impl Runner {
             _ => {}
         }
         // Without its flow, which may have changed since.
-        Ok(self.store().fail(run_id, CANCELLED).await?)
+        Ok(self.store().cancel(run_id, CANCELLED).await?)
     }
 
     /// Interrupts all runs that are executed here, ends the streams of events of the

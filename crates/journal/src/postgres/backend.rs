@@ -219,6 +219,14 @@ impl Backend for Postgres {
         Ok(key.map(|_| holder.is_some()))
     }
 
+    async fn take_away(&self, run_id: &str) -> Result<(), StoreError> {
+        // Whoever has the lease can write no more, and stops when it is to be renewed.
+        let sql = "UPDATE @.runs SET fence = fence + 1, worker = NULL, wake = NULL, ready = false, set_aside = queued
+             WHERE id = $1 AND status <> 'ended'";
+        let taken_away = self.0.query("cannot be written", sql, &[&run_id]).await;
+        taken_away.map(drop)
+    }
+
     async fn offer(&self, run_id: &str, delivery: &Delivery) -> Result<bool, StoreError> {
         let Delivery { event, answer, to } = delivery;
         // A column cannot contain such a name, so the answer is only accepted once the run is free.

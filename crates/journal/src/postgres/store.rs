@@ -94,7 +94,7 @@ impl PostgresStore {
         let backend = Arc::new(Postgres(Arc::clone(&database)));
         Self {
             database,
-            store: Store::over(backend),
+            store: Store(backend),
         }
     }
 

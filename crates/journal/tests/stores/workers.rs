@@ -330,3 +330,44 @@ fn a_shutdown_gives_back_runs_that_take_too_long() {
         assert_eq!(work, undisturbed(2).await);
     });
 }
+
+#[test]
+fn a_run_is_cancelled_while_a_worker_executes_it() {
+    with_server(async {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder).with_lease(Duration::from_millis(600));
+        let works = Arc::new(());
+        let executed = Arc::downgrade(&works);
+        let forever: Call = Arc::new(move |_| {
+            let works = executed.upgrade();
+            Box::pin(async move {
+                let _works = works;
+                std::future::pending().await
+            })
+        });
+        let stuck = Arc::new(flow(&forever));
+        enqueue(&store, "a", &stuck, 2).await;
+        let first = Started::new(worker(&store).with_flow(stuck));
+        while Arc::strong_count(&works) < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+
+        store.cancel("a", "nobody wants it").await.unwrap();
+        let run = queued(&store).await.remove(0);
+        assert_eq!(run.run.status.to_string(), "failed: nobody wants it");
+        assert!(run.is_set_aside, "{run:?}");
+        while Arc::strong_count(&works) > 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        first.stop().await;
+
+        store.put_back("a").await.unwrap();
+        let calls = Calls::default();
+        let second = worker(&store).with_flow(flow(&counted(&calls)));
+        let second = Started::new(second);
+        until(&store, has_ended).await;
+        second.stop().await;
+        let refused = store.cancel("a", "too late").await.unwrap_err();
+        assert_eq!(refused.kind(), StoreErrorKind::Ended);
+    });
+}
