@@ -21,6 +21,9 @@ pub enum FlowError {
     /// The run has ended, so it cannot be resumed or cancelled.
     #[error("the run has ended; expected one that runs, waits or was interrupted")]
     Ended,
+    /// The run has failed with this error, so it waits for no answer.
+    #[error("the run has failed, and must be resumed before it is answered: {}", OneLine::new(.0))]
+    HasFailed(String),
     /// The input of a run, or the model of a fork, cannot be used.
     #[error("{}", OneLine::new(.0))]
     Refused(String),

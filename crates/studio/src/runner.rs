@@ -152,7 +152,7 @@ impl Runner {
         step: Option<&str>,
         answer: &Value,
     ) -> Result<Option<FlowError>, FlowError> {
-        self.find_intact(run_id).await?;
+        let run = self.find_intact(run_id).await?;
         if let Some(running) = self.running(run_id) {
             if let Some(journal) = running.journal.upgrade() {
                 journal.answer(event, step, answer).await?;
@@ -161,6 +161,8 @@ impl Runner {
             }
             // It may not have closed its journal yet.
             let _ = tokio::time::timeout(STOPPING, running.stopped.cancelled()).await;
+        } else if let RunStatus::Failed { error } = run.status {
+            return Err(FlowError::HasFailed(error));
         }
 
         self.store().answer(run_id, event, step, answer).await?;

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Shared;
 use super::extract::Body;
+use super::{Shared, View};
 use crate::http::Refusal;
+use crate::{FlowError, view};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,6 +24,7 @@ pub(super) struct Answer {
 
 pub(super) async fn deliver(
     State(shared): State<Arc<Shared>>,
+    Extension(view): Extension<View>,
     Body(given): Body<Answer>,
 ) -> Result<Json<Value>, Refusal> {
     let Answer {
@@ -32,7 +34,13 @@ pub(super) async fn deliver(
         step,
     } = given;
     let answered = shared.runner.answer(&id, &event, step.as_deref(), &answer);
-    let why_not = answered.await?;
+    let why_not = answered.await.map_err(|error| match error {
+        // It may quote what was said.
+        FlowError::HasFailed(text) if view::error(&text, view).is_none() => {
+            FlowError::HasFailed("the error isn't shown here".to_owned())
+        }
+        error => error,
+    })?;
     Ok(Json(json!({
         "delivered": true,
         "resumed": why_not.is_none(),

@@ -74,7 +74,7 @@ impl From<FlowError> for Refusal {
         let status = match error {
             FlowError::Store(error) => return error.into(),
             FlowError::Unknown | FlowError::MissingRun => StatusCode::NOT_FOUND,
-            FlowError::Exists | FlowError::Ended => StatusCode::CONFLICT,
+            FlowError::Exists | FlowError::Ended | FlowError::HasFailed(_) => StatusCode::CONFLICT,
             FlowError::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
             FlowError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };

@@ -280,3 +280,20 @@ async fn a_run_whose_state_cannot_be_read_is_named_and_kept() {
     runner.cancel("old").await.unwrap();
     assert!(runner.resume_interrupted().await.unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn a_run_that_has_failed_says_with_what_if_the_client_may_see_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = at(folder.path());
+    pause(&store, "a", "a tale").await;
+    store.cancel("a", "no disk").await.unwrap();
+
+    let told = "the run has failed, and must be resumed before it is answered: ";
+    for (token, error) in [
+        ("full", "no disk"),
+        ("public", "the error isn't shown here"),
+    ] {
+        let refused = answer(&served(&store, token).await, 5).await;
+        assert_eq!(refused["error"], format!("{told}{error}"));
+    }
+}
