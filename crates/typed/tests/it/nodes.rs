@@ -127,24 +127,6 @@ async fn a_limit_is_for_all_attempts() {
 }
 
 #[tokio::test]
-async fn another_model_takes_over() {
-    let second = Model::<Invoice>::typed(ScriptedClient::new([USABLE]));
-    let node = reader(ScriptedClient::new(["No.", "No.", "No."])).fallback_with(
-        second,
-        |second, (_, prompt, _), _| async move {
-            let answered = second.ask(prompt).await?;
-            Ok(Ok((answered.log, answered.repairs, answered.messages)))
-        },
-    );
-
-    let mut inbox = inbox();
-    let flow = Flow::from_node("read", node).unwrap();
-    flow.run(&mut inbox).await.unwrap();
-
-    assert_eq!(inbox.invoice.unwrap().vendor, "ACME");
-}
-
-#[tokio::test]
 async fn a_failure_may_be_an_edge() {
     let node = reader(ScriptedClient::new(["No.", "No.", "No."])).with_failure(
         "unreadable",
