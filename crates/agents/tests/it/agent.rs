@@ -91,10 +91,7 @@ async fn a_reply_of_calls_alone_is_no_empty_answer() {
     let (_, state) = run(Agent::new("a", script.clone()), "Umbrella?").await;
     assert_eq!(state.last().text, "I cannot look.");
     let answer = last_message(&script, 1);
-    assert_eq!(
-        answer.text(),
-        "there is no tool `weather`; there are no tools"
-    );
+    insta::assert_snapshot!(answer.text(), @"there is no tool `weather`; there are no tools");
 
     let script = ScriptedClient::new([1; 5].map(|_| calls(&["Bergen"])));
     let agent = Agent::new("a", script.clone())

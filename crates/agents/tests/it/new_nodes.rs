@@ -122,17 +122,7 @@ async fn branches_run_side_by_side_on_the_same_input() {
 
 #[tokio::test]
 async fn steps_without_a_model_fill_texts_choose_actions_and_call_tools() {
-    let text = "
-nodes:
-  - id: add
-    type: tool
-    config: {tool: sum, arguments: {numbers: [1, 2.5], unit: '{input}'}}
-  - {id: kind, type: template, config: {text: '{add}', actions: [3.5 km, other]}}
-edges:
-  - {from: add, to: kind}
-  - {from: kind, action: 3.5 km, to: end}
-  - {from: kind, action: other, to: add}
-";
+    let text = include_str!("../files/sums.yaml");
     assert_eq!(answer(text, "km").await, "3.5 km");
     insta::assert_snapshot!(answer(text, "miles").await, @"flow `flow`, node `kind`: post failed: `3.5 miles` names no action; expected `3.5 km` or `other`");
 

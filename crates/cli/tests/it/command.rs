@@ -199,16 +199,8 @@ fn a_run_that_fails_says_where_and_why() {
 
 #[test]
 fn an_answer_that_is_not_complete_is_printed_with_a_warning() {
-    let at_limit = "nodes:
-- id: a
-  type: strategy
-  config: {provider: scripted, replies: ['answer: 51'], strategy: step_back, budget: {calls: 1}}
-";
-    let cut_off = "nodes:
-- {id: a, type: agent, config: {provider: scripted, replies: [{text: Once upon, cut_off: true}]}}
-- {id: b, type: agent, config: {provider: scripted, replies: [The end.]}}
-edges: [{from: a, to: b}]
-";
+    let at_limit = include_str!("../files/at_limit.yaml");
+    let cut_off = include_str!("../files/cut_off.yaml");
     for (flow, answer, warning) in [
         (
             at_limit,

@@ -54,16 +54,7 @@ async fn a_server_that_cannot_be_started_is_an_error() {
     for server in servers {
         told.push(refused(server).await);
     }
-    assert_snapshot!(told.join("\n"), @"
-    the MCP server `server` can't be started with `/nonexistent/server`: No such file or directory (os error 2); expected a program in PATH or a path to one
-    the MCP server `fixture` ended as it started
-    its last lines on standard error:
-    no \u{fffd}[31mcoffee\u{fffd}[0m
-    left
-    the MCP server `fixture` ended as it started
-    the MCP server `fixture` refused the connection with the error -32000: not today
-    the MCP server `fixture` wasn't ready within 300ms of its start
-    ");
+    assert_snapshot!(told.join("\n"));
 }
 
 #[tokio::test]

@@ -53,10 +53,7 @@ async fn a_hook_sees_what_was_found_and_what_was_asked() {
         .with_memory(recall)
         .with_mode(looks);
     let generation = generation.generate(ask("What next?")).await.unwrap();
-    assert_eq!(
-        generation.response.text(),
-        "What next? 1.00 The map is drawn. 0.50 The survey is done."
-    );
+    insta::assert_snapshot!(generation.response.text(), @"What next? 1.00 The map is drawn. 0.50 The survey is done.");
     assert_eq!(generation.report.memory.len(), 2);
 }
 
