@@ -11,7 +11,6 @@
 //! line 4: took other quotes for double quotes
 //! line 7: wrote a literal as JSON does
 //! line 9: left out a comma
-//! line 10: closed the brackets
 //! line 5: read the key `Email` as `email`
 //! line 7: `/jobs/0/from`: read the text "2021" as an integer
 //! ```
@@ -59,7 +58,8 @@ const REPLY: &str = "Here is the résumé:\n```json\n{
     {\"title\": \"engineer\", \"company\": \"ACME\", \"from\": \"2021\", \"to\": None},
     {\"title\": \"analyst\", \"company\": \"Engines Ltd.\", \"from\": 2018, \"to\": 2021},
   ],
-  \"skills\": [\"Rust\", \"SQL\"]\n```";
+  \"skills\": [\"Rust\", \"SQL\"]
+}\n```";
 
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> Result<(), Box<dyn Error>> {
