@@ -109,6 +109,12 @@ impl<T> Clone for AnswerReader<T> {
     }
 }
 
+impl<T: JsonSchema + DeserializeOwned> Default for AnswerReader<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<T: JsonSchema + DeserializeOwned> AnswerReader<T> {
     /// Creates a reader.
     pub fn new() -> Self {
