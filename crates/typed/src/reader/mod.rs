@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use cogwork_llm::ReplyFormat;
-use cogwork_llm::backend::{Capabilities, split_thinking};
+use cogwork_llm::backend::{Capabilities, SplitThinking, split_thinking};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -432,11 +432,10 @@ impl AnswerReader<Value> {
 
 /// Reads a reply without its thinking.
 fn read_text<T: DeserializeOwned>(text: &str) -> Result<ReadAnswer<T>, AnswerProblem> {
-    // A text may mention the closing tag, so that only a pair of tags is thinking.
-    let answer = match split_thinking(text) {
-        Some(split) if split.is_opened => split.answer.trim_start(),
-        _ => text,
-    };
+    let has_answer = |split: &SplitThinking<'_>| !split.answer.trim().is_empty();
+    // Many servers put the opening tag into the prompt, so that the reply has only the closing one.
+    let split = split_thinking(text).filter(|split| split.is_opened || has_answer(split));
+    let answer = split.map_or(text, |split| split.answer.trim_start());
     if answer.trim().is_empty() {
         let message = "the reply is empty; expected an answer";
         return Err(AnswerProblem::new(Kind::Empty, 1, message));
