@@ -276,7 +276,7 @@ impl Agent {
 }
 
 impl Node<FlowState> for Agent {
-    type Prep = (ChatRequest, Meter);
+    type Prep = (ChatRequest, Arc<Meter>);
     type Exec = AgentAnswer;
     type Error = AgentError;
 
@@ -294,27 +294,24 @@ impl Node<FlowState> for Agent {
         }
     }
 
-    fn prep(&self, state: &mut FlowState) -> Result<(ChatRequest, Meter), AgentError> {
+    fn prep(&self, state: &mut FlowState) -> Result<Self::Prep, AgentError> {
         let asked = self.prompt.fill_as("`prompt`", state);
         let asked = asked.map_err(AgentErrorKind::Prompt)?;
         let asked = Message::user(asked.text).with_blocks(asked.blocks);
 
         // Attempts of a retry that fail count for the limits, too.
         let meter = Meter::new(self.limits, Spent::default());
-        Ok((self.request(asked)?, meter))
+        Ok((self.request(asked)?, Arc::new(meter)))
     }
 
-    async fn exec(
-        &self,
-        (request, meter): &(ChatRequest, Meter),
-    ) -> Result<AgentAnswer, AgentError> {
+    async fn exec(&self, (request, meter): &Self::Prep) -> Result<AgentAnswer, AgentError> {
         self.visit(request, meter).await
     }
 
     fn post(
         &self,
         state: &mut FlowState,
-        _: (ChatRequest, Meter),
+        _: Self::Prep,
         AgentAnswer { visit, action }: AgentAnswer,
     ) -> Result<Action, AgentError> {
         state.put_visit(visit);

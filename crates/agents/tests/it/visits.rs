@@ -1,5 +1,6 @@
 //! The records of visits: replies, costs, and errors.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cogwork_agents::{Agent, AgentError, AgentErrorKind, FlowState, Output, Visit};
@@ -131,6 +132,20 @@ async fn every_attempt_of_a_retried_agent_is_counted() {
     let (ended, state) = run(Agent::new("a", script).retry(Backoff::of::<3>()), "?").await;
     assert!(ended.is_ok());
     assert_eq!(state.calls(), 3);
+}
+
+#[tokio::test]
+async fn a_second_agent_answers_when_the_first_one_fails() {
+    let down = LlmError::new(LlmErrorKind::Transport, "no route");
+    let first = Agent::new("a", ScriptedClient::default().then(down));
+    let second = Arc::new(Agent::new("b", ScriptedClient::new([reply("Yes.")])));
+    let agent = first.fallback_with(second, |second, question, _| async move {
+        Ok(second.exec(&question).await?)
+    });
+
+    let (ended, state) = run(agent, "?").await;
+    ended.unwrap();
+    assert_eq!((state.last().text.as_str(), state.calls()), ("Yes.", 2));
 }
 
 /// Never replies to the second call.
