@@ -36,7 +36,7 @@
 //!  13 [A] branch_selection: Chosen with a score of 10. · approach_id = A
 //!  14 [A] continuation_decision: `A` holds the solution.
 //!  15 [A] solution_formulation: 17 * 38 = 10 * 38 + 7 * 38 = 380 + 266 = 646.
-//!  16 [A] path_justification: `A` has a score of 10 and is solved; best of the others: `B` 5.
+//!  16 [A] path_justification: `A` is solved, with a score of 10.
 //!  17 [A] final_response: 646
 //! -> 646 (answered; 8 calls, about 1226 tokens)
 //! ```

@@ -8,7 +8,7 @@
 //!   5 [path 3] reasoning_path_execution: 86 * 47, digit by digit. · path_id = path 3
 //!   6 [path 4] reasoning_path_execution: 47 * 80 = 3760, 47 * 6 = 272, together 4032. · path_id = path 4
 //!   7 [path 5] reasoning_path_execution: 47 * 80 = 3760, 47 * 6 = 282. · path_id = path 5
-//!   8 [path 1] answer_collection: 5 of 7 paths gave an answer. Not needed any more: 2. · answers = {"path 1":"4042 g","path 2":"4042.0 grams","path 3":"**4,042 g**","path 4":"4032 g","path 5":"4042 g"}
+//!   8 [path 1] answer_collection: 5 of 7 paths gave an answer. · answers = {"path 1":"4042 g","path 2":"4042.0 grams","path 3":"**4,042 g**","path 4":"4032 g","path 5":"4042 g"}
 //!   9 [path 1] consistency_analysis: 4042 g: 4 (path 1, path 2, path 3, path 5); 4032 g: 1 (path 4)
 //!  10 [path 1] majority_selection: 4042 g, with 4 of 5 votes.
 //!  11 [path 1] final_response: 4042 g

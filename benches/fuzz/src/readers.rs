@@ -135,7 +135,7 @@ fn stage_asks() -> Vec<Ask> {
     let field = |kind| Parameter::new(kind, "A field.");
     let of_kinds = kinds.into_iter().map(|kind| {
         ask()
-            .with_field("plan", field(kind.clone()))
+            .with_field("plan", field(kind))
             .with_field("thought", Parameter::text("A field."))
     });
     of_kinds.chain([ask()]).collect()

@@ -37,10 +37,9 @@ fn a_legal_walk_with_placeholders() {
         "initial_reasoning",
         "action_planning",
         "action_execution",
-        "observation_reception:observation={\"not\": \"a text\"}",
     ];
 
-    let (code, out, _) = run(&walk[..5]);
+    let (code, out, _) = run(&walk);
     assert_eq!(
         (code, out.as_str()),
         (
@@ -50,13 +49,18 @@ fn a_legal_walk_with_placeholders() {
         )
     );
 
-    let refusal = refusal(&walk);
-    assert_eq!(refusal["from"], "action_execution");
+    let refusal = refusal(&[
+        "self_ask",
+        "problem_decomposition",
+        "sub_question_formulation:sub_question=Who?,sub_question_number=one",
+    ]);
+    assert_eq!(refusal["from"], "problem_decomposition");
+    let number = "`sub_question_number`: found the text \"one\"; expected an integer from 1";
     assert_eq!(
         refusal["mistyped"],
-        json!([
-            "the stage `observation_reception` of `react`: `observation` is an object, expected a text"
-        ])
+        json!([format!(
+            "the stage `sub_question_formulation` of `self_ask`: {number}"
+        )])
     );
 }
 
