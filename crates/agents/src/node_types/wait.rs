@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use cogwork_flow::{Action, Flow, FlowBuilder, Wait, from_fn};
 use cogwork_text::{Name, NameList};
+use cogwork_typed::ask::call_label;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -132,7 +133,13 @@ impl Waiting {
     fn key(&self, state: &FlowState) -> String {
         let filled = self.key.as_ref().map(|key| key.fill(state));
         let key = filled.and_then(Result::ok).unwrap_or_default().text;
-        self.secrets.hide(&Name(key.trim()).to_string())
+        let key = self.secrets.hide(key.trim());
+        let shown = Name(&key).to_string();
+        // Long texts may begin alike, such as the items of a map.
+        match shown.ends_with('…') {
+            true => call_label(&shown, &key),
+            false => shown,
+        }
     }
 
     /// Returns the reason, after what was wrong with the last answer.
