@@ -233,6 +233,7 @@ async fn all_interrupted_runs_continue() {
     for number in 0..110 {
         let run = format!("run {number}");
         drop(store.start(&run, &asking(), &"x").await.unwrap());
+        while store.is_in_use(&run).await.unwrap() {}
     }
 
     let runner = Runner::new(store.clone(), rating());
@@ -267,6 +268,7 @@ async fn a_run_whose_state_cannot_be_read_is_named_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let store = at(folder.path());
     drop(store.start("old", &asking(), &7).await.unwrap());
+    while store.is_in_use("old").await.unwrap() {}
 
     let runner = Runner::new(store.clone(), rating());
     let resumed = runner.resume_interrupted().await.unwrap();
