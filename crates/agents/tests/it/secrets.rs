@@ -55,7 +55,7 @@ fn a_variable_fills_no_more_than_a_file_may_hold() {
     let loader = Loader::new().with_environment(|_| Some("x".repeat(100_000)));
     let flow = format!("nodes: '{}'", "${A}".repeat(50_000));
     let error = loader.load_text("flow.yaml", &flow).unwrap_err();
-    insta::assert_snapshot!(error, @"flow.yaml:1:8: nodes: the texts of the file, with aliases and variables, come to more than 1048576 bytes; expected fewer");
+    insta::assert_snapshot!(error, @"flow.yaml:1:8: nodes: the texts of the file, with variables, come to more than 1048576 bytes; expected fewer");
 }
 
 #[derive(Deserialize, JsonSchema)]

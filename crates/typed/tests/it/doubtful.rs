@@ -255,9 +255,15 @@ fn parts_that_may_mean_something_else_are_not_moved() {
             read::<Order>(r#"{"refused": "N/A"}"#),
             read::<Order>(r#"{"refused": ""}"#),
             read::<Order>(r#"{"refused": [], "total": 3.4028235e38}"#),
-            read::<Plan>("thought: a\nsteps:\n- {description: Pay, result: 1,234.50}\nis_last: true"),
-            read::<Plan>("thought: a\nsteps:\n- {description: Go, result: Paris, France}\nis_last: true"),
-            read::<Plan>("thought: a\nsteps:\n- {description: \"say \"hi\" twice\"}\nis_last: true"),
+            read::<Plan>(
+                "thought: a\nsteps:\n- {description: Pay, result: 1,234.50}\nis_last: true"
+            ),
+            read::<Plan>(
+                "thought: a\nsteps:\n- {description: Go, result: Paris, France}\nis_last: true"
+            ),
+            read::<Plan>(
+                "thought: a\nsteps:\n- {description: \"say \"hi\" twice\"}\nis_last: true"
+            ),
             read::<Invoice>("items: []\ntotal: 1\n---\nitems: []"),
             read::<Invoice>("items: [{a: b}]\ntotal: 1\n\nOr:\n\nitems: []"),
             read::<Invoice>(r#"{"items": [{"name": "cup", "total": 3}]}"#),
