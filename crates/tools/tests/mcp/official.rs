@@ -66,7 +66,7 @@ async fn official_everything() {
         .unwrap();
     assert!(sum.contains('5'), "{sum}");
     let image = call(&tools, "get-tiny-image", json!({})).await.unwrap();
-    assert!(image.contains("[image image/png, "), "{image}");
+    assert!(image.contains("[image image/png]"), "{image}");
     let links = call(&tools, "get-resource-links", json!({})).await.unwrap();
     assert!(links.contains("[resource_link "), "{links}");
     let env = call(&tools, "get-env", json!({})).await.unwrap();
