@@ -3,6 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::table::{Parameter, named};
@@ -27,7 +28,16 @@ use crate::table::{Parameter, named};
 /// ```
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Strategy(pub(crate) Arc<Table>);
+pub struct Strategy(#[serde(deserialize_with = "with_start")] pub(crate) Arc<Table>);
+
+/// Reads a table as it was written, which [`Strategy::start`] relies on.
+fn with_start<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Table>, D::Error> {
+    let table = Arc::<Table>::deserialize(deserializer)?;
+    match table.stages.iter().any(|stage| stage.name == table.start) {
+        true => Ok(table),
+        false => Err(D::Error::custom("`start` is not a stage of the strategy")),
+    }
+}
 
 #[derive(PartialEq, Serialize, Deserialize)]
 #[serde(

@@ -99,8 +99,7 @@ impl Session {
             let is_on_branch = self.branch(thought.branch).is_ok();
             thought.id.0 == place + 1 && are_before && is_on_branch
         });
-        let has_start = self.strategy.stage(&self.strategy.0.start).is_some();
-        has_start && are_branches && are_thoughts && self.branch(self.current).is_ok()
+        are_branches && are_thoughts && self.branch(self.current).is_ok()
     }
 
     /// Returns the strategy.

@@ -1,7 +1,7 @@
 //! Reading invalid and hostile tables.
 
-use cogwork_strategies::Strategies;
 use cogwork_strategies::table::MAX_TABLE_BYTES;
+use cogwork_strategies::{Strategies, Strategy};
 
 use crate::support::assert_grows_linearly;
 
@@ -238,4 +238,12 @@ fn reading_ten_times_the_tables_takes_about_ten_times_as_long() {
             drop(Strategies::from_yaml(text));
         });
     }
+}
+
+#[test]
+fn a_saved_strategy_has_its_start() {
+    let saved = r#"{"name": "mine", "description": "d", "start": "begin", "stages": {}}"#;
+    let error = serde_json::from_str::<Strategy>(saved).unwrap_err();
+    let expected = "`start` is not a stage of the strategy";
+    assert!(error.to_string().starts_with(expected), "{error}");
 }
