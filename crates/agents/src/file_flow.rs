@@ -16,7 +16,6 @@ pub struct FileFlow {
     pub(crate) flow: Flow<FlowState>,
     pub(crate) answer: Template,
     pub(crate) secrets: Secrets,
-    pub(crate) has_models: bool,
     pub(crate) needs_journal: Option<String>,
     pub(crate) digest: [u8; 32],
     pub(crate) names_files: bool,
@@ -55,12 +54,6 @@ impl FileFlow {
     /// Returns the flow.
     pub fn flow(&self) -> &Flow<FlowState> {
         &self.flow
-    }
-
-    /// Returns whether a node of the file or of its subflows has a model that
-    /// [`Loader::with_model`](crate::Loader::with_model) replaces.
-    pub fn has_models(&self) -> bool {
-        self.has_models
     }
 
     /// Returns the first node that only works in a run with a journal: it may ask for approvals, or

@@ -67,8 +67,6 @@ pub struct Loader {
     pub(crate) modes: Registry,
     pub(crate) environment: Environment,
     pub(crate) connects: bool,
-    /// The model in place of those that the files name.
-    pub(crate) model: Option<String>,
     pub(crate) wrapper: Option<Arc<Wrapper>>,
 }
 
@@ -79,8 +77,6 @@ type Wrapper = dyn Fn(&str, Arc<dyn LlmClient>) -> Arc<dyn LlmClient> + Send + S
 #[derive(Clone)]
 pub(crate) struct Provider {
     pub(crate) make: Arc<MakeClient>,
-    /// The setting with the name of the model, if there is one.
-    pub(crate) model_setting: Option<&'static str>,
 }
 
 type MakeClient = dyn Fn(&Json) -> Result<Arc<dyn LlmClient>, SettingProblem> + Send + Sync;
@@ -108,7 +104,6 @@ impl Provider {
         };
         Self {
             make: Arc::new(make),
-            model_setting: None,
         }
     }
 }
@@ -154,7 +149,6 @@ impl Loader {
             // A library doesn't read the environment of a program unasked.
             environment: Arc::new(|_: &str| None),
             connects: true,
-            model: None,
             wrapper: None,
         }
     }
@@ -197,14 +191,6 @@ impl Loader {
         self.connects = false;
         // Without braces, which would be a slot in a prompt.
         self.with_environment(|name| Some(format!("${name}")))
-    }
-
-    /// Uses this model for all nodes with one of the built-in providers `anthropic`, `ollama` and
-    /// `openai`, instead of the model that the file names. By default, it is the one in the file.
-    #[must_use]
-    pub fn with_model(mut self, model: &str) -> Self {
-        self.model = Some(model.to_owned());
-        self
     }
 
     /// Wraps the client of each node, for example to write down its calls. `wrap` gets the id of the

@@ -266,9 +266,6 @@ pub(crate) struct Fork {
     /// Print what can be changed at that step as JSON, and start nothing: the recorded outcomes, and the state before it.
     #[arg(long)]
     pub(crate) show: bool,
-    /// Use this model for all nodes with the provider openai, anthropic or ollama.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
     /// The id of the new run. By default, it is numbered.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,

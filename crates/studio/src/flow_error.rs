@@ -24,7 +24,7 @@ pub enum FlowError {
     /// The run has failed with this error, so it waits for no answer.
     #[error("the run has failed, and must be resumed before it is answered: {}", OneLine::new(.0))]
     HasFailed(String),
-    /// The input of a run, or the model of a fork, cannot be used.
+    /// The input of a run cannot be used.
     #[error("{}", OneLine::new(.0))]
     Refused(String),
     /// The store refused.

@@ -37,8 +37,6 @@ struct Shared {
     room: Arc<Semaphore>,
     /// Cancelled when the program shuts down.
     stopping: CancellationToken,
-    /// The models of forks with a different one, so that they are resumed with it.
-    models: Mutex<HashMap<String, String>>,
 }
 
 /// The ids of runs that were resumed, each with the error of one that could not be.
@@ -65,7 +63,6 @@ impl Runner {
             running: Mutex::default(),
             room: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             stopping: CancellationToken::new(),
-            models: Mutex::default(),
         }))
     }
 
@@ -95,7 +92,7 @@ impl Runner {
         input: Value,
         run_id: Option<&str>,
     ) -> Result<String, FlowError> {
-        let flow = self.0.flows.open(flow, None).await?;
+        let flow = self.0.flows.open(flow).await?;
         let run_id = run_id.map_or_else(|| self.new_id(), str::to_owned);
         let text = match &input {
             Value::String(text) => text.clone(),
@@ -128,8 +125,7 @@ impl Runner {
     /// be read.
     pub async fn resume(&self, run_id: &str) -> Result<(), FlowError> {
         let run = self.find_intact(run_id).await?;
-        let model = lock(&self.0.models).get(run_id).cloned();
-        let flow = self.0.flows.open(&run.flow, model.as_deref()).await?;
+        let flow = self.0.flows.open(&run.flow).await?;
         let journal = flow.open(self.store(), Begin::Resume { run_id }).await?;
         flow.check_state(&journal)?;
         self.execute(flow, journal, None);
@@ -316,25 +312,16 @@ impl Runner {
     }
 
     /// Starts a run with the steps of another one before this step, counted from 1, and returns its id.
-    /// With a model, all nodes whose model can be replaced use this one.
     ///
     /// # Errors
     ///
     /// Returns an error if the run or its flow doesn't exist, or if it cannot be forked like this.
-    pub async fn fork(
-        &self,
-        run_id: &str,
-        at: u64,
-        model: Option<&str>,
-    ) -> Result<String, FlowError> {
+    pub async fn fork(&self, run_id: &str, at: u64) -> Result<String, FlowError> {
         let run = self.find_intact(run_id).await?;
-        let flow = self.0.flows.open(&run.flow, model).await?;
+        let flow = self.0.flows.open(&run.flow).await?;
         let journal = flow.open(self.store(), Begin::Fork { run_id, at }).await?;
 
         let fork = journal.run_id().to_owned();
-        if let Some(model) = model {
-            lock(&self.0.models).insert(fork.clone(), model.to_owned());
-        }
         let input = self.input_of(run_id).await;
         self.execute(flow, journal, input);
         Ok(fork)

@@ -47,7 +47,6 @@ impl Loading<'_> {
                 flow,
                 answer,
                 secrets: self.secrets,
-                has_models: self.has_models,
                 needs_journal: self.needs_journal,
                 digest: self.digest.finalize().into(),
                 names_files: self.names_files,

@@ -82,16 +82,8 @@ impl Making<'_, '_> {
             return Ok(());
         };
 
-        let mut settings = part_of(self.config, &provider.schema);
-        if let Some(setting) = provider.value.model_setting {
-            self.loading.has_models = true;
-            if let (Some(model), Some(settings)) = (&loader.model, settings.as_object_mut()) {
-                // The check has seen the file as it is, so its own model must fit as well.
-                settings.insert(setting.to_owned(), model.as_str().into());
-            }
-        }
-
         if loader.connects {
+            let settings = part_of(self.config, &provider.schema);
             let client = (provider.value.make)(&settings)?;
             // Inside of the wrapper, so that a wrapper that logs sees no values either.
             let secrets = self.loading.secrets.clone();

@@ -47,8 +47,6 @@ pub(crate) struct Loading<'l> {
     digest: Sha256,
     /// Whether a file names others.
     names_files: bool,
-    /// Whether a node has a model that can be replaced.
-    has_models: bool,
     /// The first node that only works in a run with a journal.
     needs_journal: Option<String>,
     /// The servers that the files name, which are not started.
@@ -82,9 +80,8 @@ impl<'l> Loading<'l> {
             open: Vec::new(),
             files: 0,
             nodes: 0,
-            digest: Sha256::new_with_prefix(loader.model.as_deref().unwrap_or_default()),
+            digest: Sha256::new(),
             names_files: false,
-            has_models: false,
             needs_journal: None,
             #[cfg(feature = "mcp")]
             servers: Vec::new(),

@@ -91,24 +91,20 @@ struct Ollama {
 }
 
 pub(super) fn insert(providers: &mut Registry<Provider>) {
-    let with_model = |provider: Provider| Provider {
-        model_setting: Some("name"),
-        ..provider
-    };
     providers.insert::<OpenAi>(
         "openai",
         "A server that speaks OpenAI's chat completions or responses, as most do.",
-        with_model(Provider::new(OpenAi::client)),
+        Provider::new(OpenAi::client),
     );
     providers.insert::<Anthropic>(
         "anthropic",
         "A server that speaks Anthropic's messages.",
-        with_model(Provider::new(Anthropic::client)),
+        Provider::new(Anthropic::client),
     );
     providers.insert::<Ollama>(
         "ollama",
         "A server of Ollama, by its own protocol.",
-        with_model(Provider::new(Ollama::client)),
+        Provider::new(Ollama::client),
     );
 }
 

@@ -11,10 +11,6 @@ use serde_json::{Map, Value, json};
 use crate::arguments::{self, ForkAt, Named, json_or_text};
 use crate::output::{Ended, read_text, write_json};
 
-/// Why a model cannot be replaced.
-pub(crate) const NO_MODELS: &str = "no node of the flow has a model that can be replaced; expected one with the provider \
-                                    openai, anthropic or ollama";
-
 /// The maximum size of a file with a state, in bytes.
 const MAX_STATE: u64 = 64 << 20;
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cogwork_agents::{FileFlow, FlowState, Loader, Template};
+use cogwork_agents::{FileFlow, FlowState, Template};
 use cogwork_flow::BoxError;
 use cogwork_flow::engine::Journal as _;
 use cogwork_journal::Store;
@@ -28,11 +28,10 @@ use crate::signals::stop;
 use crate::trace::check_page;
 use executing::Execution;
 use forking::Edited;
-pub(crate) use forking::NO_MODELS;
 use hint::Hint;
 
 pub(crate) async fn run(arguments: &Run) -> Ended {
-    let loaded = load(loader(), &arguments.file, &arguments.options).await?;
+    let loaded = load(&arguments.file, &arguments.options).await?;
     let place = arguments.journal.as_deref();
     let store = place.map(Store::at).transpose()?;
     let flow = loaded.flow();
@@ -82,15 +81,7 @@ pub(crate) async fn run(arguments: &Run) -> Ended {
 }
 
 pub(crate) async fn fork(arguments: &Fork) -> Ended {
-    let loader = match &arguments.model {
-        Some(model) => loader().with_model(model),
-        None => loader(),
-    };
-    let loaded = load(loader, &arguments.file, &arguments.options).await?;
-    // The fork would be the same as without the option.
-    if arguments.model.is_some() && !loaded.has_models() {
-        return Err(format!("--model: {NO_MODELS}").into());
-    }
+    let loaded = load(&arguments.file, &arguments.options).await?;
     let edited = Edited::new(arguments, loaded.flow()).await?;
     if arguments.show {
         return edited.show().await;
@@ -114,14 +105,10 @@ pub(crate) async fn fork(arguments: &Fork) -> Ended {
 
 /// Loads a flow, and starts the servers of tools that its file names. No message that follows shows
 /// its secrets.
-async fn load(
-    loader: Loader,
-    file: &Path,
-    options: &RunOptions,
-) -> Result<Arc<FileFlow>, BoxError> {
+async fn load(file: &Path, options: &RunOptions) -> Result<Arc<FileFlow>, BoxError> {
     // The page is written after all calls are paid for.
     options.page.as_deref().map_or(Ok(()), check_page)?;
-    let loaded = loader.with_process_environment().load(file)?;
+    let loaded = loader().with_process_environment().load(file)?;
     let loaded = Arc::new(loaded);
     // Before anything is printed about the run.
     hide_secrets_of(&loaded);

@@ -14,7 +14,6 @@ use serde_json::Value;
 use crate::arguments::Studio;
 use crate::commands::loader;
 use crate::output::tell;
-use crate::run::NO_MODELS;
 
 /// The flows that the command line names. Each run uses the file as it is when the run is started,
 /// resumed or forked.
@@ -58,36 +57,19 @@ impl Flows for FileFlows {
         self.files.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    async fn open(&self, name: &str, model: Option<&str>) -> Result<ServedFlow, FlowError> {
+    async fn open(&self, name: &str) -> Result<ServedFlow, FlowError> {
         let mut files = self.files.iter();
         let (_, path) = files
             .find(|(other, _)| other == name)
             .ok_or(FlowError::Unknown)?;
-        let mut loader = self.loader.clone();
-        if let Some(model) = model {
-            if model.trim().is_empty() {
-                let problem = "the model has no name; expected one, or no other model";
-                return Err(FlowError::Refused(problem.to_owned()));
-            }
-            loader = loader.with_model(model);
-        }
-
-        // A person who asks for a model is told what is wrong with the file.
-        let failed = match model {
-            Some(_) => FlowError::Refused,
-            None => FlowError::Failed,
-        };
-        let loaded = loader.load(path);
-        let loaded = loaded.map_err(|error| failed(error.to_string()))?;
+        let loaded = self.loader.load(path);
+        let loaded = loaded.map_err(|error| FlowError::Failed(error.to_string()))?;
         // The runs of the page would be resumed with a flow that they don't belong to.
         if loaded.flow().name() != name {
-            let path = path.display();
+            let (path, name) = (path.display(), Name(name));
             let now = Name(loaded.flow().name());
-            let problem = format!("{path}: the name of the flow is now `{now}`");
-            return Err(failed(format!("{problem}; expected `{}`", Name(name))));
-        }
-        if model.is_some() && !loaded.has_models() {
-            return Err(FlowError::Refused(NO_MODELS.to_owned()));
+            let problem = format!("{path}: the name of the flow is now `{now}`; expected `{name}`");
+            return Err(FlowError::Failed(problem));
         }
 
         // Each run has servers of its own, which end with it.

@@ -183,7 +183,7 @@ fn an_edit_or_a_step_that_the_flow_cannot_use_starts_nothing() {
 
     let misspelt = r#"{"input": {"text": "roses"}, "output": {}}"#;
     let no_state = "this isn't a state of a flow";
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["9"], "expected a step from 1 to 3"),
         (&["writer:2"], "visit 2 to the node `writer`"),
         (&["2", "--state", misspelt], "unknown field `output`"),
@@ -199,10 +199,6 @@ fn an_edit_or_a_step_that_the_flow_cannot_use_starts_nothing() {
             "expected `pair/critic#2`",
         ),
         (&["end", "--outcome", "5"], "expected a step"),
-        (
-            &["2", "--model", "large"],
-            "no node of the flow has a model",
-        ),
     ];
     for (more, problem) in cases {
         recorded.refuses(more, problem);
@@ -213,23 +209,4 @@ fn an_edit_or_a_step_that_the_flow_cannot_use_starts_nothing() {
     let told = recorded.0.line("fork pair.yaml none --journal runs --at 1");
     told.fails(4, "there is no run `none`");
     assert_eq!(recorded.list().lines().count(), 1);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_fork_asks_a_different_model_for_the_rest_only() {
-    use crate::server::{Reply, Server};
-
-    let server = Server::new(|_, request| {
-        let is_large = request.contains(r#""model":"large""#);
-        Reply::text(if is_large { "large" } else { "small" })
-    });
-    let flow = file("").replace("answer: '{critic}'", "answer: '{writer} {critic}'");
-    let flow = flow.replace("provider: scripted", &server.config());
-    let flow = flow.replace(", replies: [Roses are red.]", "");
-    let recorded = record(&flow.replace(", replies: ['']", ""));
-    assert_eq!(server.calls(), 2);
-
-    recorded.forks(&["critic:1", "--model", "large"], "small large\n");
-    assert_eq!(server.calls(), 3);
 }

@@ -56,7 +56,7 @@ const MAX_BODY: usize = 1 << 20;
 /// | `POST /run/answers` `{"id", "event", "answer", "step"?}` | answers what it waits for |
 /// | `POST /run/resume` `{"id"}` | resumes it |
 /// | `POST /run/cancel` `{"id"}` | cancels it |
-/// | `POST /run/forks` `{"id", "at", "model"?}` | starts a run with its steps before this one |
+/// | `POST /run/forks` `{"id", "at"}` | starts a run with its steps before this one |
 ///
 /// Each event has an id, and a client that connects again with the header `Last-Event-ID`, as browsers do,
 /// gets those after it: each once, and in order, also if the server was killed in between. Those of the

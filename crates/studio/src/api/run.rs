@@ -35,7 +35,6 @@ pub(super) struct Start {
 pub(super) struct Fork {
     id: String,
     at: u64,
-    model: Option<String>,
 }
 
 pub(super) async fn flows(State(shared): State<Arc<Shared>>) -> Json<Value> {
@@ -103,12 +102,12 @@ pub(super) async fn run(
 pub(super) async fn fork(
     State(shared): State<Arc<Shared>>,
     Extension(view): Extension<View>,
-    Body(Fork { id, at, model }): Body<Fork>,
+    Body(Fork { id, at }): Body<Fork>,
 ) -> Result<Json<Value>, Refusal> {
     if view != View::Full {
         return Err(Refusal::forbidden("forks need the full view"));
     }
 
-    let started = shared.runner.fork(&id, at, model.as_deref()).await?;
+    let started = shared.runner.fork(&id, at).await?;
     Ok(Json(json!({"run": started, "forked_from": id})))
 }

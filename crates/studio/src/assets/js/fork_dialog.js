@@ -9,13 +9,6 @@ class ForkDialog {
   constructor(runId) {
     this.runId = runId;
     this.step = el('input', { id: 'fork-at', type: 'number', min: 1, required: true });
-    this.model = el('input', {
-      id: 'fork-model',
-      type: 'text',
-      autocomplete: 'off',
-      spellcheck: 'false',
-      placeholder: 'as in the flow',
-    });
     this.problem = el('div', {});
     this.send = el('button', { type: 'submit', class: 'plain-button primary' }, 'Fork');
     this.dialog = el('dialog', { class: 'help fork', 'aria-label': 'Fork this run' }, this.form());
@@ -32,7 +25,6 @@ class ForkDialog {
       el('h2', {}, 'Fork this run'),
       el('p', { class: 'muted' }, about),
       namedField('Step', this.step),
-      namedField('Model', this.model),
       this.problem,
       dialogButtons(this.send, () => this.dialog.close()),
     );
@@ -50,9 +42,8 @@ class ForkDialog {
   async submit(event) {
     event.preventDefault();
     this.send.disabled = true;
-    const model = this.model.value.trim() || undefined;
     try {
-      const body = { id: this.runId, at: Number(this.step.value), model };
+      const body = { id: this.runId, at: Number(this.step.value) };
       const { run } = await call('/api/run/forks', undefined, body);
       location.assign(addressOf({ run }));
     } catch (error) {
