@@ -106,9 +106,9 @@ nodes:
     let result = &state.last().tools[0].result;
     assert!(result.ends_with("${KEY}"), "{result}");
 
-    let tells = server("[fail]").replace("normal", "tells");
-    let error = run(&(tells + nodes)).await.map(|_| ()).unwrap_err();
-    assert!(error.ends_with("the key is ${KEY}"), "{error}");
+    let refuses = server("[fail]").replace("normal", "refuses");
+    let error = run(&(refuses + nodes)).await.map(|_| ()).unwrap_err();
+    assert!(error.ends_with("not today${KEY}"), "{error}");
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value};
 
-use super::McpServer;
 use super::connection::Connection;
+use super::{McpError, McpServer};
 use crate::ToolError;
 
 impl Connection {
@@ -35,7 +35,7 @@ impl Connection {
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::INVALID_PARAMS => {
                 Err(ToolError::input(&error.message))
             }
-            Err(error) => Err(self.failed(server, "during the call", &error).await.into()),
+            Err(error) => Err(McpError::of_request(server, "during the call", &error).into()),
         }
     }
 }

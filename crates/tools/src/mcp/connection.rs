@@ -4,11 +4,11 @@ use std::process::Command;
 
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{Peer, RoleClient, RunningService, RunningServiceCancellationToken};
-use rmcp::{ClientLifecycleMode, ClientServiceExt, ServiceError};
+use rmcp::{ClientLifecycleMode, ClientServiceExt};
 use tokio::time::timeout;
 
 use super::listing::Listing;
-use super::process::{self, Group, Stderr};
+use super::process::{self, Process};
 use super::server::Place;
 use super::{McpError, McpServer};
 
@@ -17,51 +17,40 @@ use super::{McpError, McpServer};
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
     stop: Option<RunningServiceCancellationToken>,
-    /// `None` if the server was not started here.
-    stderr: Option<Stderr>,
     pub(super) listing: Listing,
 }
 
 impl Connection {
     /// Connects, and asks for the tools.
     pub(super) async fn open(server: &McpServer) -> Result<Self, McpError> {
-        // Outside of what has the limit, so that a server that hangs still shows what it wrote.
-        let mut stderr = None;
-        let limit = server.start_timeout;
-
         // One limit for both, because no tool can be used before both are done.
         let opened = async {
-            let mut connection = Self::connect(server, &mut stderr).await?;
+            let mut connection = Self::connect(server).await?;
             connection.listing = connection.list(server).await?;
             Ok(connection)
         };
 
-        match timeout(limit, opened).await {
-            Ok(opened) => opened,
-            Err(_) => {
-                let problem = format!("wasn't ready within {limit:?} of its start");
-                let error = McpError::new(server, problem);
-                Err(error.with_stderr(stderr.as_ref()).await)
-            }
-        }
+        let limit = server.start_timeout;
+        timeout(limit, opened).await.unwrap_or_else(|_| {
+            let problem = format!("wasn't ready within {limit:?} of its start");
+            Err(McpError::new(server, problem))
+        })
     }
 
-    /// Connects to a server. What a started one writes to its standard error goes to `stderr`.
-    async fn connect(server: &McpServer, stderr: &mut Option<Stderr>) -> Result<Self, McpError> {
+    async fn connect(server: &McpServer) -> Result<Self, McpError> {
         let command = match &server.place {
             Place::Command(command) => command,
             #[cfg(feature = "mcp-http")]
             Place::Http(address) => {
-                // A server over HTTP isn't started, and has no standard error.
                 let service = super::http::connect(server, address).await?;
-                return Ok(Self::new(service, None, None));
+                return Ok(Self::new(service, None));
             }
         };
 
-        match Self::start(server, command, newest(), stderr).await {
+        match Self::start(server, command, newest()).await {
             // Servers with an old SDK end at any request before `initialize`.
             Err(error) if error.has_ended => {
-                Self::start(server, command, ClientLifecycleMode::Initialize, stderr).await
+                Self::start(server, command, ClientLifecycleMode::Initialize).await
             }
             started => started,
         }
@@ -72,37 +61,37 @@ impl Connection {
         server: &McpServer,
         command: &Command,
         lifecycle: ClientLifecycleMode,
-        stderr: &mut Option<Stderr>,
     ) -> Result<Self, McpError> {
         let started = process::start(command).map_err(|problem| McpError::new(server, problem));
-        let (process, group, lines) = started?;
-        *stderr = Some(lines.clone());
+        let (mut process, output, input) = started?;
 
-        match client().serve_with_lifecycle(process, lifecycle).await {
-            Ok(service) => Ok(Self::new(service, Some(group), Some(lines))),
+        let served = client().serve_with_lifecycle((output, input), lifecycle);
+        match served.await {
+            Ok(service) => Ok(Self::new(service, Some(process))),
             Err(error) => {
-                let error = McpError::of_start(server, &error);
-                Err(error.with_stderr(Some(&lines)).await)
+                let mut error = McpError::of_start(server, &error);
+                if error.has_ended
+                    && let Some(status) = process.ended().await
+                {
+                    error.message += &format!(" ({status})");
+                }
+                Err(error)
             }
         }
     }
 
-    fn new(
-        service: RunningService<RoleClient, ClientConfig>,
-        group: Option<Group>,
-        stderr: Option<Stderr>,
-    ) -> Self {
+    fn new(service: RunningService<RoleClient, ClientConfig>, process: Option<Process>) -> Self {
         let connection = Self {
             peer: service.peer().clone(),
             stop: Some(service.cancellation_token()),
-            stderr,
             listing: Listing::new(),
         };
 
-        // Whatever a server has left running is killed once it has ended.
         tokio::spawn(async move {
             let _ = service.waiting().await;
-            drop(group);
+            if let Some(process) = process {
+                process.end().await;
+            }
         });
         connection
     }
@@ -114,23 +103,12 @@ impl Connection {
     pub(super) fn is_closed(&self) -> bool {
         self.peer.is_transport_closed()
     }
-
-    /// Returns the error of a request that got no usable answer.
-    pub(super) async fn failed(
-        &self,
-        server: &McpServer,
-        during: &str,
-        error: &ServiceError,
-    ) -> McpError {
-        let error = McpError::of_request(server, during, error);
-        error.with_stderr(self.stderr.as_ref()).await
-    }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // The transport closes the standard input of the server, and later ends it.
+            // The transport closes the standard input of the server.
             stop.cancel();
         }
     }

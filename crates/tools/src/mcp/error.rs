@@ -6,17 +6,14 @@ use rmcp::ServiceError;
 use rmcp::service::ClientInitializeError as StartError;
 
 use super::McpServer;
-use super::process::Stderr;
 use super::server::Place;
 use crate::ToolError;
 
 /// An error of an MCP server: it can't be started, or its tools can't be used.
-///
-/// `Display` ends with the last lines that the server wrote to its standard error, if any.
 #[derive(Clone, thiserror::Error)]
 #[error("{}", MultiLine::new(.message))]
 pub struct McpError {
-    message: String,
+    pub(super) message: String,
     /// Whether a server that was started here has ended.
     pub(super) has_ended: bool,
 }
@@ -82,22 +79,6 @@ impl McpError {
             error => format!("failed {during}: {error}"),
         };
         Self::new(server, problem)
-    }
-
-    /// Adds the last lines on standard error.
-    pub(super) async fn with_stderr(mut self, stderr: Option<&Stderr>) -> Self {
-        let Some(stderr) = stderr else {
-            return self;
-        };
-        if self.has_ended {
-            stderr.ended().await;
-        }
-
-        let lines = stderr.lines();
-        if !lines.is_empty() {
-            self.message += &format!("\nits last lines on standard error:\n{lines}");
-        }
-        self
     }
 }
 

@@ -87,7 +87,7 @@ impl Connection {
             Ok(typed) => Ok(serde_json::to_value(typed).unwrap_or_default()),
             Err(error) => {
                 let during = "when it was asked for its tools";
-                Err(self.failed(server, during, &error).await)
+                Err(McpError::of_request(server, during, &error))
             }
         }
     }

@@ -38,8 +38,8 @@
 //!
 //! If a server ends, the calls that wait for it fail, and the next call starts it
 //! again. A call that takes [too long](McpServer::with_timeout), or that
-//! is dropped, is cancelled at the server. Errors contain the last lines that the server wrote to
-//! its standard error.
+//! is dropped, is cancelled at the server. What a server writes to its standard error goes to that of
+//! the program, as it is.
 //!
 //! When the last tool and the last [`McpTools`] of a server are dropped, its standard input is closed,
 //! at which it should end. If it hasn't after 3 seconds, it is told to, and after 3 more it is killed.

@@ -2,13 +2,13 @@
 
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use cogwork_text::Escaped;
-use rmcp::transport::TokioChildProcess;
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::sync::watch;
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 /// The variables that a child process inherits, on Unix and on Windows: what programs need in order
@@ -19,8 +19,19 @@ const INHERITED: [&str; 2] = [
      SYSTEMROOT TEMP TMP USERNAME USERPROFILE",
 ];
 
-/// Starts a process, and reads its standard error.
-pub(super) fn start(line: &Command) -> Result<(TokioChildProcess, Group, Stderr), String> {
+/// How long a process may take to end.
+const ENDING: Duration = Duration::from_secs(3);
+
+/// A process and its children, which are killed when this is dropped. A child that left the group, as
+/// with `setsid`, isn't found.
+pub(super) struct Process {
+    child: Child,
+    /// The id of the group, which is that of the process.
+    group: Option<u32>,
+}
+
+/// Starts a process. Returns it with its standard output and input.
+pub(super) fn start(line: &Command) -> Result<(Process, ChildStdout, ChildStdin), String> {
     let mut command = copy(line);
     // The keys of the program are in its environment.
     command.env_clear();
@@ -37,9 +48,10 @@ pub(super) fn start(line: &Command) -> Result<(TokioChildProcess, Group, Stderr)
     // A group of its own, so that its children can be killed with it.
     #[cfg(unix)]
     command.process_group(0);
+    // The people who see the errors of the program also see why a server fails.
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
 
-    let process = TokioChildProcess::builder(command).stderr(Stdio::piped());
-    let (process, pipe) = process.spawn().map_err(|error| {
+    let mut child = command.spawn().map_err(|error| {
         let program = Escaped::new(Path::new(line.get_program()).display());
         let hint = match error.kind() {
             io::ErrorKind::NotFound => "; expected a program in PATH or a path to one",
@@ -48,8 +60,10 @@ pub(super) fn start(line: &Command) -> Result<(TokioChildProcess, Group, Stderr)
         format!("can't be started with `{program}`: {error}{hint}")
     })?;
 
-    let group = Group(process.id());
-    Ok((process, group, Stderr::read(pipe)))
+    let pipes = child.stdout.take().zip(child.stdin.take());
+    let (output, input) = pipes.ok_or("has no standard input and output")?;
+    let group = child.id();
+    Ok((Process { child, group }, output, input))
 }
 
 /// Returns the same command, because each process needs one of its own.
@@ -73,77 +87,34 @@ fn set_variables(command: &mut Command, line: &Command) {
     }
 }
 
-/// A process and its children, which are killed when this is dropped. rmcp ends only the process
-/// itself. A child that left the group, as with `setsid`, isn't found.
-pub(super) struct Group(Option<u32>);
+impl Process {
+    /// Waits a little until the process has ended, and returns how it did.
+    pub(super) async fn ended(&mut self) -> Option<ExitStatus> {
+        timeout(ENDING, self.child.wait()).await.ok()?.ok()
+    }
 
-impl Drop for Group {
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(id) = self.0.and_then(|id| i32::try_from(id).ok())
-            && let Some(group) = rustix::process::Pid::from_raw(id)
-        {
+    /// Tells the process to end, unless it does so by itself once its standard input is closed.
+    pub(super) async fn end(mut self) {
+        if self.ended().await.is_none() {
+            #[cfg(unix)]
+            self.signal(Signal::TERM);
+            self.ended().await;
+        }
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, signal: Signal) {
+        let id = self.group.and_then(|id| i32::try_from(id).ok());
+        if let Some(group) = id.and_then(Pid::from_raw) {
             // It fails if the whole group has ended, which is what is wanted.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+            let _ = kill_process_group(group, signal);
         }
     }
 }
 
-/// How long to wait for the last lines of a process that has ended.
-const LAST_LINES: Duration = Duration::from_millis(250);
-
-/// The maximum number of bytes that are kept.
-const MAX_STDERR: usize = 2 * 1024;
-
-/// The maximum number of lines that are shown.
-const MAX_LINES: usize = 10;
-
-/// The last bytes that a process wrote to its standard error.
-#[derive(Clone)]
-pub(super) struct Stderr(watch::Receiver<Vec<u8>>);
-
-impl Stderr {
-    /// Reads until the end or until nobody can ask, so that the process never waits for room in the
-    /// pipe.
-    fn read(pipe: Option<impl AsyncRead + Send + Unpin + 'static>) -> Self {
-        let (kept, receiver) = watch::channel(Vec::new());
-        if let Some(mut pipe) = pipe {
-            tokio::spawn(async move {
-                tokio::select! {
-                    () = keep_last(&mut pipe, &kept) => {}
-                    () = kept.closed() => {}
-                }
-            });
-        }
-
-        Self(receiver)
-    }
-
-    /// Waits for the last lines of a process that has ended, which may still be on their way.
-    pub(super) async fn ended(&self) {
-        let mut kept = self.0.clone();
-        let ended = async { while kept.changed().await.is_ok() {} };
-        // Its children may keep the pipe open, so the end isn't waited for without a limit.
-        let _ = timeout(LAST_LINES, ended).await;
-    }
-
-    /// Returns the last lines so far, as they are.
-    pub(super) fn lines(&self) -> String {
-        let text = String::from_utf8_lossy(&self.0.borrow()).into_owned();
-        let lines: Vec<&str> = text.trim().lines().collect();
-        let first = lines.len().saturating_sub(MAX_LINES);
-        lines.get(first..).unwrap_or_default().join("\n")
-    }
-}
-
-async fn keep_last(pipe: &mut (impl AsyncRead + Unpin), kept: &watch::Sender<Vec<u8>>) {
-    let mut buffer = [0; 1024];
-    while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
-        kept.send_modify(|kept| {
-            kept.extend(buffer.get(..count).unwrap_or_default());
-            // A server may write for ever, and only the end is shown.
-            let excess = kept.len().saturating_sub(MAX_STDERR);
-            kept.drain(..excess);
-        });
+#[cfg(unix)]
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
     }
 }

@@ -24,14 +24,7 @@ struct Server {
 /// Answers requests until standard input is closed.
 pub(crate) fn serve(mode: String) -> ! {
     match mode.as_str() {
-        "dies" => {
-            eprintln!("no \u{1b}[31mcoffee\u{1b}[0m\nleft");
-            exit(7);
-        }
-        "tells" => {
-            eprintln!("the key is {}", var("KEY").unwrap_or_default());
-            exit(1);
-        }
+        "dies" => exit(7),
         "silent" => loop {
             std::thread::park();
         },
@@ -81,11 +74,11 @@ impl Server {
         let params = &message["params"];
 
         match message["method"].as_str().unwrap_or_default() {
-            "server/discover" if self.mode == "old" => {
-                eprintln!("expected initialize");
-                exit(3);
+            "server/discover" if self.mode == "old" => exit(3),
+            "initialize" if self.mode == "refuses" => {
+                let key = var("KEY").unwrap_or_default();
+                error(id, -32000, &format!("not today{key}"));
             }
-            "initialize" if self.mode == "refuses" => error(id, -32000, "not today"),
             "initialize" => {
                 let info = json!({"name": "raw", "version": "1"});
                 result(
@@ -117,10 +110,7 @@ impl Server {
         match name.as_str().unwrap_or_default() {
             "echo" => text(id, &arguments.to_string()),
             "reply" => result(id, &arguments["reply"]),
-            "die" => {
-                eprintln!("out of \u{1b}[31mpaper");
-                exit(7);
-            }
+            "die" => exit(7),
             "slow" => {}
             "cancelled" => text(id, &self.cancelled.to_string()),
             "fail" => {
