@@ -58,7 +58,7 @@ fn tools() -> Result<Tools, ToolError> {
         |Expression { expression }| async move { calculate(&expression).map_err(ToolError::failed) },
     );
 
-    Ok(Tools::new().with(calculate)?.with_traced_content(true))
+    Tools::new().with(calculate)
 }
 
 fn flow() -> Result<Flow<Trip>, Box<dyn Error>> {

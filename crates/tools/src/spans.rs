@@ -15,8 +15,6 @@ pub(crate) fn call_span(tool: &str, id: Option<&str>) -> Span {
         "gen_ai.tool.name" = tool,
         "gen_ai.tool.type" = "function",
         "gen_ai.tool.call.id" = id,
-        "gen_ai.tool.call.arguments" = Empty,
-        "gen_ai.tool.call.result" = Empty,
         "openinference.span.kind" = "TOOL",
         "error.type" = Empty,
     )

@@ -76,25 +76,6 @@ pub trait Tool: Send + Sync {
     ) -> Result<String, ToolError>;
 }
 
-#[async_trait]
-impl<T: Tool + ?Sized> Tool for Box<T> {
-    fn definition(&self) -> ToolDefinition {
-        (**self).definition()
-    }
-
-    fn ready(&self) -> Result<(), ToolError> {
-        (**self).ready()
-    }
-
-    fn check(&self, input: &Value) -> Result<(), ToolError> {
-        (**self).check(input)
-    }
-
-    async fn call(&self, input: Value) -> Result<String, ToolError> {
-        (**self).call(input).await
-    }
-}
-
 /// Creates a tool from an async function.
 ///
 /// The JSON Schema of the input is that of `A`, with the doc comments of its fields as

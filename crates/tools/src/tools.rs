@@ -9,7 +9,6 @@ use cogwork_text::Name;
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
 use tracing::Instrument;
-use tracing::field::display;
 
 use crate::spans::{call_span, error_type};
 use crate::{Tool, ToolError, check_name};
@@ -26,8 +25,6 @@ pub struct Tools {
     by_name: BTreeMap<String, Arc<dyn Tool>>,
     timeout: Duration,
     max_bytes: usize,
-    /// Whether spans include the arguments and results of calls.
-    traced_content: bool,
     /// The tools whose calls a person has to approve.
     approval: BTreeSet<String>,
     hide: Option<Arc<Hide>>,
@@ -45,7 +42,6 @@ impl Default for Tools {
             by_name: BTreeMap::new(),
             timeout: Duration::from_secs(30),
             max_bytes: 16 * 1024,
-            traced_content: false,
             approval: BTreeSet::new(),
             hide: None,
         }
@@ -145,14 +141,6 @@ impl Tools {
     #[must_use]
     pub fn with_max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
-        self
-    }
-
-    /// Sets whether the `tracing` spans of calls include their arguments and results, which may be
-    /// confidential. The default is `false`.
-    #[must_use]
-    pub fn with_traced_content(mut self, traced: bool) -> Self {
-        self.traced_content = traced;
         self
     }
 
@@ -302,22 +290,12 @@ impl Tools {
         // Before the span, whose names should be few: a model may invent any.
         let tool = self.find(name)?;
         let span = call_span(name, id);
-        if self.traced_content {
-            span.record("gen_ai.tool.call.arguments", display(&input));
-        }
-
         let made = self.make(name, tool.as_ref(), input);
         let made = made.instrument(span.clone()).await;
 
-        match &made {
-            Ok(result) if self.traced_content => {
-                span.record("gen_ai.tool.call.result", result);
-            }
-            Ok(_) => {}
-            Err(error) => {
-                span.record("otel.status_code", "ERROR");
-                span.record("error.type", error_type(error));
-            }
+        if let Err(error) = &made {
+            span.record("otel.status_code", "ERROR");
+            span.record("error.type", error_type(error));
         }
         made
     }
