@@ -1,5 +1,3 @@
-use std::fmt::Display;
-
 use cogwork_journal::{StoreError, StoreErrorKind};
 use cogwork_text::OneLine;
 
@@ -38,10 +36,6 @@ pub enum FlowError {
 cogwork_text::debug_as_display!(FlowError);
 
 impl FlowError {
-    pub(crate) fn refused(problem: impl Display) -> Self {
-        Self::Refused(problem.to_string())
-    }
-
     /// Returns whether a run isn't started because it exists.
     pub(crate) fn is_about_a_known_run(&self) -> bool {
         // It is in use while it is executed.

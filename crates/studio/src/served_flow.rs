@@ -39,7 +39,6 @@ use crate::growing_text::{Pieces, Writing};
 pub struct ServedFlow {
     flow: Arc<dyn AnyFlow>,
     hide: Option<Arc<Hide>>,
-    events: Option<EventSink>,
     limits: Limits,
 }
 
@@ -71,7 +70,6 @@ impl ServedFlow {
                 answer: Box::new(answer),
             }),
             hide: None,
-            events: None,
             limits: Limits::default(),
         }
     }
@@ -81,14 +79,6 @@ impl ServedFlow {
     #[must_use]
     pub fn with_secrets(mut self, hide: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.hide = Some(Arc::new(hide));
-        self
-    }
-
-    /// Sets where the events of all runs go, besides their journals. Secrets in them aren't hidden. By
-    /// default, they go nowhere else.
-    #[must_use]
-    pub fn with_events(mut self, sink: impl Into<EventSink>) -> Self {
-        self.events = Some(sink.into());
         self
     }
 
@@ -169,7 +159,6 @@ impl ServedFlow {
                 texts: Mutex::new(texts),
                 pieces,
             })),
-            events: self.events,
             limits: self.limits,
             cancellation,
         };
@@ -203,7 +192,6 @@ pub(crate) enum Begin<'r> {
 struct Execution {
     recorder: RunRecorder,
     writing: EventSink,
-    events: Option<EventSink>,
     limits: Limits,
     cancellation: CancellationToken,
 }
@@ -239,8 +227,8 @@ type AnswerOf<S> = dyn Fn(&S) -> Option<String> + Send + Sync;
 impl<S> Typed<S> {
     /// Returns the state with which a run begins.
     fn first_state(&self, input: Value) -> Result<S, FlowError> {
-        (self.begin)(input)
-            .map_err(|error| FlowError::refused(format_args!("the input cannot be used: {error}")))
+        let state = (self.begin)(input);
+        state.map_err(|error| FlowError::Refused(format!("the input cannot be used: {error}")))
     }
 }
 
@@ -302,9 +290,6 @@ where
             .with_events(&recorder)
             .with_events(execution.writing)
             .with_cancellation(execution.cancellation);
-        if let Some(events) = execution.events {
-            run = run.with_events(events);
-        }
         let limits = execution.limits;
         if let Some(steps) = limits.max_steps {
             run = run.with_max_steps(steps);

@@ -14,7 +14,6 @@ pub struct Studio {
     listener: TcpListener,
     access: Access,
     runner: Runner,
-    token: String,
 }
 
 impl Studio {
@@ -26,21 +25,19 @@ impl Studio {
     pub async fn bind(runner: Runner, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         // 0 lets the system choose one.
-        let port = listener.local_addr()?.port();
-        let token = Access::random_token();
+        let access = Access::new(listener.local_addr()?.port());
 
         Ok(Self {
             listener,
-            access: Access::new(port, &token),
+            access,
             runner,
-            token,
         })
     }
 
     /// Returns the address of the page, with the token. Anyone with this address can read the runs
     /// and answer them.
     pub fn url(&self) -> String {
-        format!("http://{}/?token={}", self.access.host(), self.token)
+        self.access.url()
     }
 
     /// Serves the page until `stopped` is ready, and then [shuts down](Runner::shut_down) its runner.

@@ -29,9 +29,6 @@ pub(super) fn event(entry: &RecordedEntry, started: SystemTime, view: View) -> O
         Entry::Outcome { step, .. } => {
             json!({"step": step, "at": at, "type": "phase_finished", "phase": "exec", "took": 0.0})
         }
-        Entry::Sleep { step, .. } => {
-            json!({"step": step, "at": at, "type": "step_entered"})
-        }
         Entry::Waiting {
             step,
             event,
@@ -47,10 +44,6 @@ pub(super) fn event(entry: &RecordedEntry, started: SystemTime, view: View) -> O
             "until": until.map(|until| until as f64 / 1e3),
             "schema": schema,
         }),
-        Entry::Taken { step, event } => {
-            noted(at, step, &format!("the answer to `{event}` was used"))
-        }
-        Entry::TimedOut { step } => noted(at, step, "the wait timed out"),
         Entry::Failed { error: text } => {
             json!({"at": at, "type": "failed", "error": error(text, view)})
         }
@@ -59,8 +52,4 @@ pub(super) fn event(entry: &RecordedEntry, started: SystemTime, view: View) -> O
         }
         _ => return None,
     })
-}
-
-fn noted(at: f64, step: &str, text: &str) -> Value {
-    json!({"step": step, "at": at, "type": "noted", "text": text})
 }

@@ -19,9 +19,6 @@ const PAGE: u32 = 50;
 /// How many of the newest runs are searched.
 const SEARCHED_RUNS: u32 = 1_000;
 
-/// The maximum length of a search, in bytes.
-const MAX_SEARCH: usize = 1_000;
-
 #[derive(Deserialize)]
 pub(super) struct Listing {
     #[serde(default)]
@@ -37,11 +34,6 @@ pub(super) async fn runs(
     Extension(view): Extension<View>,
     Params(listing): Params<Listing>,
 ) -> Result<Json<Value>, Refusal> {
-    if listing.search.len() > MAX_SEARCH {
-        let message = format!("the search has more than {MAX_SEARCH} bytes; expected fewer");
-        return Err(Refusal::bad_request(message));
-    }
-
     let query = query(&listing.status)?;
     let wanted = listing.search.trim().to_lowercase();
     let skipped = listing.page.saturating_mul(PAGE);

@@ -20,38 +20,22 @@ pub(crate) struct Access {
     port: u16,
 }
 
-/// How a request is allowed.
-pub(crate) enum Granted {
-    /// With the token in the address. The answer sets the cookie, so that the token doesn't stay
-    /// there.
-    Entering {
-        /// The value of `Set-Cookie`.
-        cookie: String,
-    },
-    /// With the cookie or the token in a header.
-    Inside,
-}
-
 impl Access {
-    pub(crate) fn new(port: u16, token: &str) -> Self {
-        Self {
-            token: token.to_owned(),
-            port,
-        }
-    }
-
-    pub(crate) fn random_token() -> String {
+    /// Creates a random token for the page at this port.
+    pub(crate) fn new(port: u16) -> Self {
         let [first, second] = [(); 2].map(|()| uuid::Uuid::new_v4().simple());
-        format!("{first}{second}")
+        let token = format!("{first}{second}");
+        Self { token, port }
     }
 
-    /// Returns the host and port.
-    pub(crate) fn host(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+    /// Returns the address of the page, with the token.
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/?token={}", self.port, self.token)
     }
 
-    /// Checks a request.
-    pub(crate) fn check(&self, request: &Parts) -> Result<Granted, Refusal> {
+    /// Checks a request. If the token is in its address, returns the cookie with which the token doesn't
+    /// stay there.
+    pub(crate) fn check(&self, request: &Parts) -> Result<Option<String>, Refusal> {
         // A name of an attacker that leads to 127.0.0.1 reaches this port, but has its own name
         // here.
         self.check_host(&request.headers)?;
@@ -59,18 +43,16 @@ impl Access {
         self.check_origin(&request.headers)?;
 
         if let Some(token) = entering(request) {
-            if self.is_token(&token) {
-                return Ok(Granted::Entering {
-                    cookie: self.cookie(),
-                });
-            }
-            return Err(wrong_token());
+            return match self.is_token(&token) {
+                true => Ok(Some(self.cookie())),
+                false => Err(wrong_token()),
+            };
         }
 
         let header = bearer(&request.headers);
         let cookie = self.cookie_of(&request.headers);
         if header.or(cookie).is_some_and(|token| self.is_token(token)) {
-            return Ok(Granted::Inside);
+            return Ok(None);
         }
         Err(wrong_token())
     }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 
-use super::access::{Access, Granted};
+use super::access::Access;
 use super::headers::protected;
 use super::{Refusal, assets};
 use crate::Runner;
@@ -49,8 +49,8 @@ pub(crate) async fn serve(
 async fn guard(State(access): State<Access>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let response = match access.check(&parts) {
-        Ok(Granted::Inside) => next.run(Request::from_parts(parts, body)).await,
-        Ok(Granted::Entering { cookie }) => {
+        Ok(None) => next.run(Request::from_parts(parts, body)).await,
+        Ok(Some(cookie)) => {
             // Leads to an address without the token, which may be copied and kept in the history.
             let headers = [(SET_COOKIE, cookie.as_str()), (LOCATION, "/")];
             (StatusCode::SEE_OTHER, headers).into_response()

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::request::Parts;
 use cogwork_flow::engine::Entry;
-use cogwork_flow::watch::{EventKind, events, note_growth};
+use cogwork_flow::watch::note_growth;
 use cogwork_flow::{Branches, Flow, from_exec_with, from_fn};
 use cogwork_journal::{RunStatus, RunSummary, Store};
 use cogwork_studio::{Runner, ServedFlow, View, api};
@@ -143,31 +143,6 @@ async fn a_run_is_shown_as_running_while_it_is_open() {
     for run in ["a", "b"] {
         let stopped = studio.get(&format!("/api/run?id={run}")).await.json();
         assert_eq!(stopped["is_running"], false, "{stopped}");
-    }
-}
-
-#[tokio::test]
-async fn the_events_of_all_runs_go_to_the_sink_of_their_flow() {
-    let folder = tempfile::tempdir().unwrap();
-    let failing = from_exec_with((), async |(), ()| {
-        Err::<(), _>(std::io::Error::other("Oh."))
-    });
-    let flow = Flow::<()>::from_node("fail", failing).unwrap();
-    let (sink, mut events) = events(100);
-    let flow = ServedFlow::new(flow, |_| Ok(()), |()| None).with_events(sink);
-    let studio = Served::with_flows(folder.path(), vec![flow]).await;
-
-    for run in ["a", "b"] {
-        let body = json!({"flow": "fail", "id": run});
-        studio.post("/api/runs", &body).await;
-        let failed = loop {
-            let event = events.next().await.unwrap();
-            if let EventKind::Failed { error } = event.kind {
-                break (event.run, error);
-            }
-        };
-        assert_eq!(&*failed.0, run);
-        assert!(failed.1.ends_with("Oh."), "{}", failed.1);
     }
 }
 
